@@ -111,6 +111,7 @@ def test_a_day_without_room_says_so(house: Project, tasks: list[str]) -> None:
     found = today(house, "--from", "09:00", "--until", "09:30")
     assert (found["status"], found["focus_task_id"]) == ("stopped", None)
     assert found["warnings"] == ["No room for new tasks today."]
+    assert house.call("today").out.endswith("preflights today --replan --until HH:MM\n")
 
 
 def test_the_settings_file_says_when_the_day_ends(house: Project, tasks: list[str]) -> None:
@@ -157,6 +158,36 @@ def test_what_is_no_task_is_refused(
     assert (done.code, done.err.count("\n")) == (1, 1)
 
 
+@pytest.mark.parametrize("named", ["me", "3f9a.x", "ff00ff00.1"])
+def test_a_task_that_is_typed_wrong_costs_no_plan(
+    house: Project, tasks: list[str], named: str
+) -> None:
+    assert house.call("today", *DAY, "--focus", named).code == 1
+    assert house.call("today", "--done").code == 1, "no plan was recorded"
+    today(house, *DAY)
+    assert house.call("today", "--replan", *DAY, "--mini", named).code == 1
+    assert today(house)["replans"] == 0
+
+
+def test_a_task_that_is_over_is_refused_where_none_is_open(
+    house: Project, tasks: list[str]
+) -> None:
+    for task in tasks:
+        house.call("note", "done", task)
+    done = house.call("today", "--focus", tasks[0])
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert f"no task {tasks[0]} was open when the day was planned" in done.err
+
+
+def test_each_zone_of_a_team_has_its_day(house: Project, tasks: list[str]) -> None:
+    """The two zones are 26 hours apart, so that they never have the same date."""
+    east, west = ({"TZ": zone} for zone in ("Etc/GMT-14", "Etc/GMT+12"))
+    first = house.run("today", "--until", "24:00", "--json", env=east).json
+    other = house.run("today", "--until", "24:00", "--json", env=west).json
+    assert first["day"] > other["day"]
+    assert house.run("today", "--json", env=east).json == first
+
+
 # 2. A model ----------------------------------------------------------------------------------
 
 
@@ -164,7 +195,7 @@ def test_a_model_that_fails_gives_way_for_this_plan(house: Project, tasks: list[
     done = house.call("today", *DAY, *FAILING, "--language", "de")
     assert done.code == 0
     assert done.err == "warning: KI nicht verfügbar. Selbst auswählen? (invalid_json)\n"
-    assert ", done, by rules" in done.out
+    assert ", made by the rules" in done.out
     found = today(house, "--replan", *DAY, "--provider", "sim")
     assert (found["source"], found["replans"], found["calls"], found["warnings"]) == (
         "model",

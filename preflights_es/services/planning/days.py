@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date, timedelta
 from typing import Any, Final
 
 from preflights_es.core.errors import Conflict, PreflightsError, Refused, StoreUnavailable
@@ -41,6 +42,13 @@ def state_of(handle: Handle) -> State:
     return state
 
 
+def planned_for(handle: Handle) -> Situation:
+    """The day, its window and its tasks, as the newest plan of a session knows them."""
+    situation = state_of(handle).situation
+    assert situation is not None, "its first Input holds one"
+    return situation
+
+
 class Days(Sessions):
     """The plans of one project, as one actor meets them."""
 
@@ -48,6 +56,8 @@ class Days(Sessions):
 
     def of(self, day: str) -> Handle | None:
         """The session of a day; None where there is none that goes on."""
+        # At one moment the zones of a team have up to three days: two behind the newest of them.
+        oldest = (date.fromisoformat(day) - timedelta(days=2)).isoformat()
         for head in self._runner.store.heads(self._project):
             if head.workflow != planning.WORKFLOW.name:
                 continue
@@ -58,11 +68,11 @@ class Days(Sessions):
             situation = None if handle.session.closed else state_of(handle).situation
             if situation is not None and situation.day == day:
                 return handle
-            if situation is not None and situation.day < day:
+            if situation is not None and situation.day < oldest:
                 return None
         return None
 
-    def named(self, handle: Handle, typed: str) -> str:
+    def named(self, situation: Situation, typed: str) -> str:
         """The id of a task, from what was typed; as typed where the plan has no such task.
 
         Raises:
@@ -73,13 +83,12 @@ class Days(Sessions):
         if not _ITEM.fullmatch(text):
             message = f"found {typed!r}, expected a task such as 3f9a12c4.1"
             raise Refused(message, code="no_item_id", typed=typed)
-        situation = state_of(handle).situation
-        tasks = situation.tasks if situation else ()
-        if any(one.task.id == text for one in tasks):
+        if any(one.task.id == text for one in situation.tasks):
             return text
         session, _, number = text.rpartition(".")
         place = (self.resolved(session), int(number))
-        return next((t.task.id for t in tasks if (t.source.session_id, t.number) == place), text)
+        found = (t for t in situation.tasks if (t.source.session_id, t.number) == place)
+        return next((one.task.id for one in found), text)
 
     # 2. Planning -----------------------------------------------------------------------------
 
@@ -195,6 +204,4 @@ def _is_open(note: Handle, number: int) -> bool:
 
 
 def _task_of(handle: Handle, task_id: str) -> OpenTask | None:
-    situation = state_of(handle).situation
-    tasks = situation.tasks if situation else ()
-    return next((one for one in tasks if one.task.id == task_id), None)
+    return next((one for one in planned_for(handle).tasks if one.task.id == task_id), None)

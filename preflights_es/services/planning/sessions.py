@@ -10,7 +10,7 @@ from preflights_es.core.errors import Refused
 from preflights_es.runtime.idempotency import Once
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.services.planning import situation as made
-from preflights_es.services.planning.days import NO_PLAN, days_of, state_of
+from preflights_es.services.planning.days import NO_PLAN, days_of, planned_for, state_of
 from preflights_es.services.planning.results import DayPlan, NothingToPlan
 from preflights_es.services.planning.situation import Wanted
 from preflights_es.services.request import Request
@@ -18,6 +18,7 @@ from preflights_es.services.results import Session, session_of
 from preflights_es.system import clock_ids
 from preflights_es.system.clock_ids import LocalDay
 from preflights_es.workflows.planning import WORKFLOW
+from preflights_es.workflows.planning.events import ChangeRefused
 from preflights_es.workflows.planning.sentences import WARNINGS
 from preflights_es.workflows.planning.values import Situation
 
@@ -59,20 +60,32 @@ def today(
     handle = own.of(day.day)
     if handle is not None and wanted.is_said and not again:
         raise Refused("today is planned already", code="planned_already")
+    found = _situation(request, day, asked) if handle is None or again else planned_for(handle)
+    # What was typed wrong is refused before a plan is recorded.
+    focus_id = None if focus is None else own.named(found, focus)
+    mini_ids = tuple(own.named(found, one) for one in minis)
+    if handle is None and not found.tasks:
+        return _nothing(request, day.day, (focus_id, *mini_ids))
     if handle is None or again:
-        found = _situation(request, day, asked)
-        if handle is None and not found.tasks:
-            warning = WARNINGS["no_tasks"][request.process.settings.language]
-            return NothingToPlan(day=day.day, warnings=(warning,))
         step = _planned(request, handle, found, once, by_hand=is_chosen)
     else:
         step = Step(handle, ())
-    if not is_chosen or step.handle.status == "waiting":
-        return _told(request, step)
-    named = tuple(own.named(step.handle, one) for one in minis) or None
-    return _told(
-        request,
-        own.choose(step.handle, own.named(step.handle, focus) if focus else None, named),
+    if is_chosen and step.handle.status != "waiting":
+        step = own.choose(step.handle, focus_id, mini_ids or None)
+    return _told(request, step)
+
+
+def _nothing(request: Request, day: str, named: tuple[str | None, ...]) -> NothingToPlan:
+    """What is said of a day without open tasks.
+
+    Raises:
+        Refused: a task was named, which is not open.
+    """
+    for id_ in filter(None, named):
+        code, message = DayPlan.refusal(ChangeRefused(reason="unknown_task", task_id=id_))
+        raise Refused(message, code=code)
+    return NothingToPlan(
+        day=day, warnings=(WARNINGS["no_tasks"][request.process.settings.language],)
     )
 
 
@@ -91,7 +104,7 @@ def done(request: Request, task: str | None = None) -> Session:
     handle = own.of(clock_ids.local_day(clock_ids.now()).day)
     if handle is None:
         raise Refused(NO_PLAN, code="no_plan")
-    id_ = _first_open(handle) if task is None else own.named(handle, task)
+    id_ = _first_open(handle) if task is None else own.named(planned_for(handle), task)
     return _told(request, own.finish(handle, id_))
 
 
