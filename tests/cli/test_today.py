@@ -268,6 +268,31 @@ def test_done_under_a_key_is_done_once(house: Project, tasks: list[str]) -> None
     assert house.call("today", "--done", tasks[0]).code == 1
 
 
+def test_the_first_block_under_a_key_is_done_once(house: Project, tasks: list[str]) -> None:
+    today(house, *DAY)
+    first, again = (house.call("today", "--done", "--key", "k") for _ in range(2))
+    assert (again.code, again.out) == (0, first.out)
+    assert open_tasks(house) == tasks[1:3]
+
+
+@pytest.mark.parametrize(
+    "args", [("--minutes", "200"), ("--focus", "{}"), ("--replan",), ("--replan", "--focus", "{}")]
+)
+def test_a_plan_under_a_key_is_made_once(
+    house: Project, tasks: list[str], args: tuple[str, ...]
+) -> None:
+    args = tuple(arg.format(tasks[0]) for arg in args)
+    if "--replan" in args:
+        today(house, *DAY)
+    # The same day began an hour later for the second run, and a task is over by then.
+    begins = ("--from", "09:00"), ("--from", "10:00")
+    first = today(house, *begins[0], "--until", "18:00", *args, "--key", "k")
+    house.call("note", "done", tasks[0])
+    again = today(house, *begins[1], "--until", "18:00", *args, "--key", "k")
+    assert again == first
+    assert today(house)["version"] == first["version"]
+
+
 def test_a_task_that_was_closed_meanwhile_closes_the_block(
     house: Project, tasks: list[str]
 ) -> None:

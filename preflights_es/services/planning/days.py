@@ -72,6 +72,11 @@ class Days(Sessions):
                 return None
         return None
 
+    def begun(self) -> Handle | None:
+        """The plan that the same command began before, under its key; None where it did not."""
+        session_id = self._once.opened_as(PlanAsked)
+        return self.load(session_id) if session_id else None
+
     def named(self, situation: Situation, typed: str) -> str:
         """The id of a task, from what was typed; as typed where the plan has no such task.
 
@@ -131,19 +136,23 @@ class Days(Sessions):
         prompts: Sequence[tuple[str, str]],
     ) -> Step:
         """Have the rest of the day planned anew."""
-        said = {"situation": situation, "lead": lead, "prompts": tuple(prompts)}
-        return self.submitted(handle, PlanAskedAgain, said, asks=True)
+        said = {"lead": lead, "prompts": tuple(prompts)}
+        return self.submitted(
+            handle, PlanAskedAgain, said, beside=lambda: {"situation": situation}, asks=True
+        )
 
     def choose(self, handle: Handle, focus: str | None, minis: tuple[str, ...] | None) -> Step:
         """Change the plan by hand; None keeps what is planned."""
-        named = tuple(id_ for id_ in (focus, *(minis or ())) if id_ is not None)
-        closed = tuple(one for id_ in named if (one := self._over(handle, id_)) is not None)
-        said = {"focus": focus, "minis": minis, "closed": closed}
-        return self.submitted(handle, TasksChosen, said)
 
-    def _over(self, handle: Handle, task_id: str) -> ClosedTask | None:
+        def beside() -> dict[str, Any]:
+            over = (self._over(handle, id_) for id_ in (focus, *(minis or ())))
+            return {"closed": tuple(one for one in over if one is not None)}
+
+        return self.submitted(handle, TasksChosen, {"focus": focus, "minis": minis}, beside=beside)
+
+    def _over(self, handle: Handle, task_id: str | None) -> ClosedTask | None:
         """What says that a task of the plan is over; None where nothing does."""
-        if (task := _task_of(handle, task_id)) is None:
+        if task_id is None or (task := _task_of(handle, task_id)) is None:
             return None
         try:
             note = self._runner.load(task.source.session_id)
@@ -156,10 +165,14 @@ class Days(Sessions):
 
     # 3. Finishing ----------------------------------------------------------------------------
 
-    def finish(self, handle: Handle, task_id: str) -> Step:
+    def finish(self, handle: Handle, task_id: str | None) -> Step:
         """Close a block, and its task in the note that holds it, in one transaction.
 
+        Args:
+            task_id: None for the first block that is open.
+
         Raises:
+            Refused: no block is open.
             StoreUnavailable: the log is too busy.
         """
 
@@ -168,14 +181,16 @@ class Days(Sessions):
                 current = self._runner.resume(self._runner.refreshed(handle)).handle
                 self._refuse_ended(current)
                 try:
-                    return self._runner.submit_all(self._both(current, task_id, input_id))[0]
+                    both = self._both(current, task_id or _first_open(current), input_id)
+                    return self._runner.submit_all(both)[0]
                 except Conflict:
                     continue
             raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
 
-        wanted = WantedInput(
-            (BlockDone,), self._actor, handle.session_id, lambda new: new.task_id == task_id
-        )
+        def is_said(before: BlockDone) -> bool:
+            return task_id in (None, before.task_id)
+
+        wanted = WantedInput((BlockDone,), self._actor, handle.session_id, is_said)
         return self._once.recorded(wanted, record)
 
     def _both(self, handle: Handle, task_id: str, input_id: str) -> tuple[Proposed, ...]:
@@ -193,6 +208,16 @@ class Days(Sessions):
             at=self._runner.now(), actor=self._actor, number=task.number, status="done"
         )
         return block, Proposed(note, closed, self._runner.new_id())
+
+
+def _first_open(handle: Handle) -> str:
+    """The task of the first block that is not done."""
+    state = state_of(handle)
+    blocks = state.plan.blocks if state.plan else ()
+    left = [block.task_id for block in blocks if block.task_id not in state.done]
+    if not left:
+        raise Refused("every block of today's plan is done", code="nothing_left")
+    return left[0]
 
 
 def _is_open(note: Handle, number: int) -> bool:

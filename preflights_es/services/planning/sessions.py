@@ -10,7 +10,7 @@ from preflights_es.core.errors import Refused
 from preflights_es.runtime.idempotency import Once
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.services.planning import situation as made
-from preflights_es.services.planning.days import NO_PLAN, days_of, planned_for, state_of
+from preflights_es.services.planning.days import NO_PLAN, days_of, planned_for
 from preflights_es.services.planning.results import DayPlan, NothingToPlan
 from preflights_es.services.planning.situation import Wanted
 from preflights_es.services.request import Request
@@ -57,14 +57,16 @@ def today(
     asked = made.window(day, wanted, request.process.settings.of(WORKFLOW))
     own, is_chosen = days_of(request), bool(focus or minis)
     once = None if request.has_key else own.first(day.day, request.process.log_id)
-    handle = own.of(day.day)
+    begun = own.begun()
+    handle = None if begun else own.of(day.day)
     if handle is not None and wanted.is_said and not again:
         raise Refused("today is planned already", code="planned_already")
-    found = _situation(request, day, asked) if handle is None or again else planned_for(handle)
+    known = begun or (None if again else handle)
+    found = planned_for(known) if known else _situation(request, day, asked)
     # What was typed wrong is refused before a plan is recorded.
     focus_id = None if focus is None else own.named(found, focus)
     mini_ids = tuple(own.named(found, one) for one in minis)
-    if handle is None and not found.tasks:
+    if not (begun or handle or found.tasks):
         return _nothing(request, day.day, (focus_id, *mini_ids))
     if handle is None or again:
         step = _planned(request, handle, found, once, by_hand=is_chosen)
@@ -84,9 +86,8 @@ def _nothing(request: Request, day: str, named: tuple[str | None, ...]) -> Nothi
     for id_ in filter(None, named):
         code, message = DayPlan.refusal(ChangeRefused(reason="unknown_task", task_id=id_))
         raise Refused(message, code=code)
-    return NothingToPlan(
-        day=day, warnings=(WARNINGS["no_tasks"][request.process.settings.language],)
-    )
+    language = request.process.settings.language
+    return NothingToPlan(day=day, warnings=(WARNINGS["no_tasks"][language],))
 
 
 def done(request: Request, task: str | None = None) -> Session:
@@ -104,17 +105,8 @@ def done(request: Request, task: str | None = None) -> Session:
     handle = own.of(clock_ids.local_day(clock_ids.now()).day)
     if handle is None:
         raise Refused(NO_PLAN, code="no_plan")
-    id_ = _first_open(handle) if task is None else own.named(planned_for(handle), task)
-    return _told(request, own.finish(handle, id_))
-
-
-def _first_open(handle: Handle) -> str:
-    state = state_of(handle)
-    blocks = state.plan.blocks if state.plan else ()
-    left = [block.task_id for block in blocks if block.task_id not in state.done]
-    if not left:
-        raise Refused("every block of today's plan is done", code="nothing_left")
-    return left[0]
+    task_id = None if task is None else own.named(planned_for(handle), task)
+    return _told(request, own.finish(handle, task_id))
 
 
 def _situation(request: Request, day: LocalDay, asked: made.Window) -> Situation:
