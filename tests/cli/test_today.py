@@ -90,7 +90,9 @@ def test_no_open_task_is_said_and_nothing_recorded(house: Project) -> None:
 
 
 def test_busy_intervals_and_minutes_are_kept(house: Project, tasks: list[str]) -> None:
-    found = today(house, *DAY, "--busy", "9:00-9:30", "--busy", "10:00-13:00", "--minutes", "95")
+    found = today(
+        house, *DAY, "--busy", "9:00-9:30", "--busy", "10:00\u201313:00", "--minutes", "95"
+    )
     assert [(e["start"], e["end"], e["kind"]) for e in found["timeline"]] == [
         ("09:00", "09:30", "busy"),
         ("10:00", "13:00", "busy"),
@@ -136,6 +138,8 @@ def test_the_settings_file_says_when_the_day_ends(house: Project, tasks: list[st
         (("--from", "9"), "found '9', expected a time such as 13:00"),
         (("--until", "18:60"), "found '18:60', expected a time such as 13:00"),
         (("--from", "18:00", "--until", "09:00"), "expected an end after the beginning"),
+        (("--until", "00:00"), " to 00:00, expected an end after the beginning"),
+        (("--from", "18:00"), "found 18:00 to 18:00, expected an end after the beginning"),
     ],
 )
 def test_bad_form_is_refused_in_one_line(
