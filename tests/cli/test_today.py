@@ -102,6 +102,12 @@ def test_busy_intervals_and_minutes_are_kept(house: Project, tasks: list[str]) -
     assert found["warnings"] == ["Too little time: a small task is left out."]
 
 
+def test_an_event_that_was_filed_without_a_note_is_busy(house: Project, tasks: list[str]) -> None:
+    house.call("note", "add", "event", "Sport", "--start", "09:00", "--end", "10:00")
+    found = today(house, *DAY)["timeline"][0]
+    assert (found["start"], found["end"], found["title"]) == ("09:00", "10:00", "Sport")
+
+
 def test_a_task_that_is_too_long_is_to_be_split(house: Project) -> None:
     house.call("note", "Keller 5 Stunden, Brief 60 min", "--language", "de")
     found = today(house, *DAY, "--language", "de")

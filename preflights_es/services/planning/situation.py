@@ -11,6 +11,7 @@ from preflights_es.core import ids
 from preflights_es.core.errors import Refused
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.source import Source
+from preflights_es.system import clock_ids
 from preflights_es.system.clock_ids import LocalDay
 from preflights_es.workflows.planning import schedule
 from preflights_es.workflows.planning.schedule import Day
@@ -176,8 +177,11 @@ def _task(row: Row, id_: str) -> Task:
 
 
 def _is_of(day: LocalDay, row: Row) -> bool:
-    is_today = row["noted_at"][:10] == day.day
-    return row["type"] == "event" and is_today and row["start_time"] is not None
+    if row["type"] != "event" or row["start_time"] is None:
+        return False
+    # An item that was filed without a note has no clock of its own.
+    noted_at = row["noted_at"] or clock_ids.local(max(row["began_at"], 0))[0]
+    return bool(noted_at[:10] == day.day)
 
 
 def _event(day: LocalDay, row: Row) -> Busy:
