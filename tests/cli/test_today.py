@@ -9,6 +9,8 @@ import pytest
 
 from preflights_cli.workflows.planning.display import hours
 from tests.cli.program import Project
+from tests.providers import server
+from tests.providers.server import FakeAPI, wait_until
 
 DAY = ("--from", "09:00", "--until", "18:00")
 NOTE = "Bericht 90 min dringend, Chef anrufen 10 min, Rechnung zahlen 15 min, Meeting 14 Uhr"
@@ -213,6 +215,33 @@ def test_a_model_that_fails_gives_way_for_this_plan(house: Project, tasks: list[
         3,
         [],
     )
+
+
+@pytest.fixture
+def waiting(house: Project, tasks: list[str]) -> str:
+    """A plan whose model was asked when the program was killed."""
+    with FakeAPI() as api:
+        api.script(server.slow(server.text(), 60))
+        who = ("--provider", "openai", "--base-url", api.openai)
+        killed = house.started("today", *DAY, *who, env={"OPENAI_API_KEY": "k"})
+        wait_until(lambda: bool(api.requests), 30)
+        killed.kill()
+        killed.communicate()
+    return str(today(house)["session_id"])
+
+
+@pytest.mark.parametrize("args", [("--replan",), ("--mini", "last.1"), ("--done",)])
+def test_what_the_model_may_still_answer_is_not_changed(
+    house: Project, waiting: str, args: tuple[str, ...]
+) -> None:
+    before = today(house)
+    assert (before["status"], before["source"]) == ("waiting", None)
+    done = house.call("today", *args)
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert f"`preflights abandon {waiting[-8:]}` gives the plan up" in done.err
+    assert today(house) == before
+    house.call("abandon", waiting)
+    assert house.call("today", *DAY).code == 0
 
 
 # 3. By hand ----------------------------------------------------------------------------------

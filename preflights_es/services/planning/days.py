@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any, Final
 
+from preflights_es.core import ids
 from preflights_es.core.errors import Conflict, PreflightsError, Refused, StoreUnavailable
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.lead import Lead, Setup
@@ -136,15 +137,19 @@ class Days(Sessions):
         prompts: Sequence[tuple[str, str]],
     ) -> Step:
         """Have the rest of the day planned anew."""
+
+        def beside() -> dict[str, Any]:
+            _refuse_waiting(handle)
+            return {"situation": situation}
+
         said = {"lead": lead, "prompts": tuple(prompts)}
-        return self.submitted(
-            handle, PlanAskedAgain, said, beside=lambda: {"situation": situation}, asks=True
-        )
+        return self.submitted(handle, PlanAskedAgain, said, beside=beside, asks=True)
 
     def choose(self, handle: Handle, focus: str | None, minis: tuple[str, ...] | None) -> Step:
         """Change the plan by hand; None keeps what is planned."""
 
         def beside() -> dict[str, Any]:
+            _refuse_waiting(handle)
             over = (self._over(handle, id_) for id_ in (focus, *(minis or ())))
             return {"closed": tuple(one for one in over if one is not None)}
 
@@ -180,6 +185,7 @@ class Days(Sessions):
             for _ in range(CONFLICTS_MAX):
                 current = self._runner.resume(self._runner.refreshed(handle)).handle
                 self._refuse_ended(current)
+                _refuse_waiting(current)
                 try:
                     both = self._both(current, task_id or _first_open(current), input_id)
                     return self._runner.submit_all(both)[0]
@@ -208,6 +214,15 @@ class Days(Sessions):
             at=self._runner.now(), actor=self._actor, number=task.number, status="done"
         )
         return block, Proposed(note, closed, self._runner.new_id())
+
+
+def _refuse_waiting(handle: Handle) -> None:
+    """Raises:
+    Refused: a model was asked for the plan, and has not answered.
+    """
+    if state_of(handle).led.request is not None:
+        message = "the model has not answered with today's plan yet"
+        raise Refused(message, code="plan_waits", session=ids.short(handle.session_id))
 
 
 def _first_open(handle: Handle) -> str:
