@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from preflights_es.core import ids
 from preflights_es.core.errors import Conflict, PreflightsError, Refused, StoreUnavailable
-from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.items import item_id, item_named
 from preflights_es.core.lead import Lead, Setup
 from preflights_es.core.source import Source
 from preflights_es.core.views import Language
@@ -28,7 +28,6 @@ from preflights_es.workflows.planning.events import (
 from preflights_es.workflows.planning.state import State
 from preflights_es.workflows.planning.values import ClosedTask, OpenTask, Situation
 
-_ITEM: Final = late_pattern(r"([0-9a-fA-F-]{4,36}|last)\.[0-9]{1,6}")
 NO_PLAN: Final = "there is no plan of today"
 
 
@@ -79,22 +78,19 @@ class Days(Sessions):
         return self.load(session_id) if session_id else None
 
     def named(self, situation: Situation, typed: str) -> str:
-        """The id of a task, from what was typed; as typed where the plan has no such task.
+        """The id of a task, from what was typed, whether the plan has such a task or not.
 
         Raises:
             Refused: it cannot be the id of a task.
             UnknownSession, AmbiguousSession: no session, or several match.
         """
+        session, number = item_named(typed)
         text = typed.strip().lower()
-        if not _ITEM.fullmatch(text):
-            message = f"found {typed!r}, expected a task such as 3f9a12c4.1"
-            raise Refused(message, code="no_item_id", typed=typed)
         if any(one.task.id == text for one in situation.tasks):
             return text
-        session, _, number = text.rpartition(".")
-        place = (self.resolved(session), int(number))
+        place = (self.resolved(session), number)
         found = (t for t in situation.tasks if (t.source.session_id, t.number) == place)
-        return next((one.task.id for one in found), text)
+        return next((one.task.id for one in found), item_id(*place))
 
     # 2. Planning -----------------------------------------------------------------------------
 
