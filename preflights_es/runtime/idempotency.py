@@ -112,6 +112,10 @@ class Once:
         self._count = 1
         return found.handle.session_id
 
+    def skip(self) -> None:
+        """The next Input was recorded before, and nothing is asked of it."""
+        self._count += 1
+
     def end(self) -> None:
         """Whatever is recorded from here on is new: a person says it, and sees what came of it."""
         self._key = ""

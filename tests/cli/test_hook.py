@@ -137,6 +137,26 @@ def test_the_same_event_twice_is_one_session(house: Project) -> None:
     assert len(house.call("sessions", "--json").json["sessions"]) == 1
 
 
+def test_calls_without_an_id_are_told_apart_by_their_questions(house: Project) -> None:
+    """As Gemini CLI tells them."""
+    for about in ("queues", "orders"):
+        questions = [{"question": f"{which} {about}?"} for which in ("Who keeps", "Where are")]
+        said = {
+            "session_id": "g-1",
+            "tool_name": "ask_user",
+            "tool_input": {"questions": questions},
+        }
+        hook(
+            house,
+            "AfterTool",
+            {**said, "tool_response": {"answers": {"0": "Ops", "1": "EU"}}},
+            "gemini",
+        )
+    waiting = house.call("inbox", "--json").json["waiting"]
+    assert [one["kind"] for one in waiting] == ["proposal"] * 4
+    assert told(house) == ""
+
+
 @pytest.mark.parametrize("response", [{"answers": {}, "afkTimeoutMs": 1}, {"answers": {}}, "no"])
 def test_silence_waits_in_the_inbox(house: Project, response: object) -> None:
     hook(house, "PostToolUse", {**ASKS, "tool_response": response}, "codex")
