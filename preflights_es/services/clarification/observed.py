@@ -38,7 +38,7 @@ QUESTION_MAX: Final = 200  # characters, as `clarify.v1` has it; the intention h
 OPTION_MAX: Final = 80  # characters, of an option and of a topic; as `clarify.v1` has it
 FILES_MAX: Final = 50
 PATH_MAX: Final = 300  # characters
-_RECOMMENDED: Final = late_pattern(r"\s*\(recommended\)\s*$", 2)  # re.IGNORECASE
+_RECOMMENDED: Final = late_pattern(r"\s*\((?:recommended|empfohlen)\)\s*$", 2)  # re.IGNORECASE
 INT_MAX: Final = 2**63 - 1
 
 

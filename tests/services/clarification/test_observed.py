@@ -91,10 +91,11 @@ def test_several_options_are_one_value(house: Opened) -> None:
     assert found.patch.fields == (("Queue", "Kafka, NATS"),)
 
 
-def test_a_recommendation_is_no_part_of_an_option(house: Opened) -> None:
-    options = ("Kafka (Recommended)", "NATS")
+@pytest.mark.parametrize("word", ["recommended", "Empfohlen"])
+def test_a_recommendation_is_no_part_of_an_option(house: Opened, word: str) -> None:
+    options = (f"Kafka ({word.title()})", "NATS")
     more: dict[str, Any] = {"options": options, "topic": "Queue"}
-    found = recorded(house, "Kafka (recommended)", observed=seen(), **more)
+    found = recorded(house, f"Kafka ({word})", observed=seen(), **more)
     assert found.patch is not None
     assert found.patch.fields == (("Queue", "Kafka"),)
     assert found.provenance[-1].source == "chosen"
