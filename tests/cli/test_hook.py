@@ -88,6 +88,17 @@ def test_an_answer_is_proposed_and_a_person_confirms_it(house: Project) -> None:
     assert hook(house, "PreToolUse", EDIT) == {}, "once in a conversation"
 
 
+def test_a_clone_without_a_log_asks_once_too(house: Project) -> None:
+    answered(house)
+    house.call("accept", "last", "--by", "Ada")
+    house.log.unlink()
+    house.log.with_name("hooks.json").unlink(missing_ok=True)
+    house.log.parent.rmdir()
+    assert hook(house, "PreToolUse", EDIT) != {}
+    assert hook(house, "PreToolUse", EDIT) == {}
+    assert not house.log.exists()
+
+
 def test_what_was_erased_is_not_remembered(house: Project) -> None:
     answered(house)
     house.call("accept", "last", "--by", "Ada")
