@@ -84,7 +84,7 @@ def test_an_answer_is_proposed_and_a_person_confirms_it(house: Project) -> None:
     assert house.call("accept", "last", "--by", "Ada").code == 0
     reason = hook(house, "PreToolUse", EDIT)["hookSpecificOutput"]["permissionDecisionReason"]
     assert reason.startswith("ADR-0001 of ")
-    assert "decided Other Broker: RabbitMQ. This edit (app/queue.py) names Kafka." in reason
+    assert "decided Broker: RabbitMQ. This edit (app/queue.py) names Kafka." in reason
     assert hook(house, "PreToolUse", EDIT) == {}, "once in a conversation"
 
 
