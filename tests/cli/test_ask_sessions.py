@@ -57,6 +57,15 @@ def test_a_conversation_ends_without_a_traceback_and_can_be_gone_on_with(
     assert house.call("replay", house.show()["session_id"]).code == 0
 
 
+def test_the_log_shows_a_question_in_a_few_lines_and_not_the_whole_catalogue(
+    house: Project,
+) -> None:
+    house.call("ask", "how many sessions?")
+    told = house.call("log", "last").out
+    assert "text='how many sessions?'" in told
+    assert len(told.splitlines()) < 50, told
+
+
 def test_a_conversation_asks_until_a_query_stands_and_then_anew(house: Project) -> None:
     with terminal(house, "ask", "--run") as t:
         t.expect(ASKED)

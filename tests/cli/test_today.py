@@ -38,6 +38,7 @@ def test_open_tasks_become_a_timeline(house: Project, tasks: list[str]) -> None:
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
     assert lines[0].endswith(", 09:00-18:00")
+    assert lines[1].endswith(", by rules"), "it is planned, and no task is done yet"
     assert lines[2:6] == [
         f"  09:00-10:30  focus  {tasks[0]}  Bericht",
         f"  10:45-10:55  mini   {tasks[1]}  Chef anrufen",
@@ -164,7 +165,7 @@ def test_a_model_that_fails_gives_way_for_this_plan(house: Project, tasks: list[
     done = house.call("today", *DAY, *FAILING, "--language", "de")
     assert done.code == 0
     assert done.err == "warning: KI nicht verfügbar. Selbst auswählen? (invalid_json)\n"
-    assert ", done, by rules" in done.out
+    assert ", by rules\n" in done.out
     found = today(house, "--replan", *DAY, "--provider", "sim")
     assert (found["source"], found["replans"], found["calls"], found["warnings"]) == (
         "model",

@@ -17,8 +17,9 @@ def describe(voice: Voice, session: Session) -> None:
     """A plan as a timeline."""
     assert isinstance(session, DayPlan), "the caller checked the workflow"
     voice.say(voice.bold(f"{session.day}, {hours(*session.window)}"))
-    by = f", by {session.source}" if session.source and session.status == "done" else ""
-    voice.say(f"  day plan {short(session.session_id)}, {session.status}{by}")
+    planned = session.source and session.status == "done"
+    told = f"by {session.source}" if planned else session.status
+    voice.say(f"  day plan {short(session.session_id)}, {told}")
     width = max((len(entry.task_id or "") for entry in session.timeline), default=0)
     for entry in session.timeline:
         voice.say(f"  {shown(_line(entry, width))}")
