@@ -42,9 +42,11 @@ def test_a_conversation_ends_without_a_traceback_and_can_be_gone_on_with(
     house: Project, last: str
 ) -> None:
     with terminal(house, "ask") as t:
-        t.expect(ASKED)
+        assert "or `quit`" in t.expect(ASKED)
         t.type("sessions and tokens")
-        assert "1. sessions\n  2. tokens\n" in t.expect(ASKED)
+        told = t.expect(ASKED)
+        assert "1. sessions\n  2. tokens\n" in told
+        assert "preflights ask --follow-up" not in told, "the next line is the answer"
         if last == "ctrl-c":
             t.interrupt()
         else:
