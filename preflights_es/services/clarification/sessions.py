@@ -68,6 +68,8 @@ def start(
     choosing = Choosing(request, choices)
     own, answers = clarifications_of(request), pairs(given)
     own.refuse_relaying(by)
+    if accepts and by is None and request.actor.kind != "user":
+        choosing.refuse_choices()
     own.check(answers)
     if reasons is not None:
         taking(WORKFLOW, reasons)
