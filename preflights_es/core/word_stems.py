@@ -14,7 +14,22 @@ STEM_MIN: Final = 4  # characters that are left of a word that loses its ending
 TERM_MAX: Final = 40  # characters of a stem; longer words are cut
 
 _WORD: Final = late_pattern(r"[^\W_]+")
-_ENDINGS: Final = ("ungen", "ings", "ung", "ing", "ies", "en", "es", "ed", "er", "s", "e", "n", "y")
+_ENDINGS: Final = (
+    "ungen",
+    "ings",
+    "ung",
+    "ing",
+    "ion",
+    "ies",
+    "en",
+    "es",
+    "ed",
+    "er",
+    "s",
+    "e",
+    "n",
+    "y",
+)
 STOP_WORDS: Final = frozenset(
     (
         "a", "aber", "about", "after", "all", "alle", "als", "also", "am", "an", "and", "any",
@@ -62,5 +77,5 @@ def said(text: str) -> tuple[tuple[str, str], ...]:
 def _stem(word: str) -> str:
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= STEM_MIN:
-            return word[: -len(ending)][:TERM_MAX]
+            return _stem(word[: -len(ending)])
     return word[:TERM_MAX]
