@@ -62,6 +62,12 @@ def test_words_are_found_whatever_their_case_and_ending(store: SqlStore) -> None
     assert named(store, "") == {}
 
 
+def test_a_word_loses_all_its_endings() -> None:
+    assert stems("Speicher speichern Speicherungen") == ("speich",)
+    assert stems("container, Containers and migrations, migrated") == ("contai", "migrat")
+    assert stems("e" * 50_000) == ("eeee",)
+
+
 def test_a_proposal_is_not_remembered(store: SqlStore) -> None:
     recorded(store, golden("an_abandoned_session"))
     assert list(following(store).rows("memory", None)) == []
