@@ -9,7 +9,6 @@ from typing import Any, Final
 from preflights_es.core.errors import Conflict, PreflightsError, Refused, StoreUnavailable
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.lead import Lead, Setup
-from preflights_es.core.source import Source
 from preflights_es.core.views import Language
 from preflights_es.runtime.idempotency import Once, WantedInput
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
@@ -160,8 +159,7 @@ class Days(Sessions):
             return None  # a note that is damaged, or in another log, says nothing
         if _is_open(note, task.number):
             return None
-        source = Source(note.session_id, note.version, note.hash.hex())
-        return ClosedTask(task_id, source)
+        return ClosedTask(task_id, note.source)
 
     # 3. Finishing ----------------------------------------------------------------------------
 
