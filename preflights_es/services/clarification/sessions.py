@@ -14,7 +14,6 @@ from preflights_es.core.ids import short
 from preflights_es.core.items import ItemRef, item_id
 from preflights_es.core.questions import Refusal, WrittenQuestion
 from preflights_es.core.rationale import Reasons
-from preflights_es.core.source import Source
 from preflights_es.core.views import Question
 from preflights_es.runtime.runner import Step
 from preflights_es.services.acceptance import begun
@@ -123,9 +122,7 @@ def _listed(request: Request, typed: str) -> Listed:
 
 
 def _read(listed: Listed) -> ItemRef:
-    handle = listed.handle
-    source = Source(handle.session_id, handle.version, handle.hash.hex())
-    return ItemRef(listed.item.number, source)
+    return ItemRef(listed.item.number, listed.handle.source)
 
 
 def _check(listed: Listed | None, answers: Pairs, new: Input) -> None:

@@ -10,7 +10,6 @@ from preflights_es.core import ids
 from preflights_es.core.errors import Conflict, PreflightsError, Refused, StoreUnavailable
 from preflights_es.core.items import item_id, item_named
 from preflights_es.core.lead import Lead, Setup
-from preflights_es.core.source import Source
 from preflights_es.core.views import Language
 from preflights_es.runtime.idempotency import Once, WantedInput
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
@@ -161,8 +160,7 @@ class Days(Sessions):
             return None  # a note that is damaged, or in another log, says nothing
         if _is_open(note, task.number):
             return None
-        source = Source(note.session_id, note.version, note.hash.hex())
-        return ClosedTask(task_id, source)
+        return ClosedTask(task_id, note.source)
 
     # 3. Finishing ----------------------------------------------------------------------------
 
