@@ -49,7 +49,9 @@ def test_a_question_is_answered_by_a_query_and_its_rows(asked: Project) -> None:
     assert done.code == 0, done.err
     assert done.is_safe()
     assert "fell_back <> ''" in done.out
-    assert "fallbacks\n  0\n" in done.out
+    assert "\nfallbacks\n─────────\n0\n" in done.out
+    done = asked.call("ask", "sessions by workflow in 2020", "--run")
+    assert "No rows." in done.out
 
 
 def test_the_answer_as_json_has_the_names_of_the_seed(asked: Project) -> None:
@@ -70,6 +72,24 @@ def test_rows_are_of_this_project_unless_all_are_wanted(asked: Project) -> None:
     wide = answer(asked, "how many sessions today?", "--run", "--any-project")
     assert found["result"]["rows"] == [[3]]
     assert wide["result"]["rows"] == [[5]]
+
+
+def test_a_query_is_run_later_as_it_stands(asked: Project) -> None:
+    found = answer(asked, "how many sessions today?")
+    asked.call("start", "Add search", "--no-input")
+    later = answer(asked, "--session", found["session_id"], "--run")
+    assert later["result"]["rows"] == [[4]]
+    assert (later["version"], later["sql"]) == (found["version"], found["sql"])
+    done = asked.call("ask", "--session", "last", "--run")
+    assert "this command is for questions about data" in done.err
+    found = answer(asked, "sessions and tokens", code=3)
+    assert asked.call("ask", "--session", "last", "--run", "--json").code == 3
+
+
+def test_words_are_no_csv(asked: Project) -> None:
+    done = asked.call("ask", "sessions and tokens", "--run", "--csv")
+    assert (done.code, done.out) == (3, "")
+    assert "2. tokens" in done.err
 
 
 def test_a_question_goes_on_by_number_and_by_words(asked: Project) -> None:
@@ -110,6 +130,8 @@ def test_a_model_that_fails_leaves_the_session_open(asked: Project) -> None:
         (),
         ("a", "--follow-up", "b"),
         ("a", "--session", "last"),
+        ("--session", "last"),
+        ("--follow-up", "a", "--catalog", "."),
         ("a", "--csv"),
         ("a", "--any-project"),
         ("a", "--run", "--any-project", "--on", "x.db"),
@@ -175,6 +197,10 @@ def test_a_catalogue_of_ones_own_is_about_a_database_of_ones_own(
     done = house.call("ask", "notes", *args, "--limit", "2")
     assert done.is_safe()
     assert "more than 2 rows" in done.out
+    done = house.call("ask", "--session", "last", "--run")
+    assert (done.code, done.err.endswith("about another database: name it by --on\n")) == (1, True)
+    done = house.call("ask", "notes", "--on", str(orders))
+    assert (done.code, done.err.endswith("name its folder by --catalog\n")) == (1, True)
     done = house.call("ask", "notes", *args, "--csv")
     assert next(csv.reader(io.StringIO(done.out.splitlines()[1]))) == ["'=1+1"]
     assert done.is_safe()

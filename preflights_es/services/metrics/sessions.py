@@ -26,6 +26,7 @@ from preflights_es.services.metrics.catalogue_files import (
 from preflights_es.services.metrics.results import Answer, Ran
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session, session_of
+from preflights_es.services.sessions import show
 from preflights_es.store.guarded_query import LOG_TABLES, Limits, Rows, holds_log, rows
 from preflights_es.store.urls import SqliteFile, parsed, shown_url
 from preflights_es.system import clock_ids
@@ -104,6 +105,11 @@ def _submitted(request: Request, handle: Handle, new: type[Input], said: dict[st
     return request.sessions.submitted(handle, new, said, asks=True)
 
 
+def standing(request: Request, typed: str) -> Session:
+    """A session that asks about data, as it stands; errors as `found`."""
+    return show(request, found(request, typed).session_id)
+
+
 def found(request: Request, typed: str = "") -> Handle:
     """A session that asks about data.
 
@@ -135,7 +141,7 @@ def read_catalogue(request: Request, folders: Folders | None, on: str) -> Catalo
         Refused: a file says what no catalogue says, or a database is named without a catalogue.
     """
     if folders is None and on:
-        message = "a database needs a catalogue: name its folder"
+        message = "a database needs a catalogue"
         raise Refused(message, code="no_catalogue")
     dialect = _dialect(_address(request, on)) if on or folders is None else "sqlite"
     if folders is not None and not _is_the_log(request, on):
@@ -221,7 +227,7 @@ def _views(request: Request, catalogue: Catalogue, project: str | None) -> str:
     """The tables of the log in front of a query, brought up to date."""
     ours = {one.name for one in log_views.tables()}
     if not all(one.columns and one.name in ours for one in catalogue.tables):
-        message = "the catalogue is about another database: name it"
+        message = "the question is about another database"
         raise Refused(message, code="other_database")
     request.process.projector.catch_up()
     return log_views.definitions(catalogue.dialect, project)
