@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 from msgspec.structs import replace
 
 from preflights_es.core.errors import LogDamaged, Refused, StoreError, StoreUnavailable
@@ -37,6 +39,7 @@ from preflights_es.workflows.metrics.values import Catalogue, Dialect
 if TYPE_CHECKING:
     from preflights_es.store.urls import Address
 
+NUMBER_MAX: Final = 2**53  # of a decimal in JSON: readers round a larger one
 PORT: Final = 5432  # of PostgreSQL, where an address names none
 
 # 1. Asking -----------------------------------------------------------------------------------
@@ -235,6 +238,14 @@ def _views(request: Request, catalogue: Catalogue, project: str | None) -> str:
 
 def _plain(value: object) -> object:
     """As JSON has it; bytes in hexadecimal, anything else as text."""
-    if isinstance(value, bytes):
-        return value.hex()
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case bytes():
+            return value.hex()
+        case Decimal() if value.is_finite() and abs(value) < NUMBER_MAX:
+            return int(value) if value == int(value) else float(value)
+        case list() | dict():
+            return msgspec.json.encode(value, enc_hook=str).decode()
+        case _:
+            return str(value)
