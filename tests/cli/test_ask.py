@@ -269,6 +269,25 @@ def test_what_is_wrong_with_a_catalogue_is_said_with_file_line_and_key(
     assert "no session" not in house.call("sessions", "--all").out
 
 
+def test_an_unknown_parameter_is_named(house: Project, tmp_path: Path) -> None:
+    text = "name: a\nsql: SELECT '10:30' AS t, day::text FROM orders WHERE day >= :start\n"
+    folder = shop(tmp_path / "c", bad_yaml=text)
+    done = house.call("ask", "a", "--catalog", str(folder))
+    assert (done.code, "found :start, expected :first_day or :end_day" in done.err) == (1, True)
+
+
+def test_a_query_that_lacks_a_secret_is_not_run(
+    house: Project, tmp_path: Path, orders: Path
+) -> None:
+    text = "name: ada\nsql: SELECT day FROM orders WHERE note = 'ada@example.org'\n"
+    folder = shop(tmp_path / "c", ada_yaml=text)
+    args = ("ada", "--catalog", str(folder), "--on", str(orders))
+    assert "[redacted:email]" in house.call("ask", *args).out
+    done = house.call("ask", *args, "--run")
+    assert (done.code, done.out) == (1, "")
+    assert "lacks a secret that was taken out (email)" in done.err
+
+
 def test_a_statement_that_the_parser_does_not_know_is_one_line(
     house: Project, tmp_path: Path
 ) -> None:

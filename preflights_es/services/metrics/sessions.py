@@ -201,6 +201,10 @@ def run(
         message = f"the query is written for {catalogue.dialect}, and the database is another"
         raise Refused(message, code="other_dialect")
     sql, names = handle.session.state.sql, [one.name for one in catalogue.tables]
+    for kind in dict.fromkeys(handle.session.state.redacted):
+        if f"[redacted:{kind}]" in sql:
+            message = f"the query lacks a secret that was taken out ({kind}): ask without it"
+            raise Refused(message, code="query_redacted")
     if wrong := findings(sql, catalogue.dialect, names):
         raise Refused(f"the query does not pass the check: {wrong[0]}", code="query_refused")
     if on and not _is_the_log(request, on):
