@@ -166,7 +166,7 @@ class Approvals(Acceptances):
         if kind == "agent" or (kind == "script" and by is None):
             who = "an agent" if kind == "agent" else "a script"
             name = f" ({self._actor.name})" if self._actor.name else ""
-            message = f"{who}{name} cannot {what} an artifact: a person does"
+            message = f"{who}{name} cannot {what} an artifact, only a person can"
             raise Refused(message, code="person_needed")
 
     def rejected(self, handle: Handle, reason: str, by: str | None) -> Step:

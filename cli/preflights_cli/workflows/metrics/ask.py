@@ -40,10 +40,18 @@ Options = dict[str, Any]
 @click.option("--session", metavar="ID", callback=given, help="The session to go on in.")
 @click.option("--run", "runs", is_flag=True, help="Run the query, read-only, and show its rows.")
 @click.option(
-    "--limit", type=click.IntRange(1, 100_000), default=1_000, help="Rows at most (1000)."
+    "--limit",
+    metavar="N",
+    type=click.IntRange(1, 100_000),
+    default=1_000,
+    help="Rows at most (1000).",
 )
 @click.option(
-    "--timeout", type=click.FloatRange(0.1, 3_600), default=10, help="Seconds at most (10)."
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(0.1, 3_600),
+    default=10,
+    help="Seconds at most (10).",
 )
 @click.option("--csv", "as_csv", is_flag=True, help="With --run: print the rows as CSV.")
 @click.option("--any-project", is_flag=True, help="With --run: rows of all projects of the log.")
@@ -108,6 +116,7 @@ def ask_command(
         message = "there is no question: give it as an argument, or - to read a pipe"
         raise click.UsageError(message)
     if text is None:
+        voice.hint("Ask a question, answer what is asked back, or `quit`.")
         return asked.conversation(_typed())
     if text == "-":
         return asked.conversation(_piped())
@@ -170,6 +179,7 @@ class Asking:
 
     def conversation(self, lines: Iterator[str]) -> int:
         """One line after another: a question, answers while it asks, the next question."""
+        self._voice.quiet = True  # a hint names the next command: here it is the next line
         code, session = 0, ""
         for line in lines:
             text = line.strip()
