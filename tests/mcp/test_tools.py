@@ -184,6 +184,22 @@ def test_a_question_asked_elsewhere_is_proposed_or_stays_open(shop: Project) -> 
     talk(shop.folder, flow)
 
 
+def test_a_question_whose_record_is_given_up_or_erased_is_recorded_again(shop: Project) -> None:
+    said = {"question": "Which queue?", "outcome": "answered", "answers": ["NATS"]}
+
+    async def flow(client: Client) -> None:
+        first = (await told(client, "record_question", **said))["session"]
+        assert shop.call("abandon", first).code == 0
+        second = (await told(client, "record_question", **said))["session"]
+        assert shop.call("admin", "erase", second, "--yes").code == 0
+        third = await told(client, "record_question", **said)
+        assert third["status"] == "proposed"
+        assert len({first, second, third["session"]}) == 3
+        assert await told(client, "record_question", **said) == third, "once"
+
+    talk(shop.folder, flow)
+
+
 def test_an_error_is_one_line_with_what_to_do(shop: Project) -> None:
     async def flow(client: Client) -> None:
         assert "`preflights sessions --all`" in await refused(client, "show", session="zzz")
