@@ -948,6 +948,17 @@ def test_the_name_is_git_s_however_its_files_say_it(
     assert load_settings(repository, said).actor_name == asked.stdout.strip() == "Ada Lovelace"
 
 
+def test_git_runs_once_and_only_for_what_needs_the_name(project: Path, tmp_path: Path) -> None:
+    program, runs = tmp_path / "bin" / "git", tmp_path / "runs"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho run >> {runs}\necho Ada\n")
+    program.chmod(0o755)
+    found = load_settings(project, {"PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"})
+    assert not runs.exists()
+    assert [found.actor_name, found.actor_name] == ["Ada", "Ada"]
+    assert runs.read_text() == "run\n"
+
+
 # 9. The language of notes --------------------------------------------------------------------
 
 
