@@ -304,7 +304,7 @@ def _own_name(env: Mapping[str, str], cwd: Path, git: tuple[Path, Path] | None) 
 def _git_name(env: Mapping[str, str], cwd: Path, git: tuple[Path, Path] | None) -> str:
     """As git knows the person; git itself is asked where more than one file could say it."""
     name = env.get("GIT_AUTHOR_NAME") or plain_name(env, git[1] if git else None)
-    if name:
+    if name is not None:
         return name
     from preflights_es.system.git import said
 
