@@ -33,7 +33,7 @@ ADVICE: Final[dict[str, str]] = {
     "`preflights admin db upgrade`",
     "unknown_artifact": ": `preflights artifacts --all` lists those of this project",
     "unknown_session": ": `preflights sessions --all` lists those of this project",
-    "not_related": " (`preflights accept` without it says which decisions are)",
+    "not_related": " (`preflights accept {session}` without it says which decisions are)",
     "person_chooses": ": name the person by --by, or leave the choice out",
     "nothing_waits": ": `preflights inbox` lists what waits",
     "not_accepted_yet": " (`preflights accept {session}`)",

@@ -131,6 +131,7 @@ class Sessions(Finder):
         cls: type[Input],
         said: Mapping[str, Any],
         *,
+        beside: Callable[[], Mapping[str, Any]] = dict,
         asks: bool = False,
         relays: bool = False,
         by: str | None = None,
@@ -140,6 +141,7 @@ class Sessions(Finder):
 
         Args:
             said: what the caller says; under one key it must be the same again.
+            beside: other fields, asked for when it is recorded.
             asks: whether a provider is asked for what follows.
             relays: whether the words are a person's, whom the log does not see.
             by: the person whose words they are, where the caller names one.
@@ -159,7 +161,7 @@ class Sessions(Finder):
             if asks:
                 self._check(current)
             relayed_by = None if actor == self._actor else self._actor
-            new = self._input(cls, fields, actor=actor, relayed_by=relayed_by)
+            new = self._input(cls, {**fields, **beside()}, actor=actor, relayed_by=relayed_by)
             return self._runner.submit(current, new, input_id)
 
         actor = PERSON if relays else self._named(by)

@@ -71,6 +71,7 @@ class Clarifications(Acceptances):
         mark: Mark = "",
         supersedes: str | None = None,
         item: ItemRef | None = None,
+        title: str = "",
         observed: Observed | None = None,
         check: Callable[[Input], None] = lambda _: None,
     ) -> Step:
@@ -80,6 +81,7 @@ class Clarifications(Acceptances):
             heuristics: what the settings come to, or tables alone.
             language: of the questions; None where the intention shows it.
             item: the task that is clarified.
+            title: of that task; it is the intention where that is empty.
             observed: where an agent asked the question, if not here.
             check: refuses it before it is recorded.
 
@@ -91,7 +93,9 @@ class Clarifications(Acceptances):
 
         def is_same(before: IntentionDeclared) -> bool:
             former = before.supersedes.session_id if before.supersedes else ""
-            return (former, before.supersedes_file) == (session_id, file)
+            read = before.item or None
+            place = (read.source.session_id, read.number) if read else None
+            return (former, before.supersedes_file, place) == (session_id, file, of_item)
 
         def beside() -> dict[str, Any]:
             old, related = None, None
@@ -102,6 +106,8 @@ class Clarifications(Acceptances):
             read = {"known": self._known(setup), "supersedes_source": _source(old) if old else None}
             return {"supersedes": related, "supersedes_file": file, **read, **given}
 
+        is_titled = bool(title and not intention)
+        of_item = (item.source.session_id, item.number) if item else None
         given = {
             "heuristics": chosen.tables,
             "pack": chosen.pack,
@@ -109,9 +115,11 @@ class Clarifications(Acceptances):
             "language": language if chosen.pack else None,
             "context": context,
             **({"item": item} if item else {}),
+            **({"intention": title} if is_titled else {}),
             **({"observed": observed} if observed else {}),
         }
-        said = {"intention": intention, "mark": mark}
+        # The title may change until the command runs again under its key: it is not compared.
+        said = {"mark": mark} if is_titled else {"mark": mark, "intention": intention}
         return self.opened(
             *(clarification.WORKFLOW, IntentionDeclared, said, setup),
             beside=beside,

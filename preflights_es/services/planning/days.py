@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date, timedelta
 from typing import Any, Final
 
 from preflights_es.core.errors import Conflict, PreflightsError, Refused, StoreUnavailable
@@ -41,6 +42,13 @@ def state_of(handle: Handle) -> State:
     return state
 
 
+def planned_for(handle: Handle) -> Situation:
+    """The day, its window and its tasks, as the newest plan of a session knows them."""
+    situation = state_of(handle).situation
+    assert situation is not None, "its first Input holds one"
+    return situation
+
+
 class Days(Sessions):
     """The plans of one project, as one actor meets them."""
 
@@ -48,6 +56,8 @@ class Days(Sessions):
 
     def of(self, day: str) -> Handle | None:
         """The session of a day; None where there is none that goes on."""
+        # At one moment the zones of a team have up to three days: two behind the newest of them.
+        oldest = (date.fromisoformat(day) - timedelta(days=2)).isoformat()
         for head in self._runner.store.heads(self._project):
             if head.workflow != planning.WORKFLOW.name:
                 continue
@@ -58,11 +68,16 @@ class Days(Sessions):
             situation = None if handle.session.closed else state_of(handle).situation
             if situation is not None and situation.day == day:
                 return handle
-            if situation is not None and situation.day < day:
+            if situation is not None and situation.day < oldest:
                 return None
         return None
 
-    def named(self, handle: Handle, typed: str) -> str:
+    def begun(self) -> Handle | None:
+        """The plan that the same command began before, under its key; None where it did not."""
+        session_id = self._once.opened_as(PlanAsked)
+        return self.load(session_id) if session_id else None
+
+    def named(self, situation: Situation, typed: str) -> str:
         """The id of a task, from what was typed; as typed where the plan has no such task.
 
         Raises:
@@ -73,13 +88,12 @@ class Days(Sessions):
         if not _ITEM.fullmatch(text):
             message = f"found {typed!r}, expected a task such as 3f9a12c4.1"
             raise Refused(message, code="no_item_id", typed=typed)
-        situation = state_of(handle).situation
-        tasks = situation.tasks if situation else ()
-        if any(one.task.id == text for one in tasks):
+        if any(one.task.id == text for one in situation.tasks):
             return text
         session, _, number = text.rpartition(".")
         place = (self.resolved(session), int(number))
-        return next((t.task.id for t in tasks if (t.source.session_id, t.number) == place), text)
+        found = (t for t in situation.tasks if (t.source.session_id, t.number) == place)
+        return next((one.task.id for one in found), text)
 
     # 2. Planning -----------------------------------------------------------------------------
 
@@ -122,19 +136,23 @@ class Days(Sessions):
         prompts: Sequence[tuple[str, str]],
     ) -> Step:
         """Have the rest of the day planned anew."""
-        said = {"situation": situation, "lead": lead, "prompts": tuple(prompts)}
-        return self.submitted(handle, PlanAskedAgain, said, asks=True)
+        said = {"lead": lead, "prompts": tuple(prompts)}
+        return self.submitted(
+            handle, PlanAskedAgain, said, beside=lambda: {"situation": situation}, asks=True
+        )
 
     def choose(self, handle: Handle, focus: str | None, minis: tuple[str, ...] | None) -> Step:
         """Change the plan by hand; None keeps what is planned."""
-        named = tuple(id_ for id_ in (focus, *(minis or ())) if id_ is not None)
-        closed = tuple(one for id_ in named if (one := self._over(handle, id_)) is not None)
-        said = {"focus": focus, "minis": minis, "closed": closed}
-        return self.submitted(handle, TasksChosen, said)
 
-    def _over(self, handle: Handle, task_id: str) -> ClosedTask | None:
+        def beside() -> dict[str, Any]:
+            over = (self._over(handle, id_) for id_ in (focus, *(minis or ())))
+            return {"closed": tuple(one for one in over if one is not None)}
+
+        return self.submitted(handle, TasksChosen, {"focus": focus, "minis": minis}, beside=beside)
+
+    def _over(self, handle: Handle, task_id: str | None) -> ClosedTask | None:
         """What says that a task of the plan is over; None where nothing does."""
-        if (task := _task_of(handle, task_id)) is None:
+        if task_id is None or (task := _task_of(handle, task_id)) is None:
             return None
         try:
             note = self._runner.load(task.source.session_id)
@@ -147,10 +165,14 @@ class Days(Sessions):
 
     # 3. Finishing ----------------------------------------------------------------------------
 
-    def finish(self, handle: Handle, task_id: str) -> Step:
+    def finish(self, handle: Handle, task_id: str | None) -> Step:
         """Close a block, and its task in the note that holds it, in one transaction.
 
+        Args:
+            task_id: None for the first block that is open.
+
         Raises:
+            Refused: no block is open.
             StoreUnavailable: the log is too busy.
         """
 
@@ -159,14 +181,16 @@ class Days(Sessions):
                 current = self._runner.resume(self._runner.refreshed(handle)).handle
                 self._refuse_ended(current)
                 try:
-                    return self._runner.submit_all(self._both(current, task_id, input_id))[0]
+                    both = self._both(current, task_id or _first_open(current), input_id)
+                    return self._runner.submit_all(both)[0]
                 except Conflict:
                     continue
             raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
 
-        wanted = WantedInput(
-            (BlockDone,), self._actor, handle.session_id, lambda new: new.task_id == task_id
-        )
+        def is_said(before: BlockDone) -> bool:
+            return task_id in (None, before.task_id)
+
+        wanted = WantedInput((BlockDone,), self._actor, handle.session_id, is_said)
         return self._once.recorded(wanted, record)
 
     def _both(self, handle: Handle, task_id: str, input_id: str) -> tuple[Proposed, ...]:
@@ -186,6 +210,16 @@ class Days(Sessions):
         return block, Proposed(note, closed, self._runner.new_id())
 
 
+def _first_open(handle: Handle) -> str:
+    """The task of the first block that is not done."""
+    state = state_of(handle)
+    blocks = state.plan.blocks if state.plan else ()
+    left = [block.task_id for block in blocks if block.task_id not in state.done]
+    if not left:
+        raise Refused("every block of today's plan is done", code="nothing_left")
+    return left[0]
+
+
 def _is_open(note: Handle, number: int) -> bool:
     """Whether a note holds a task that is open."""
     if note.workflow.name != extraction.WORKFLOW.name or note.session.closed:
@@ -195,6 +229,4 @@ def _is_open(note: Handle, number: int) -> bool:
 
 
 def _task_of(handle: Handle, task_id: str) -> OpenTask | None:
-    situation = state_of(handle).situation
-    tasks = situation.tasks if situation else ()
-    return next((one for one in tasks if one.task.id == task_id), None)
+    return next((one for one in planned_for(handle).tasks if one.task.id == task_id), None)
