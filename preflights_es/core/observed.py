@@ -53,6 +53,14 @@ _CAME: Final[Mapping[Outcome, str]] = {
 }
 
 
+def call_of(call: str, place: int) -> str:
+    """The id of one question of a call that asked several, the first of which is at 0.
+
+    Empty where the agent gives its calls no id.
+    """
+    return f"{call}/{place + 1}" if call and place else call
+
+
 def told(one: Observed) -> str:
     """Who asked, and what came of it: `asked by codex, timed out`."""
     return f"asked by {' '.join(filter(None, (one.agent, one.agent_version)))}, {came(one)}"

@@ -6,6 +6,7 @@ One function for both sides: what is kept and what is asked must be cut alike.
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 from preflights_es.core.late_pattern import late_pattern
@@ -59,7 +60,9 @@ def said(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(found.items())
 
 
+@lru_cache(maxsize=4096)
 def _stem(word: str) -> str:
+    """A text repeats the words of those before it."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= STEM_MIN:
             return word[: -len(ending)][:TERM_MAX]

@@ -122,6 +122,10 @@ class Once:
             return ""
         return found.handle.session_id if isinstance(found.new, first) else ""
 
+    def skip(self) -> None:
+        """The next Input was recorded before, and nothing is asked of it."""
+        self._count += 1
+
     def end(self) -> None:
         """Whatever is recorded from here on is new: a person says it, and sees what came of it."""
         self._key = ""

@@ -26,7 +26,7 @@ from preflights_es.core.rationale import Rejected, Statement
 from preflights_es.core.source import Source, sources
 from preflights_es.core.times import iso
 from preflights_es.core.views import Behind
-from preflights_es.projections.decisions import in_force, patches
+from preflights_es.projections.decisions import in_force
 from preflights_es.projections.folding import Read
 from preflights_es.services.looking import looking
 from preflights_es.services.request import Request
@@ -218,7 +218,7 @@ def _meant(
     read = at.process.history(session_id)
     if read.workflow.planned is not None and field is None:
         return [], why_artifacts.of_session(at, read)
-    found = patches(read)
+    found = read.patches
     if not found:
         refuse_undecided(read, "no_decision")
     decided = found[-1]
@@ -276,11 +276,11 @@ def _of_log(request: Request, what: str) -> list[tuple[Why, str]]:
             request.notice(error.code, str(error), **error.fields)
             continue  # it hides no other decision
         # A row says where to look; what is so is what the session's own log folds to.
-        if one.decided not in patches(read):
+        if one.decided not in read.patches:
             id_ = short(one.session_id)
             text = f"the projection 'decisions' keeps of session {id_} what its log does not say"
             request.notice("projection_differs", text, session=id_)
-        for decided in patches(read):
+        for decided in read.patches:
             named = [o for o in decided.origins if _is_named(o, decided, what)]
             if decided.standing == "accepted":
                 values += [_why(read, decided, origin) for origin in named]

@@ -84,8 +84,19 @@ def test_an_answer_is_proposed_and_a_person_confirms_it(house: Project) -> None:
     assert house.call("accept", "last", "--by", "Ada").code == 0
     reason = hook(house, "PreToolUse", EDIT)["hookSpecificOutput"]["permissionDecisionReason"]
     assert reason.startswith("ADR-0001 of ")
-    assert "decided Other Broker: RabbitMQ. This edit (app/queue.py) names Kafka." in reason
+    assert "decided Broker: RabbitMQ. This edit (app/queue.py) names Kafka." in reason
     assert hook(house, "PreToolUse", EDIT) == {}, "once in a conversation"
+
+
+def test_a_clone_without_a_log_asks_once_too(house: Project) -> None:
+    answered(house)
+    house.call("accept", "last", "--by", "Ada")
+    house.log.unlink()
+    house.log.with_name("hooks.json").unlink(missing_ok=True)
+    house.log.parent.rmdir()
+    assert hook(house, "PreToolUse", EDIT) != {}
+    assert hook(house, "PreToolUse", EDIT) == {}
+    assert not house.log.exists()
 
 
 def test_what_was_erased_is_not_remembered(house: Project) -> None:
@@ -135,6 +146,26 @@ def test_the_same_event_twice_is_one_session(house: Project) -> None:
     again = answered(house, "Kafka")
     assert (again["session_id"], again["version"]) == (first["session_id"], first["version"])
     assert len(house.call("sessions", "--json").json["sessions"]) == 1
+
+
+def test_calls_without_an_id_are_told_apart_by_their_questions(house: Project) -> None:
+    """As Gemini CLI tells them."""
+    for about in ("queues", "orders"):
+        questions = [{"question": f"{which} {about}?"} for which in ("Who keeps", "Where are")]
+        said = {
+            "session_id": "g-1",
+            "tool_name": "ask_user",
+            "tool_input": {"questions": questions},
+        }
+        hook(
+            house,
+            "AfterTool",
+            {**said, "tool_response": {"answers": {"0": "Ops", "1": "EU"}}},
+            "gemini",
+        )
+    waiting = house.call("inbox", "--json").json["waiting"]
+    assert [one["kind"] for one in waiting] == ["proposal"] * 4
+    assert told(house) == ""
 
 
 @pytest.mark.parametrize("response", [{"answers": {}, "afkTimeoutMs": 1}, {"answers": {}}, "no"])

@@ -38,6 +38,7 @@ def test_open_tasks_become_a_timeline(house: Project, tasks: list[str]) -> None:
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
     assert lines[0].endswith(", 09:00-18:00")
+    assert lines[1].endswith(", made by the rules"), "it is planned, and no task is done yet"
     assert lines[2:6] == [
         f"  09:00-10:30  focus  {tasks[0]}  Bericht",
         f"  10:45-10:55  mini   {tasks[1]}  Chef anrufen",

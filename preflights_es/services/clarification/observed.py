@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from preflights_es.core.errors import PreflightsError, Refused
+from preflights_es.core.errors import LogBusy, PreflightsError, Refused
 from preflights_es.core.events import Actor
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.lead import Setup
@@ -38,13 +38,8 @@ QUESTION_MAX: Final = 200  # characters, as `clarify.v1` has it; the intention h
 OPTION_MAX: Final = 80  # characters, of an option and of a topic; as `clarify.v1` has it
 FILES_MAX: Final = 50
 PATH_MAX: Final = 300  # characters
-_RECOMMENDED: Final = late_pattern(r"\s*\(recommended\)\s*$", 2)  # re.IGNORECASE
+_RECOMMENDED: Final = late_pattern(r"\s*\((?:recommended|empfohlen)\)\s*$", 2)  # re.IGNORECASE
 INT_MAX: Final = 2**63 - 1
-
-
-def call_of(call: str, place: int) -> str:
-    """The id of one question of a call that asked several, the first of which is at 0."""
-    return f"{call}/{place + 1}" if place else call
 
 
 def record(
@@ -76,19 +71,21 @@ def record(
     said = tuple(_cut(_label(one), ANSWER_MAX) for one in answers if visible(one))
     observed = _cleaned(observed, said, files)
     own_request = _as_agent(request, observed, question)
-    own = clarifications_of(own_request)
-    once = own_request.desk.once
-    before = once.opened_before() if once else ""
-    if before:
-        handle = own.load(before)
-    else:
+    before = _before(own_request)
+    if before is None or before.status == "waiting":  # a try broke off before it was asked
+        own_request, before = _as_agent(request, observed, question), None
         own_request.finish_pending()
-        handle = _opened(own_request, own, question, options, said, observed, topic).handle
+        handle = _opened(own_request, question, options, said, observed, topic).handle
+    else:
+        handle = before
+    own = clarifications_of(own_request)
     told = handle.session.state.observed  # what was told first counts
-    done = _answered(own, handle, said) if told.outcome in ANSWERED else Step(handle, ())
+    done = Step(handle, ())
+    if told.outcome in ANSWERED and said:
+        done = _answered(own_request, own, handle, said)
     done = _proposed(own_request, own, done)
     request.notices += own_request.notices
-    if before and done.handle.version == handle.version:
+    if before and done.handle.version == before.version:
         return session_of(Recalled(handle, ()), request.notices)
     return filed(own_request, done)
 
@@ -99,9 +96,15 @@ def recorded(request: Request, question: str, observed: Observed) -> str:
     Raises:
         ErasedSession: it was erased.
     """
-    own_request = _as_agent(request, _cleaned(observed, (), ()), question)
+    before = _before(_as_agent(request, _cleaned(observed, (), ()), question))
+    return before.session_id if before else ""
+
+
+def _before(own_request: Request) -> Handle | None:
+    """The session that was opened under the request's key."""
     once = own_request.desk.once
-    return once.opened_before() if once else ""
+    found = once.opened_before() if once else ""
+    return clarifications_of(own_request).load(found) if found else None
 
 
 def _as_agent(request: Request, observed: Observed, question: str) -> Request:
@@ -123,7 +126,6 @@ def _key(observed: Observed, question: str) -> str:
 
 def _opened(
     request: Request,
-    own: Clarifications,
     question: str,
     options: Sequence[str],
     said: Sequence[str],
@@ -139,7 +141,7 @@ def _opened(
         except Refused as error:
             refused = refused or error
             continue
-        return own.open(
+        return clarifications_of(request).open(
             _cut(question, INTENTION_MAX),
             _named(setup, observed),
             tables,
@@ -186,9 +188,11 @@ def _offered(options: Sequence[str], said: Sequence[str]) -> tuple[str, ...]:
     return tuple(kept[:OPTIONS_MAX]) if len(kept) > 1 else ()
 
 
-def _answered(own: Clarifications, handle: Handle, said: Sequence[str]) -> Step:
+def _answered(request: Request, own: Clarifications, handle: Handle, said: Sequence[str]) -> Step:
     """The person's words, relayed; several options are one value."""
-    if not (said and handle.view.questions):
+    if not handle.view.questions:
+        if request.desk.once:
+            request.desk.once.skip()  # a try broke off after the answer
         return Step(handle, ())
     asked = handle.view.questions[0]
     by_name = {option.casefold(): option for option in asked.options}
@@ -209,6 +213,8 @@ def _proposed(request: Request, own: Clarifications, step: Step) -> Step:
     try:
         request.process.documents.check_folders(writes=True)
         return own.accept(step.handle.session_id)
+    except LogBusy:
+        raise
     except PreflightsError as error:
         request.notice("not_proposed", f"it is not proposed, and waits in the inbox: {error}")
         return step

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from preflights_es.core.errors import PreflightsError
-from preflights_es.core.observed import Observed
+from preflights_es.core.errors import LogBusy, PreflightsError
+from preflights_es.core.observed import Observed, call_of
 from preflights_es.core.text import one_line
 from preflights_es.services.brief import brief
 from preflights_es.services.hooks.agents import (
@@ -19,9 +19,11 @@ from preflights_es.services.hooks.agents import (
     named,
 )
 from preflights_es.services.request import Request
+from preflights_es.services.transcripts.reader import Question
 
 UNNAMED: Final = "agent"
 """The agent that neither the command nor its environment names."""
+TRIES: Final = 3  # each waits up to a quarter of a second for a process that writes
 
 
 def told(request: Request, agent: str, event: str) -> Output:
@@ -66,7 +68,6 @@ def recorded(request: Request, agent: str, event: HookEvent, kind: Kind) -> list
 
 def _recorded(request: Request, agent: str, event: HookEvent, kind: Kind) -> Iterator[str]:
     from preflights_es.services.hooks.asked import choices, questions
-    from preflights_es.services.sessions import observe
 
     asked = questions(event)
     environment = request.process.settings.agent
@@ -82,13 +83,27 @@ def _recorded(request: Request, agent: str, event: HookEvent, kind: Kind) -> Ite
             agent=name,
             agent_version=event.cursor_version or _version(environment, name),
             conversation=event.conversation,
-            call=f"{event.tool_use_id}/{place + 1}" if place else event.tool_use_id,
+            call=call_of(event.tool_use_id, place),
             outcome=outcome,
         )
         try:
-            observe(request, one.question, one.options, answers, observed, topic=one.header)
+            _observe(request, one, answers, observed)
         except PreflightsError as error:
             yield one_line(str(error))
+
+
+def _observe(request: Request, asked: Question, answers: Sequence[str], observed: Observed) -> None:
+    """Record a question; a try that met another process's lock goes on where it stopped."""
+    from preflights_es.services.sessions import observe
+
+    for tries in range(1, TRIES + 1):
+        try:
+            observe(request, asked.question, asked.options, answers, observed, topic=asked.header)
+        except LogBusy:
+            if tries == TRIES:
+                raise
+        else:
+            return
 
 
 def _version(environment: str, name: str) -> str:

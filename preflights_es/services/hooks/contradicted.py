@@ -27,6 +27,7 @@ NAMED_MAX: Final = 3  # decisions that one question names
 LINES_MAX: Final = 2_000  # that name an option, and are read closely
 TEXT_MAX: Final = 80  # characters of a quoted value
 DATE: Final = len("2026-11-23")
+NO_CATEGORY: Final = "Other"  # of a decision whose topic is a field of its own
 
 PROSE: Final = (".md", ".mdx", ".rst", ".txt", ".adoc", ".html", ".svg", ".csv", ".tsv", ".po")
 GENERATED: Final = (".lock", ".sum", ".min.js", ".min.css", ".map", ".snap", ".ipynb")
@@ -77,7 +78,8 @@ class Contradiction(msgspec.Struct, frozen=True):
     @property
     def reason(self) -> str:
         """What the person is told."""
-        field = _quoted(f"{self.rule.category} {self.field.name}")
+        category = "" if self.rule.category == NO_CATEGORY else self.rule.category
+        field = _quoted(f"{category} {self.field.name}")
         where = f" ({_quoted(self.path)})" if self.path else ""
         return (
             f"{self.rule.name} of {self.rule.date} decided {field}: {_quoted(self.field.value)}. "

@@ -40,12 +40,13 @@ def remembered(folder: Path) -> Memory:
 def remember(folder: Path, memory: Memory) -> None:
     """Write it; where that fails, it is found or asked again."""
     content = msgspec.json.encode(memory)
-    with (
-        contextlib.suppress(OSError),
-        atomic_file.opened(folder) as here,
-        here.new(FILE, replacing=True, mode=0o600) as file,
-    ):
-        file.write(content)
+    with contextlib.suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # a clone may have no log yet
+        with (
+            atomic_file.opened(folder) as here,
+            here.new(FILE, replacing=True, mode=0o600) as file,
+        ):
+            file.write(content)
 
 
 def forget(folder: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from preflights_es.core.observed import Outcome
+from preflights_es.core.observed import Outcome, call_of
 from preflights_es.services.transcripts.asked import Asked, Findings, cut
 from preflights_es.services.transcripts.choices import Choice
 from preflights_es.services.transcripts.places import Project
@@ -108,7 +108,7 @@ class Reader:
             zip(call.questions, came, strict=True)
         ):
             asked = Asked(
-                call=f"{call.call}/{place + 1}" if place else call.call,
+                call=call_of(call.call, place),
                 conversation=call.conversation,
                 version=call.version,
                 question=cut(question.question),

@@ -11,14 +11,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from preflights_es.bootstrap import Opened, opened_process
-from preflights_es.core.errors import ErasedSession, Refused
-from preflights_es.core.observed import ANSWERED, Observed, Outcome, told
+from preflights_es.core.errors import ErasedSession, LogBusy, Refused
+from preflights_es.core.observed import ANSWERED, Observed, Outcome, call_of, told
 from preflights_es.services import sessions
-from preflights_es.services.clarification.observed import call_of, record
+from preflights_es.services.clarification.observed import record
 from preflights_es.services.clarification.results import Clarification
 from preflights_es.services.inbox import inbox
 from preflights_es.services.replays import replay
 from preflights_es.services.why import why
+from preflights_es.store.sql import SqlStore
+from preflights_es.system import clock_ids
 from tests.observing import OPTIONS, QUESTION, seen
 
 
@@ -89,10 +91,11 @@ def test_several_options_are_one_value(house: Opened) -> None:
     assert found.patch.fields == (("Queue", "Kafka, NATS"),)
 
 
-def test_a_recommendation_is_no_part_of_an_option(house: Opened) -> None:
-    options = ("Kafka (Recommended)", "NATS")
+@pytest.mark.parametrize("word", ["recommended", "Empfohlen"])
+def test_a_recommendation_is_no_part_of_an_option(house: Opened, word: str) -> None:
+    options = (f"Kafka ({word.title()})", "NATS")
     more: dict[str, Any] = {"options": options, "topic": "Queue"}
-    found = recorded(house, "Kafka (recommended)", observed=seen(), **more)
+    found = recorded(house, f"Kafka ({word})", observed=seen(), **more)
     assert found.patch is not None
     assert found.patch.fields == (("Queue", "Kafka"),)
     assert found.provenance[-1].source == "chosen"
@@ -108,6 +111,39 @@ def test_the_same_question_is_one_session(house: Opened) -> None:
     assert later.session_id != first.session_id
     other = recorded(house, "PostgreSQL", observed=seen(conversation="c-2"))
     assert other.session_id != first.session_id
+
+
+class _Busy(SqlStore):
+    """A log that another process holds at one of the writes."""
+
+    left = 0
+
+    def _wrote(self, work: Any, *, begins: bool = True) -> Any:
+        self.left -= 1
+        if self.left == 0:
+            raise LogBusy("another process is writing")
+        return super()._wrote(work, begins=begins)
+
+
+@pytest.mark.parametrize("busy_at", range(1, 7))
+def test_a_try_that_met_a_busy_log_goes_on_where_it_stopped(tmp_path: Path, busy_at: int) -> None:
+    house = opened_process(tmp_path, database=str(tmp_path / "log.db"))
+    log = house.process.__dict__["store"] = _Busy(
+        house.process.settings.database, clock_ids.now, clock_ids.salt
+    )
+    log.left = busy_at
+    try:
+        recorded(house, "SQLite", observed=seen())
+    except LogBusy:
+        pass
+    else:
+        assert log.left >= 0, "a busy log is told, also where something is recorded"
+    found = recorded(house, "SQLite", observed=seen())
+    assert (found.status, found.patch and found.patch.fields) == ("proposed", (("Type", "SQLite"),))
+    (waiting,) = inbox(house.request()).waiting
+    assert (waiting.kind, waiting.session_id) == ("proposal", found.session_id)
+    assert replay(house.request(), found.session_id).status == "identical"
+    house.process.close()
 
 
 def test_silence_stays_silence_whatever_is_told_later(house: Opened) -> None:
