@@ -149,6 +149,18 @@ def is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
+def whole(_ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> str | None:
+    """A text of several words, refused where the quotes around it are missing.
+
+    Raises:
+        UsageError: they are.
+    """
+    if len(value) > 1:
+        found = f"the {parameter.name} has {len(value)} parts"
+        raise click.UsageError(f"{found}: put quotes around the whole of it")
+    return value[0] if value else None
+
+
 def given(_ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """The value of an option, refused where it is blank: a script's variable that is not set.
 
