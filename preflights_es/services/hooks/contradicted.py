@@ -32,7 +32,7 @@ DATE: Final = len("2026-11-23")
 NO_CATEGORY: Final = "Other"  # of a decision whose topic is a field of its own
 
 PROSE: Final = (".md", ".mdx", ".rst", ".txt", ".adoc", ".svg", ".csv", ".tsv", ".po")
-PAGES: Final = (".html", ".htm")  # prose, but for what they load
+PAGES: Final = (".html", ".htm")  # prose, except what they load
 GENERATED: Final = (".lock", ".sum", ".min.js", ".min.css", ".map", ".snap", ".ipynb")
 LISTS: Final = frozenset(("package-lock.json", "pnpm-lock.yaml", "npm-shrinkwrap.json"))
 _APART: Final = late_pattern(
