@@ -93,6 +93,14 @@ def test_no_open_task_is_said_and_nothing_recorded(house: Project) -> None:
     assert house.call("sessions").out == house.call("sessions", "--all").out
 
 
+def test_a_day_is_not_planned_again_where_no_task_is_open(house: Project, tasks: list[str]) -> None:
+    before = today(house, *DAY)
+    for task in tasks:
+        house.call("note", "done", task)
+    assert house.call("today", "--replan", *DAY).out.startswith("No open tasks.\n")
+    assert today(house) == before
+
+
 def test_busy_intervals_and_minutes_are_kept(house: Project, tasks: list[str]) -> None:
     found = today(
         house, *DAY, "--busy", "9:00-9:30", "--busy", "10:00\u201313:00", "--minutes", "95"
