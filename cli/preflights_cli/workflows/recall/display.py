@@ -64,6 +64,10 @@ def hint(session: Session) -> str:
         return "No word was added: --provider names a model that is asked for words."
     if session.results:
         return f"See where it came from with: preflights why {short(session.results[0].uid)}"
+    if session.asks == "question" and session.status == "stopped" and not session.progress:
+        return (
+            f"Nothing was looked up yet. Go on with: preflights resume {short(session.session_id)}"
+        )
     if session.asks == "question" and session.status == "stopped":
         return "No decision matches: `preflights decisions` lists what is decided here."
     return ""
