@@ -171,3 +171,14 @@ def test_a_recall_that_was_cut_short_says_that_nothing_was_looked_up(
     shown = house.call("show", id_, *log)
     assert f"Nothing was looked up yet. Go on with: preflights resume {id_[-8:]}" in shown.out
     assert house.call("resume", id_, "--json", *log).json["version"] == 4
+
+
+def test_why_names_what_a_recall_read(house: Project, decided: list[str]) -> None:
+    found = recall(house, "login")
+    (why,) = house.call("why", found["session_id"], "--json").json["sessions"]
+    assert (why["workflow"], why["status"], why["begun"]["text"]) == ("recall", "done", "login")
+    assert [one["session_id"] for one in why["read"]] == [decided[0]]
+    told = house.call("why", found["session_id"]).out
+    assert f"  read       sessions {decided[0][-8:]} (to event " in told
+    empty = recall(house, "teleportation")["session_id"]
+    assert "has no decision" in house.call("why", empty).err
