@@ -243,6 +243,7 @@ def test_what_a_database_holds_moves_no_terminal_and_is_no_formula(
         ("sql: SELECT 1\n", 1, "name"),
         ("name: a\n", 1, "sql"),
         ("name: a\nsnippet: ../x.sql\n", 2, "snippet"),
+        ("name: a\nsnippet: nowhere.sql\n", 2, "snippet"),
         ("name: a\nsql: SELECT 1\naliases: b\n", 3, "aliases"),
         ("name: [a]\nsql: SELECT 1\n", 1, "name"),
         ("name: '{a}'\nsql: SELECT 1\n", 1, "name"),
