@@ -42,6 +42,10 @@ ADVICE: Final[dict[str, str]] = {
     "other_database": ": name it by --on",
     "other_session_missing": ": export both together (`preflights admin export --all`)",
     "no_plan": ": `preflights today` makes one",
+    "plan_waits": (
+        ": `preflights resume {session}` asks it again, `preflights abandon {session}` gives the "
+        "plan up"
+    ),
     "planned_already": ": `preflights today --replan` plans the rest of it anew",
     "person_needed": ": run it at a terminal, or let a script name the person by --by",
     "plan_missing": ": `preflights plan {name}`, then `preflights approve`",

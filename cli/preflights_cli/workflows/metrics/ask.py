@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import click
 
-from preflights_cli.common import Voice, given, key_option, language_option, led, recording
+from preflights_cli.common import Voice, given, key_option, language_option, led, recording, whole
 from preflights_cli.rendering import exit_code, said
 from preflights_es.core.errors import Refused
 from preflights_es.core.text import shown_lines
@@ -34,7 +34,7 @@ Options = dict[str, Any]
 
 
 @click.command()
-@click.argument("text", required=False)
+@click.argument("question", metavar="[TEXT]", nargs=-1, callback=whole)
 @click.option(
     "--follow-up", metavar="TEXT", callback=given, help="Go on in the last session, or --session."
 )
@@ -71,7 +71,7 @@ Options = dict[str, Any]
 @led
 @recording
 def ask_command(
-    text: str | None,
+    question: str | None,
     follow_up: str | None,
     session: str | None,
     runs: bool,
@@ -98,8 +98,11 @@ def ask_command(
       preflights ask --catalog shop --on sqlite:///shop.db "revenue in October 2026" --run --csv
     """
     _refuse(
-        (text is not None and follow_up is not None, "give a question or --follow-up, not both"),
-        (text is not None and session is not None, "give a question or --session, not both"),
+        (
+            question is not None and follow_up is not None,
+            "give a question or --follow-up, not both",
+        ),
+        (question is not None and session is not None, "give a question or --session, not both"),
         (
             session is not None and follow_up is None and not runs,
             "--session goes with --follow-up or --run",
@@ -126,15 +129,15 @@ def ask_command(
         return asked.told(asked.followed_up(follow_up, session or ""))
     if session is not None:
         return asked.told(standing(app, session))
-    if text is None and not sys.stdin.isatty():
+    if question is None and not sys.stdin.isatty():
         message = "there is no question: give it as an argument, or - to read a pipe"
         raise click.UsageError(message)
-    if text is None:
+    if question is None:
         voice.hint("Ask a question, answer what is asked back, or `quit`.")
         return asked.conversation(_typed())
-    if text == "-":
+    if question == "-":
         return asked.conversation(_piped())
-    return asked.told(asked.begun(text))
+    return asked.told(asked.begun(question))
 
 
 def _refuse(*mixed: tuple[bool, str]) -> None:
