@@ -132,6 +132,7 @@ def test_a_model_that_fails_leaves_the_session_open(asked: Project) -> None:
         ("a", "--session", "last"),
         ("--session", "last"),
         ("--follow-up", "a", "--catalog", "."),
+        ("--follow-up", "a", "--strict"),
         ("a", "--csv"),
         ("a", "--any-project"),
         ("a", "--run", "--any-project", "--on", "x.db"),
