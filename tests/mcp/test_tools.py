@@ -184,6 +184,30 @@ def test_a_question_asked_elsewhere_is_proposed_or_stays_open(shop: Project) -> 
     talk(shop.folder, flow)
 
 
+def test_a_question_that_a_hook_saw_is_not_recorded_again(shop: Project) -> None:
+    question, answer = "Which queue?", "NATS"
+    asked = {"question": question, "options": [{"label": "NATS"}, {"label": "Kafka"}]}
+    event = {
+        "session_id": "1",
+        "tool_use_id": "2",
+        "tool_name": "AskUserQuestion",
+        "tool_input": {"questions": [asked]},
+        "tool_response": {"answers": {question: answer}},
+    }
+    piped = json.dumps(event).encode()
+    assert shop.call("hook", "PostToolUse", "--agent", "claude", stdin=piped).code == 0
+    seen = shop.show()["session_id"]
+
+    async def flow(client: Client) -> None:
+        said = {"question": question, "outcome": "answered"}
+        same = await told(client, "record_question", answers=["nats"], **said)
+        assert seen.endswith(same["session"])
+        other = await told(client, "record_question", answers=["Kafka"], **said)
+        assert other["session"] != same["session"], "the person thought better of it"
+
+    talk(shop.folder, flow)
+
+
 def test_a_question_whose_record_is_given_up_or_erased_is_recorded_again(shop: Project) -> None:
     said = {"question": "Which queue?", "outcome": "answered", "answers": ["NATS"]}
 

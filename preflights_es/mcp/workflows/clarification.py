@@ -13,12 +13,15 @@ from msgspec import Meta
 from preflights_es.core.errors import ErasedSession, Refused
 from preflights_es.core.observed import Observed, Outcome
 from preflights_es.core.questions import WrittenQuestion
+from preflights_es.core.text import one_line
 from preflights_es.mcp.call import Call
+from preflights_es.mcp.forms import values
 from preflights_es.mcp.rounds import Came, asked, shown
 from preflights_es.mcp.standing import Standing, standing
 from preflights_es.mcp.tool import Arguments, Tool
 from preflights_es.services import sessions
 from preflights_es.services.clarification.observed import record
+from preflights_es.services.inbox import acceptable
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 from preflights_es.workflows.clarification import WORKFLOW
@@ -101,7 +104,19 @@ async def _record_question(call: Call, given: Happened) -> Standing:
         said = (given.question, given.options, given.answers, came)
         return record(request, *said, topic=given.topic)
 
-    return standing(await _once(call, given, begin))
+    before = await call.run(partial(_proposed, given=given))
+    return standing(before or await _once(call, given, begin))
+
+
+def _proposed(request: Request, given: Happened) -> Session | None:
+    """The proposal of the same question and answer: a hook may have seen them, too."""
+    said = ", ".join(given.answers).casefold()
+    for one in acceptable(request):
+        if one.origin and one.intention == one_line(given.question):
+            session = sessions.show(request, one.session_id)
+            if said in map(str.casefold, values(session).values()):
+                return session
+    return None
 
 
 def _key(call: Call, given: Arguments) -> str:
