@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
-from preflights_es.core.errors import ErasedSession, Refused
+from preflights_es.core.errors import CallHeld, ErasedSession, Refused
 from preflights_es.core.observed import Observed, Outcome
 from preflights_es.core.questions import WrittenQuestion
 from preflights_es.core.text import one_line
@@ -66,24 +66,27 @@ def _begun(request: Request, begin: Callable[[Request], Session]) -> Session | N
     """The session under the request's key; None where it is over."""
     try:
         session = begin(request)
+        is_new = not session.is_recalled
     except ErasedSession:
         return None
     except Refused as error:
-        if error.code != "key_used":
+        before = request.desk.once.opened_before() if request.desk.once else ""
+        if error.code != "key_used" or not before:
             raise
         # The same client began it in another version, and has another name in the log.
-        return _begun_before(request)
+        session, is_new = sessions.show(request, before), False
     session = sessions.conversed(request, session)
-    return None if session.status in OVER else session
-
-
-def _begun_before(request: Request) -> Session | None:
-    once = request.desk.once
-    before = once.opened_before() if once else ""
-    if not before:
+    if session.status in OVER:
         return None
-    session = sessions.show(request, before)
-    return None if session.status in OVER else session
+    return session if is_new or session.status != "waiting" else _resumed(request, session)
+
+
+def _resumed(request: Request, session: Session) -> Session:
+    """The session after its model is asked again, where no process asks it now."""
+    try:
+        return sessions.resume(request, session.session_id)
+    except CallHeld:
+        return session
 
 
 class Happened(Arguments, frozen=True):
