@@ -44,9 +44,10 @@ GENERAL: Final = _words("""
 """)
 """Words that look like names of products and stand in any code."""
 AMBIGUOUS: Final = _words("""
-    angular bootstrap kong loki oracle redshift remix rollup solr
+    angular bootstrap jasmine kong loki nomad oracle puppeteer redshift remix rollup sinatra
+    snowflake solr tornado vite vue
 """)
-"""Products that are also words of code: only a package of the name is one."""
+"""Products that are also words of code or names: only a package of the name is one."""
 DRIVERS: Final = {
     "aiokafka": "kafka",
     "aiomysql": "mysql",
@@ -76,7 +77,7 @@ _PACKAGE: Final = late_pattern(
 )
 SHORT: Final = 4  # letters of an abbreviation that is also a word in lower case, as NATS
 _ASIDE: Final = late_pattern(r"\s*\([^()]*\)")
-_PART: Final = late_pattern(r"[./]")
+_PART: Final = late_pattern(r"[@./]")  # @angular/core, google.cloud
 _WORD: Final = late_pattern(r"[\s/+_-]+")
 _SHAPED: Final = late_pattern(
     r"[A-Z]\w*[a-z]\w*[A-Z]\w*|[A-Z]{2,}[a-z]\w*|[a-z][A-Z]{2,}\w*"  # RabbitMQ, MySQL; GRPCx; gRPC
@@ -124,7 +125,7 @@ def imported(line: str) -> Iterator[str]:
     if found is None:
         return
     name = next(filter(None, found.groups()), "")
-    for part in {name, *_PART.split(name)}:
+    for part in dict.fromkeys((name, *_PART.split(name))):
         bare = part.rstrip("0123456789")
         yield from (one for one in {bare, DRIVERS.get(bare.casefold(), "")} if one)
 
