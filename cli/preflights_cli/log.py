@@ -124,7 +124,7 @@ def _short(value: object) -> str:
         before = f"{len(value) - 1} before, " if len(value) > 1 else ""
         return f"[{before}{_short(value[-1].content)}]"
     if isinstance(value, tuple):
-        return "[" + ", ".join(_short(v) for v in value) + "]"
+        return shortened("[" + ", ".join(_short(v) for v in value) + "]", WHAT_MAX)
     names = getattr(value, "__struct_fields__", None)
     if names is None:
         return str(value)

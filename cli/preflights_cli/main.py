@@ -89,8 +89,8 @@ def preflights(ctx: click.Context, db: str | None, debug: bool) -> None:
     \b
     Examples:
       preflights start "Add OAuth login"
-      preflights show last
-      preflights replay last
+      preflights why last
+      preflights init --agent claude
     """
     if db is not None and not db.strip():
         message = "it is empty: leave the option out, or give it a value"

@@ -42,7 +42,7 @@ def trust_command(file: str | None, lists: bool, revokes: bool, as_json: bool) -
         message = "give --list or --revoke, not both"
         raise click.UsageError(message)
     if file is not None and not revokes:
-        message = "give FILE only with --revoke: the file of the current folder is trusted"
+        message = "FILE goes with --revoke only: `trust` reads the file of the current folder"
         raise click.UsageError(message)
     voice = Voice(as_json=as_json, quiet=False, verbose=False)
     trusted = load.trusted_files()

@@ -9,6 +9,7 @@ import msgspec
 
 from preflights_es.core.errors import PreflightsError, SessionFaulted
 from preflights_es.core.events import Value
+from preflights_es.core.ids import decision_uid
 from preflights_es.core.ports import Head, Stored
 from preflights_es.core.session import Session
 from preflights_es.core.source import How, Quoted, has_sources, sources
@@ -42,6 +43,7 @@ def quotes_of(runner: Runner, project: str, quoted: Collection[str]) -> Quotes:
         quoted: ids of those others.
     """
     in_words = _in_words(runner, quoted)
+    of_uid = {decision_uid(session_id): session_id for session_id in quoted}
     found: dict[Quote, None] = {}
     unread: list[str] = []
     for head in runner.store.heads(project):
@@ -51,7 +53,7 @@ def quotes_of(runner: Runner, project: str, quoted: Collection[str]) -> Quotes:
             unread.append(head.session_id)
             continue
         for one in held:
-            named = one.session_id
+            named = of_uid.get(one.session_id, one.session_id)
             # Words without a source are those of every session that began earlier.
             earlier = [id_ for id_ in in_words.get(one.words, ()) if id_ < head.session_id]
             for whose in [named] if named in quoted else earlier:

@@ -27,7 +27,7 @@ How = Literal["known", "supersedes", "superseded_by", "kept", "named"]
 
 
 class Quoted(msgspec.Struct, frozen=True):
-    """Another session that an event names: by its id, or by words of it."""
+    """Another session that an event names: by its id, its decision's uid, or words of it."""
 
     how: How
     session_id: str = ""

@@ -6,15 +6,17 @@ One function for both sides: what is kept and what is asked must be cut alike.
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 from preflights_es.core.late_pattern import late_pattern
 
-STEM_MIN: Final = 4  # characters that are left of a word that loses its ending
-TERM_MAX: Final = 40  # characters of a stem; longer words are cut
+STEM_MIN: Final = 4  # characters that are left of a word that loses its endings
+TERM_MAX: Final = 40  # characters of a word that count
 
 _WORD: Final = late_pattern(r"[^\W_]+")
-_ENDINGS: Final = ("ungen", "ings", "ung", "ing", "ies", "en", "es", "ed", "er", "s", "e", "n", "y")
+_STEM: Final = late_pattern(rf"(\w{{{STEM_MIN},}}?)(?:ung|ing|ion|ies|ed|er|[seny])*")
+"""A word without its endings, English and German."""
 STOP_WORDS: Final = frozenset(
     (
         "a", "aber", "about", "after", "all", "alle", "als", "also", "am", "an", "and", "any",
@@ -59,8 +61,8 @@ def said(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(found.items())
 
 
+@lru_cache(maxsize=4096)
 def _stem(word: str) -> str:
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= STEM_MIN:
-            return word[: -len(ending)][:TERM_MAX]
-    return word[:TERM_MAX]
+    """A text repeats the words of those before it."""
+    found = _STEM.fullmatch(word[:TERM_MAX])
+    return found[1] if found else word

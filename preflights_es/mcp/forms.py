@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from preflights_es.core.text import one_line, shortened, shown
+from preflights_es.core.text import one_line, shortened, shown, visible
 from preflights_es.core.views import Question
 from preflights_es.mcp.call import Round
 from preflights_es.services.results import Session
@@ -60,13 +60,13 @@ def answered(
         question: None where the session went on since it was asked.
     """
     own, chosen = (content or {}).get(OWN), (content or {}).get(CHOICE)
-    if isinstance(own, str) and own.strip():
-        return {at.own: (own,)}
     values = chosen if isinstance(chosen, list) else [chosen]
-    said = [one for one in values if isinstance(one, str) and one.strip()]
+    said = [one for one in values if isinstance(one, str) and visible(one)]
     if question is not None and question.options and not set(said) <= {*options(question)}:
         return {}
     found = tuple(one for one in said if not _is_other(one))
+    if isinstance(own, str) and visible(own):  # a comment may take the choice back
+        return {at.own: (f"{', '.join(found)} ({own.strip()})" if found else own,)}
     return {at.question: found} if found else {}
 
 

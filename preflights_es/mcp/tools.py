@@ -102,10 +102,16 @@ async def _decisions(call: Call, given: Wanted) -> Decided:
     def listed(request: Request) -> Decided:
         from preflights_es.services.decisions import listing
 
-        found = listing(request, at=at, category=given.topic or None)
-        foreign = found.head.foreign if not given.topic else ()
-        told = [*map(_told, found.rows), *map(_foreign, foreign)]
-        kept = [one for one in reversed(told) if _has(one, given.query)]
+        found = listing(request, at=at)
+        told = [*map(_told, found.rows), *map(_foreign, found.head.foreign)]
+        told.sort(key=lambda one: one.date)  # of one day they stay in the order of the log
+        topic = given.topic.strip().casefold()
+        about = [one for one in reversed(told) if not topic or _is_about(one, topic)]
+        kept = [one for one in about if _has(one, given.query)]
+        if told and not about:
+            there = shortened(", ".join(sorted(set().union(*map(_topics, told)))), TEXT_MAX)
+            text = f"no decision in force is about {given.topic!r}; they are about: {there}"
+            request.notice("no_topic", text)
         if unread := len(found.lost) + found.more + len(found.unread):
             text = f"{unread} sessions or records cannot be read, and are left out"
             request.notice("left_out", text)
@@ -150,6 +156,15 @@ def _short(one: DecisionTold) -> DecisionTold:
     decided = {name: shortened(value, VALUE_MAX) for name, value in one.decided.items()}
     because = shortened(one.because, VALUE_MAX)
     return msgspec.structs.replace(one, decided=decided, because=because)
+
+
+def _is_about(one: DecisionTold, topic: str) -> bool:
+    return topic in map(str.casefold, _topics(one))
+
+
+def _topics(one: DecisionTold) -> set[str]:
+    """Its category and fields: an agent's own topic names a field where it is no category."""
+    return {name for name in (one.topic, *one.decided) if name}
 
 
 def _has(one: DecisionTold, query: str) -> bool:

@@ -38,13 +38,6 @@ class Decision(msgspec.Struct, frozen=True):
     decided: Decided
 
 
-def patches(read: Read) -> tuple[Decided, ...]:
-    """The patches of a session, oldest first; none of one that cannot be folded."""
-    if read.workflow.decided is None or not read.sessions:
-        return ()
-    return read.workflow.decided(read.folded, read.sessions)
-
-
 def accepted_at(patch: Decided) -> int | None:
     """When a person accepted it, in microseconds since 1970 UTC."""
     return patch.acknowledged_at if patch.standing in ("accepted", "superseded") else None
@@ -64,7 +57,7 @@ def rows(read: Read) -> tuple[Row, ...]:
             patch.superseded_at,
             encoded(patch).decode(),
         )
-        for patch in patches(read)
+        for patch in read.patches
     )
 
 

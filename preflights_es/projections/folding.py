@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any, Literal, cast
 
 import msgspec
 
 from preflights_es.core import session as kernel
+from preflights_es.core.decision_record import Decided
 from preflights_es.core.errors import LogDamaged, LogFromFuture, WorkflowMissing
 from preflights_es.core.events import ERASED_TAG, Event
 from preflights_es.core.opaque import known, opaque_workflow
 from preflights_es.core.ports import Head, Stored
 from preflights_es.core.projection_ports import Stream
 from preflights_es.core.session import Session, Workflow
+from preflights_es.core.views import View
 
 Trouble = Literal["", "damaged", "erased", "faulted"]
-Decode = Callable[[Workflow[Any], Stored], Event]
+Decode = Callable[[Stored], Event]
 Misplaced = Callable[[Session[Any], Event, Stored], str | None]
 """Why an event cannot stand where it stands; None where it can."""
 
 
-class Read(msgspec.Struct, frozen=True):
-    """One session, folded as far as it can be."""
+class Read(msgspec.Struct, frozen=True, dict=True):
+    """One session, folded as far as it can be.
+
+    What several projections ask of it is found once.
+    """
 
     head: Head
     workflow: Workflow[Any]
@@ -42,6 +48,18 @@ class Read(msgspec.Struct, frozen=True):
         """The events of one that could be folded: all are there."""
         return cast("tuple[Event, ...]", self.events) if self.sessions else ()
 
+    @cached_property
+    def patches(self) -> tuple[Decided, ...]:
+        """The patches of a session, oldest first; none of one that cannot be folded."""
+        if self.workflow.decided is None or not self.sessions:
+            return ()
+        return self.workflow.decided(self.folded, self.sessions)
+
+    @cached_property
+    def view(self) -> View:
+        """What it shows, as it was left; only of one that could be folded."""
+        return self.workflow.view(self.sessions[-1].state)
+
 
 def unreadable(read: Read, error: Exception) -> Read:
     """A session whose view fails, as one in trouble."""
@@ -54,10 +72,13 @@ class Reader:
     """Folds sessions of any workflow."""
 
     def __init__(
-        self, workflows: Mapping[str, Workflow[Any]], decode: Decode, misplaced: Misplaced
+        self,
+        workflows: Mapping[str, Workflow[Any]],
+        decoder: Callable[[Workflow[Any]], Decode],
+        misplaced: Misplaced,
     ) -> None:
         self._workflows = workflows
-        self._decode = decode
+        self._decoder = decoder
         self._misplaced = misplaced
 
     def read(self, stream: Stream, *, opaque: bool = False) -> Read:
@@ -88,19 +109,20 @@ class Reader:
     ) -> Read:
         """A session of which the decodable part is shown."""
         head, stored = stream.head, stream.events
-        events = tuple(self._decoded(workflow, one) for one in stored)
+        decode = self._decoder(workflow)
+        events = tuple(_decoded(decode, one) for one in stored)
         return Read(head, workflow, stored, stream.version, events, (), trouble, why)
 
     def _folded(self, workflow: Workflow[Any], stream: Stream) -> Read:
         head, stored, version = stream.head, stream.events, stream.version
-        decode, misplaced = self._decode, self._misplaced
+        decode, misplaced = self._decoder(workflow), self._misplaced
         session = kernel.begin(workflow)
         events: list[Event | None] = []
         sessions: list[Session[Any]] = []
         trouble: Trouble
         try:
             for one in stored:
-                event = decode(workflow, one)
+                event = decode(one)
                 if found := misplaced(session, event, one):
                     raise LogDamaged(f"session {one.session_id}", one.version, found)
                 session = kernel.evolve(workflow, session, event)
@@ -116,13 +138,14 @@ class Reader:
         events += [None] * (len(stored) - len(events))
         return Read(head, workflow, stored, version, tuple(events), (), trouble, why)
 
-    def _decoded(self, workflow: Workflow[Any], one: Stored) -> Event | None:
-        if one.data is None:
-            return None
-        try:
-            return self._decode(workflow, one)
-        except Exception:  # of a session that is in trouble: a database keeps what it is given
-            return None
+
+def _decoded(decode: Decode, one: Stored) -> Event | None:
+    if one.data is None:
+        return None
+    try:
+        return decode(one)
+    except Exception:  # of a session that is in trouble: a database keeps what it is given
+        return None
 
 
 def _is_erased(stream: Stream) -> bool:

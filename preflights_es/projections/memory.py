@@ -10,7 +10,7 @@ import msgspec
 from preflights_es.core.decision_record import Decided
 from preflights_es.core.projection_ports import CATEGORY, Row
 from preflights_es.core.word_stems import stems
-from preflights_es.projections.decisions import accepted_at, patches
+from preflights_es.projections.decisions import accepted_at
 from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection, text
 from preflights_es.projections.versions import MEMORY as VERSION
@@ -43,10 +43,9 @@ class MemoryRow(msgspec.Struct, frozen=True):
 def rows(read: Read) -> tuple[Row, ...]:
     """One a word of each decision that a person accepted, or a word that is learned for one."""
     made: list[Row] = [*_learned(read)]
-    for patch in patches(read):
+    for patch in read.patches:
         if accepted_at(patch) is None:
             continue
-        intention = read.workflow.view(read.sessions[-1].state).intention
         made += (
             (
                 read.head.session_id,
@@ -58,7 +57,7 @@ def rows(read: Read) -> tuple[Row, ...]:
                 accepted_at(patch),
                 patch.superseded_at,
             )
-            for term, weight in weighed(patch, intention)
+            for term, weight in weighed(patch, read.view.intention)
         )
     return tuple(made)
 

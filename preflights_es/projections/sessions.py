@@ -72,7 +72,7 @@ def _shown(read: Read) -> tuple[str, float | None, str]:
     if read.trouble:
         return read.trouble, None, "" if read.trouble == "erased" else read.why
     session = read.sessions[-1]
-    view = read.workflow.view(session.state)
+    view = read.view
     return kernel.status(read.workflow, session, view), view.progress, view.intention
 
 

@@ -112,6 +112,16 @@ class Once:
         self._count = 1
         return found.handle.session_id
 
+    def opened_as(self, first: type[Input]) -> str:
+        """The session that the next Input has opened before, as one of a class; empty without one.
+
+        Raises:
+            ErasedSession: nothing is left of it.
+        """
+        if not self._key or (found := self._found(self._count + 1)) is None:
+            return ""
+        return found.handle.session_id if isinstance(found.new, first) else ""
+
     def skip(self) -> None:
         """The next Input was recorded before, and nothing is asked of it."""
         self._count += 1

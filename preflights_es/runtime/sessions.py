@@ -40,7 +40,8 @@ class Desk(msgspec.Struct, frozen=True):
 
     runner: Runner
     project: str
-    actor: Actor
+    who: Callable[[], Actor]
+    """Is at work; not asked by what only looks."""
     settle: Callable[[Step], Step] = lambda step: step
     """Makes the completions that a step asks for."""
     once: Once | None = None
@@ -65,7 +66,7 @@ class Sessions(Finder):
     """The sessions of one project, as one actor meets them."""
 
     def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.runner, desk.project, desk.actor, desk.numbered, desk.records)
+        super().__init__(desk.runner, desk.project, desk.who, desk.numbered, desk.records)
         self._settle = desk.settle
         self._check = desk.check
         self._once = desk.once or Once(desk.runner, desk.project)
@@ -131,6 +132,7 @@ class Sessions(Finder):
         cls: type[Input],
         said: Mapping[str, Any],
         *,
+        beside: Callable[[], Mapping[str, Any]] = dict,
         asks: bool = False,
         relays: bool = False,
         by: str | None = None,
@@ -140,6 +142,7 @@ class Sessions(Finder):
 
         Args:
             said: what the caller says; under one key it must be the same again.
+            beside: other fields, asked for when it is recorded.
             asks: whether a provider is asked for what follows.
             relays: whether the words are a person's, whom the log does not see.
             by: the person whose words they are, where the caller names one.
@@ -159,7 +162,7 @@ class Sessions(Finder):
             if asks:
                 self._check(current)
             relayed_by = None if actor == self._actor else self._actor
-            new = self._input(cls, fields, actor=actor, relayed_by=relayed_by)
+            new = self._input(cls, {**fields, **beside()}, actor=actor, relayed_by=relayed_by)
             return self._runner.submit(current, new, input_id)
 
         actor = PERSON if relays else self._named(by)

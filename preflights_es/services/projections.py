@@ -51,9 +51,9 @@ def reader() -> Reader:
 
     codecs: dict[str, Codec] = {}
 
-    def decode(workflow: Workflow[Any], one: Stored) -> Event:
+    def decoder(workflow: Workflow[Any]) -> Callable[[Stored], Event]:
         if workflow.name not in codecs:
             codecs[workflow.name] = Codec(workflow)
-        return codecs[workflow.name].decode(one)
+        return codecs[workflow.name].decode
 
-    return Reader(WORKFLOWS, decode, misplaced)
+    return Reader(WORKFLOWS, decoder, misplaced)

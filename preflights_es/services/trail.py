@@ -16,7 +16,6 @@ from preflights_es.core.text import NAME_MAX, shortened
 from preflights_es.core.times import iso, iso_or_none
 from preflights_es.projections.audit import Model, TrailActor, TrailFilter, is_by, steps, wanted
 from preflights_es.projections.audit import TrailStep as Step
-from preflights_es.projections.decisions import patches
 from preflights_es.projections.folding import Read
 from preflights_es.services.looking import heads_with_files, looking
 from preflights_es.services.request import Request
@@ -186,7 +185,7 @@ def trail(
 
 def _decided_at(read: Read) -> int:
     """The version of the event by which the decision counts, or was proposed."""
-    found = patches(read)
+    found = read.patches
     if not found:
         refuse_undecided(read, "no_decision_to_trail")
     return found[-1].recorded or found[-1].version

@@ -19,6 +19,7 @@ from preflights_es.core.errors import (
 )
 from preflights_es.core.events import Event, Input
 from preflights_es.core.ids import short
+from preflights_es.core.items import item_id
 from preflights_es.core.observed import Observed
 from preflights_es.core.plan_record import Cause
 from preflights_es.core.questions import Answers
@@ -26,7 +27,7 @@ from preflights_es.core.rationale import Rejected, Statement
 from preflights_es.core.source import Source, sources
 from preflights_es.core.times import iso
 from preflights_es.core.views import Behind
-from preflights_es.projections.decisions import in_force, patches
+from preflights_es.projections.decisions import in_force
 from preflights_es.projections.folding import Read
 from preflights_es.services.looking import looking
 from preflights_es.services.request import Request
@@ -218,7 +219,7 @@ def _meant(
     read = at.process.history(session_id)
     if read.workflow.planned is not None and field is None:
         return [], why_artifacts.of_session(at, read)
-    found = patches(read)
+    found = read.patches
     if not found:
         refuse_undecided(read, "no_decision")
     decided = found[-1]
@@ -276,11 +277,11 @@ def _of_log(request: Request, what: str) -> list[tuple[Why, str]]:
             request.notice(error.code, str(error), **error.fields)
             continue  # it hides no other decision
         # A row says where to look; what is so is what the session's own log folds to.
-        if one.decided not in patches(read):
+        if one.decided not in read.patches:
             id_ = short(one.session_id)
             text = f"the projection 'decisions' keeps of session {id_} what its log does not say"
             request.notice("projection_differs", text, session=id_)
-        for decided in patches(read):
+        for decided in read.patches:
             named = [o for o in decided.origins if _is_named(o, decided, what)]
             if decided.standing == "accepted":
                 values += [_why(read, decided, origin) for origin in named]
@@ -338,7 +339,7 @@ def _intention(read: Read, decided: Decided) -> Intention:
 
 def _task(read: Read) -> str | None:
     item = _behind(read, 1).item
-    return None if item is None else f"{short(item.source.session_id)}.{item.number}"
+    return None if item is None else item_id(item.source.session_id, item.number)
 
 
 def _question(read: Read, origin: Origin) -> Asked | None:

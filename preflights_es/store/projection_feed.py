@@ -118,10 +118,7 @@ class SqlFollowing(SqlRows):
             ]
 
         def folded(look: Look, pairs: Sequence[tuple[str, int]]) -> Folded:
-            ids = dict.fromkeys(session_id for session_id, _ in pairs)
-            heads = [found for one in ids if (found := self._head(look, one)) is not None]
-            # Where a rebuild came first, there is nothing to do.
-            return fold(self._stream(look, head) for head, is_folded in heads if not is_folded)
+            return fold(self._stream(look, head) for head in self._unfolded(look, pairs))
 
         def work(cursor: Any) -> tuple[str, int] | None:
             pairs = taken(cursor)
@@ -265,12 +262,12 @@ class SqlFollowing(SqlRows):
         """A session, read and verified."""
         return self._stream(self.database.looked, head)
 
-    def _head(self, look: Look, session_id: str) -> tuple[Head, bool] | None:
-        """A session's head, and whether every projection has folded it as far."""
-        rows = look(
-            lambda cursor: self._statements.run(cursor, "head", in_session=session_id).fetchall()
-        )
-        return (as_head(rows[0][:-1]), rows[0][-1] == len(PROJECTED)) if rows else None
+    def _unfolded(self, look: Look, pairs: Sequence[tuple[str, int]]) -> list[Head]:
+        """Of some sessions that moved: those that a projection has not folded as far."""
+        ids = {session_id for session_id, _ in pairs}
+        of = {"first": pairs[0][0], "last": pairs[-1][0]}
+        rows = look(lambda cursor: self._statements.run(cursor, "moved_between", **of).fetchall())
+        return [as_head(row[:-1]) for row in rows if row[0] in ids and row[-1] < len(PROJECTED)]
 
     def _streams(self, heads: Sequence[Head]) -> Iterator[Stream]:
         for begin in range(0, len(heads), RANGE):

@@ -42,9 +42,11 @@ def test_a_conversation_ends_without_a_traceback_and_can_be_gone_on_with(
     house: Project, last: str
 ) -> None:
     with terminal(house, "ask") as t:
-        t.expect(ASKED)
+        assert "or `quit`" in t.expect(ASKED)
         t.type("sessions and tokens")
-        assert "1. sessions\n  2. tokens\n" in t.expect(ASKED)
+        told = t.expect(ASKED)
+        assert "1. sessions\n  2. tokens\n" in told
+        assert "preflights ask --follow-up" not in told, "the next line is the answer"
         if last == "ctrl-c":
             t.interrupt()
         else:
@@ -55,6 +57,15 @@ def test_a_conversation_ends_without_a_traceback_and_can_be_gone_on_with(
     assert done.code == 0, done.err
     assert "COUNT(*) AS sessions" in done.out
     assert house.call("replay", house.show()["session_id"]).code == 0
+
+
+def test_the_log_shows_a_question_in_a_few_lines_and_not_the_whole_catalogue(
+    house: Project,
+) -> None:
+    house.call("ask", "how many sessions?")
+    told = house.call("log", "last").out
+    assert "text='how many sessions?'" in told
+    assert len(told.splitlines()) < 50, told
 
 
 def test_a_conversation_asks_until_a_query_stands_and_then_anew(house: Project) -> None:

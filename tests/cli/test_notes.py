@@ -347,7 +347,7 @@ WRONG = [
     (("task", "x", "--due", "31.1.2027"), 1, "a date such as 2027-01-31"),
     (("task", "x", "--start", "10:00"), 1, "an item of this type has no start time"),
     (("event", "x", "--start", "25:00"), 1, "a time such as 14:30"),
-    (("event", "x", "--minutes", "5"), 1, "an item of this type has no duration min"),
+    (("event", "x", "--minutes", "5"), 1, "an item of this type has no duration"),
     (("idea", " "), 1, "1 to 200 characters on one line"),
     (("idea", "x" * 201), 1, "1 to 200 characters on one line"),
     (("idea", "x" * 2_001), 1, "the title has 2,001 characters"),
@@ -393,7 +393,7 @@ def test_a_task_is_done_once(house: Project) -> None:
     taken(house)
     assert house.call("note", "done", "last.1").code == 0
     done = house.call("note", "done", "last.1")
-    assert (done.code, done.err) == (1, "Not done: the task is over already\n")
+    assert (done.code, done.err) == (1, "Not done: the task is done or cancelled already\n")
     assert house.call("note", "cancel", "last.3").code == 0
     assert house.call("note", "tasks").out == "No open tasks here.\n"
     listed = house.call("note", "tasks", "--all", "--json").json

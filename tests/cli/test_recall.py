@@ -129,3 +129,15 @@ def test_what_cannot_be_recorded_is_refused(house: Project, question: str) -> No
     done = house.call("recall", question)
     assert done.code in (1, 2)
     assert house.call("sessions", "--all", "--json").json["sessions"] == []
+
+
+def test_an_erasure_names_the_recalls_that_show_a_link_to_it(
+    house: Project, decided: list[str]
+) -> None:
+    more = ("--supersedes", decided[0], "--answer", "auth_strategy=Passkeys", *BY)
+    house.call("start", "Add login", *more)
+    found = recall(house, "passkeys")
+    assert [one["other"] for one in found["evolution"]] == [decided[0][-12:]]
+    planned = house.call("admin", "erase", decided[0], "--dry-run", "--json").json
+    quotes = {one["session_id"]: one["how"] for one in planned["quotes"]}
+    assert quotes[found["session_id"]] == "named"

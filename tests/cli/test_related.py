@@ -129,6 +129,12 @@ def test_several_are_superseded_at_once(house: Project, say: Say) -> None:
         assert f"* Supersedes [ADR-{number:04}, " in record(house, 3)
     (row,) = say("decisions", "--json").json["decisions"]
     assert row["uid"] == done["uid"]
+    for number, title in ((1, "PostgreSQL"), (2, "MySQL")):
+        old = shown(say, f"ADR-{number:04}")["uid"][-8:]
+        assert f"  supersedes {old}: Use {title} for the database\n" in say("show").out
+    told = say("recall", "which database?", "--all").out
+    assert f" is kept beside {old} Use MySQL for the database: {WHY}\n" in told
+    assert (told.count(" supersedes "), "is superseded by" in told) == (2, False), "each link once"
     assert "Not: PostgreSQL, MySQL" in say("prompt").out
     assert say("audit", "verify").code == 0
 
@@ -156,6 +162,7 @@ def test_start_says_it_in_advance(house: Project) -> None:
         (("--keep", "=why"), "expected DECISION=REASON"),
         (("--supersedes", " "), "it is empty"),
         (("--supersedes", "ADR-0002"), "'ADR-0002' is not related to this decision"),
+        (("--supersedes", "ADR-0002"), "(`preflights accept {id}` without it says which"),
         (("--supersedes", "ffffffff"), "no session matches 'ffffffff'"),
         (("--supersedes", "ADR-0001", "--keep", "ADR-0001=Why not"), "is named twice"),
     ],
@@ -169,7 +176,7 @@ def test_a_choice_that_is_none_is_refused_in_one_line(
     new = decided(house.call, "MySQL")
     done = house.call("accept", "last", "--by", "Ada", *words)
     assert done.code in (1, 2)
-    assert said in done.err
+    assert said.replace("{id}", new["session_id"][-8:]) in done.err
     assert done.err.count("\n") == 1
     assert house.show()["version"] == new["version"]
 
@@ -192,6 +199,7 @@ def test_only_a_person_chooses(house: Project) -> None:
         "start", "Store mails in a database", *answer, "--accept", "--keep", f"ADR-0001={WHY}"
     )
     assert (done.code, "only a person supersedes a decision" in done.err) == (1, True)
+    assert house.show()["session_id"] == proposed.json["session_id"], "no session is begun"
     id_ = proposed.json["session_id"]
     confirmed = house.call("accept", id_, "--by", "Ada", "--json")
     assert (confirmed.code, confirmed.json["status"]) == (3, "proposed")

@@ -66,6 +66,18 @@ def test_what_is_no_open_task_is_refused(house: Project, task: str) -> None:
     assert house.call("start").code == 2
 
 
+def test_a_task_is_clarified_once_under_a_key(house: Project, task: str) -> None:
+    first = house.call("start", "--task", task, *ACCEPTED, "--key", "k", "--json").json
+    house.call("note", "edit", task, "--title", "Log in")
+    house.call("note", "done", task)
+    again = house.call("start", "--task", task, *ACCEPTED, "--key", "k", "--json").json
+    assert (again["session_id"], again["status"]) == (first["session_id"], "accepted")
+    other = house.call("note", "add", "task", "Add logout", "--json").json["items"][0]["id"]
+    for args in (("--task", other), ("Add login to the shop",)):
+        done = house.call("start", *args, *ACCEPTED, "--key", "k")
+        assert (done.code, "was used for something else" in done.err) == (1, True)
+
+
 def test_a_note_of_another_log_hinders_no_acceptance(
     house: Project, task: str, tmp_path: Path
 ) -> None:

@@ -79,6 +79,14 @@ def test_a_number_in_own_words_is_no_option(shop: Project) -> None:
     talk(shop.folder, flow, "auto", person({"choice": "Other (specify)", "other": "2"}))
 
 
+def test_words_beside_a_choice_do_not_push_it_out(shop: Project) -> None:
+    async def flow(client: Client) -> None:
+        ready = await told(client, "start_decision", **START)
+        assert ready["decided"] == {"Strategy": "OAuth (Google only)"}
+
+    talk(shop.folder, flow, "auto", person({"choice": "OAuth", "other": "Google only "}))
+
+
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize(
     "reply",
@@ -90,6 +98,7 @@ def test_a_number_in_own_words_is_no_option(shop: Project) -> None:
         "2",
         "Kerberos",
         ["OAuth", "Kerberos"],
+        {"choice": "Other (specify)", "other": "\u200b"},
     ],
 )
 def test_no_answer_leaves_the_question_open(shop: Project, era: str, reply: object) -> None:

@@ -98,6 +98,75 @@ def test_a_question_of_the_agents_own_is_asked_and_recommended(shop: Project) ->
     talk(shop.folder, flow)
 
 
+def test_a_topic_of_the_agents_own_is_found_and_an_unknown_one_says_which_there_are(
+    shop: Project,
+) -> None:
+    words = ("start", "Cache", "--question", "Which cache?", "--topic", "Session cache")
+    for given in (words, ("answer", "last", "Redis"), ("accept", "--by", "Ada")):
+        assert shop.call(*given).code in (0, 3)
+
+    async def flow(client: Client) -> None:
+        (found,) = (await told(client, "decisions", topic="session CACHE"))["decisions"]
+        assert found["decided"] == {"Session cache": "Redis"}
+        none = await told(client, "decisions", topic="Cache")
+        assert none["decisions"] == []
+        assert none["notices"] == [
+            "no decision in force is about 'Cache'; they are about: Other, Session cache"
+        ]
+
+    talk(shop.folder, flow)
+
+
+def test_a_decision_that_holds_no_more_says_what_to_do(shop: Project) -> None:
+    first = shop.decided()["session_id"]
+    words = ("Switch login to passkeys", "--answer", "auth_strategy=Passkeys", "--by", "Ada")
+    assert shop.call("start", *words, "--supersedes", first, "--accept").code == 0
+
+    async def flow(client: Client) -> None:
+        assert "call decisions" in (await told(client, "show", session=first))["next"]
+        begun = (await told(client, "start_decision", intention="Add a cache"))["session"]
+        assert shop.call("abandon", begun).code == 0
+        assert "start_decision" in (await told(client, "show", session=begun))["next"]
+
+    talk(shop.folder, flow)
+
+
+def test_records_of_other_tools_stand_among_decisions_by_their_day(shop: Project) -> None:
+    shop.decided()
+    record = "---\nstatus: accepted\ndate: 2020-01-02\n---\n# Use Kafka\n"
+    (shop.folder / "docs" / "decisions" / "0002-use-kafka.md").write_text(record)
+
+    async def flow(client: Client) -> None:
+        found = (await told(client, "decisions"))["decisions"]
+        assert [one["title"] for one in found] == ["Use OAuth for authentication", "Use Kafka"]
+
+    talk(shop.folder, flow)
+
+
+def test_a_question_about_data_that_asks_back_is_gone_on_with(shop: Project) -> None:
+    async def flow(client: Client) -> None:
+        asked = await told(client, "ask", question="decisions per topic?")
+        assert asked["text"].startswith("By what?")
+        again = {"session": asked["session"]}
+        blank = await told(client, "ask", question=" ", **again)
+        assert blank["notices"] == ["'q1' was given no value"]
+        answered = await told(client, "ask", question="category", **again)
+        assert "GROUP BY" in answered["sql"]
+        assert answered["session"] == asked["session"]
+
+    talk(shop.folder, flow)
+
+
+def test_a_plan_of_the_day_says_why_and_what_does_not_fit(shop: Project) -> None:
+    async def flow(client: Client) -> dict[str, Any]:
+        return await told(client, "today")
+
+    assert talk(shop.folder, flow)["notices"] == ["No open tasks."]
+    assert shop.call("note", "fix the login (1h)").code == 0
+    plan = talk(shop.folder, flow)
+    assert plan["reasoning"] or plan["notices"], "late in the day nothing fits, and that is said"
+
+
 def test_a_question_asked_elsewhere_is_proposed_or_stays_open(shop: Project) -> None:
     async def flow(client: Client) -> None:
         asked = {"question": "Which queue?", "options": ["NATS", "Kafka"], "topic": "Queue"}
@@ -111,6 +180,22 @@ def test_a_question_asked_elsewhere_is_proposed_or_stays_open(shop: Project) -> 
         assert again["session"] == said["session"]
         line = await refused(client, "record_question", outcome="silence", **asked)
         assert "silence" in line
+
+    talk(shop.folder, flow)
+
+
+def test_a_question_whose_record_is_given_up_or_erased_is_recorded_again(shop: Project) -> None:
+    said = {"question": "Which queue?", "outcome": "answered", "answers": ["NATS"]}
+
+    async def flow(client: Client) -> None:
+        first = (await told(client, "record_question", **said))["session"]
+        assert shop.call("abandon", first).code == 0
+        second = (await told(client, "record_question", **said))["session"]
+        assert shop.call("admin", "erase", second, "--yes").code == 0
+        third = await told(client, "record_question", **said)
+        assert third["status"] == "proposed"
+        assert len({first, second, third["session"]}) == 3
+        assert await told(client, "record_question", **said) == third, "once"
 
     talk(shop.folder, flow)
 

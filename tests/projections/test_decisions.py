@@ -17,7 +17,7 @@ from preflights_es.core.events import Actor
 from preflights_es.core.ports import Head, Stored
 from preflights_es.core.projection_ports import Stream
 from preflights_es.core.questions import Answers
-from preflights_es.projections.decisions import accepted_at, decision, in_force, patches, rows
+from preflights_es.projections.decisions import accepted_at, decision, in_force, rows
 from preflights_es.projections.folding import Read
 from preflights_es.projections.sessions import rows as session_rows
 from preflights_es.runtime.registry import WORKFLOWS
@@ -38,7 +38,7 @@ def read(events: Sequence[Stored]) -> Read:
 
 def decided(name: str, number: int = 0) -> tuple[Decided, ...]:
     """The patches of a golden session."""
-    return patches(read(golden(name)[number]))
+    return read(golden(name)[number]).patches
 
 
 def origins(patch: Decided) -> dict[str, Origin]:
@@ -57,7 +57,7 @@ def store(tmp_path: Path) -> Iterator[SqlStore]:
 
 def test_a_keyword_and_an_answer_are_where_a_decision_comes_from() -> None:
     session = read(golden("keyword_skips_the_generic_question")[0])
-    (patch,) = patches(session)
+    (patch,) = session.patches
     assert (patch.standing, patch.kind, patch.category) == ("accepted", "adr", "Authentication")
     category, strategy = patch.origins
     assert (category.field, category.source, category.input, category.asked) == (
@@ -79,7 +79,7 @@ def test_a_keyword_and_an_answer_are_where_a_decision_comes_from() -> None:
 
 def test_what_a_model_read_is_the_models_and_what_it_asked_was_answered_by_a_person() -> None:
     session = read(golden("a_model_leads")[0])
-    patch = patches(session)[-1]
+    patch = session.patches[-1]
     found = origins(patch)
     read_by_model = [o for o in found.values() if o.source == "suggested"]
     assert read_by_model
@@ -99,7 +99,7 @@ def test_a_proposal_of_a_script_is_not_accepted_until_a_person_confirms() -> Non
     whole = golden("a_script_proposes_and_a_person_confirms")[0]
     standings = []
     for upto in range(1, len(whole) + 1):
-        found = patches(read(whole[:upto]))
+        found = read(whole[:upto]).patches
         if found:
             standings.append((found[-1].standing, accepted_at(found[-1]) is not None))
     seen = list(dict.fromkeys(standings))
@@ -116,7 +116,7 @@ def test_a_patch_that_was_revised_stays_in_the_list_as_replaced() -> None:
 
 def test_a_revised_value_comes_from_the_revision() -> None:
     session = read(golden("a_proposal_is_revised_before_a_person_accepts")[0])
-    former, last = patches(session)[0], patches(session)[-1]
+    former, last = session.patches[0], session.patches[-1]
     changed = [name for name, value in last.fields if dict(former.fields).get(name) != value]
     for name in changed:
         assert origins(last)[name].input > former.version
@@ -124,7 +124,7 @@ def test_a_revised_value_comes_from_the_revision() -> None:
 
 def test_supersession_is_seen_from_both_sides() -> None:
     sessions = golden("one_decision_supersedes_another")
-    former, later = (patches(read(events))[-1] for events in sessions)
+    former, later = (read(events).patches[-1] for events in sessions)
     if former.standing != "superseded":
         former, later = later, former
     assert former.standing == "superseded"
@@ -139,17 +139,17 @@ def test_supersession_is_seen_from_both_sides() -> None:
 
 def test_a_record_that_was_renumbered_bears_its_new_number() -> None:
     session = read(golden("a_record_is_renumbered")[0])
-    assert patches(session)[-1].number == session.sessions[-1].state.number
+    assert session.patches[-1].number == session.sessions[-1].state.number
 
 
 def test_what_was_given_up_or_came_to_nothing_is_no_decision() -> None:
     for events in golden("an_abandoned_session"):
-        assert all(patch.standing in ("abandoned", "replaced") for patch in patches(read(events)))
+        assert all(patch.standing in ("abandoned", "replaced") for patch in read(events).patches)
     assert decided("an_unknown_label_is_filed_under_other")[-1].category == "Other"
     for events in goldens():
         session = read(events)
         if session.workflow.decided is None:
-            assert patches(session) == ()
+            assert session.patches == ()
 
 
 def test_every_patch_of_every_golden_session_is_what_its_log_says() -> None:
@@ -160,7 +160,7 @@ def test_every_patch_of_every_golden_session_is_what_its_log_says() -> None:
             for n, event in enumerate(session.events, 1)
             if isinstance(event, PatchProposed)
         ]
-        found = patches(session)
+        found = session.patches
         assert [patch.version for patch in found] == [n for n, _ in proposed]
         for patch, (_, event) in zip(found, proposed, strict=True):
             assert (patch.category, patch.fields) == (event.patch.category, event.patch.fields)
@@ -182,7 +182,7 @@ def test_a_session_cut_anywhere_has_rows(events: Sequence[Stored], upto: int) ->
     session = read(events[:upto])
     assert not session.trouble
     for row in rows(session):
-        assert decision(_row(row)).decided in patches(session)
+        assert decision(_row(row)).decided in session.patches
     ((_, _, _, status, *_),) = session_rows(session)
     assert status
 
@@ -250,7 +250,7 @@ def test_a_proposal_is_never_in_force(store: SqlStore) -> None:
     proposed = next(
         whole[:upto]
         for upto in range(1, len(whole) + 1)
-        if [p.standing for p in patches(read(whole[:upto]))] == ["proposed"]
+        if [p.standing for p in read(whole[:upto]).patches] == ["proposed"]
     )
     recorded(store, [proposed])
     kept = list(following(store).rows("decisions", None))

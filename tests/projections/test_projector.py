@@ -427,12 +427,15 @@ def newer(store: SqlStore) -> Projector:
     """A program that reads every tag, as the answer to an unknown one."""
     codecs = {name: Codec(workflow) for name, workflow in WORKFLOWS.items()}
 
-    def decode(workflow: Any, one: Any) -> Any:
-        known = one.type != "clarification.to_come.v9"
-        return codecs[workflow.name].decode(one if known else goldens()[0][0])
+    def decoder(workflow: Any) -> Any:
+        def decode(one: Any) -> Any:
+            known = one.type != "clarification.to_come.v9"
+            return codecs[workflow.name].decode(one if known else goldens()[0][0])
+
+        return decode
 
     return Projector(
-        SqlFollowing(store), (SESSIONS, DECISIONS, USAGE), Reader(WORKFLOWS, decode, misplaced)
+        SqlFollowing(store), (SESSIONS, DECISIONS, USAGE), Reader(WORKFLOWS, decoder, misplaced)
     )
 
 
@@ -447,7 +450,7 @@ def test_a_bug_in_a_fold_hides_its_own_session_only(store: SqlStore) -> None:
 
     workflows = {"clarification": replace(clarification, evolve=evolve)}
     codec = Codec(clarification)
-    buggy = Reader(workflows, lambda _, one: codec.decode(one), misplaced)
+    buggy = Reader(workflows, lambda _: codec.decode, misplaced)
     projections = Projector(SqlFollowing(store), (SESSIONS, DECISIONS, USAGE), buggy)
     rows = list(projections.rows("sessions", None))
     assert [row["session_id"] for row in rows] == ids

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final
+
+from msgspec import Meta
 
 from preflights_es.core.ids import short
 from preflights_es.mcp.call import Call
+from preflights_es.mcp.rounds import mine
 from preflights_es.mcp.tool import Arguments, Given, Tool
 from preflights_es.services.metrics.results import Answer
-from preflights_es.services.metrics.sessions import start
+from preflights_es.services.metrics.sessions import follow_up, start
 from preflights_es.services.request import Request
 
 
@@ -16,6 +19,7 @@ class Question(Arguments, frozen=True):
     """Of `ask`."""
 
     question: str
+    session: Annotated[str, Meta(description="of an earlier question, to go on with it")] = ""
 
 
 class Query(Given, frozen=True, kw_only=True):
@@ -29,10 +33,19 @@ class Query(Given, frozen=True, kw_only=True):
 
 async def _ask(call: Call, given: Question) -> Query:
     def asked(request: Request) -> Query:
-        found = start(request, given.question)
+        if given.session:
+            found = follow_up(request, given.question, mine(request, given.session).session_id)
+        else:
+            found = start(request, given.question)
         assert isinstance(found, Answer), "what a question about data comes to"
         id_ = short(found.session_id)
-        return Query(session=id_, sql=found.sql, candidates=found.candidates, text=found.text)
+        return Query(
+            session=id_,
+            sql=found.sql,
+            candidates=found.candidates,
+            text=found.text,
+            notices=(*found.warnings, *(one.message for one in found.refusals)),
+        )
 
     return await call.run(asked)
 

@@ -17,12 +17,18 @@ class Today(Given, frozen=True, kw_only=True):
 
     day: str
     timeline: list[dict[str, Any]]
+    reasoning: str = ""
 
 
 async def _today(call: Call, _: Nothing) -> Today:
     def planned(request: Request) -> Today:
         told: Any = today(request)
-        return Today(day=told.day, timeline=msgspec.to_builtins(told.timeline))
+        return Today(
+            day=told.day,
+            timeline=msgspec.to_builtins(told.timeline),
+            reasoning=told.reasoning,
+            notices=told.warnings,
+        )
 
     return await call.run(planned)
 

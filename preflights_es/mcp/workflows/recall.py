@@ -29,7 +29,8 @@ async def _recall(call: Call, given: Question) -> Recalled:
     def asked(request: Request) -> Recalled:
         found = recall(request, given.question)
         assert isinstance(found, Recall), "what a recall comes to"
-        return Recalled(decisions=[_told(one) for one in found.results])
+        told = [_told(one) for one in found.results]
+        return Recalled(decisions=told, notices=found.warnings)
 
     return await call.run(asked)
 

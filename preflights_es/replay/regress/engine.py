@@ -79,8 +79,8 @@ class Regression:
         made = begun(stored, source)
         try:
             found = self._judged(stored, head, made, recorded_by)
-        except WorkflowMissing:
-            found = f"the workflow {stored[0].workflow} is not here"
+        except WorkflowMissing as error:
+            found = f"the workflow {error.name} ({error.why}) is not here"
         except (LogDamaged, LogFromFuture, DuplicateInput) as error:
             cause = Cause(kind="data", detail="it does not verify, or cannot be read")
             found = made(outcome="damaged", causes=(cause,), message=str(error))

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from preflights_es.core.errors import Refused
 from preflights_es.core.evolution import Choice, Choices, Finding, Resolution
+from preflights_es.core.ids import short
 from preflights_es.core.questions import is_placeholder
 from preflights_es.core.text import ANSWER_MAX
 from preflights_es.runtime.runner import Proposed
@@ -46,9 +47,7 @@ class Choosing:
         """
         state: State = first.handle.session.state
         if first.input.actor.kind != "user":
-            if self._said:
-                message = "only a person supersedes a decision, or keeps it beside another"
-                raise Refused(message, code="person_chooses", session=first.handle.session_id[-8:])
+            self.refuse_choices()
             return first
         if accepted(state) or state.led.request is not None:
             return first  # it will be refused, in the log
@@ -58,13 +57,23 @@ class Choosing:
         self.found = findings(self._request, first.handle)
         if not (self.open or self._said):
             return first
-        resolved = self._resolved(state)
+        resolved = self._resolved(state, first.handle.session_id)
         chosen = {one.finding for one in resolved}
         if not chosen.issuperset(self.open):
             return None
         new = first.input
         assert isinstance(new, DecisionAcknowledged), "a clarification is accepted"
         return replace(first, input=replace(new, resolved=resolved)) if resolved else first
+
+    def refuse_choices(self) -> None:
+        """Refuse what was chosen where no person accepts.
+
+        Raises:
+            Refused: something was.
+        """
+        if self._said:
+            message = "only a person supersedes a decision, or keeps it beside another"
+            raise Refused(message, code="person_chooses")
 
     def is_said(self, before: Any) -> bool:
         """Whether an acknowledgement that was recorded before holds the same choices."""
@@ -107,7 +116,7 @@ class Choosing:
                 raise _named_twice(one[0])
         return chosen
 
-    def _resolved(self, state: State) -> tuple[Resolution, ...]:
+    def _resolved(self, state: State, own: str) -> tuple[Resolution, ...]:
         by_id = {one.related.session_id: one for one in self.found}
         replaced = state.supersedes.session_id if state.supersedes else ""
         resolved: list[Resolution] = []
@@ -118,7 +127,7 @@ class Choosing:
                 raise _named_twice(typed)
             if session_id not in by_id:
                 message = f"{typed!r} is not related to this decision: leave it out"
-                raise Refused(message, code="not_related", typed=typed)
+                raise Refused(message, code="not_related", typed=typed, session=short(own))
             finding = by_id[session_id]
             resolved.append(Resolution(finding=finding, choice=choice, reason=reason))
         return tuple(resolved)

@@ -15,7 +15,6 @@ from preflights_es.core.events import Input
 from preflights_es.core.items import ItemRef
 from preflights_es.core.lead import WRITERS, Setup
 from preflights_es.core.observed import Observed
-from preflights_es.core.source import Source
 from preflights_es.core.text import INTENTION_MAX, one_line, shown
 from preflights_es.core.views import Language
 from preflights_es.runtime.finder import RECENT
@@ -71,6 +70,7 @@ class Clarifications(Acceptances):
         mark: Mark = "",
         supersedes: str | None = None,
         item: ItemRef | None = None,
+        title: str = "",
         observed: Observed | None = None,
         check: Callable[[Input], None] = lambda _: None,
     ) -> Step:
@@ -80,6 +80,7 @@ class Clarifications(Acceptances):
             heuristics: what the settings come to, or tables alone.
             language: of the questions; None where the intention shows it.
             item: the task that is clarified.
+            title: of that task; it is the intention where that is empty.
             observed: where an agent asked the question, if not here.
             check: refuses it before it is recorded.
 
@@ -91,7 +92,9 @@ class Clarifications(Acceptances):
 
         def is_same(before: IntentionDeclared) -> bool:
             former = before.supersedes.session_id if before.supersedes else ""
-            return (former, before.supersedes_file) == (session_id, file)
+            read = before.item or None
+            place = (read.source.session_id, read.number) if read else None
+            return (former, before.supersedes_file, place) == (session_id, file, of_item)
 
         def beside() -> dict[str, Any]:
             old, related = None, None
@@ -99,9 +102,11 @@ class Clarifications(Acceptances):
                 related = self._replaceable(supersedes, file)
             elif supersedes:
                 old, related = self._supersedable(supersedes)
-            read = {"known": self._known(setup), "supersedes_source": _source(old) if old else None}
+            read = {"known": self._known(setup), "supersedes_source": old.source if old else None}
             return {"supersedes": related, "supersedes_file": file, **read, **given}
 
+        is_titled = bool(title and not intention)
+        of_item = (item.source.session_id, item.number) if item else None
         given = {
             "heuristics": chosen.tables,
             "pack": chosen.pack,
@@ -109,9 +114,11 @@ class Clarifications(Acceptances):
             "language": language if chosen.pack else None,
             "context": context,
             **({"item": item} if item else {}),
+            **({"intention": title} if is_titled else {}),
             **({"observed": observed} if observed else {}),
         }
-        said = {"intention": intention, "mark": mark}
+        # The title may change until the command runs again under its key: it is not compared.
+        said = {"mark": mark} if is_titled else {"mark": mark, "intention": intention}
         return self.opened(
             *(clarification.WORKFLOW, IntentionDeclared, said, setup),
             beside=beside,
@@ -133,7 +140,7 @@ class Clarifications(Acceptances):
                 continue  # a damaged session is no reason to refuse a new one
             told = words(handle.session.state)
             if told is not None and handle.session.state.superseded_by is None:
-                known.append(replace(told, source=_source(handle)))
+                known.append(replace(told, source=handle.source))
         return tuple(known[:KNOWN_MAX])
 
     # 2. Ending -------------------------------------------------------------------------------
@@ -310,7 +317,3 @@ class Clarifications(Acceptances):
         """Tell a record that one it is related to has a new number."""
         new = ReferenceRenumbered(at=self._runner.now(), actor=self._actor, uid=uid, number=number)
         return self._runner.submit(handle, new, self._runner.new_id())
-
-
-def _source(handle: Handle) -> Source:
-    return Source(handle.session_id, handle.version, handle.hash.hex())

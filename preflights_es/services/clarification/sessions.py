@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from preflights_es.core.errors import Refused
+from preflights_es.core.events import Input
 from preflights_es.core.evolution import Choices
 from preflights_es.core.ids import short
-from preflights_es.core.items import ItemRef
+from preflights_es.core.items import ItemRef, item_id
 from preflights_es.core.questions import Refusal, WrittenQuestion
 from preflights_es.core.rationale import Reasons
-from preflights_es.core.source import Source
 from preflights_es.core.views import Question
 from preflights_es.runtime.runner import Step
 from preflights_es.services.acceptance import begun
-from preflights_es.services.answers import Given, addressed, asked_in, check_taken, pairs
+from preflights_es.services.answers import Given, Pairs, addressed, asked_in, check_taken, pairs
 from preflights_es.services.clarification.choosing import Choosing
 from preflights_es.services.clarification.clarifications import Clarifications, clarifications_of
 from preflights_es.services.filing import filed
@@ -26,6 +27,9 @@ from preflights_es.services.results import Session
 from preflights_es.workflows.clarification import WORKFLOW
 from preflights_es.workflows.clarification.values import Mark
 from preflights_es.workflows.clarification.views import ClarificationView
+
+if TYPE_CHECKING:
+    from preflights_es.services.extraction.notes import Listed
 
 
 def start(
@@ -63,6 +67,8 @@ def start(
     choosing = Choosing(request, choices)
     own, answers = clarifications_of(request), pairs(given)
     own.refuse_relaying(by)
+    if accepts and by is None and request.actor.kind != "user":
+        choosing.refuse_choices()
     own.check(answers)
     if reasons is not None:
         taking(WORKFLOW, reasons)
@@ -71,7 +77,7 @@ def start(
     request.notice_name()
     settings = request.process.settings
     tables = settings.of(WORKFLOW)
-    title, item = _task(request, task) if task else ("", None)
+    listed = _listed(request, task) if task else None
     if written:
         from preflights_es.services.clarification.written import asking
 
@@ -79,12 +85,13 @@ def start(
     else:
         setup = request.setup(WORKFLOW, strict=strict)
     step = own.open(
-        *(text or title, setup, tables),
+        *(text, setup, tables),
         language=settings.language if settings.is_language_said else None,
         mark=mark,
         supersedes=supersedes,
-        item=item,
-        check=partial(check_taken, WORKFLOW, answers),
+        item=_read(listed) if listed else None,
+        title=listed.item.title if listed else "",
+        check=partial(_check, listed, answers),
     )
     if written:
         from preflights_es.services.clarification.written import recommended
@@ -100,23 +107,34 @@ def start(
     return choosing.told(filed(request, step))
 
 
-def _task(request: Request, typed: str) -> tuple[str, ItemRef]:
-    """The title of an open task, and where it was read.
+def _listed(request: Request, typed: str) -> Listed:
+    """The task that is named, whether it is open or not.
 
     Raises:
-        Refused: it is no task of this project, or is over.
+        Refused: it is no item of this project.
     """
     from preflights_es.services.extraction.notes import notes_of  # most begin without a task
 
     own = notes_of(request)
     listed = own.found(typed)
     own.refuse_elsewhere(listed.handle)
-    handle, item = listed.handle, listed.item
-    if item.type != "task" or item.status != "open" or handle.session.closed:
-        what = f"an {item.type}" if item.type != "task" else item.status
-        raise Refused(f"{typed} is {what}, expected an open task", code="no_open_task", typed=typed)
-    source = Source(handle.session_id, handle.version, handle.hash.hex())
-    return item.title, ItemRef(item.number, source)
+    return listed
+
+
+def _read(listed: Listed) -> ItemRef:
+    return ItemRef(listed.item.number, listed.handle.source)
+
+
+def _check(listed: Listed | None, answers: Pairs, new: Input) -> None:
+    """Refuse to begin with a task that is not open, or with answers that are not taken."""
+    if listed:
+        handle, item = listed.handle, listed.item
+        if item.type != "task" or item.status != "open" or handle.session.closed:
+            what = f"an {item.type}" if item.type != "task" else item.status
+            id_ = item_id(handle.session_id, item.number)
+            message = f"{id_} is {what}, expected an open task"
+            raise Refused(message, code="no_open_task", typed=id_)
+    check_taken(WORKFLOW, answers, new)
 
 
 def accept(

@@ -7,8 +7,8 @@ from typing import Any, Final, Self
 
 from msgspec.structs import asdict
 
-from preflights_es.core import ids
 from preflights_es.core.events import Decision
+from preflights_es.core.items import item_id
 from preflights_es.core.questions import AnswerRefusal
 from preflights_es.core.views import Language
 from preflights_es.runtime.runner import Handle
@@ -32,12 +32,12 @@ _REFUSED: Final = {
     "several_values": "takes one value: put quotes around words that belong together",
 }
 _CHANGES: Final = {
-    "unknown_item": "there is no such item",
+    "unknown_item": "the note has no item of this number",
     "not_a_task": "it is no task",
-    "closed": "the task is over already",
+    "closed": "the task is done or cancelled already",
     "unknown_field": "an item of this type has no {}",
-    "invalid_value": "the {} is not what is expected of one",
-    "nothing_changed": "it says so already",
+    "invalid_value": "the {} is not valid: expected {}",
+    "nothing_changed": "nothing changes: it says so already",
     "too_many": "the note is full",
     "not_expected": "nothing of the kind is expected here",
 }
@@ -52,11 +52,7 @@ _EXPECTED: Final = {
     "end_time": "a time such as 14:30",
     "content": "at most 20,000 characters",
 }
-
-
-def item_id(handle: Handle, item: Item) -> str:
-    """What people type for an item: the end of the session's id, and the number within."""
-    return f"{ids.short(handle.session_id)}.{item.number}"
+_LABELS: Final = {"due": "due date", "duration_min": "duration", "duration_max": "duration"}
 
 
 def view_of(handle: Handle) -> NoteView:
@@ -91,13 +87,13 @@ class ItemRow(Result, frozen=True, kw_only=True, omit_defaults=True):
         """As the note has it."""
         told = asdict(item)
         del told["number"]
-        return cls(id=item_id(handle, item), **told)
+        return cls(id=item_id(handle.session_id, item.number), **told)
 
     @classmethod
     def kept(cls, row: Mapping[str, Any]) -> Self:
         """As the projection `items` keeps it."""
         told = {name: row[name] for name in cls.__struct_fields__ if name in row}
-        return cls(id=f"{ids.short(row['session_id'])}.{row['number']}", **told)
+        return cls(id=item_id(row["session_id"], row["number"]), **told)
 
 
 class NoteRow(Result, frozen=True):
@@ -148,11 +144,9 @@ class Note(Session, frozen=True, kw_only=True):
     @classmethod
     def refusal(cls, decision: Decision) -> tuple[str, str]:
         if isinstance(decision, ChangeRefused):
-            field = decision.field.replace("_", " ")
+            field = _LABELS.get(decision.field, decision.field.replace("_", " "))
             expected = _EXPECTED.get(decision.field, "")
-            wrong = decision.reason == "invalid_value"
-            why = _CHANGES[decision.reason].format(field) + (f": {expected}" if wrong else "")
-            return decision.reason, why
+            return decision.reason, _CHANGES[decision.reason].format(field, expected)
         assert isinstance(decision, AnswerRefusal), "the only other refusal"
         return decision.reason, answer_refused(decision, _REFUSED[decision.reason])
 

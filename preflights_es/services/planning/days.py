@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date, timedelta
 from typing import Any, Final
 
+from preflights_es.core import ids
 from preflights_es.core.errors import Conflict, PreflightsError, Refused, StoreUnavailable
-from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.items import item_id, item_named
 from preflights_es.core.lead import Lead, Setup
-from preflights_es.core.source import Source
 from preflights_es.core.views import Language
 from preflights_es.runtime.idempotency import Once, WantedInput
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
@@ -26,7 +27,6 @@ from preflights_es.workflows.planning.events import (
 from preflights_es.workflows.planning.state import State
 from preflights_es.workflows.planning.values import ClosedTask, OpenTask, Situation
 
-_ITEM: Final = late_pattern(r"([0-9a-fA-F-]{4,36}|last)\.[0-9]{1,6}")
 NO_PLAN: Final = "there is no plan of today"
 
 
@@ -41,6 +41,13 @@ def state_of(handle: Handle) -> State:
     return state
 
 
+def planned_for(handle: Handle) -> Situation:
+    """The day, its window and its tasks, as the newest plan of a session knows them."""
+    situation = state_of(handle).situation
+    assert situation is not None, "its first Input holds one"
+    return situation
+
+
 class Days(Sessions):
     """The plans of one project, as one actor meets them."""
 
@@ -48,6 +55,8 @@ class Days(Sessions):
 
     def of(self, day: str) -> Handle | None:
         """The session of a day; None where there is none that goes on."""
+        # At one moment the zones of a team have up to three days: two behind the newest of them.
+        oldest = (date.fromisoformat(day) - timedelta(days=2)).isoformat()
         for head in self._runner.store.heads(self._project):
             if head.workflow != planning.WORKFLOW.name:
                 continue
@@ -58,28 +67,29 @@ class Days(Sessions):
             situation = None if handle.session.closed else state_of(handle).situation
             if situation is not None and situation.day == day:
                 return handle
-            if situation is not None and situation.day < day:
+            if situation is not None and situation.day < oldest:
                 return None
         return None
 
-    def named(self, handle: Handle, typed: str) -> str:
-        """The id of a task, from what was typed; as typed where the plan has no such task.
+    def begun(self) -> Handle | None:
+        """The plan that the same command began before, under its key; None where it did not."""
+        session_id = self._once.opened_as(PlanAsked)
+        return self.load(session_id) if session_id else None
+
+    def named(self, situation: Situation, typed: str) -> str:
+        """The id of a task, from what was typed, whether the plan has such a task or not.
 
         Raises:
             Refused: it cannot be the id of a task.
             UnknownSession, AmbiguousSession: no session, or several match.
         """
+        session, number = item_named(typed)
         text = typed.strip().lower()
-        if not _ITEM.fullmatch(text):
-            message = f"found {typed!r}, expected a task such as 3f9a12c4.1"
-            raise Refused(message, code="no_item_id", typed=typed)
-        situation = state_of(handle).situation
-        tasks = situation.tasks if situation else ()
-        if any(one.task.id == text for one in tasks):
+        if any(one.task.id == text for one in situation.tasks):
             return text
-        session, _, number = text.rpartition(".")
-        place = (self.resolved(session), int(number))
-        return next((t.task.id for t in tasks if (t.source.session_id, t.number) == place), text)
+        place = (self.resolved(session), number)
+        found = (t for t in situation.tasks if (t.source.session_id, t.number) == place)
+        return next((one.task.id for one in found), item_id(*place))
 
     # 2. Planning -----------------------------------------------------------------------------
 
@@ -122,19 +132,27 @@ class Days(Sessions):
         prompts: Sequence[tuple[str, str]],
     ) -> Step:
         """Have the rest of the day planned anew."""
-        said = {"situation": situation, "lead": lead, "prompts": tuple(prompts)}
-        return self.submitted(handle, PlanAskedAgain, said, asks=True)
+
+        def beside() -> dict[str, Any]:
+            _refuse_waiting(handle)
+            return {"situation": situation}
+
+        said = {"lead": lead, "prompts": tuple(prompts)}
+        return self.submitted(handle, PlanAskedAgain, said, beside=beside, asks=True)
 
     def choose(self, handle: Handle, focus: str | None, minis: tuple[str, ...] | None) -> Step:
         """Change the plan by hand; None keeps what is planned."""
-        named = tuple(id_ for id_ in (focus, *(minis or ())) if id_ is not None)
-        closed = tuple(one for id_ in named if (one := self._over(handle, id_)) is not None)
-        said = {"focus": focus, "minis": minis, "closed": closed}
-        return self.submitted(handle, TasksChosen, said)
 
-    def _over(self, handle: Handle, task_id: str) -> ClosedTask | None:
+        def beside() -> dict[str, Any]:
+            _refuse_waiting(handle)
+            over = (self._over(handle, id_) for id_ in (focus, *(minis or ())))
+            return {"closed": tuple(one for one in over if one is not None)}
+
+        return self.submitted(handle, TasksChosen, {"focus": focus, "minis": minis}, beside=beside)
+
+    def _over(self, handle: Handle, task_id: str | None) -> ClosedTask | None:
         """What says that a task of the plan is over; None where nothing does."""
-        if (task := _task_of(handle, task_id)) is None:
+        if task_id is None or (task := _task_of(handle, task_id)) is None:
             return None
         try:
             note = self._runner.load(task.source.session_id)
@@ -142,15 +160,18 @@ class Days(Sessions):
             return None  # a note that is damaged, or in another log, says nothing
         if _is_open(note, task.number):
             return None
-        source = Source(note.session_id, note.version, note.hash.hex())
-        return ClosedTask(task_id, source)
+        return ClosedTask(task_id, note.source)
 
     # 3. Finishing ----------------------------------------------------------------------------
 
-    def finish(self, handle: Handle, task_id: str) -> Step:
+    def finish(self, handle: Handle, task_id: str | None) -> Step:
         """Close a block, and its task in the note that holds it, in one transaction.
 
+        Args:
+            task_id: None for the first block that is open.
+
         Raises:
+            Refused: no block is open.
             StoreUnavailable: the log is too busy.
         """
 
@@ -158,15 +179,18 @@ class Days(Sessions):
             for _ in range(CONFLICTS_MAX):
                 current = self._runner.resume(self._runner.refreshed(handle)).handle
                 self._refuse_ended(current)
+                _refuse_waiting(current)
                 try:
-                    return self._runner.submit_all(self._both(current, task_id, input_id))[0]
+                    both = self._both(current, task_id or _first_open(current), input_id)
+                    return self._runner.submit_all(both)[0]
                 except Conflict:
                     continue
             raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
 
-        wanted = WantedInput(
-            (BlockDone,), self._actor, handle.session_id, lambda new: new.task_id == task_id
-        )
+        def is_said(before: BlockDone) -> bool:
+            return task_id in (None, before.task_id)
+
+        wanted = WantedInput((BlockDone,), self._actor, handle.session_id, is_said)
         return self._once.recorded(wanted, record)
 
     def _both(self, handle: Handle, task_id: str, input_id: str) -> tuple[Proposed, ...]:
@@ -186,6 +210,25 @@ class Days(Sessions):
         return block, Proposed(note, closed, self._runner.new_id())
 
 
+def _refuse_waiting(handle: Handle) -> None:
+    """Raises:
+    Refused: a model was asked for the plan, and has not answered.
+    """
+    if state_of(handle).led.request is not None:
+        message = "the model has not answered with today's plan yet"
+        raise Refused(message, code="plan_waits", session=ids.short(handle.session_id))
+
+
+def _first_open(handle: Handle) -> str:
+    """The task of the first block that is not done."""
+    state = state_of(handle)
+    blocks = state.plan.blocks if state.plan else ()
+    left = [block.task_id for block in blocks if block.task_id not in state.done]
+    if not left:
+        raise Refused("every block of today's plan is done", code="nothing_left")
+    return left[0]
+
+
 def _is_open(note: Handle, number: int) -> bool:
     """Whether a note holds a task that is open."""
     if note.workflow.name != extraction.WORKFLOW.name or note.session.closed:
@@ -195,6 +238,4 @@ def _is_open(note: Handle, number: int) -> bool:
 
 
 def _task_of(handle: Handle, task_id: str) -> OpenTask | None:
-    situation = state_of(handle).situation
-    tasks = situation.tasks if situation else ()
-    return next((one for one in tasks if one.task.id == task_id), None)
+    return next((one for one in planned_for(handle).tasks if one.task.id == task_id), None)

@@ -10,7 +10,7 @@ from preflights_es.core.errors import Refused
 from preflights_es.runtime.idempotency import Once
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.services.planning import situation as made
-from preflights_es.services.planning.days import NO_PLAN, days_of, state_of
+from preflights_es.services.planning.days import NO_PLAN, days_of, planned_for
 from preflights_es.services.planning.results import DayPlan, NothingToPlan
 from preflights_es.services.planning.situation import Wanted
 from preflights_es.services.request import Request
@@ -18,6 +18,7 @@ from preflights_es.services.results import Session, session_of
 from preflights_es.system import clock_ids
 from preflights_es.system.clock_ids import LocalDay
 from preflights_es.workflows.planning import WORKFLOW
+from preflights_es.workflows.planning.events import ChangeRefused
 from preflights_es.workflows.planning.sentences import WARNINGS
 from preflights_es.workflows.planning.values import Situation
 
@@ -56,24 +57,37 @@ def today(
     asked = made.window(day, wanted, request.process.settings.of(WORKFLOW))
     own, is_chosen = days_of(request), bool(focus or minis)
     once = None if request.has_key else own.first(day.day, request.process.log_id)
-    handle = own.of(day.day)
+    begun = own.begun()
+    handle = None if begun else own.of(day.day)
     if handle is not None and wanted.is_said and not again:
         raise Refused("today is planned already", code="planned_already")
+    known = begun or (None if again else handle)
+    found = planned_for(known) if known else _situation(request, day, asked)
+    # What was typed wrong is refused before a plan is recorded.
+    focus_id = None if focus is None else own.named(found, focus)
+    mini_ids = tuple(own.named(found, one) for one in minis)
+    if not (begun or handle or found.tasks):
+        return _nothing(request, day.day, (focus_id, *mini_ids))
     if handle is None or again:
-        found = _situation(request, day, asked)
-        if handle is None and not found.tasks:
-            warning = WARNINGS["no_tasks"][request.process.settings.language]
-            return NothingToPlan(day=day.day, warnings=(warning,))
         step = _planned(request, handle, found, once, by_hand=is_chosen)
     else:
         step = Step(handle, ())
-    if not is_chosen or step.handle.status == "waiting":
-        return _told(request, step)
-    named = tuple(own.named(step.handle, one) for one in minis) or None
-    return _told(
-        request,
-        own.choose(step.handle, own.named(step.handle, focus) if focus else None, named),
-    )
+    if is_chosen:
+        step = own.choose(step.handle, focus_id, mini_ids or None)
+    return _told(request, step)
+
+
+def _nothing(request: Request, day: str, named: tuple[str | None, ...]) -> NothingToPlan:
+    """What is said of a day without open tasks.
+
+    Raises:
+        Refused: a task was named, which is not open.
+    """
+    for id_ in filter(None, named):
+        code, message = DayPlan.refusal(ChangeRefused(reason="unknown_task", task_id=id_))
+        raise Refused(message, code=code)
+    language = request.process.settings.language
+    return NothingToPlan(day=day, warnings=(WARNINGS["no_tasks"][language],))
 
 
 def done(request: Request, task: str | None = None) -> Session:
@@ -91,17 +105,8 @@ def done(request: Request, task: str | None = None) -> Session:
     handle = own.of(clock_ids.local_day(clock_ids.now()).day)
     if handle is None:
         raise Refused(NO_PLAN, code="no_plan")
-    id_ = _first_open(handle) if task is None else own.named(handle, task)
-    return _told(request, own.finish(handle, id_))
-
-
-def _first_open(handle: Handle) -> str:
-    state = state_of(handle)
-    blocks = state.plan.blocks if state.plan else ()
-    left = [block.task_id for block in blocks if block.task_id not in state.done]
-    if not left:
-        raise Refused("every block of today's plan is done", code="nothing_left")
-    return left[0]
+    task_id = None if task is None else own.named(planned_for(handle), task)
+    return _told(request, own.finish(handle, task_id))
 
 
 def _situation(request: Request, day: LocalDay, asked: made.Window) -> Situation:

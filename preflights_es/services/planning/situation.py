@@ -7,10 +7,11 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.core import ids
 from preflights_es.core.errors import Refused
+from preflights_es.core.items import item_id
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.source import Source
+from preflights_es.system import clock_ids
 from preflights_es.system.clock_ids import LocalDay
 from preflights_es.workflows.planning import schedule
 from preflights_es.workflows.planning.schedule import Day
@@ -29,6 +30,7 @@ from preflights_es.workflows.planning.values import (
 
 BUSY_MAX: Final = 50  # intervals that are given at once
 _TIME: Final = late_pattern(r"([01]?[0-9]|2[0-3]):[0-5][0-9]|24:00")
+_DASH: Final = "\u2013"  # of a range, as people write it
 
 Row = Mapping[str, Any]
 
@@ -74,18 +76,19 @@ def window(day: LocalDay, wanted: Wanted, until: str) -> Window:
     if len(wanted.busy) > BUSY_MAX:
         raise Refused(f"at most {BUSY_MAX} intervals are taken", code="too_many_intervals")
     busy = tuple(_interval(day, typed) for typed in wanted.busy)
-    start = None if wanted.start is None else _minutes(wanted.start)
-    end = _minutes(until if wanted.end is None else wanted.end)
-    if start is not None and wanted.end is not None and end <= start:
-        message = f"found {wanted.start} to {wanted.end}, expected an end after the beginning"
+    first = day.now[11:16] if wanted.start is None else wanted.start
+    last = until if wanted.end is None else wanted.end
+    start, end = _minutes(first), _minutes(last)
+    if (wanted.start, wanted.end) != (None, None) and end <= start:
+        message = f"found {first} to {last}, expected an end after the beginning"
         raise Refused(message, code="no_interval")
     now = -(-day.minute // ROUNDED) * ROUNDED
-    begins = now if start is None else starting(day, start)
+    begins = now if wanted.start is None else starting(day, start)
     return Window(begins, ending(day, end), wanted.minutes, busy)
 
 
 def _interval(day: LocalDay, typed: str) -> Busy:
-    first, dash, last = typed.strip().partition("-")
+    first, dash, last = typed.strip().replace(_DASH, "-").partition("-")
     if not dash:
         message = f"found {typed!r}, expected an interval such as 13:00-14:00"
         raise Refused(message, code="no_interval")
@@ -144,7 +147,7 @@ def situation(day: LocalDay, asked: Window, rows: Sequence[Row]) -> Situation:
 def open_tasks(day: str, rows: Iterable[Row]) -> tuple[OpenTask, ...]:
     """The open tasks, in the order of the rules; no more than one plan looks at."""
     tasks = [row for row in rows if row["type"] == "task" and row["status"] == "open"]
-    named = [f"{ids.short(row['session_id'])}.{row['number']}" for row in tasks]
+    named = [item_id(row["session_id"], row["number"]) for row in tasks]
     counts = {name: named.count(name) for name in named} if len(set(named)) < len(named) else {}
     found = {}
     for row, name in zip(tasks, named, strict=True):
@@ -174,8 +177,11 @@ def _task(row: Row, id_: str) -> Task:
 
 
 def _is_of(day: LocalDay, row: Row) -> bool:
-    is_today = row["noted_at"][:10] == day.day
-    return row["type"] == "event" and is_today and row["start_time"] is not None
+    if row["type"] != "event" or row["start_time"] is None:
+        return False
+    # An item that was filed without a note has no clock of its own.
+    noted_at = row["noted_at"] or clock_ids.local(max(row["began_at"], 0))[0]
+    return bool(noted_at[:10] == day.day)
 
 
 def _event(day: LocalDay, row: Row) -> Busy:

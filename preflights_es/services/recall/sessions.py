@@ -14,7 +14,7 @@ from preflights_es.core.errors import PreflightsError, Refused
 from preflights_es.core.events import INT_MAX
 from preflights_es.core.ids import decision_uid
 from preflights_es.core.source import Source
-from preflights_es.projections.decisions import DECISIONS, accepted_at, decision, patches
+from preflights_es.projections.decisions import DECISIONS, accepted_at, decision
 from preflights_es.projections.folding import Read
 from preflights_es.projections.memory import MARK
 from preflights_es.runtime.runner import Handle, Step
@@ -157,7 +157,7 @@ def _decided(process: Process, session_id: str) -> tuple[Sequence[Decided], Sour
         read = process.projector.reader.read(process.following.stream(head))
     except PreflightsError:
         return (), None  # a newer version of this program wrote in it
-    return patches(read), _source(read)
+    return read.patches, _source(read)
 
 
 def _read(process: Process, match: Match) -> Found | None:
@@ -223,7 +223,7 @@ def learn(request: Request, typed: str, *, strict: bool = False) -> Recall:
     session_id = request.sessions.resolved(typed)
     read = request.process.history(session_id)
     request.sessions.refuse_elsewhere(request.process.runner.load(session_id))
-    accepted = [patch for patch in patches(read) if accepted_at(patch) is not None]
+    accepted = [patch for patch in read.patches if accepted_at(patch) is not None]
     if not accepted:
         message = f"{typed!r} is no accepted decision: words are learned for those"
         raise Refused(message, code="not_accepted", typed=typed)
@@ -231,7 +231,7 @@ def learn(request: Request, typed: str, *, strict: bool = False) -> Recall:
     said = {
         "decision": patch.uid,
         "title": patch.title,
-        "intention": read.workflow.view(read.sessions[-1].state).intention,
+        "intention": read.view.intention,
         "category": patch.category,
         "fields": patch.fields,
         "language": request.process.settings.language,

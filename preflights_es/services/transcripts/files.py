@@ -86,7 +86,11 @@ def _files(agent: Agent, project: Project, path: Path | None) -> list[_File]:
     """
     if path is not None and not path.is_dir():
         if not os.path.lexists(path):
-            raise Refused(f"there is no {path}", code="no_transcripts", agent=agent)
+            raise Refused(
+                f"{path} does not exist: expected a transcript, or a folder of them",
+                code="no_transcripts",
+                agent=agent,
+            )
         return [_File(0, str(path), os.stat(path).st_size if path.is_file() else 0)]
     folders = [path] if path is not None else _own(agent, project)
     files = sorted(one for folder in folders for one in _within(folder))

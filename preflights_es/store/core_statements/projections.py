@@ -81,7 +81,7 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
         .order_by(h.session_id)
         .limit(bindparam("at_most")),
         "nth": select(h.session_id).order_by(h.session_id).limit(1).offset(bindparam("before")),
-        "head": head.add_columns(
+        "moved_between": head.add_columns(
             select(func.count())
             .where(
                 or_(*(m.projection == literal_column(f"'{name}'") for name in tables.projected)),
@@ -89,7 +89,15 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
                 m.version >= h.version,
             )
             .scalar_subquery()
-        ).where(h.session_id == bindparam("in_session")),
+        )
+        .where(
+            h.session_id.in_(
+                select(o.session_id).where(
+                    o.session_id.between(bindparam("first"), bindparam("last"))
+                )
+            )
+        )
+        .order_by(h.session_id),
         "read": reading(),
         "read_range": select(e.session_id, *reading().selected_columns)
         .where(e.session_id.between(bindparam("first"), bindparam("last")))

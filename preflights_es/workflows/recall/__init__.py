@@ -2,7 +2,7 @@
 
 from preflights_es.core.session import Workflow
 from preflights_es.workflows.recall.decide import decide
-from preflights_es.workflows.recall.events import EVENTS
+from preflights_es.workflows.recall.events import EVENTS, quotes
 from preflights_es.workflows.recall.lead import PROMPTS
 from preflights_es.workflows.recall.state import State, evolve, is_terminal
 from preflights_es.workflows.recall.views import learned, reached, view
@@ -17,6 +17,7 @@ WORKFLOW: Workflow[State] = Workflow(
     evolve=evolve,
     is_terminal=is_terminal,
     view=view,
+    quotes=quotes,
     learned=learned,
     statuses=("stopped", "done"),
     settled=("stopped", "done"),

@@ -9,7 +9,7 @@ from preflights_es.core.events import Decision, Event, Input, Typed
 from preflights_es.core.evolution import Finding
 from preflights_es.core.lead import LED_EVENTS, Setup
 from preflights_es.core.questions import Refusal
-from preflights_es.core.source import Source
+from preflights_es.core.source import Quoted, Source
 from preflights_es.core.text import INTENTION_MAX
 from preflights_es.core.views import Language
 from preflights_es.workflows.recall.values import Found, Rewriter
@@ -145,3 +145,13 @@ EVENTS: tuple[type[Event], ...] = (
     *COMPLETION_EVENTS,
     *LED_EVENTS,
 )
+
+
+# 4. Quotes ----------------------------------------------------------------------------------
+
+
+def quotes(event: Event) -> tuple[Quoted, ...]:
+    """The decisions to which one that was found is linked: the link holds their titles."""
+    if not isinstance(event, DecisionsFound):
+        return ()
+    return tuple(Quoted("named", to.uid) for one in event.found for to in one.stands or ())

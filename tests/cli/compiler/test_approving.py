@@ -74,12 +74,12 @@ def test_what_a_script_approves_is_proposed_and_satisfies_no_pass(shop: Project)
 def test_an_agent_proposes_and_never_approves_rejects_or_locks(shop: Project) -> None:
     one = drafted(shop)
     why = refused(shop, "approve", one, *BY, env=AGENT)
-    assert "cannot approve an artifact: a person does: run it at a terminal" in why
+    assert "cannot approve an artifact, only a person can: run it at a terminal" in why
     assert shop.call("approve", one, env=AGENT).code == 3
     assert standings(shop) == {one: "proposed"}
     for words in (("reject", one, "--reason", "No"), ("lock", "tests")):
-        assert "a person does" in refused(shop, *words, env=AGENT)
-        assert "a person does" in refused(shop, *words, *BY, env=AGENT)
+        assert "only a person can" in refused(shop, *words, env=AGENT)
+        assert "only a person can" in refused(shop, *words, *BY, env=AGENT)
 
 
 def test_a_script_without_a_name_rejects_nothing(shop: Project) -> None:

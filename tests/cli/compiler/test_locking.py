@@ -133,4 +133,4 @@ def test_without_a_locked_plan_there_is_nothing_to_verify(shop: Project) -> None
 
 def test_a_script_locks_nothing(shop: Project) -> None:
     written(shop, *TESTS)
-    assert "a person does" in refused(shop, "lock", "tests")
+    assert "only a person can" in refused(shop, "lock", "tests")

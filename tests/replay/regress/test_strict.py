@@ -198,5 +198,7 @@ def test_what_cannot_be_judged_is_left_out() -> None:
     strict = Regression({}, own_code())
     left = strict.case(said("a"), source="a.jsonl")
     assert left == LeftOut(
-        session_id=said("a")[0].session_id, source="a.jsonl", why="the workflow toy is not here"
+        session_id=said("a")[0].session_id,
+        source="a.jsonl",
+        why="the workflow toy (upgrade preflights) is not here",
     )

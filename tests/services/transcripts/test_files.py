@@ -65,7 +65,7 @@ def test_a_file_or_a_folder_may_be_named(tmp_path: Path) -> None:
         assert len(found("claude", ROOT, named)[0].asked()) == 1
     (tmp_path / "link").symlink_to(path)
     assert len(found("claude", ROOT, tmp_path / "link")[0].asked()) == 1
-    with pytest.raises(Refused, match="there is no"):
+    with pytest.raises(Refused, match="does not exist"):
         found("claude", ROOT, tmp_path / "missing")
     (tmp_path / "empty").mkdir()
     with pytest.raises(Refused, match="no transcripts"):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from preflights_cli.common import Voice, is_terminal
 from preflights_cli.rendering import Shown
-from preflights_es.core.artifacts import Beside
-from preflights_es.core.ids import SHORT, short
+from preflights_es.core.ids import short
 from preflights_es.core.rationale import Speaker, alternative_text
 from preflights_es.core.text import one_line, shown
 from preflights_es.core.views import Question
@@ -53,10 +53,8 @@ def describe(voice: Voice, session: Session) -> None:
         voice.say(f"  {line}")
     for path in found.artifacts:
         voice.say(f"  written to {shown(path)}")
-    if by := found.superseded_by:
-        voice.say(f"  superseded by {by.uid[-SHORT:]}: {shown(one_line(by.title))}")
-    for kept in found.kept:
-        voice.say(f"  kept beside {kept_text(kept)}")
+    for line in _others(found):
+        voice.say(f"  {shown(line)}")
     is_open = bool(waiting(session))
     for one in found.related:
         if is_open or not one.needs_choice:
@@ -86,9 +84,17 @@ def tell_found(voice: Voice, session: Session) -> None:
         voice.hint(f"Also found: {shown(', '.join(further))}. `preflights start` each.")
 
 
-def kept_text(one: Beside) -> str:
-    """Another decision that stays in force, and why."""
-    return shown(f"{one.related.uid[-SHORT:]}, {one_line(one.related.title)}: {one.reason}")
+def _others(found: Clarification) -> Iterator[str]:
+    """One line a decision that it replaces, that replaced it, or that stays in force beside it."""
+    for old in (found.supersedes, *found.also_supersedes):
+        if old is not None:
+            name = short(old.uid) or "a record"  # of another tool, without a session
+            yield f"supersedes {name}: {one_line(old.title)}"
+    if by := found.superseded_by:
+        yield f"superseded by {short(by.uid)}: {one_line(by.title)}"
+    for one in found.kept:
+        title, reason = one_line(one.related.title), one_line(one.reason)
+        yield f"kept beside {short(one.related.uid)}, {title}: {reason}"
 
 
 def hint(session: Session) -> str:
@@ -96,7 +102,7 @@ def hint(session: Session) -> str:
     if waiting(session):
         return f"Or revise an answer: preflights revise {short(session.session_id)} KEY=VALUE"
     id_, by = short(session.session_id), own(session).superseded_by
-    newer = by.uid[-SHORT:] if by else ""
+    newer = short(by.uid) if by else ""
     return {
         "ready": f"Accept with: preflights accept {id_}",
         "stopped": f"Nothing was decided. File it as a task with: preflights accept {id_}",

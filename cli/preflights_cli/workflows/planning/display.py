@@ -10,15 +10,30 @@ from preflights_es.core.ids import short
 from preflights_es.core.text import one_line, shown
 from preflights_es.services.planning.results import DayPlan
 from preflights_es.services.results import Session
+from preflights_es.workflows.planning.sentences import WARNINGS
 from preflights_es.workflows.planning.views import Entry
+
+PLANNED: Final = {
+    "rules": "made by the rules",
+    "model": "made by the model",
+    "person": "chosen by hand",
+}
+"""How a plan came about, by its source."""
+
+LONGER: Final = "Plan until later: preflights today --replan --until HH:MM"
+
+WAITING: Final = (
+    "Ask the model again with: preflights resume {id}\n"
+    "Or give it up, and plan anew: preflights abandon {id}"
+)
 
 
 def describe(voice: Voice, session: Session) -> None:
     """A plan as a timeline."""
     assert isinstance(session, DayPlan), "the caller checked the workflow"
     voice.say(voice.bold(f"{session.day}, {hours(*session.window)}"))
-    by = f", by {session.source}" if session.source and session.status == "done" else ""
-    voice.say(f"  day plan {short(session.session_id)}, {session.status}{by}")
+    stands = PLANNED.get(session.source or "") if session.status == "done" else None
+    voice.say(f"  day plan {short(session.session_id)}, {stands or session.status}")
     width = max((len(entry.task_id or "") for entry in session.timeline), default=0)
     for entry in session.timeline:
         voice.say(f"  {shown(_line(entry, width))}")
@@ -45,6 +60,11 @@ def _line(entry: Entry, width: int) -> str:
 def hint(session: Session) -> str:
     """What may come next."""
     assert isinstance(session, DayPlan), "the caller checked the workflow"
+    if session.status == "stopped":
+        has_no_room = WARNINGS["no_room"][session.language] in session.warnings
+        return LONGER if has_no_room else "See the open tasks: preflights note tasks"
+    if session.status == "waiting":
+        return WAITING.format(id=short(session.session_id))
     if session.status != "done":
         return ""
     left = [entry for entry in session.timeline if entry.task_id and not entry.done]

@@ -20,22 +20,25 @@ def describe(voice: Voice, session: Session) -> None:
     voice.say(f"  recall {short(session.session_id)}, {session.status}")
     for one in session.results:
         voice.say(f"  {shown(_line(one))}")
+    listed = {one.uid for one in session.results}
     for to in session.evolution:
-        voice.say(f"  {shown(_standing(to))}")
+        if to.evolution != "superseded_by" or to.other not in listed:  # else the other says it
+            voice.say(f"  {shown(_standing(to))}")
     if session.learned:
         voice.say(f"  learned {shown(', '.join(session.learned))}")
 
 
 def _about(session: Recall) -> str:
     what = "Words for" if session.asks == "learning" else "Evolution of"
-    return f"{what} {session.about[-8:]}"
+    return f"{what} {short(session.about)}"
 
 
 def _standing(to: Standing) -> str:
+    other = f"{short(to.other)} {one_line(to.title)}"
+    if to.reason:  # a person said why both stay in force
+        return f"{short(to.uid)} is kept beside {other}: {one_line(to.reason)}"
     by = "" if to.by == "record" else f" (by the {to.by})"
-    reason = f": {one_line(to.reason)}" if to.reason else ""
-    how = _LINKS.get(to.evolution, to.evolution)
-    return f"{to.uid[-8:]} {how} {to.other[-8:]} {one_line(to.title)}{by}{reason}"
+    return f"{short(to.uid)} {_LINKS.get(to.evolution, to.evolution)} {other}{by}"
 
 
 _LINKS: Final = {
@@ -43,7 +46,7 @@ _LINKS: Final = {
     "update": "updates",
     "contradict": "contradicts",
     "extend": "extends",
-    "derive": "follows from",
+    "derive": "derives from",
 }
 
 
@@ -51,7 +54,7 @@ def _line(one: Remembered) -> str:
     record = f"ADR-{one.number:04d}, " if one.number else ""
     words = ", ".join(f"{word} (learned)" if word in one.learned else word for word in one.words)
     title = one_line(one.title)
-    return f"{one.date[:10]}  {one.uid[-8:]}  {one.status}  {title}  ({record}matched {words})"
+    return f"{one.date[:10]}  {short(one.uid)}  {one.status}  {title}  ({record}matched {words})"
 
 
 def hint(session: Session) -> str:
@@ -59,6 +62,8 @@ def hint(session: Session) -> str:
     assert isinstance(session, Recall), "the caller checked the workflow"
     if session.asks == "learning" and session.status == "done" and not session.learned:
         return "No word was added: --provider names a model that is asked for words."
+    if session.results:
+        return f"See where it came from with: preflights why {short(session.results[0].uid)}"
     if session.asks == "question" and session.status == "stopped":
         return "No decision matches: `preflights decisions` lists what is decided here."
     return ""
