@@ -361,9 +361,9 @@ def opened(
     app.tell = voice.notice
     if sys.stderr.isatty() and not (voice.as_json or voice.quiet):
         app.watch = voice.waiting
-    if app.actor.kind == "agent":
-        voice.detail(f"acting as the agent {app.actor.name}")
     if voice.verbose:
+        if app.actor.kind == "agent":
+            voice.detail(f"acting as the agent {app.actor.name}")
         # A log that is shared says the project's name itself, once it is opened.
         told = app.process.settings
         project = "" if told.repository else f"project {told.project}, "

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from preflights_es.core.contradictions import against, turned_down
 from preflights_es.core.ids import short
@@ -18,7 +19,8 @@ from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.services.decisions import decisions
 from preflights_es.services.hooks.edits import Edit
 from preflights_es.services.hooks.memory import Memory
-from preflights_es.services.hooks.products import imported, is_meant, is_product, signs
+from preflights_es.services.hooks.packages import imported, is_list, squeezed
+from preflights_es.services.hooks.products import is_meant, is_package, is_product, is_word, signs
 from preflights_es.services.request import Request
 from preflights_es.services.results import DecisionRow
 from preflights_es.settings.load import Settings
@@ -29,7 +31,8 @@ TEXT_MAX: Final = 80  # characters of a quoted value
 DATE: Final = len("2026-11-23")
 NO_CATEGORY: Final = "Other"  # of a decision whose topic is a field of its own
 
-PROSE: Final = (".md", ".mdx", ".rst", ".txt", ".adoc", ".html", ".svg", ".csv", ".tsv", ".po")
+PROSE: Final = (".md", ".mdx", ".rst", ".txt", ".adoc", ".svg", ".csv", ".tsv", ".po")
+PAGES: Final = (".html", ".htm")  # prose, except what they load
 GENERATED: Final = (".lock", ".sum", ".min.js", ".min.css", ".map", ".snap", ".ipynb")
 LISTS: Final = frozenset(("package-lock.json", "pnpm-lock.yaml", "npm-shrinkwrap.json"))
 _APART: Final = late_pattern(
@@ -38,7 +41,13 @@ _APART: Final = late_pattern(
     2,  # re.IGNORECASE
 )
 """Paths of files that name what is foreign on purpose: tests, code of others, lists of ignored."""
+_SETTINGS: Final = late_pattern(r"(?:^|/)(\w+)\.config\.[cm]?[jt]s$")
 _COMMENT: Final = late_pattern(r"\s*(?:#(?!include|!)|//|/\*|\*(?:\s|/)|--\s|<!--|;|%|'''|\"\"\")")
+_QUOTED: Final = late_pattern(r"([\"'`])((?:(?!\1).)*)\1")
+_SENTENCE: Final = late_pattern(
+    r"\b(?:the|of|was|were|are|our|your|we|you|der|die|das|den|dem|ein|eine|und|von|ist|nicht)\b", 2
+)
+"""Words of sentences that stand in no command, no query and no address."""
 _TAKEN: Final = late_pattern(
     r"\b(?:not?|no longer|never|without|instead of|rather than|unlike|versus|vs|replac\w+|remov\w+|"
     r"drop\w*|uninstall|deprecat\w+|legacy|former\w*|migrat\w+|moved? (?:away )?from|away from|"
@@ -99,12 +108,19 @@ def contradictions(
     looked = [one for one in edits if one.added and not _is_apart(one.path, settings)]
     if not looked:
         return ()
+    looked = [_with_its_tool(edit) for edit in looked]
     texts = [(edit, "\n".join(edit.added).casefold()) for edit in looked]
     known = set(asked)
     rules = _rules(request, memory)
     chosen = " ".join(field.value for rule in rules for field in rule.fields).casefold()
     found = (_first(rule, texts, chosen, settings) for rule in rules if rule.uid not in known)
     return tuple(one for one in found if one is not None)[:NAMED_MAX]
+
+
+def _with_its_tool(edit: Edit) -> Edit:
+    """A new file of settings, such as `webpack.config.js`, names what it is for."""
+    found = None if edit.former else _SETTINGS.search(edit.path)
+    return replace(edit, added=(*edit.added, f"import {found[1]}")) if found else edit
 
 
 def _first(
@@ -116,7 +132,8 @@ def _first(
             if not any(word in whole for word in words):
                 continue  # so it is with most, whatever their length
             for option in _named(field, edit, (*words, *signs((field.value,)))):
-                if not _has(chosen, option):  # another decision has it
+                # Another decision has it, or the project itself a module of that name.
+                if not _has(chosen, option) and not _is_own(option, edit, settings):
                     return Contradiction(rule, field, option, _relative(edit.path, settings))
     return None
 
@@ -125,11 +142,11 @@ def _named(field: Turned, edit: Edit, words: tuple[str, ...]) -> Iterator[str]:
     """Options that the added lines name, and the former text did not."""
     naming = (line for line in edit.added if any(word in line.casefold() for word in words))
     lines = [*islice(naming, LINES_MAX)]
-    texts = tuple(("", text) for text in _told(lines))
+    texts = tuple(("", text) for text in _told(lines, edit.path, (*field.others, field.value)))
     whole = "\n".join(text for _, text in texts).casefold()
     former = edit.former.casefold()
     for option, _ in against(texts, whole, field):
-        if not _has(former, option) and is_meant(option, lines):
+        if not _has(former, option) and is_meant(option, lines, edit.path):
             yield option
 
 
@@ -138,21 +155,47 @@ def _has(text: str, option: str) -> bool:
     return re.search(rf"(?<![a-z]){re.escape(option.casefold())}(?![a-z])", text) is not None
 
 
-def _told(lines: Iterable[str]) -> Iterator[str]:
-    """Lines in which a name is a use: no comment, and nothing that is taken away."""
+def _is_own(option: str, edit: Edit, settings: Settings) -> bool:
+    """Whether a word is a module of the project, beside the file or at the root."""
+    if not is_word(option) or is_list(edit.path):
+        return False
+    root = settings.root
+    beside = (root / edit.path).parent
+    return any(
+        squeezed(PurePath(name).stem) == squeezed(option)
+        for folder in {root, root / "src", beside}
+        if folder.is_dir()
+        for name in os.listdir(folder)
+    )
+
+
+def _told(lines: Iterable[str], path: str, options: Iterable[str]) -> Iterator[str]:
+    """What lines use: no comment, no sentence, nothing that is taken away; options as packages."""
+    names = {squeezed(option): option for option in options}
     for line in lines:
         bare = line.strip()
         if bare and not _COMMENT.match(bare) and not _TAKEN.search(bare):
-            # In prose a word alone on its line is a name; in code it is a variable.
-            yield f"{bare} ."
-            yield from imported(bare)
+            if not path.endswith(PAGES):
+                # In prose a word alone on its line is a name; in code it is a variable.
+                yield f"{_QUOTED.sub(_unless_sentence, bare)} ."
+            for package in imported(bare, path):
+                yield names.get(squeezed(package), package)
+
+
+def _unless_sentence(quoted: re.Match[str]) -> str:
+    text = quoted[2]
+    return "" if "://" not in text and _SENTENCE.search(text) else quoted[0]
 
 
 def _is_apart(path: str, settings: Settings) -> bool:
     """Whether a file is no code of the project: prose, a list that a tool writes, a test."""
     place = _relative(path, settings)
     name = PurePath(place).name.casefold()
-    if name in LISTS or name.endswith((*PROSE, *GENERATED)) or _APART.search(place):
+    if (
+        name in LISTS
+        or (name.endswith((*PROSE, *GENERATED)) and not is_list(place))
+        or _APART.search(place)
+    ):
         return True
     folders = (settings.decisions, settings.tasks, ".preflights")
     return any(place.startswith(f"{folder}/") for folder in folders)
@@ -197,7 +240,7 @@ def _fields(request: Request, row: DecisionRow) -> Iterator[Turned]:
         return
     record = handle.workflow.record(handle.session.state)
     for one in record.fields:
-        others = (o for o in turned_down(record, one) if is_product(o))
+        others = (o for o in turned_down(record, one) if is_product(o) or is_package(o))
         yield Turned(one.name, one.value, tuple(others))
 
 

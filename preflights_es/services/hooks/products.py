@@ -6,10 +6,12 @@ words: `cursor`, `static` and `url_path` decide nothing there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterable
 from typing import Final
 
 from preflights_es.core.late_pattern import late_pattern
+from preflights_es.services.hooks.packages import DRIVERS, command, imported, squeezed
 
 
 def _words(text: str) -> frozenset[str]:
@@ -41,43 +43,19 @@ GENERAL: Final = _words("""
     html http https id ide ip javascript json jwk key lan md mime none null oop os pdf php post
     put python ram rest rpc ruby sdk sql ssh ssl ssr svg tcp tls todo typescript udp ui uri url
     urls utc utf utf8 ux vm vpn wip xml yaml yml
+    crypto events fs go java kotlin node path rust scala std stream swift system util
 """)
 """Words that look like names of products and stand in any code."""
 AMBIGUOUS: Final = _words("""
-    angular bootstrap kong loki oracle redshift remix rollup solr
+    alpine angular babel bootstrap celery cypress drizzle helm hibernate jasmine jest kong loki
+    npm oracle poetry prefect prettier pulsar rails redshift remix rollup sass snowflake solr
+    storybook stripe tornado vue yarn
 """)
-"""Products that are also words of code: only a package of the name is one."""
-DRIVERS: Final = {
-    "aiokafka": "kafka",
-    "aiomysql": "mysql",
-    "aiosqlite": "sqlite",
-    "amqplib": "rabbitmq",
-    "asyncpg": "postgresql",
-    "ioredis": "redis",
-    "jsonwebtoken": "jwt",
-    "kafkajs": "kafka",
-    "mongoose": "mongodb",
-    "motor": "mongodb",
-    "pg": "postgresql",
-    "pika": "rabbitmq",
-    "psycopg": "postgresql",
-    "pyjwt": "jwt",
-    "pymongo": "mongodb",
-    "pymysql": "mysql",
-}
-"""Packages by which code uses a product of another name."""
-_PACKAGE: Final = late_pattern(
-    r"(?:from|import|use|using|require|require_once)\s+([\w.]+)"
-    r"|.*?(?:from|import|require)\s*\(?\s*[\"']([@\w./-]+)[\"']"
-    r"|[\"']([@\w./-]+)[\"']\s*:\s*[\"'][~^<>=*\dv]"  # package.json
-    r"|[\"']?([A-Za-z][\w.-]*)(?:\[[^]]*\])?\s*(?:[=~<>!]=|=\s*[\"'{][\^~<>=\d{ ])"  # requirements
-    r"|(?:FROM|-?\s*image:)\s*[\"']?([\w./-]+)"  # containers
-    r"|gem\s+[\"']([\w-]+)",
-)
+"""Products that are also words: only a package or a command of the name is one."""
 SHORT: Final = 4  # letters of an abbreviation that is also a word in lower case, as NATS
 _ASIDE: Final = late_pattern(r"\s*\([^()]*\)")
-_PART: Final = late_pattern(r"[./]")
 _WORD: Final = late_pattern(r"[\s/+_-]+")
+_SIGN: Final = late_pattern(r"[\s/+_.-]+")
 _SHAPED: Final = late_pattern(
     r"[A-Z]\w*[a-z]\w*[A-Z]\w*|[A-Z]{2,}[a-z]\w*|[a-z][A-Z]{2,}\w*"  # RabbitMQ, MySQL; GRPCx; gRPC
     r"|[A-Z][A-Z0-9]{2,}"  # JWT, SAML
@@ -101,32 +79,36 @@ def signs(options: Iterable[str]) -> tuple[str, ...]:
     """Words in lower case without which a text names none of the options."""
     found = []
     for option in options:
-        word = next(filter(None, _WORD.split(option.strip().casefold())), "")
+        word = next(filter(None, _SIGN.split(option.strip().casefold())), "")
         found += [word, *(driver for driver, of in DRIVERS.items() if of == word)]
     return tuple(filter(None, found))
 
 
-def is_meant(option: str, lines: Iterable[str]) -> bool:
+def is_package(option: str) -> bool:
+    """Whether an option may be the name of a package, which says more than the word alone."""
+    option, name = option.strip(), squeezed(option)
+    if " " in option or len(name) < 2 or name in sys.stdlib_module_names:
+        return False
+    return GENERAL.isdisjoint(_SIGN.split(option.casefold()))
+
+
+def is_word(option: str) -> bool:
+    """Whether an option is also a word: only a package or a command of its name is meant."""
+    return option.casefold() in AMBIGUOUS or not is_product(option)
+
+
+def is_meant(option: str, lines: Iterable[str], path: str) -> bool:
     """Whether lines that name an option mean the product, and no word that is written like it."""
     folded = option.casefold()
     is_short = option.isupper() and len(option) <= SHORT
-    if folded not in AMBIGUOUS and not is_short:
+    if not is_short and not is_word(option):
         return True
+    is_known = is_product(option)
     return any(
-        (is_short and option in line) or folded in map(str.casefold, imported(line.strip()))
+        (is_known and ((is_short and option in line) or command(line.strip(), path) == folded))
+        or squeezed(option) in map(squeezed, imported(line.strip(), path))
         for line in lines
     )
-
-
-def imported(line: str) -> Iterator[str]:
-    """The package that a line of code or of a list of packages names, and what it stands for."""
-    found = _PACKAGE.match(line)
-    if found is None:
-        return
-    name = next(filter(None, found.groups()), "")
-    for part in {name, *_PART.split(name)}:
-        bare = part.rstrip("0123456789")
-        yield from (one for one in {bare, DRIVERS.get(bare.casefold(), "")} if one)
 
 
 def _is_name(word: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import date
 from functools import reduce
@@ -40,7 +41,11 @@ Reply = dict[str, Any] | str
 
 
 def answer(
-    said: Sequence[str], metrics: Sequence[Metric], today: date | None, language: Language
+    said: Sequence[str],
+    metrics: Sequence[Metric],
+    today: date | None,
+    language: Language,
+    rules: ranges.Rules = ranges.RULES,
 ) -> Reply:
     """What answers a conversation.
 
@@ -59,11 +64,27 @@ def answer(
     if not groups.is_known or sql is None:
         return _by_what(metric, language)
     try:
-        days = (ranges.said(text, today) for text in reversed(said)) if today else ()
-        found_days = next(filter(None, days), None)
+        found_days = _days(said, metric, today, rules) if today else None
     except ranges.OddRange:
         return _WHICH_DAYS[language]
     return {"type": "sql", "sql": query(replace(metric, sql=sql), found_days)}
+
+
+def _days(
+    said: Sequence[str], metric: Metric, today: date, rules: ranges.Rules
+) -> ranges.Range | None:
+    """The newest range; since the second rules, words of the metric's names say nothing of it."""
+    for text in reversed(said):
+        rest = text if rules == 1 else _without_names(text, metric)
+        if found := ranges.said(rest, today, rules):
+            return found
+    return None
+
+
+def _without_names(text: str, metric: Metric) -> str:
+    names = sorted((metric.name, *metric.aliases), key=len, reverse=True)
+    pattern = rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)"
+    return re.sub(pattern, " ", text, flags=re.IGNORECASE)
 
 
 def _groups(said: Sequence[str], metric: Metric) -> grouping.Said:

@@ -175,3 +175,10 @@ def test_a_file_that_cannot_be_read_stands_for_none(house: Opened) -> None:
     assert answered(house, write(str(folder), "import mysql\n")) != {}
     with pytest.raises(bounded_read.Unreadable):
         bounded_read.regular(folder, 9)
+
+
+def test_a_module_of_the_project_is_no_package(house: Opened) -> None:
+    call = edit("app/run.py", "import panics")
+    assert "names Panics." in reason(answered(house, call))
+    (house.process.settings.root / "panics").mkdir()
+    assert answered(house, call) == {}
