@@ -484,10 +484,10 @@ def test_a_note_is_shown_logged_replayed_and_moved_like_any_session(house: Proje
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        (("accept", "last", "--by", "Ada"), "workflow extraction nothing is accepted"),
+        (("accept", "last", "--by", "Ada"), "workflow extraction: it proposes nothing to accept"),
         (("prompt", "last"), "no brief for agents"),
         (("admin", "render", "last"), "write no documents"),
-        (("revise", "last", "start_time=9"), "no answer can be changed"),
+        (("revise", "last", "start_time=9"), "its answers cannot be changed"),
     ],
 )
 def test_what_is_not_for_notes_is_refused_clearly(
