@@ -18,6 +18,7 @@ _ASK: Final[dict[Language, str]] = {
     "en": "Which metric do you mean? There are: {}.",
     "de": "Welche Kennzahl ist gemeint? Es gibt: {}.",
 }
+NAMED_MAX: Final = 20  # metrics that one question names
 _NONE: Final[dict[Language, str]] = {
     "en": "The catalogue has no metric. What do you want to know?",
     "de": "Der Katalog hat keine Kennzahl. Was soll beantwortet werden?",
@@ -59,11 +60,20 @@ def answer(
     if not groups.is_known or sql is None:
         return _by_what(metric, language)
     try:
-        days = (ranges.said(text, today) for text in reversed(said)) if today else ()
+        each = ((text, _names(text, metric)) for text in reversed(said))
+        days = (ranges.said(text, today, names) for text, names in each) if today else ()
         found_days = next(filter(None, days), None)
     except ranges.OddRange:
         return _WHICH_DAYS[language]
     return {"type": "sql", "sql": query(replace(metric, sql=sql), found_days)}
+
+
+def _names(text: str, metric: Metric) -> tuple[str, ...]:
+    """Words that say nothing of days: the metric's, and in an answer alone its dimensions."""
+    own = (metric.name, *metric.aliases)
+    if named(text, (metric,)):
+        return own
+    return (*own, *(" ".join(words) for words, _ in grouping.names(metric)))
 
 
 def _groups(said: Sequence[str], metric: Metric) -> grouping.Said:
@@ -113,7 +123,7 @@ def _words(text: str) -> str:
 
 
 def _asked(metrics: Sequence[Metric], language: Language) -> str:
-    names = ", ".join(metric.name for metric in metrics[: CANDIDATES[1]])
+    names = ", ".join(metric.name for metric in metrics[:NAMED_MAX])
     return _ASK[language].format(names) if names else _NONE[language]
 
 

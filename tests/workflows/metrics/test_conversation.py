@@ -238,6 +238,33 @@ def test_an_empty_answer_and_a_wrong_key_do_not_count(text: str) -> None:
         ("DAU after 2026-11-20", ("2026-11-21", "9999-12-31")),
         ("DAU between 2026-11-01 and 2026-11-10", ("2026-11-01", "2026-11-11")),
         ("DAU von November 2025 bis Januar 2026", ("2025-11-01", "2026-02-01")),
+        ("DAU on 20 November 2026", ("2026-11-20", "2026-11-21")),
+        ("DAU am 20. November", ("2026-11-20", "2026-11-21")),
+        ("DAU on the 24th of November", ("2025-11-24", "2025-11-25")),
+        ("DAU on Nov 20th, 2026?", ("2026-11-20", "2026-11-21")),
+        ("DAU am 20.11.", ("2026-11-20", "2026-11-21")),
+        ("DAU am 20.11.26", ("2026-11-20", "2026-11-21")),
+        ("DAU seit dem 1. November 2026", ("2026-11-01", "9999-12-31")),
+        ("DAU from 1 to 15 November 2026", ("2026-11-01", "2026-11-16")),
+        ("DAU between 1 October and 15 November", ("2026-10-01", "2026-11-16")),
+        ("DAU von Oktober bis November", ("2026-10-01", "2026-12-01")),
+        ("DAU in Q3 2026", ("2026-07-01", "2026-10-01")),
+        ("DAU in q4", ("2026-10-01", "2027-01-01")),
+        ("DAU im 3. Quartal", ("2026-07-01", "2026-10-01")),
+        ("DAU last quarter", ("2026-07-01", "2026-10-01")),
+        ("DAU in KW 46", ("2026-11-09", "2026-11-16")),
+        ("DAU in week 53/2026", ("2026-12-28", "2027-01-04")),
+        ("DAU in the last 2 weeks", ("2026-11-10", "2026-11-24")),
+        ("DAU in den letzten drei Monaten", ("2026-08-24", "2026-11-24")),
+        ("DAU last 2 years", ("2024-11-24", "2026-11-24")),
+        ("DAU since Friday", ("2026-11-20", "9999-12-31")),
+        ("DAU on Monday", ("2026-11-23", "2026-11-24")),
+        ("DAU letzten Montag", ("2026-11-16", "2026-11-17")),
+        ("DAU the day before yesterday", ("2026-11-21", "2026-11-22")),
+        ("DAU vorgestern", ("2026-11-21", "2026-11-22")),
+        ("DAU 2025", ("2025-01-01", "2026-01-01")),
+        ("may we see the DAU that march on?", ("0001-01-01", "9999-12-31")),
+        ("DAU ever", ("0001-01-01", "9999-12-31")),
         ("DAU", ("0001-01-01", "9999-12-31")),
     ],
 )
@@ -249,7 +276,22 @@ def test_the_rules_know_ranges_in_two_languages(text: str, days: tuple[str, str]
 
 
 @pytest.mark.parametrize(
-    "days", ["2026-02-30", "last 0 days", "not today", "November 2025 or November 2026"]
+    "days",
+    [
+        "2026-02-30",
+        "last 0 days",
+        "not today",
+        "November 2025 or November 2026",
+        "in November 2025 and 2026",
+        "31 June",
+        "in week 53",
+        "next week",
+        "in the past 24 hours",
+        "am Wochenende",
+        "in early November",
+        "in the first half of 2026",
+        "on 11/20/2026",
+    ],
 )
 def test_the_rules_ask_about_days_that_are_no_range(days: str) -> None:
     asked = Asked(text=f"DAU {days}", by_rules=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from preflights_es.workflows.metrics.grouping import grouped
@@ -15,6 +17,9 @@ DAU = Metric(
     sql="SELECT count(u) AS dau FROM visits",
     dimensions=("market", "v.app_name"),
     date="d",
+)
+WEEKEND = Metric(
+    name="weekend sales", sql="SELECT sum(a) FROM sales", dimensions=("month",), date="d"
 )
 SIZES = Metric(name="planets by size", sql="SELECT count(u) AS size FROM visits")
 OTHER = Metric(name="sign-ups", sql="SELECT count(u) FROM visits")
@@ -50,6 +55,16 @@ def select(*said: str) -> str:
 )
 def test_the_newest_groups_of_a_metric_count(said: tuple[str, ...], columns: str) -> None:
     assert select(*said) == columns
+
+
+@pytest.mark.parametrize(
+    "said", [("weekend sales by month",), ("weekend sales by x", "month"), ("weekend sales 2026",)]
+)
+def test_words_of_the_catalogue_are_no_days(said: tuple[str, ...]) -> None:
+    assert isinstance(answer(said, (WEEKEND,), date(2026, 11, 23), "en"), dict)
+    assert isinstance(
+        answer(("weekend sales next month",), (WEEKEND,), date(2026, 1, 1), "en"), str
+    )
 
 
 @pytest.mark.parametrize(
