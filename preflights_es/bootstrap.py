@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -29,19 +30,25 @@ def actor(settings: Settings, *, terminal: bool) -> Actor:
     return Actor(settings.actor_kind or ("user" if terminal else "script"), settings.actor_name)
 
 
-class Opened(msgspec.Struct, frozen=True):
+class Opened(msgspec.Struct, frozen=True, dict=True):
     """A process, and what its requests have in common."""
 
     process: Process
-    actor: Actor
-    """Who is at work, unless a request says otherwise."""
+    terminal: bool
     options: Options | None
     reloaded: Reloaded
+
+    @cached_property
+    def actor(self) -> Actor:
+        """Who is at work, unless a request says otherwise."""
+        return actor(self.process.settings, terminal=self.terminal)
 
     def request(self, actor: Actor | None = None, key: str = "") -> Request:
         """A request to it, by its actor or another one."""
         leads = Leads(self.process.settings, self.options, self.reloaded)
-        return Request(self.process, actor or self.actor, leads=leads, key=key)
+        return Request(
+            self.process, lambda: self.actor if actor is None else actor, leads=leads, key=key
+        )
 
 
 def opened_process(
@@ -76,7 +83,7 @@ def opened_process(
 
     found = loaded(options)
     process = Process(found, creates=creates, reads=reads, tell=tell)
-    return Opened(process, actor(found, terminal=terminal), options, loaded)
+    return Opened(process, terminal, options, loaded)
 
 
 def joined(database: str, names: Sequence[str], start: str) -> None:

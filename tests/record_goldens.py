@@ -94,7 +94,7 @@ class Recorder:
     def by(self, actor: Actor = ADA, project: str = "golden") -> Clarifications:
         """The project as one actor meets it."""
         folders = {"adr": "docs/decisions", "task": "docs/tasks"}
-        return Clarifications(Desk(self.runner, project, actor), self.documents, folders)
+        return Clarifications(Desk(self.runner, project, lambda: actor), self.documents, folders)
 
     def start(
         self,
@@ -667,7 +667,7 @@ def desk(r: Recorder) -> Desk:
         after = asyncio.run(r.runner.settle(step.handle, simulated(lead)))
         return Step(after.handle, step.decisions)
 
-    return Desk(r.runner, "golden", ADA, settled)
+    return Desk(r.runner, "golden", lambda: ADA, settled)
 
 
 def every() -> dict[Path, Callable[[Recorder], None]]:

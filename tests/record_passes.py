@@ -126,7 +126,7 @@ class House:
     def request(self, actor: Actor = ADA, lead: Lead = MOCK, *replies: Reply) -> Request:
         """One call."""
         leads = Leads(self.process.settings)
-        return Request(self.process, actor, leads=By(leads, lead, replies))
+        return Request(self.process, lambda: actor, leads=By(leads, lead, replies))
 
     def plan(self, name: PassName, lead: Lead = MOCK, *replies: Reply, **said: Any) -> Session:
         """Run a pass."""

@@ -50,7 +50,13 @@ def put(
     language: Language = "en",
     metrics: tuple[Metric, ...] = METRICS,
 ) -> Handle:
-    setup = Setup("0.1.0", "metrics/1", lead.provider, WORKFLOW.prompts, lead)
+    setup = Setup(
+        "0.1.0",
+        lead.model if lead.provider == "mock" else "metrics/1",
+        lead.provider,
+        WORKFLOW.prompts,
+        lead,
+    )
     said = {
         "text": text,
         "language": language,
@@ -142,6 +148,15 @@ def a_query_that_is_not_allowed_is_never_an_answer(r: Recorder) -> None:
     put(r, "wipe", metrics=hostile)
 
 
+def the_rules_ask_which_days_are_meant(r: Recorder) -> None:
+    """By the second rules: the others are by the first."""
+    lead = Lead("mock", "metrics/2")
+    handle = put(r, "sessions by workflow on Monday", lead)
+    handle = answer(r, handle, "letztes Quartal")
+    follow_up(r, handle, "last 2 weeks")
+    put(r, "Sitzungen am 20. November", lead, language="de")
+
+
 def what_does_not_fit_is_refused(r: Recorder) -> None:
     handle = put(r, "sessions and tokens")
     handle = follow_up(r, handle, "too early")
@@ -164,5 +179,6 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_secret_in_a_question_is_not_recorded,
     a_question_groups_by_a_dimension,
     a_query_that_is_not_allowed_is_never_an_answer,
+    the_rules_ask_which_days_are_meant,
     what_does_not_fit_is_refused,
 )

@@ -25,6 +25,7 @@ ADVICE: Final[dict[str, str]] = {
     "file_not_trusted": ": run `preflights trust`, or set it in {own}",
     "inputs_stale": ": make and approve it anew, or read it all the same with --allow-stale",
     "model_asked": ": `preflights resume` first, then change it",
+    "no_catalogue": ": name its folder by --catalog",
     "no_decision": ": `preflights decisions --all` lists what is decided here",
     "no_decision_to_trail": ": name it by --session",
     "document_missing": ": `preflights init --plans` writes starters of the documents",
@@ -38,8 +39,13 @@ ADVICE: Final[dict[str, str]] = {
     "nothing_waits": ": `preflights inbox` lists what waits",
     "not_accepted_yet": " (`preflights accept {session}`)",
     "nothing_matches": ": `preflights decisions` lists what is decided here",
+    "other_database": ": name it by --on",
     "other_session_missing": ": export both together (`preflights admin export --all`)",
     "no_plan": ": `preflights today` makes one",
+    "plan_waits": (
+        ": `preflights resume {session}` asks it again, `preflights abandon {session}` gives the "
+        "plan up"
+    ),
     "planned_already": ": `preflights today --replan` plans the rest of it anew",
     "person_needed": ": run it at a terminal, or let a script name the person by --by",
     "plan_missing": ": `preflights plan {name}`, then `preflights approve`",

@@ -199,4 +199,7 @@ class Program(Lazy):
                     click.echo(f"{message}the next release removes the old name", err=True)
                 args = [*new.split(), *args[length:]]
                 break
+        if args and " " in args[0] and not ctx.resilient_parsing:
+            message = "this is no command: to decide about it, put `start` before it"
+            raise click.UsageError(f"found {args[0]!r}, and {message}")
         return super().resolve_command(ctx, args)

@@ -149,6 +149,18 @@ def is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
+def whole(_ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> str | None:
+    """A text of several words, refused where the quotes around it are missing.
+
+    Raises:
+        UsageError: they are.
+    """
+    if len(value) > 1:
+        found = f"the {parameter.name} has {len(value)} parts"
+        raise click.UsageError(f"{found}: put quotes around the whole of it")
+    return value[0] if value else None
+
+
 def given(_ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """The value of an option, refused where it is blank: a script's variable that is not set.
 
@@ -353,9 +365,9 @@ def opened(
     app.tell = voice.notice
     if sys.stderr.isatty() and not (voice.as_json or voice.quiet):
         app.watch = voice.waiting
-    if app.actor.kind == "agent":
-        voice.detail(f"acting as the agent {app.actor.name}")
     if voice.verbose:
+        if app.actor.kind == "agent":
+            voice.detail(f"acting as the agent {app.actor.name}")
         # A log that is shared says the project's name itself, once it is opened.
         told = app.process.settings
         project = "" if told.repository else f"project {told.project}, "

@@ -30,6 +30,7 @@ SAID: Final = {
     "edited": "was edited, and stays as it is",
     "unclear": "has a shape that `init` does not change; add this yourself:",
 }
+NEXT: Final = "Commit these files, and restart the agent."
 NOTHING: Final = (
     "no coding agent is found here: name one (--agent claude), or say --ci github, or --plans"
 )
@@ -98,6 +99,8 @@ def init_command(
     voice.json(done)
     for file in done.files:
         _say(voice, file, prints=prints)
+    if named and any(file.written for file in done.files):
+        voice.hint(NEXT)
     if named and not prints:
         _warn(voice)
     is_behind = any(f.state == "unclear" or _is_owed(f) for f in done.files)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import Final
 
@@ -28,14 +29,12 @@ TOKEN: Final = "PREFLIGHTS_MCP_TOKEN"  # noqa: S105  the variable's name
 @click.option(
     "--port",
     type=click.IntRange(0, PORT_MAX),
-    default=PORT,
     metavar="PORT",
-    show_default=True,
-    help="The port of --http; 0 for any that is free.",
+    help=f"The port of --http, {PORT} by default; 0 for any that is free.",
 )
 @led
 @recording
-def mcp_command(is_http: bool, port: int, app: Request, voice: Voice) -> int:
+def mcp_command(is_http: bool, port: int | None, app: Request, voice: Voice) -> int:
     """Serve the decisions of this project to coding agents, on stdin and stdout.
 
     With --http it serves http://127.0.0.1:PORT/mcp to programs of this machine that show the
@@ -46,6 +45,8 @@ def mcp_command(is_http: bool, port: int, app: Request, voice: Voice) -> int:
       preflights mcp
       preflights mcp --http --port 8717
     """
+    if port is not None and not is_http:
+        raise click.UsageError("--port goes with --http")
     try:
         from preflights_es.mcp import serving
         from preflights_es.mcp.server import server, threads
@@ -57,8 +58,14 @@ def mcp_command(is_http: bool, port: int, app: Request, voice: Voice) -> int:
     with threads() as pool:
         made = server(app, pool, advised)
         if is_http:
-            serving.http(made, port, surroundings().get(TOKEN, ""), partial(click.echo, err=True))
+            serving.http(
+                made,
+                PORT if port is None else port,
+                surroundings().get(TOKEN, ""),
+                partial(click.echo, err=True),
+            )
         else:
-            voice.detail("serving on stdin and stdout")
+            said = voice.remark if sys.stdin.isatty() else voice.detail
+            said("serving on stdin and stdout, which an agent reads and writes; Ctrl-C ends it")
             serving.stdio(made)
     return 0

@@ -2,10 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
+from preflights_es.core.errors import Refused
 from preflights_es.core.events import Value, Whole
+from preflights_es.core.ids import short
 from preflights_es.core.source import Source
+
+_DIGITS_MAX: Final = 6  # of an item's number
+
+
+def item_id(session_id: str, number: int) -> str:
+    """What people type for an item: the end of the session's id, and the number within."""
+    return f"{short(session_id)}.{number}"
+
+
+def item_named(typed: str) -> tuple[str, int]:
+    """The session and the number of what people type.
+
+    Raises:
+        Refused: it is no id of an item.
+    """
+    session, dot, digits = typed.strip().rpartition(".")
+    if not (dot and digits.isascii() and digits.isdecimal() and len(digits) <= _DIGITS_MAX):
+        message = f"found {typed!r}, expected an item such as 3f9a12c4.1"
+        raise Refused(message, code="no_item_id", typed=typed)
+    return session, int(digits)
 
 
 class ItemRef(Value, frozen=True):

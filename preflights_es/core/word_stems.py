@@ -11,11 +11,12 @@ from typing import Final
 
 from preflights_es.core.late_pattern import late_pattern
 
-STEM_MIN: Final = 4  # characters that are left of a word that loses its ending
-TERM_MAX: Final = 40  # characters of a stem; longer words are cut
+STEM_MIN: Final = 4  # characters that are left of a word that loses its endings
+TERM_MAX: Final = 40  # characters of a word that count
 
 _WORD: Final = late_pattern(r"[^\W_]+")
-_ENDINGS: Final = ("ungen", "ings", "ung", "ing", "ies", "en", "es", "ed", "er", "s", "e", "n", "y")
+_STEM: Final = late_pattern(rf"(\w{{{STEM_MIN},}}?)(?:ung|ing|ion|ies|ed|er|[seny])*")
+"""A word without its endings, English and German."""
 STOP_WORDS: Final = frozenset(
     (
         "a", "aber", "about", "after", "all", "alle", "als", "also", "am", "an", "and", "any",
@@ -63,7 +64,5 @@ def said(text: str) -> tuple[tuple[str, str], ...]:
 @lru_cache(maxsize=4096)
 def _stem(word: str) -> str:
     """A text repeats the words of those before it."""
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= STEM_MIN:
-            return word[: -len(ending)][:TERM_MAX]
-    return word[:TERM_MAX]
+    found = _STEM.fullmatch(word[:TERM_MAX])
+    return found[1] if found else word

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+import signal
 import socket
 import sys
 from collections.abc import Callable
@@ -26,7 +27,9 @@ TOKEN_MIN: Final = 16  # characters
 
 
 def stdio(made: Server[Any]) -> None:
-    """Serve one client on stdin and stdout, until it closes one of them."""
+    """Serve one client on stdin and stdout, until it closes one of them or a signal ends it."""
+    # The thread that reads stdin cannot be stopped: without this the process would wait for it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
     async def run() -> None:
         # The SDK holds the wire; what other code prints would reach it at the end, from a buffer.

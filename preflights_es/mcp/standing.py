@@ -26,6 +26,9 @@ NEXT: Final = {
     "proposed": "Tell your person: `preflights accept {session}` at a terminal accepts it.",
     "waiting": "The model did not answer yet: `preflights resume {session}` asks it again.",
     "accepted": "It is decided: work by it.",
+    "superseded": "Another decision took its place: call decisions.",
+    "abandoned": "It was given up: start_decision begins anew.",
+    "faulted": "Tell your person: `preflights show {session}` says what is wrong.",
     "stopped": "Nothing is to be decided here: go on.",
 }
 

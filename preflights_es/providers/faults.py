@@ -97,9 +97,8 @@ class FaultConfig:
             word, equals, number = (part.strip() for part in pair.partition("="))
             name = word if word in known else f"llm_{word}"
             if name not in known or not equals:
-                message = (
-                    f"found {pair.strip()!r}, expected one of {', '.join(known)}, = and 0 to 1"
-                )
+                names = ", ".join(one.removeprefix("llm_") for one in known)
+                message = f"found {pair.strip()!r}, expected a pair such as timeout=0.2, of {names}"
                 raise ValueError(message)
             if name in given:
                 message = f"{name} is given twice"

@@ -34,13 +34,13 @@ class Finder:
         self,
         runner: Runner,
         project: str,
-        actor: Actor,
+        who: Callable[[], Actor],
         numbered: Callable[[int], Sequence[str]],
         records: Callable[[int | str], Sequence[str]],
     ) -> None:
         self._runner = runner
         self._project = project
-        self._told = actor
+        self._who = who
         self._numbered = numbered
         self._records = records
 
@@ -94,6 +94,10 @@ class Finder:
         if handle.session.closed == "erased":
             return session_id == holder
         return handle.workflow.number(handle.session.state) == number
+
+    @cached_property
+    def _told(self) -> Actor:
+        return self._who()
 
     @cached_property
     def _actor(self) -> Actor:

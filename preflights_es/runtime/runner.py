@@ -32,6 +32,7 @@ from preflights_es.core.events import Decision, Event, Input, InputQuarantined, 
 from preflights_es.core.opaque import refuse_missing
 from preflights_es.core.ports import Batch, Head, Provider, Store
 from preflights_es.core.session import Session, Workflow
+from preflights_es.core.source import Source
 from preflights_es.core.views import View
 from preflights_es.runtime.performer import Performed, Performer, open_completion
 from preflights_es.runtime.reader import Reader
@@ -53,6 +54,11 @@ class Handle(msgspec.Struct, frozen=True, dict=True):
     def version(self) -> int:
         """Number of events recorded."""
         return self.session.version
+
+    @property
+    def source(self) -> Source:
+        """What another session says of it that takes something from it."""
+        return Source(self.session_id, self.version, self.hash.hex())
 
     @cached_property
     def view(self) -> View:

@@ -40,7 +40,8 @@ class Desk(msgspec.Struct, frozen=True):
 
     runner: Runner
     project: str
-    actor: Actor
+    who: Callable[[], Actor]
+    """Is at work; not asked by what only looks."""
     settle: Callable[[Step], Step] = lambda step: step
     """Makes the completions that a step asks for."""
     once: Once | None = None
@@ -65,7 +66,7 @@ class Sessions(Finder):
     """The sessions of one project, as one actor meets them."""
 
     def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.runner, desk.project, desk.actor, desk.numbered, desk.records)
+        super().__init__(desk.runner, desk.project, desk.who, desk.numbered, desk.records)
         self._settle = desk.settle
         self._check = desk.check
         self._once = desk.once or Once(desk.runner, desk.project)

@@ -37,14 +37,20 @@ class Request:
     """One command, one call of the API: used by one thread; each one gets its own."""
 
     def __init__(
-        self, process: Process, actor: Actor, *, leads: Leads | None = None, key: str = ""
+        self,
+        process: Process,
+        who: Callable[[], Actor],
+        *,
+        leads: Leads | None = None,
+        key: str = "",
     ) -> None:
         """Args:
+        who: is at work; asked once, by what records or looks for it.
         leads: as the caller says; else as the settings do.
         key: makes what the request records happen once, however often it is made.
         """
         self.process = process
-        self.actor = actor
+        self._who = who
         self.leads = leads or Leads(process.settings)
         self._key = key
         self.notices: list[Notice] = []
@@ -58,7 +64,16 @@ class Request:
 
     def another(self, actor: Actor, key: str = "") -> Request:
         """A request of another caller to the same process."""
-        return Request(self.process, actor, leads=self.leads.anew(), key=key)
+        return Request(self.process, lambda: actor, leads=self.leads.anew(), key=key)
+
+    @cached_property
+    def actor(self) -> Actor:
+        """Who is at work.
+
+        Raises:
+            SettingsError: git or the system has a name for it that cannot be recorded.
+        """
+        return self._who()
 
     @property
     def key(self) -> str:
@@ -119,7 +134,7 @@ class Request:
         return Desk(
             process.runner,
             process.project,
-            self.actor,
+            lambda: self.actor,
             self.settled,
             once,
             self._check_lead,
@@ -173,7 +188,7 @@ class Request:
     def at_files(self) -> Request | None:
         """A request to what session files say more than the log; None where they say no more."""
         log = self.process.file_log
-        return None if log.is_empty else Request(log, self.actor, leads=self.leads)
+        return None if log.is_empty else Request(log, lambda: self.actor, leads=self.leads)
 
     def setup(self, workflow: Workflow[Any], *, strict: bool = False) -> Setup:
         """What a new session records of the program.

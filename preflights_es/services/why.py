@@ -19,6 +19,7 @@ from preflights_es.core.errors import (
 )
 from preflights_es.core.events import Event, Input
 from preflights_es.core.ids import short
+from preflights_es.core.items import item_id
 from preflights_es.core.observed import Observed
 from preflights_es.core.plan_record import Cause
 from preflights_es.core.questions import Answers
@@ -338,7 +339,7 @@ def _intention(read: Read, decided: Decided) -> Intention:
 
 def _task(read: Read) -> str | None:
     item = _behind(read, 1).item
-    return None if item is None else f"{short(item.source.session_id)}.{item.number}"
+    return None if item is None else item_id(item.source.session_id, item.number)
 
 
 def _question(read: Read, origin: Origin) -> Asked | None:

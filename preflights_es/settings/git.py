@@ -20,6 +20,8 @@ _SECTION: Final = late_pattern(r"^[ \t]*\[", re.MULTILINE)
 _NAME: Final = late_pattern(r"^[ \t]*name[ \t]*=[ \t]*(.*?)[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _PLAIN: Final = late_pattern(r"[^\"\\#;\t\r\udc80-\udcff]+")
 """A value that git takes as it stands."""
+_NO_SYSTEM: Final = "GIT_CONFIG_NOSYSTEM"
+"""The variable by which git leaves the file of the whole machine out."""
 _ELSEWHERE: Final = late_pattern(r"user|include|worktreeconfig", re.IGNORECASE)
 INSTEAD: Final = "name the log with --db or PREFLIGHTS_DATABASE_URL"
 
@@ -89,17 +91,26 @@ def pointer(path: Path) -> str:
     return "" if "\0" in text else text
 
 
-def plain_name(env: Mapping[str, str], common: Path | None) -> str:
-    """The name in the user's file of git; empty where git has to be asked what holds.
+def plain_name(env: Mapping[str, str], common: Path | None) -> str | None:
+    """The name in the user's file of git, empty where no file can say one; None: git has to say it.
 
     Args:
         common: git's common directory; None outside of git.
     """
-    told = pointer(common / "config") if common else "[core]"
-    own = pointer(Path(env.get("HOME") or os.devnull, ".gitconfig"))
-    is_elsewhere = not told or _ELSEWHERE.search(told) or any("GIT_CONFIG" in key for key in env)
-    if is_elsewhere or "\\" in own or "include" in own.lower():
+    if common is not None and (not (told := pointer(common / "config")) or _ELSEWHERE.search(told)):
+        return None
+    if any("GIT_CONFIG" in key and key != _NO_SYSTEM for key in env):
+        return None
+    home = Path(env.get("HOME") or os.devnull)
+    files = (
+        home / ".gitconfig",
+        Path(env.get("XDG_CONFIG_HOME") or home / ".config", "git/config"),
+    )
+    if env.get(_NO_SYSTEM) in ("1", "true") and not any(map(os.path.lexists, files)):
         return ""
+    own = pointer(files[0])
+    if "\\" in own or "include" in own.lower():
+        return None
     sections = (part for part in _SECTION.split(own) if part[:5].lower() == "user]")
     names = _NAME.findall("\n".join(part[5:] for part in sections))
-    return names[-1] if names and _PLAIN.fullmatch(names[-1]) else ""
+    return names[-1] if names and _PLAIN.fullmatch(names[-1]) else None

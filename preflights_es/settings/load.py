@@ -9,7 +9,7 @@ A repository's file may set some keys only when a person trusts it. Seed 2 calls
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
@@ -85,8 +85,8 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
     """Of the simulator."""
     faults: str = "none"
     """Of the simulator, as `FaultConfig.parsed` reads them."""
-    actor_name: str
-    """Of the person, agent or script at work; empty when not configured."""
+    find_actor_name: Callable[[], str]
+    """Asks git, where nothing else says it."""
     actor_kind: ActorKind | None
     """Where it is an agent's or a script's; None lets the terminal decide."""
     agent: str = ""
@@ -107,6 +107,15 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
     """The repository's file that was read; empty without one."""
     own: str = ""
     """The user's own file, where there is one."""
+
+    @property
+    def actor_name(self) -> str:
+        """Of the person, agent or script at work; empty when not configured.
+
+        Raises:
+            SettingsError: git or the system has one that cannot be recorded.
+        """
+        return self.find_actor_name()
 
     def of(self, workflow: Workflow[Any]) -> Any:
         """What a workflow is told: its table in a file, else its default; None without either."""
@@ -179,7 +188,7 @@ def load_settings(
     # Another repository's folder of git says nothing of this one, wherever its log is named.
     own_git = git if git and is_own(*git) else None
     remembered = remembered_project(own_git) if own_git and not named_project else None
-    kind, name = actor_of(layers.first("actor"), env, cwd, git)
+    kind, find_name = actor_of(layers.first("actor"), env, cwd, git)
     log = layers.first("database")
     named = beside(log.layer.file, log.value) if log else None
     known = named or named_project or remembered
@@ -201,7 +210,7 @@ def load_settings(
         tasks=folder("tasks", layers),
         plans=plan_documents(layers),
         keeps_sessions=records is None or records.value.sessions,
-        actor_name=name,
+        find_actor_name=find_name,
         actor_kind=kind,
         agent=agent_of(env),
         workflows={name: told for one in files[::-1] for name, told in one.workflows.items()},

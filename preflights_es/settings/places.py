@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -269,8 +269,8 @@ def _inside(path: str, what: str, refused: Callable[[str], SettingsError]) -> st
 
 def actor_of(
     said: FoundSetting | None, env: Mapping[str, str], cwd: Path, git: tuple[Path, Path] | None
-) -> tuple[ActorKind | None, str]:
-    """`kind:name` of `--as` or PREFLIGHTS_ACTOR, or a name from the file or from git.
+) -> tuple[ActorKind | None, Callable[[], str]]:
+    """`kind:name` of `--as` or PREFLIGHTS_ACTOR, or a name from the file or, once used, from git.
 
     A claim alone makes no user: that takes a terminal, or `--by` with `accept`. Where no kind is
     said, a CI is a script.
@@ -280,21 +280,31 @@ def actor_of(
     kinds: dict[str, ActorKind | None] = {"user": None, "agent": "agent", "script": "script"}
     if said and colon and kind not in kinds:
         raise said.refused(f"found {text!r}, expected NAME, user:NAME, agent:NAME or script:NAME")
-    if not colon:
-        name = text or _git_name(env, cwd, git) or env.get("USER", "")
-    if found := problem(name, NAME_MAX):
-        message = f"the name {found}"
-        if said and text:
-            raise said.refused(message)
-        raise SettingsError(f"git config user.name: {message}, or set PREFLIGHTS_ACTOR")
     by_place: ActorKind | None = "script" if is_ci(env) else None
-    return kinds[kind] if colon else by_place, name.strip()
+    if not said or not text:
+        return by_place, cache(partial(_own_name, env, cwd, git))
+    named = name if colon else text
+    if found := problem(named, NAME_MAX):
+        raise said.refused(f"the name {found}")
+    return kinds[kind] if colon else by_place, named.strip
+
+
+def _own_name(env: Mapping[str, str], cwd: Path, git: tuple[Path, Path] | None) -> str:
+    """The person's, as git or the system knows it.
+
+    Raises:
+        SettingsError: it cannot be recorded.
+    """
+    name = _git_name(env, cwd, git) or env.get("USER", "")
+    if found := problem(name, NAME_MAX):
+        raise SettingsError(f"git config user.name: the name {found}, or set PREFLIGHTS_ACTOR")
+    return name.strip()
 
 
 def _git_name(env: Mapping[str, str], cwd: Path, git: tuple[Path, Path] | None) -> str:
     """As git knows the person; git itself is asked where more than one file could say it."""
     name = env.get("GIT_AUTHOR_NAME") or plain_name(env, git[1] if git else None)
-    if name:
+    if name is not None:
         return name
     from preflights_es.system.git import said
 

@@ -60,8 +60,10 @@ def check_options(provider: str, named: Mapping[str, str | None]) -> None:
     for name in own.get(provider, SIMULATED):
         if named.get(name) is not None:
             option = name.replace("_", "-")
-            todo = "leave it out" + (" or add --provider sim" if name in SIMULATED else "")
-            raise SettingsError(f"--{option}: the provider {provider} takes none: {todo}")
+            todo = "add --provider sim" if name in SIMULATED else "name another --provider"
+            raise SettingsError(
+                f"--{option}: the provider {provider} takes none: leave it out or {todo}"
+            )
 
 
 def _named_in(layer: Layer) -> str:

@@ -54,7 +54,9 @@ def _fetched(cursor: Any, url: URL, sql: str, limits: Limits) -> Rows:
     except pg.QueryCanceled as error:
         raise too_long(limits) from error
     except Error as error:
-        raise failed(without_secrets(url, str(error))) from error
+        is_reader = may_be_reader and isinstance(error, pg.InsufficientPrivilege)
+        as_reader = f", as the role {READER}" if is_reader else ""
+        raise failed(without_secrets(url, str(error).strip()) + as_reader) from error
     finally:
         cursor.execute("ROLLBACK")
     return Rows(columns, tuple(found[: limits.rows]), len(found) > limits.rows)

@@ -39,7 +39,7 @@ class House:
         self.clock = Clock()
         self.store = MemoryStore(self.clock, salt)
         self.runner = Runner(self.store, WORKFLOWS, self.clock, Ids())
-        desk = Desk(self.runner, PROJECT, Actor("user", "Ada"))
+        desk = Desk(self.runner, PROJECT, lambda: Actor("user", "Ada"))
         folders = {"adr": "docs/decisions", "task": "docs/tasks"}
         documents = Documents(self.runner, root, tuple(folders.values()))
         self.sessions = Clarifications(desk, documents, folders)

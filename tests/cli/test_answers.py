@@ -307,6 +307,9 @@ def test_a_word_without_a_key_needs_an_open_question(house: Project) -> None:
     [
         (("start",), "there is no intention: say what you want to build"),
         (("start", "Add", "OAuth", "login"), "the intention has 3 parts: put quotes around"),
+        (("ask", "how", "many?"), "the question has 2 parts: put quotes around"),
+        (("Add OAuth login",), "'Add OAuth login', and this is no command: to decide about it"),
+        (("note", "help"), "did you mean `note --help`?"),
         (("start", "Add login", "--answer", "OAuth"), "found 'OAuth', expected KEY=VALUE"),
         (
             ("start", "Add login", "--by", "Ada"),

@@ -49,7 +49,9 @@ def test_a_question_is_answered_by_a_query_and_its_rows(asked: Project) -> None:
     assert done.code == 0, done.err
     assert done.is_safe()
     assert "fell_back <> ''" in done.out
-    assert "fallbacks\n  0\n" in done.out
+    assert "\nfallbacks\n─────────\n0\n" in done.out
+    done = asked.call("ask", "sessions by workflow in 2020", "--run")
+    assert "No rows." in done.out
 
 
 def test_the_answer_as_json_has_the_names_of_the_seed(asked: Project) -> None:
@@ -70,6 +72,24 @@ def test_rows_are_of_this_project_unless_all_are_wanted(asked: Project) -> None:
     wide = answer(asked, "how many sessions today?", "--run", "--any-project")
     assert found["result"]["rows"] == [[3]]
     assert wide["result"]["rows"] == [[5]]
+
+
+def test_a_query_is_run_later_as_it_stands(asked: Project) -> None:
+    found = answer(asked, "how many sessions today?")
+    asked.call("start", "Add search", "--no-input")
+    later = answer(asked, "--session", found["session_id"], "--run")
+    assert later["result"]["rows"] == [[4]]
+    assert (later["version"], later["sql"]) == (found["version"], found["sql"])
+    done = asked.call("ask", "--session", "last", "--run")
+    assert "this command is for questions about data" in done.err
+    found = answer(asked, "sessions and tokens", code=3)
+    assert asked.call("ask", "--session", "last", "--run", "--json").code == 3
+
+
+def test_words_are_no_csv(asked: Project) -> None:
+    done = asked.call("ask", "sessions and tokens", "--run", "--csv")
+    assert (done.code, done.out) == (3, "")
+    assert "2. tokens" in done.err
 
 
 def test_a_question_goes_on_by_number_and_by_words(asked: Project) -> None:
@@ -110,6 +130,8 @@ def test_a_model_that_fails_leaves_the_session_open(asked: Project) -> None:
         (),
         ("a", "--follow-up", "b"),
         ("a", "--session", "last"),
+        ("--session", "last"),
+        ("--follow-up", "a", "--catalog", "."),
         ("a", "--csv"),
         ("a", "--any-project"),
         ("a", "--run", "--any-project", "--on", "x.db"),
@@ -175,6 +197,10 @@ def test_a_catalogue_of_ones_own_is_about_a_database_of_ones_own(
     done = house.call("ask", "notes", *args, "--limit", "2")
     assert done.is_safe()
     assert "more than 2 rows" in done.out
+    done = house.call("ask", "--session", "last", "--run")
+    assert (done.code, done.err.endswith("about another database: name it by --on\n")) == (1, True)
+    done = house.call("ask", "notes", "--on", str(orders))
+    assert (done.code, done.err.endswith("name its folder by --catalog\n")) == (1, True)
     done = house.call("ask", "notes", *args, "--csv")
     assert next(csv.reader(io.StringIO(done.out.splitlines()[1]))) == ["'=1+1"]
     assert done.is_safe()
@@ -241,6 +267,25 @@ def test_what_is_wrong_with_a_catalogue_is_said_with_file_line_and_key(
     assert f"bad.yaml, line {line}" in done.err
     assert not key or f"key '{key}'" in done.err
     assert "no session" not in house.call("sessions", "--all").out
+
+
+def test_an_unknown_parameter_is_named(house: Project, tmp_path: Path) -> None:
+    text = "name: a\nsql: SELECT '10:30' AS t, day::text FROM orders WHERE day >= :start\n"
+    folder = shop(tmp_path / "c", bad_yaml=text)
+    done = house.call("ask", "a", "--catalog", str(folder))
+    assert (done.code, "found :start, expected :first_day or :end_day" in done.err) == (1, True)
+
+
+def test_a_query_that_lacks_a_secret_is_not_run(
+    house: Project, tmp_path: Path, orders: Path
+) -> None:
+    text = "name: ada\nsql: SELECT day FROM orders WHERE note = 'ada@example.org'\n"
+    folder = shop(tmp_path / "c", ada_yaml=text)
+    args = ("ada", "--catalog", str(folder), "--on", str(orders))
+    assert "[redacted:email]" in house.call("ask", *args).out
+    done = house.call("ask", *args, "--run")
+    assert (done.code, done.out) == (1, "")
+    assert "lacks a secret that was taken out (email)" in done.err
 
 
 def test_a_statement_that_the_parser_does_not_know_is_one_line(
@@ -376,6 +421,27 @@ def everything(url: str) -> list[object]:
         return found
 
 
+def test_values_of_postgresql_are_shown_as_json_has_them(
+    house: Project, tmp_path: Path, server: Server
+) -> None:
+    url = server.url(server.database())
+    with closing(connected(url)) as owner:
+        owner.execute("CREATE TABLE kinds (n numeric, j jsonb, a date[])")
+        values = (
+            "('-1.50', '{\"a\": true}', '{2026-11-23}'), ('7', NULL, NULL), ('NaN', '[]', '{}')"
+        )
+        owner.execute(f"INSERT INTO kinds VALUES {values}, ('1e20', '1', NULL)".encode())
+    folder = shop(tmp_path / "c", kinds_yaml="name: kinds\nsql: SELECT n, j, a FROM kinds\n")
+    args = ("kinds", "--catalog", str(folder), "--on", url, "--run")
+    assert answer(house, *args)["result"]["rows"] == [
+        [-1.5, '{"a":true}', '["2026-11-23"]'],
+        [7, None, None],
+        ["NaN", "[]", "[]"],
+        ["100000000000000000000", 1, None],
+    ]
+    assert house.call("ask", *args, "--csv").out.splitlines()[1].startswith("-1.5,")
+
+
 def test_a_query_in_postgresql_takes_the_readers_role(
     house: Project, postgres: str, server: Server
 ) -> None:
@@ -385,7 +451,7 @@ def test_a_query_in_postgresql_takes_the_readers_role(
     with closing(connected(postgres)) as owner:
         try:
             done = house.call("ask", "sessions", "--run", *at)
-            assert (done.code, "permission denied for table" in done.err) == (1, True), done
+            assert (done.code, done.err.endswith(", as the role preflights_reader\n")) == (1, True)
             owner.execute("GRANT USAGE ON SCHEMA public TO preflights_reader")
             owner.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO preflights_reader")
             assert house.call("ask", "sessions", "--run", "--json", *at).json["result"]["rows"]

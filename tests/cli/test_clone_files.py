@@ -46,7 +46,7 @@ def owe(house: Project, intention: str) -> None:
     with closing(
         Request(
             Process(load_settings(house.folder, environment(house.home))),
-            Actor("user", "Ada Lovelace"),
+            lambda: Actor("user", "Ada Lovelace"),
         )
     ) as program:
         sessions = clarifications_of(program)

@@ -300,6 +300,7 @@ def test_agents_in_use_are_set_up_and_taken_out_again(empty: Project) -> None:
         "Wrote CLAUDE.md.",
         "Wrote .mcp.json.",
         "Wrote .claude/settings.json.",
+        "Commit these files, and restart the agent.",
     ]
     assert empty.call("init", "--check").code == 0
     written = empty.call("init", "--agent", "codex", "--json").json

@@ -104,6 +104,11 @@ def test_a_token_that_no_header_holds_and_a_port_in_use_are_refused(shop: Projec
                 serving.http(made, port, TOKEN, print)
 
 
+def test_a_port_without_http_is_refused(shop: Project) -> None:
+    refused = shop.call("mcp", "--port", "80")
+    assert (refused.code, "--port goes with --http" in refused.err) == (2, True)
+
+
 def test_the_command_prints_its_address_and_a_new_token(shop: Project) -> None:
     process = shop.started("mcp", "--http", "--port", "0")
     assert process.stderr is not None

@@ -117,6 +117,20 @@ def test_a_topic_of_the_agents_own_is_found_and_an_unknown_one_says_which_there_
     talk(shop.folder, flow)
 
 
+def test_a_decision_that_holds_no_more_says_what_to_do(shop: Project) -> None:
+    first = shop.decided()["session_id"]
+    words = ("Switch login to passkeys", "--answer", "auth_strategy=Passkeys", "--by", "Ada")
+    assert shop.call("start", *words, "--supersedes", first, "--accept").code == 0
+
+    async def flow(client: Client) -> None:
+        assert "call decisions" in (await told(client, "show", session=first))["next"]
+        begun = (await told(client, "start_decision", intention="Add a cache"))["session"]
+        assert shop.call("abandon", begun).code == 0
+        assert "start_decision" in (await told(client, "show", session=begun))["next"]
+
+    talk(shop.folder, flow)
+
+
 def test_records_of_other_tools_stand_among_decisions_by_their_day(shop: Project) -> None:
     shop.decided()
     record = "---\nstatus: accepted\ndate: 2020-01-02\n---\n# Use Kafka\n"
@@ -166,6 +180,22 @@ def test_a_question_asked_elsewhere_is_proposed_or_stays_open(shop: Project) -> 
         assert again["session"] == said["session"]
         line = await refused(client, "record_question", outcome="silence", **asked)
         assert "silence" in line
+
+    talk(shop.folder, flow)
+
+
+def test_a_question_whose_record_is_given_up_or_erased_is_recorded_again(shop: Project) -> None:
+    said = {"question": "Which queue?", "outcome": "answered", "answers": ["NATS"]}
+
+    async def flow(client: Client) -> None:
+        first = (await told(client, "record_question", **said))["session"]
+        assert shop.call("abandon", first).code == 0
+        second = (await told(client, "record_question", **said))["session"]
+        assert shop.call("admin", "erase", second, "--yes").code == 0
+        third = await told(client, "record_question", **said)
+        assert third["status"] == "proposed"
+        assert len({first, second, third["session"]}) == 3
+        assert await told(client, "record_question", **said) == third, "once"
 
     talk(shop.folder, flow)
 

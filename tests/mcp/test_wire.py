@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -167,6 +168,18 @@ def test_a_client_that_reads_no_more_ends_the_server(shop: Project) -> None:
     Raw(process).send(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')
     _, errors = process.communicate(timeout=TIMEOUT_S)
     assert (process.returncode, errors) == (0, b"")
+
+
+def test_ctrl_c_ends_the_server_while_its_input_is_open(shop: Project) -> None:
+    """The thread that reads stdin would keep the process until the next line."""
+    process = shop.started("mcp")
+    try:
+        Raw(process).shake("2025-11-25")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(TIMEOUT_S) in (-signal.SIGINT, 130)
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_a_server_that_is_killed_at_its_question_goes_on_where_it_stood(shop: Project) -> None:

@@ -52,7 +52,7 @@ class House:
         """The clarifications as a person or a script meets them."""
         actor = Actor("user", "Ada") if kind == "user" else Actor("script")
         folders = {"adr": FOLDERS[0], "task": FOLDERS[1]}
-        desk = Desk(self.runner, PROJECT, actor, records=self.foreign)
+        desk = Desk(self.runner, PROJECT, lambda: actor, records=self.foreign)
         return Clarifications(desk, self.documents, folders)
 
     def foreign(self, named: int | str) -> list[str]:

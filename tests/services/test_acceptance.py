@@ -83,7 +83,9 @@ class House:
 
     def by(self, actor: Actor = ADA, key: str = "") -> Acceptances:
         once = Once(self.runner, PROJECT, key)
-        return Acceptances(Desk(self.runner, PROJECT, actor, once=once), self.documents, FOLDERS)
+        return Acceptances(
+            Desk(self.runner, PROJECT, lambda: actor, once=once), self.documents, FOLDERS
+        )
 
     def began(self, text: str = "tea") -> Handle:
         return self.by().opened(WORKFLOW, toy.Said, {"text": text}).handle

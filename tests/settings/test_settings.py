@@ -948,6 +948,38 @@ def test_the_name_is_git_s_however_its_files_say_it(
     assert load_settings(repository, said).actor_name == asked.stdout.strip() == "Ada Lovelace"
 
 
+@pytest.mark.parametrize(
+    ("files", "name"),
+    [
+        ({}, "grace"),
+        ({".gitconfig": "[user]\n\tname = Ada\n"}, "Ada"),
+        ({".config/git/config": "[user]\n\tname = Ada\n"}, "Ada"),
+        ({".gitconfig": "[core]\n\tpager = x\n"}, "grace"),
+        ({".gitconfig": "\0"}, "grace"),
+    ],
+)
+def test_a_name_is_git_s_where_the_machine_s_file_is_left_out(
+    project: Path, tmp_path: Path, files: dict[str, str], name: str
+) -> None:
+    home = tmp_path / "home"
+    for path, text in files.items():
+        (home / path).parent.mkdir(parents=True)
+        (home / path).write_text(text)
+    said = {"HOME": str(home), "PATH": os.environ["PATH"], "GIT_CONFIG_NOSYSTEM": "1"}
+    assert load_settings(project, said | {"USER": "grace"}).actor_name == name
+
+
+def test_git_runs_once_and_only_for_what_needs_the_name(project: Path, tmp_path: Path) -> None:
+    program, runs = tmp_path / "bin" / "git", tmp_path / "runs"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho run >> {runs}\necho Ada\n")
+    program.chmod(0o755)
+    found = load_settings(project, {"PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"})
+    assert not runs.exists()
+    assert [found.actor_name, found.actor_name] == ["Ada", "Ada"]
+    assert runs.read_text() == "run\n"
+
+
 # 9. The language of notes --------------------------------------------------------------------
 
 

@@ -216,7 +216,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("temperature", 2.1, "expected a number from 0 to 2"),
     ("top_p", 1.01, "expected a number from 0 to 1"),
     ("seed", 2**63, "expected a whole number from "),
-    ("faults", "timeout", "expected one of llm_timeout"),
+    ("faults", "timeout", "expected a pair such as timeout=0.2, of timeout, error"),
     ("faults", "timeout=2", "expected a probability"),
     ("faults", "timeout=0.6,error=0.6", "at most 1"),
 ]

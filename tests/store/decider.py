@@ -32,7 +32,7 @@ def app(root: Path, database: str = "log.db") -> Request:
         {"PREFLIGHTS_PROJECT": PROJECT, "PREFLIGHTS_ACTOR": "user:Ada"},
         database=database if "://" in database else str(root / database),
     )
-    return Request(Process(found), Actor("user", "Ada"))
+    return Request(Process(found), lambda: Actor("user", "Ada"))
 
 
 def run(

@@ -21,7 +21,7 @@ from tests.store.mortal import acknowledge, serve
 def app(root: Path, database: str) -> Request:
     """The program in a folder, by a person named Ada."""
     found = load.load_settings(root, {"PREFLIGHTS_PROJECT": PROJECT}, database=database)
-    return Request(Process(found), Actor("user", "Ada"))
+    return Request(Process(found), lambda: Actor("user", "Ada"))
 
 
 def left(program: Request) -> list[str]:

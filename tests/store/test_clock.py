@@ -102,7 +102,7 @@ def program(request: pytest.FixtureRequest, tmp_path: Path, database: str) -> It
     found = load.load_settings(tmp_path, {"PREFLIGHTS_PROJECT": PROJECT}, database=database)
     with closing(TimedProcess(found)) as process:
         process.clock = CLOCKS[request.param]
-        yield Timed(process, Actor("user", "Ada"))
+        yield Timed(process, lambda: Actor("user", "Ada"))
 
 
 # 1. Sessions ---------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ def by_hand(tmp_path: Path) -> Iterator[tuple[Timed, Hands]]:
         tmp_path, {"PREFLIGHTS_PROJECT": PROJECT}, database=str(tmp_path / "l")
     )
     with closing(TimedProcess(found)) as process:
-        made = Timed(process, Actor("user", "Ada"))
+        made = Timed(process, lambda: Actor("user", "Ada"))
         process.clock = lambda _look: hands.at
         yield made, hands
 

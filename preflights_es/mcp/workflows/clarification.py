@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
 from itertools import count
 from typing import Annotated, Any, Final
@@ -41,18 +43,26 @@ async def _start_decision(call: Call, given: Begun) -> Came:
         session = await call.run(lambda request: shown(request, at.session))
         return await asked(call, session)
     written = _written(given)
+
+    def begin(request: Request) -> Session:
+        return sessions.start(request, given.intention, WORKFLOW.name, written=written)
+
+    return await asked(call, await _once(call, given, begin))
+
+
+async def _once(call: Call, given: Arguments, begin: Callable[[Request], Session]) -> Session:
+    """The session that this call begins, or began earlier; a new one where that one is over."""
     for attempt in count():
-        key = f"{_key(call, given)} {attempt}"
-        begun = await call.run(lambda request: _begun(request, given.intention, written), key)
+        begun = await call.run(partial(_begun, begin=begin), f"{_key(call, given)} {attempt}")
         if begun is not None:
-            return await asked(call, begun)
+            return begun
     raise AssertionError("count() has no end")
 
 
-def _begun(request: Request, intention: str, written: WrittenQuestion | None) -> Session | None:
-    """The session that this call begins, or began earlier; None where that one is over."""
+def _begun(request: Request, begin: Callable[[Request], Session]) -> Session | None:
+    """The session under the request's key; None where it is over."""
     try:
-        session = sessions.start(request, intention, WORKFLOW.name, written=written)
+        session = begin(request)
     except ErasedSession:
         return None
     except Refused as error:
@@ -87,11 +97,11 @@ async def _record_question(call: Call, given: Happened) -> Standing:
     name, version = call.client
     came = Observed(channel="tool", agent=name, agent_version=version, outcome=given.outcome)
 
-    def recorded(request: Request) -> Session:
+    def begin(request: Request) -> Session:
         said = (given.question, given.options, given.answers, came)
-        return sessions.conversed(request, record(request, *said, topic=given.topic))
+        return record(request, *said, topic=given.topic)
 
-    return standing(await call.run(recorded, _key(call, given)))
+    return standing(await _once(call, given, begin))
 
 
 def _key(call: Call, given: Arguments) -> str:

@@ -15,7 +15,6 @@ from preflights_es.core.events import Input
 from preflights_es.core.items import ItemRef
 from preflights_es.core.lead import WRITERS, Setup
 from preflights_es.core.observed import Observed
-from preflights_es.core.source import Source
 from preflights_es.core.text import INTENTION_MAX, one_line, shown
 from preflights_es.core.views import Language
 from preflights_es.runtime.finder import RECENT
@@ -103,7 +102,7 @@ class Clarifications(Acceptances):
                 related = self._replaceable(supersedes, file)
             elif supersedes:
                 old, related = self._supersedable(supersedes)
-            read = {"known": self._known(setup), "supersedes_source": _source(old) if old else None}
+            read = {"known": self._known(setup), "supersedes_source": old.source if old else None}
             return {"supersedes": related, "supersedes_file": file, **read, **given}
 
         is_titled = bool(title and not intention)
@@ -141,7 +140,7 @@ class Clarifications(Acceptances):
                 continue  # a damaged session is no reason to refuse a new one
             told = words(handle.session.state)
             if told is not None and handle.session.state.superseded_by is None:
-                known.append(replace(told, source=_source(handle)))
+                known.append(replace(told, source=handle.source))
         return tuple(known[:KNOWN_MAX])
 
     # 2. Ending -------------------------------------------------------------------------------
@@ -318,7 +317,3 @@ class Clarifications(Acceptances):
         """Tell a record that one it is related to has a new number."""
         new = ReferenceRenumbered(at=self._runner.now(), actor=self._actor, uid=uid, number=number)
         return self._runner.submit(handle, new, self._runner.new_id())
-
-
-def _source(handle: Handle) -> Source:
-    return Source(handle.session_id, handle.version, handle.hash.hex())

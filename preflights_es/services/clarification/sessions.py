@@ -11,10 +11,9 @@ from preflights_es.core.errors import Refused
 from preflights_es.core.events import Input
 from preflights_es.core.evolution import Choices
 from preflights_es.core.ids import short
-from preflights_es.core.items import ItemRef
+from preflights_es.core.items import ItemRef, item_id
 from preflights_es.core.questions import Refusal, WrittenQuestion
 from preflights_es.core.rationale import Reasons
-from preflights_es.core.source import Source
 from preflights_es.core.views import Question
 from preflights_es.runtime.runner import Step
 from preflights_es.services.acceptance import begun
@@ -123,9 +122,7 @@ def _listed(request: Request, typed: str) -> Listed:
 
 
 def _read(listed: Listed) -> ItemRef:
-    handle = listed.handle
-    source = Source(handle.session_id, handle.version, handle.hash.hex())
-    return ItemRef(listed.item.number, source)
+    return ItemRef(listed.item.number, listed.handle.source)
 
 
 def _check(listed: Listed | None, answers: Pairs, new: Input) -> None:
@@ -134,7 +131,7 @@ def _check(listed: Listed | None, answers: Pairs, new: Input) -> None:
         handle, item = listed.handle, listed.item
         if item.type != "task" or item.status != "open" or handle.session.closed:
             what = f"an {item.type}" if item.type != "task" else item.status
-            id_ = f"{short(handle.session_id)}.{item.number}"
+            id_ = item_id(handle.session_id, item.number)
             message = f"{id_} is {what}, expected an open task"
             raise Refused(message, code="no_open_task", typed=id_)
     check_taken(WORKFLOW, answers, new)

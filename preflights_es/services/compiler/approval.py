@@ -9,7 +9,6 @@ from preflights_es.core import ids
 from preflights_es.core.errors import PreflightsError, Refused
 from preflights_es.core.events import Actor, Input
 from preflights_es.core.plan_record import Cause, path_of
-from preflights_es.core.source import Source
 from preflights_es.core.text import one_line, shown
 from preflights_es.runtime.finder import LAST
 from preflights_es.runtime.runner import Handle, Proposed, Step
@@ -203,7 +202,7 @@ class Approvals(Acceptances):
     ) -> Proposed:
         """An Input by which the session's artifact takes the place of others."""
         relayed_by = None if actor == self._actor else self._actor
-        former = tuple(map(source_of, self._former))
+        former = tuple(one.source for one in self._former)
         fields = {**said, "id": handle.session.state.plan.id, "former": former}
         new = self._input(cls, fields, actor=actor, relayed_by=relayed_by)
         return Proposed(handle, new, input_id)
@@ -281,11 +280,6 @@ def drafted(state: State) -> PlanDrafted:
     why = f": {one_line(shown(state.reason))}" if state.reason else ""
     message = f"the {plan.type} {_short(plan.id)} is {state.standing} already{by}{why}"
     raise Refused(message, code="not_a_draft", id=plan.id, standing=state.standing)
-
-
-def source_of(handle: Handle) -> Source:
-    """A session as it was read."""
-    return Source(handle.session_id, handle.version, handle.hash.hex())
 
 
 def _stale(found: Standings, state: State) -> tuple[Cause, ...]:

@@ -10,7 +10,6 @@ from preflights_es.core.contradictions import turned_down
 from preflights_es.core.errors import Refused
 from preflights_es.core.json import decoded, encoded
 from preflights_es.core.late_pattern import late_pattern
-from preflights_es.core.source import Source
 from preflights_es.runtime.runner import Handle
 from preflights_es.services.compiler.approval import row_named
 from preflights_es.services.compiler.standing import IN_FORCE, PlanRow, Standings
@@ -101,7 +100,7 @@ def _read(request: Request, row: PlanRow) -> ReadPlan:
         id=row.planned.id,
         type=told["artifact_type"],
         standing=told["status"],
-        source=_source(handle),
+        source=handle.source,
         payload=encoded(told["payload"]).decode(),
     )
 
@@ -123,7 +122,7 @@ def _decision(handle: Handle) -> ReadDecision | None:
     return ReadDecision(
         uid=record.uid,
         title=record.title,
-        source=_source(handle),
+        source=handle.source,
         fields=tuple(_field(record, one) for one in record.fields),
         because=because.text if because else "",
     )
@@ -138,7 +137,3 @@ def _loaded(request: Request, session_id: str, file: str | None) -> Handle:
     """A session of the log, or of the file that alone has it."""
     at = request.at_files() if file else request
     return (at or request).process.runner.load(session_id)
-
-
-def _source(handle: Handle) -> Source:
-    return Source(handle.session_id, handle.version, handle.hash.hex())

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import msgspec
 
 from preflights_es.core import ids
 from preflights_es.core.errors import Refused
 from preflights_es.core.events import Input
+from preflights_es.core.items import item_id, item_named
 from preflights_es.core.lead import Setup
 from preflights_es.core.text import NAME_MAX, one_line, problem
 from preflights_es.core.views import Language
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sanitizing import cleaned_fields
 from preflights_es.runtime.sessions import Sessions
-from preflights_es.services.extraction.results import item_id
 from preflights_es.services.request import Request
 from preflights_es.workflows import extraction
 from preflights_es.workflows.extraction.events import (
@@ -28,8 +28,6 @@ from preflights_es.workflows.extraction.events import (
 )
 from preflights_es.workflows.extraction.state import State
 from preflights_es.workflows.extraction.values import Item, ItemType
-
-NUMBER_MAX: Final = 6  # digits of an item's number
 
 Fields = Iterable[tuple[str, str]]
 
@@ -120,18 +118,15 @@ class Notes(Sessions):
             UnknownSession, AmbiguousSession: no session, or several match.
             Refused: it is no note, or has no such item.
         """
-        session, dot, digits = typed.strip().rpartition(".")
-        if not (dot and digits.isascii() and digits.isdecimal() and len(digits) <= NUMBER_MAX):
-            message = f"found {typed!r}, expected an item such as 3f9a12c4.1"
-            raise Refused(message, code="no_item_id", typed=typed)
+        session, number = item_named(typed)
         handle = self.load(session)
         self.refuse_other(handle, extraction.WORKFLOW, "this command is for notes")
         state: State = handle.session.state
         for item in state.items:
-            if item.number == int(digits):
+            if item.number == number:
                 return Listed(handle, item)
-        held = ", ".join(item_id(handle, item) for item in state.items) or "none"
-        message = f"session {ids.short(handle.session_id)} has no item {digits}: it has {held}"
+        held = ", ".join(item_id(handle.session_id, item.number) for item in state.items) or "none"
+        message = f"session {ids.short(handle.session_id)} has no item {number}: it has {held}"
         raise Refused(message, code="no_such_item", typed=typed)
 
 

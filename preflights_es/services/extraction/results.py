@@ -7,8 +7,8 @@ from typing import Any, Final, Self
 
 from msgspec.structs import asdict
 
-from preflights_es.core import ids
 from preflights_es.core.events import Decision
+from preflights_es.core.items import item_id
 from preflights_es.core.questions import AnswerRefusal
 from preflights_es.core.views import Language
 from preflights_es.runtime.runner import Handle
@@ -55,11 +55,6 @@ _EXPECTED: Final = {
 _LABELS: Final = {"due": "due date", "duration_min": "duration", "duration_max": "duration"}
 
 
-def item_id(handle: Handle, item: Item) -> str:
-    """What people type for an item: the end of the session's id, and the number within."""
-    return f"{ids.short(handle.session_id)}.{item.number}"
-
-
 def view_of(handle: Handle) -> NoteView:
     """What can be shown of a note."""
     view = handle.view
@@ -92,13 +87,13 @@ class ItemRow(Result, frozen=True, kw_only=True, omit_defaults=True):
         """As the note has it."""
         told = asdict(item)
         del told["number"]
-        return cls(id=item_id(handle, item), **told)
+        return cls(id=item_id(handle.session_id, item.number), **told)
 
     @classmethod
     def kept(cls, row: Mapping[str, Any]) -> Self:
         """As the projection `items` keeps it."""
         told = {name: row[name] for name in cls.__struct_fields__ if name in row}
-        return cls(id=f"{ids.short(row['session_id'])}.{row['number']}", **told)
+        return cls(id=item_id(row["session_id"], row["number"]), **told)
 
 
 class NoteRow(Result, frozen=True):

@@ -17,7 +17,7 @@ from preflights_es.services.leads import Leads
 from preflights_es.services.metrics import sessions
 from preflights_es.services.metrics.catalogue_files import Folders, own_catalogue
 from preflights_es.services.request import Request
-from preflights_es.settings.load import Options, Settings, load_settings
+from preflights_es.settings.load import Options, load_settings
 from preflights_es.system import clock_ids
 from preflights_es.system.event_loop import ran
 from preflights_es.workflows.metrics import WORKFLOW
@@ -69,10 +69,12 @@ class LLMClient:
         """Asks nothing yet.
 
         Raises:
-            SettingsError: the settings are wrong.
+            SettingsError: the settings are wrong, or the provider takes no model.
         """
         options = Options(model=model or None, provider=provider or None)
-        self.settings: Settings = load_settings(Path.cwd(), options=options)
+        settings = load_settings(Path.cwd(), options=options)
+        self._leads = Leads(settings, options)
+        self._leads.configured(WORKFLOW)
 
     def chat(self, messages: Sequence[Mapping[str, str]]) -> str:
         """The response, stripped.
@@ -82,7 +84,7 @@ class LLMClient:
             LLMError: the call failed.
             SettingsError: a key or a package is missing.
         """
-        lead = Leads(self.settings).configured(WORKFLOW)
+        lead = self._leads.configured(WORKFLOW)
         assert lead is not None, "the workflow is always led"
         request = CompletionRequested(
             call=DIRECT,
@@ -94,7 +96,7 @@ class LLMClient:
         )
 
         async def said() -> str:
-            async with Leads(self.settings).provider_for(lead) as provider:
+            async with self._leads.provider_for(lead) as provider:
                 return text_of(await provider.respond(request))
 
         text = ran(said).strip()
@@ -142,7 +144,7 @@ class Agent:
         self.session_id = ""
         """Of the recorded conversation; empty where there is none."""
         self.system_prompt = PromptBuilder(*self._folders).build()
-        self.llm = llm or LLMClient(model)
+        self.llm = llm or LLMClient(model if log is None else "")
         self._said: tuple[tuple[str, str], ...] = ()
 
     @property

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from preflights_es.core.errors import Refused
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import one_line, problem, visible
 from preflights_es.system.bounded_read import Unreadable, regular
 from preflights_es.workflows.metrics.reference import query
 from preflights_es.workflows.metrics.sql_check import NoExtra, findings, tables_of
 from preflights_es.workflows.metrics.values import (
     CATALOGUE_MAX,
+    END_DAY,
+    FIRST_DAY,
     METRICS_MAX,
     NAME_MAX,
     Catalogue,
@@ -33,6 +36,8 @@ _KEYS: Final = ("name", "aliases", "description", "sql", "snippet", "dimensions"
 DEPTH_MAX: Final = 2  # a list below a key
 PARTS_MAX: Final = 1_000  # keys and texts of a file
 _ODD: Final = set("[]{}<>`")
+_PARAMETERS: Final = (FIRST_DAY, END_DAY)
+_PARAMETER: Final = late_pattern(r"(?<![:\w]):[A-Za-z_]\w*")
 Check = Callable[[str], tuple[str, ...]]
 """Finds what is wrong with a query."""
 
@@ -159,7 +164,9 @@ class _File:
             date=self._one("date"),
         )
         for found in check(query(metric, None)):
-            raise self.wrong(self._values[key], key, found)
+            others = [one for one in _PARAMETER.findall(metric.sql) if one not in _PARAMETERS]
+            why = f"found {others[0]}, expected {FIRST_DAY} or {END_DAY}" if others else found
+            raise self.wrong(self._values[key], key, why)
         return metric
 
     def _snippet(self, folder: Path) -> str:

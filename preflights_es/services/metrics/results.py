@@ -1,4 +1,4 @@
-"""An answer as services return it: `answer/1` and `rows/1` (docs/api.md)."""
+"""An answer as services return it: `answer/1` (docs/api.md)."""
 
 from __future__ import annotations
 

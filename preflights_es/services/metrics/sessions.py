@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 from msgspec.structs import replace
 
 from preflights_es.core.errors import LogDamaged, Refused, StoreError, StoreUnavailable
@@ -26,6 +28,7 @@ from preflights_es.services.metrics.catalogue_files import (
 from preflights_es.services.metrics.results import Answer, Ran
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session, session_of
+from preflights_es.services.sessions import show
 from preflights_es.store.guarded_query import LOG_TABLES, Limits, Rows, holds_log, rows
 from preflights_es.store.urls import SqliteFile, parsed, shown_url
 from preflights_es.system import clock_ids
@@ -36,6 +39,7 @@ from preflights_es.workflows.metrics.values import Catalogue, Dialect
 if TYPE_CHECKING:
     from preflights_es.store.urls import Address
 
+NUMBER_MAX: Final = 2**53  # of a decimal in JSON: readers round a larger one
 PORT: Final = 5432  # of PostgreSQL, where an address names none
 
 # 1. Asking -----------------------------------------------------------------------------------
@@ -104,6 +108,11 @@ def _submitted(request: Request, handle: Handle, new: type[Input], said: dict[st
     return request.sessions.submitted(handle, new, said, asks=True)
 
 
+def standing(request: Request, typed: str) -> Session:
+    """A session that asks about data, as it stands; errors as `found`."""
+    return show(request, found(request, typed).session_id)
+
+
 def found(request: Request, typed: str = "") -> Handle:
     """A session that asks about data.
 
@@ -135,7 +144,7 @@ def read_catalogue(request: Request, folders: Folders | None, on: str) -> Catalo
         Refused: a file says what no catalogue says, or a database is named without a catalogue.
     """
     if folders is None and on:
-        message = "a database needs a catalogue: name its folder"
+        message = "a database needs a catalogue"
         raise Refused(message, code="no_catalogue")
     dialect = _dialect(_address(request, on)) if on or folders is None else "sqlite"
     if folders is not None and not _is_the_log(request, on):
@@ -192,6 +201,10 @@ def run(
         message = f"the query is written for {catalogue.dialect}, and the database is another"
         raise Refused(message, code="other_dialect")
     sql, names = handle.session.state.sql, [one.name for one in catalogue.tables]
+    for kind in dict.fromkeys(handle.session.state.redacted):
+        if f"[redacted:{kind}]" in sql:
+            message = f"the query lacks a secret that was taken out ({kind}): ask without it"
+            raise Refused(message, code="query_redacted")
     if wrong := findings(sql, catalogue.dialect, names):
         raise Refused(f"the query does not pass the check: {wrong[0]}", code="query_refused")
     if on and not _is_the_log(request, on):
@@ -221,7 +234,7 @@ def _views(request: Request, catalogue: Catalogue, project: str | None) -> str:
     """The tables of the log in front of a query, brought up to date."""
     ours = {one.name for one in log_views.tables()}
     if not all(one.columns and one.name in ours for one in catalogue.tables):
-        message = "the catalogue is about another database: name it"
+        message = "the question is about another database"
         raise Refused(message, code="other_database")
     request.process.projector.catch_up()
     return log_views.definitions(catalogue.dialect, project)
@@ -229,6 +242,14 @@ def _views(request: Request, catalogue: Catalogue, project: str | None) -> str:
 
 def _plain(value: object) -> object:
     """As JSON has it; bytes in hexadecimal, anything else as text."""
-    if isinstance(value, bytes):
-        return value.hex()
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case bytes():
+            return value.hex()
+        case Decimal() if value.is_finite() and abs(value) < NUMBER_MAX:
+            return int(value) if value == int(value) else float(value)
+        case list() | dict():
+            return msgspec.json.encode(value, enc_hook=str).decode()
+        case _:
+            return str(value)

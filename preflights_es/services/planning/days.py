@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any, Final
 
+from preflights_es.core import ids
 from preflights_es.core.errors import Conflict, PreflightsError, Refused, StoreUnavailable
-from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.items import item_id, item_named
 from preflights_es.core.lead import Lead, Setup
-from preflights_es.core.source import Source
 from preflights_es.core.views import Language
 from preflights_es.runtime.idempotency import Once, WantedInput
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
@@ -27,7 +27,6 @@ from preflights_es.workflows.planning.events import (
 from preflights_es.workflows.planning.state import State
 from preflights_es.workflows.planning.values import ClosedTask, OpenTask, Situation
 
-_ITEM: Final = late_pattern(r"([0-9a-fA-F-]{4,36}|last)\.[0-9]{1,6}")
 NO_PLAN: Final = "there is no plan of today"
 
 
@@ -78,22 +77,19 @@ class Days(Sessions):
         return self.load(session_id) if session_id else None
 
     def named(self, situation: Situation, typed: str) -> str:
-        """The id of a task, from what was typed; as typed where the plan has no such task.
+        """The id of a task, from what was typed, whether the plan has such a task or not.
 
         Raises:
             Refused: it cannot be the id of a task.
             UnknownSession, AmbiguousSession: no session, or several match.
         """
+        session, number = item_named(typed)
         text = typed.strip().lower()
-        if not _ITEM.fullmatch(text):
-            message = f"found {typed!r}, expected a task such as 3f9a12c4.1"
-            raise Refused(message, code="no_item_id", typed=typed)
         if any(one.task.id == text for one in situation.tasks):
             return text
-        session, _, number = text.rpartition(".")
-        place = (self.resolved(session), int(number))
+        place = (self.resolved(session), number)
         found = (t for t in situation.tasks if (t.source.session_id, t.number) == place)
-        return next((one.task.id for one in found), text)
+        return next((one.task.id for one in found), item_id(*place))
 
     # 2. Planning -----------------------------------------------------------------------------
 
@@ -136,15 +132,19 @@ class Days(Sessions):
         prompts: Sequence[tuple[str, str]],
     ) -> Step:
         """Have the rest of the day planned anew."""
+
+        def beside() -> dict[str, Any]:
+            _refuse_waiting(handle)
+            return {"situation": situation}
+
         said = {"lead": lead, "prompts": tuple(prompts)}
-        return self.submitted(
-            handle, PlanAskedAgain, said, beside=lambda: {"situation": situation}, asks=True
-        )
+        return self.submitted(handle, PlanAskedAgain, said, beside=beside, asks=True)
 
     def choose(self, handle: Handle, focus: str | None, minis: tuple[str, ...] | None) -> Step:
         """Change the plan by hand; None keeps what is planned."""
 
         def beside() -> dict[str, Any]:
+            _refuse_waiting(handle)
             over = (self._over(handle, id_) for id_ in (focus, *(minis or ())))
             return {"closed": tuple(one for one in over if one is not None)}
 
@@ -160,8 +160,7 @@ class Days(Sessions):
             return None  # a note that is damaged, or in another log, says nothing
         if _is_open(note, task.number):
             return None
-        source = Source(note.session_id, note.version, note.hash.hex())
-        return ClosedTask(task_id, source)
+        return ClosedTask(task_id, note.source)
 
     # 3. Finishing ----------------------------------------------------------------------------
 
@@ -180,6 +179,7 @@ class Days(Sessions):
             for _ in range(CONFLICTS_MAX):
                 current = self._runner.resume(self._runner.refreshed(handle)).handle
                 self._refuse_ended(current)
+                _refuse_waiting(current)
                 try:
                     both = self._both(current, task_id or _first_open(current), input_id)
                     return self._runner.submit_all(both)[0]
@@ -208,6 +208,15 @@ class Days(Sessions):
             at=self._runner.now(), actor=self._actor, number=task.number, status="done"
         )
         return block, Proposed(note, closed, self._runner.new_id())
+
+
+def _refuse_waiting(handle: Handle) -> None:
+    """Raises:
+    Refused: a model was asked for the plan, and has not answered.
+    """
+    if state_of(handle).led.request is not None:
+        message = "the model has not answered with today's plan yet"
+        raise Refused(message, code="plan_waits", session=ids.short(handle.session_id))
 
 
 def _first_open(handle: Handle) -> str:

@@ -72,7 +72,7 @@ def today(
         step = _planned(request, handle, found, once, by_hand=is_chosen)
     else:
         step = Step(handle, ())
-    if is_chosen and step.handle.status != "waiting":
+    if is_chosen:
         step = own.choose(step.handle, focus_id, mini_ids or None)
     return _told(request, step)
 

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.core import ids
 from preflights_es.core.errors import Refused
+from preflights_es.core.items import item_id
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.source import Source
 from preflights_es.system import clock_ids
@@ -147,7 +147,7 @@ def situation(day: LocalDay, asked: Window, rows: Sequence[Row]) -> Situation:
 def open_tasks(day: str, rows: Iterable[Row]) -> tuple[OpenTask, ...]:
     """The open tasks, in the order of the rules; no more than one plan looks at."""
     tasks = [row for row in rows if row["type"] == "task" and row["status"] == "open"]
-    named = [f"{ids.short(row['session_id'])}.{row['number']}" for row in tasks]
+    named = [item_id(row["session_id"], row["number"]) for row in tasks]
     counts = {name: named.count(name) for name in named} if len(set(named)) < len(named) else {}
     found = {}
     for row, name in zip(tasks, named, strict=True):

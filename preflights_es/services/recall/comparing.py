@@ -49,7 +49,7 @@ def findings(request: Request, handle: Handle) -> tuple[Finding, ...]:
     found = tuple(sorted(by_session.values(), key=_order))
     lead = state.led.lead
     if found and lead is not None and lead.provider not in ("mock", *WRITERS):
-        from preflights_es.services.recall.findings import judged
+        from preflights_es.services.recall.judging import judged
 
         found = tuple(sorted(judged(request, handle, lead, found), key=_order))
     return tuple(one for one in found if one.evolution != "none")

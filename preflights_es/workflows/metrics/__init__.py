@@ -10,7 +10,8 @@ from preflights_es.workflows.metrics.views import reached, view
 WORKFLOW: Workflow[State] = Workflow(
     name="metrics",
     package=__name__,
-    decider="metrics/1",
+    decider="metrics/2",
+    former_deciders=("metrics/1",),
     events=EVENTS,
     initial=State(),
     decide=decide,

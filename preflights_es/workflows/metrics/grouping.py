@@ -45,23 +45,23 @@ def said(text: str, metric: Metric) -> Said | None:
     Args:
         text: words in lower case between single spaces.
     """
-    words, known = text.split(), list(names(metric))
+    words, names = text.split(), list(_names(metric))
     if any(total in text for total in _TOTAL):
         return Said((), is_known=True)
-    columns, end = _columns(words, 0, known)
+    columns, end = _columns(words, 0, names)
     if columns and end == len(words):  # the answer to the question back
         return Said(columns, is_known=True)
     found: list[str] = []
     for at, word in enumerate(words):
         if word in _BY:
-            columns, _ = _columns(words, at + 1, known)
+            columns, _ = _columns(words, at + 1, names)
             if not columns:
                 return Said((), is_known=False)
             found += columns
     return Said(tuple(dict.fromkeys(found)), is_known=True) if found else None
 
 
-def names(metric: Metric) -> Iterator[tuple[list[str], str]]:
+def _names(metric: Metric) -> Iterator[tuple[list[str], str]]:
     """Pairs of the words and the column of each dimension, and of the day."""
     for column in metric.dimensions:
         yield column.rpartition(".")[2].casefold().replace("_", " ").split(), column

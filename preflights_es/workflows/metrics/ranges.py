@@ -3,47 +3,48 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import date, timedelta
-from typing import Final
+from typing import Final, Literal
 
 from preflights_es.core.late_pattern import late_pattern
 
 Range = tuple[date, date]
 """The first day, and the day behind the last."""
 
+Rules = Literal[1, 2]
+"""By version: what the reference reads. The second knows more forms, and asks about the rest."""
+RULES: Final[Rules] = 2
 
-def _numbered(names: str, first: int) -> dict[str, int]:
-    """The number of each name; names of one number stand between slashes."""
-    each = enumerate(names.split(), first)
-    return {name: number for number, one in each for name in one.split("/")}
-
-
-_MONTHS: Final = _numbered(
-    "january/januar/jan february/februar/feb march/märz/maerz/mar/mär april/apr may/mai"
-    " june/juni/jun july/juli/jul august/aug september/sep/sept october/oktober/oct/okt"
-    " november/nov december/dezember/dec/dez",
-    1,
-)
+_MONTHS: Final = {
+    name: number
+    for number, names in enumerate(
+        (
+            ("january", "januar", "jan"),
+            ("february", "februar", "feb"),
+            ("march", "märz", "maerz", "mar", "mär"),
+            ("april", "apr"),
+            ("may", "mai"),
+            ("june", "juni", "jun"),
+            ("july", "juli", "jul"),
+            ("august", "aug"),
+            ("september", "sep", "sept"),
+            ("october", "oktober", "oct", "okt"),
+            ("november", "nov"),
+            ("december", "dezember", "dec", "dez"),
+        ),
+        1,
+    )
+    for name in names
+}
 _MONTH_NAMES: Final = "|".join(sorted(_MONTHS, key=len, reverse=True))
-_WEEKDAYS: Final = _numbered(
-    "monday/montag tuesday/dienstag wednesday/mittwoch thursday/donnerstag friday/freitag"
-    " saturday/samstag/sonnabend sunday/sonntag",
-    0,
-)
-_NUMBERS: Final = _numbered("two/zwei three/drei four/vier five/fünf six/sechs", 2)
-_BEFORE: Final = (
-    r"(?:in|im|since|seit|ab|before|vor|until|till|bis|after|nach|to|and|und"
-    r"|from|between|von|zwischen|during)"
-)
-_TIME: Final = late_pattern(
-    r"(?<!\bby )(?<!\bper )(?<!\bnach )(?<!\bpro )(?<!\bje )"
-    r"\b(?:weeks?|wochen?|months?|monate?[ns]?|quarters?|quartale?[ns]?|years?|jahre?[ns]?|hours?"
-    r"|stunden?|minuten?|minutes?|weekends?|wochenenden?|halbjahr\w*|half|tomorrow|morgen|kw|q[1-4]"
-    r"|february|februar|april|june|juni|july|juli|august|september|october|oktober|november"
-    r"|december|dezember|[0-9]+/[0-9]+(?:/[0-9]+)?|[0-9]+ (?:days?|tagen?))\b"
-)
-"""Words of time: where one is left over, the person meant days that are not known here."""
+_WHOLE_NAMES: Final = "|".join(name for name in _MONTHS if len(name) > 3)
+"""What stands for a month without a word in front of it: not “may”, not “Jan”."""
+_DAY: Final = r"(?P<d>[0-9]{1,2})(?:st|nd|rd|th|\.)?"
+_YEAR: Final = r"(?:,? (?P<y>[0-9]{4})\b)?"
+_LAST: Final = r"(?:last|past|previous|letzte[nms]?|vergangene[nms]?)"
+_TO: Final = "-|\u2013|to|until|till|bis(?: zum)?|and|und|or|oder"
+_BEFORE: Final = r"(?:in|im|since|seit|ab|before|vor|until|till|bis|after|nach|to|and|und)"
 _BORDERS: Final = (
     (late_pattern(r"\b(?:since|seit|ab) (?:the |dem |der )?$"), "since"),
     (late_pattern(r"\b(?:before|vor) (?:the |dem |der )?$"), "before"),
@@ -61,24 +62,16 @@ class OddRange(ValueError):
     """A text names an unknown day, or several that do not make one range."""
 
 
-def said(text: str, today: date, names: Iterable[str] = ()) -> Range | None:
+def said(text: str, today: date, rules: Rules = RULES) -> Range | None:
     """The range that a text names; None where it names none.
-
-    Args:
-        names: words of the catalogue, which say nothing of days.
 
     Raises:
         OddRange: no calendar has it, or it is no range of days.
     """
     text = " ".join(text.casefold().split())
     try:
-        found = sorted(_found(text, today))
-        rest = text
-        for start, end, _ in found:
-            rest = rest[:start] + "|" * (end - start) + rest[end:]
-        for name in sorted(names, key=len, reverse=True):
-            rest = re.sub(rf"\b{re.escape(name.casefold())}\b", "|", rest)
-        if _TIME.search(rest):
+        found = sorted(_found(text, today, _EARLIER if rules == 1 else _FORMS))
+        if rules > 1 and _speaks_of_time(text, found):
             raise OddRange(text)
         return _joined(text, found) if found else None
     except (ValueError, OverflowError) as error:
@@ -108,10 +101,17 @@ def _joined(text: str, found: list[tuple[int, int, Range]]) -> Range:
             return first, behind
 
 
-def _found(text: str, today: date) -> Iterator[tuple[int, int, Range]]:
+def _speaks_of_time(text: str, found: list[tuple[int, int, Range]]) -> bool:
+    """Whether a text has words of time beside its ranges."""
+    starts, ends = (0, *(end for _, end, _ in found)), (*(start for start, _, _ in found), None)
+    rest = " | ".join(text[start:end] for start, end in zip(starts, ends, strict=True))
+    return _OF_TIME.search(" ".join(rest.split())) is not None
+
+
+def _found(text: str, today: date, forms: tuple[Form, ...]) -> Iterator[tuple[int, int, Range]]:
     """Where ranges stand: from, to, and the days."""
     taken: list[tuple[int, int]] = []
-    for pattern, days in _FORMS:
+    for pattern, days in forms:
         for one in pattern.finditer(text):
             start, end = one.span("at")
             if all(end <= others[0] or start >= others[1] for others in taken):
@@ -119,109 +119,125 @@ def _found(text: str, today: date) -> Iterator[tuple[int, int, Range]]:
                 yield start, end, days(one, today)
 
 
-def _last(found: re.Match[str], today: date) -> Range:
-    """So many days, weeks, months or years up to today."""
-    end, number = today + timedelta(days=1), _NUMBERS.get(found["n"]) or int(found["n"])
-    if not number:
-        raise ValueError("no day")
-    if found["u"][0] in "dtw":
-        return end - timedelta(days=number * (7 if found["u"][0] == "w" else 1)), end
-    months = end.year * 12 + end.month - 1 - number * (1 if found["u"][0] == "m" else 12)
-    first, behind = _month(months // 12, months % 12 + 1)
-    return min(first + timedelta(days=end.day - 1), behind), end
+def _last(unit: int) -> Callable[[re.Match[str], date], Range]:
+    """The last `n` times so many days, with today."""
+
+    def days(found: re.Match[str], today: date) -> Range:
+        end = today + timedelta(days=1)
+        if not (count := int(found["n"])):
+            raise ValueError("no day")
+        return end - timedelta(days=unit * count), end
+
+    return days
 
 
-def _date(found: re.Match[str], today: date) -> Range:
-    """A day of a month, or several; without a year the last that has begun."""
-    month = _MONTHS.get(found["m"]) or int(found["m"])
-    year = int(found["y"] or today.year)
-    year += 2000 * (year < 100)
-    day = date(year, month, int(found["d"]))
-    if found["y"] is None and day > today:
-        day = day.replace(year=year - 1)
-    since = found.groupdict().get("since")
-    return (day.replace(day=int(since)) if since else day), day + timedelta(days=1)
+def _day_of_month(found: re.Match[str], today: date) -> Range:
+    """A day with or without its year: then the last one that has begun."""
+    month, day = _MONTHS.get(found["m"]) or int(found["m"]), int(found["d"])
+    if found["y"]:
+        return _days(date(int(found["y"]), month, day))
+    return _days(date(today.year - ((month, day) > (today.month, today.day)), month, day))
 
 
-def _month_of(found: re.Match[str], today: date) -> Range:
-    """A month; without a year the last that has begun."""
-    month = _MONTHS.get(found["m"]) or int(found["m"])
-    return _month(int(found["y"] or today.year - (month > today.month)), month)
+def _quarter(found: re.Match[str], _: date) -> Range:
+    return _quarter_of(int(found["y"]), int(found["q"]) - 1)
 
 
-def _quarter(found: re.Match[str], today: date) -> Range:
-    month = 3 * int(found["q"] or found["quartal"]) - 2
-    year = int(found["y"] or today.year - (month > today.month))
-    return date(year, month, 1), _month(year, month + 2)[1]
-
-
-def _week(found: re.Match[str], today: date) -> Range:
-    year, week = int(found["y"] or today.year), int(found["w"])
-    monday = date.fromisocalendar(year, week, 1)
-    if found["y"] is None and monday > today:
-        monday = date.fromisocalendar(year - 1, week, 1)
-    return monday, monday + timedelta(weeks=1)
-
-
-def _weekday(found: re.Match[str], today: date) -> Range:
-    back = (today.weekday() - _WEEKDAYS[found["name"]]) % 7
-    return _days(today - timedelta(days=back or (7 if found["last"] else 0)))
-
-
-def _year(found: re.Match[str], _: date) -> Range:
-    return date(int(found["at"]), 1, 1), date(int(found["at"]) + 1, 1, 1)
+def _in_month(found: re.Match[str], today: date) -> Range:
+    month = _MONTHS[found["at"]]
+    return _month(today.year - (month > today.month), month)
 
 
 def _unit(unit: str, offset: int) -> Callable[[re.Match[str], date], Range]:
     return lambda _, today: _of_unit(today, unit, offset)
 
 
-_LAST: Final = r"(?:last|previous|(?:letzte|vorige)[nrms]*)"
-_THIS: Final = r"(?:this|diese[nmrs]*)"
+Form = tuple[re.Pattern[str], Callable[[re.Match[str], date], Range]]
+"""How a range is said, and what it is; its `at` takes the words."""
+
 _NAMED: Final = (
     (r"today|heute", "day", 0),
-    (r"(?:the )?day before yesterday|vorgestern", "day", -2),
     (r"yesterday|gestern", "day", -1),
-    (rf"{_THIS} (?:week|woche)", "week", 0),
-    (rf"{_LAST} (?:week|woche)", "week", -1),
+    (r"this week|diese[rn]? woche", "week", 0),
+    (r"last week|letzte[nr]? woche|vorige[nr]? woche", "week", -1),
     (r"week before|woche davor", "week", -2),
-    (rf"{_THIS} mon(?:th|at)", "month", 0),
-    (rf"{_LAST} mon(?:th|at)", "month", -1),
-    (rf"{_THIS} (?:quarter|quartal)", "quarter", 0),
-    (rf"{_LAST} (?:quarter|quartal)", "quarter", -1),
-    (rf"{_THIS} (?:year|jahr)", "year", 0),
-    (rf"{_LAST} (?:year|jahr)", "year", -1),
-    (r"all time|all days|ever|alle tage|jemals", "", 0),
+    (r"this month|diese[nmrs]+ monat", "month", 0),
+    (r"last month|letzte[nrms]+ monat|vorige[nrms]+ monat", "month", -1),
+    (r"this year|diese[ms] jahr", "year", 0),
+    (r"last year|letzte[nms]+ jahr|vorige[nms]+ jahr", "year", -1),
 )
-_DAY: Final = r"(?P<d>[0-9]{1,2})"
-_TH: Final = r"(?:st|nd|rd|th)?"
-_YEAR: Final = r"(?P<y>[0-9]{4})"
-_MONTH: Final = rf"(?P<m>{_MONTH_NAMES})"
-_TO: Final = r"(?: ?[-\u2013] ?| (?:to|until|bis(?: zum)?) (?:the )?)"
-_DAYS: Final = rf"(?:(?P<since>[0-9]{{1,2}})\.?{_TO})?{_DAY}(?:\.|{_TH})(?: of)?"
-_SO_MANY: Final = rf"(?P<n>[0-9]{{1,4}}|{'|'.join(_NUMBERS)})"
-_UNITS: Final = r"(?P<u>days?|tagen?|weeks?|wochen?|months?|monaten?|years?|jahren?)"
-_QUARTER: Final = r"(?:q(?P<q>[1-4])|(?P<quartal>[1-4])\. quartal)"
-_WEEK: Final = r"(?:kw|week|(?:kalender)?woche) (?P<w>[0-9]{1,2})"
-_FORMS: Final = tuple(
-    (late_pattern(words), days)
-    for words, days in (
-        (rf"\b(?P<at>{_YEAR}-(?P<m>[0-9]{{2}})-(?P<d>[0-9]{{2}}))\b", _date),
-        (rf"\b(?P<at>{_DAY}\.(?P<m>[0-9]{{1,2}})\.(?P<y>[0-9]{{4}}|[0-9]{{2}})?)(?![0-9])", _date),
-        (rf"\b(?P<at>{_YEAR}-(?P<m>[0-9]{{2}}))\b", _month_of),
-        (rf"\b(?P<at>{_DAYS} {_MONTH}\b(?:\.?,? {_YEAR})?)\b", _date),
-        (rf"\b(?P<at>{_MONTH}\.? {_DAY}{_TH}\b(?:,? {_YEAR})?)\b", _date),
-        (rf"\b(?P<at>{_MONTH}\.? {_YEAR})\b", _month_of),
-        (rf"\b{_BEFORE} (?P<at>{_MONTH}(?P<y>))\b", _month_of),
-        (rf"\b(?P<at>{_QUARTER}(?:[ /]{_YEAR})?)\b", _quarter),
-        (rf"\b(?P<at>{_WEEK}(?:[ /]{_YEAR})?)\b", _week),
-        (rf"\b(?P<at>(?:past|{_LAST}|vergangenen?) {_SO_MANY} {_UNITS})\b", _last),
-        (rf"\b(?P<at>(?P<last>{_LAST} )?(?P<name>{'|'.join(_WEEKDAYS)}))s?\b", _weekday),
-        *((rf"\b(?P<at>{words})\b", _unit(unit, offset)) for words, unit, offset in _NAMED),
-        (r"\b(?:in|im jahr|year|jahr|since|seit|before|vor) (?P<at>[0-9]{4})\b", _year),
-        (r"(?<![0-9.-])(?P<at>20[0-9]{2})(?=$|[?.!,] ?$)", _year),
-    )
+_EARLIER: Final[tuple[Form, ...]] = (
+    (
+        late_pattern(r"\b(?P<at>(?P<y>[0-9]{4})-(?P<m>[0-9]{2})-(?P<d>[0-9]{2}))\b"),
+        lambda one, _: _days(date(int(one["y"]), int(one["m"]), int(one["d"]))),
+    ),
+    (
+        late_pattern(r"\b(?P<at>(?P<d>[0-9]{1,2})\.(?P<m>[0-9]{1,2})\.(?P<y>[0-9]{4}))\b"),
+        lambda one, _: _days(date(int(one["y"]), int(one["m"]), int(one["d"]))),
+    ),
+    (
+        late_pattern(r"\b(?P<at>(?P<y>[0-9]{4})-(?P<m>[0-9]{2}))\b"),
+        lambda one, _: _month(int(one["y"]), int(one["m"])),
+    ),
+    (
+        late_pattern(rf"\b(?P<at>(?P<m>{_MONTH_NAMES})\.? (?P<y>[0-9]{{4}}))\b"),
+        lambda one, _: _month(int(one["y"]), _MONTHS[one["m"]]),
+    ),
+    (late_pattern(rf"\b{_BEFORE} (?P<at>{_MONTH_NAMES})\b"), _in_month),
+    (
+        late_pattern(r"\b(?:in|im jahr|year|jahr|since|seit|before|vor) (?P<at>[0-9]{4})\b"),
+        lambda one, _: (date(int(one["at"]), 1, 1), date(int(one["at"]) + 1, 1, 1)),
+    ),
+    (
+        late_pattern(
+            r"\b(?P<at>(?:last|past|letzten?|vergangenen?) (?P<n>[0-9]{1,4}) (?:days?|tagen?))\b"
+        ),
+        _last(1),
+    ),
+    *(
+        (late_pattern(rf"\b(?P<at>{words})\b"), _unit(unit, offset))
+        for words, unit, offset in _NAMED
+    ),
 )
+_FORMS: Final[tuple[Form, ...]] = (
+    (late_pattern(rf"\b(?P<at>{_DAY}(?: of)? (?P<m>{_MONTH_NAMES})\b{_YEAR})"), _day_of_month),
+    (late_pattern(rf"\b(?P<at>(?P<m>{_MONTH_NAMES})\.? {_DAY}(?!\d){_YEAR})"), _day_of_month),
+    (late_pattern(r"\b(?P<at>(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?!\d)(?P<y>))"), _day_of_month),
+    (late_pattern(r"\b(?P<at>q(?P<q>[1-4]) (?P<y>\d{4}))\b"), _quarter),
+    (late_pattern(rf"\b(?P<at>{_LAST} (?P<n>\d{{1,4}}) (?:days?|tagen?))\b"), _last(1)),
+    (late_pattern(rf"\b(?P<at>{_LAST} (?P<n>\d{{1,4}}) (?:weeks?|wochen?))\b"), _last(7)),
+    *(
+        (late_pattern(rf"\b(?P<at>{words})\b"), _unit(unit, offset))
+        for words, unit, offset in (
+            (r"day before yesterday|vorgestern", "day", -2),
+            (r"week before last|vorletzte[nr]? woche", "week", -2),
+            (r"previous week|vergangene[nr]? woche", "week", -1),
+            (r"previous month|vergangene[nms]+ monat", "month", -1),
+            (r"previous year|vergangene[nms]+ jahr", "year", -1),
+            (r"this quarter|diese[ms]+ quartal", "quarter", 0),
+            (rf"(?:last|previous) quarter|{_LAST} quartal", "quarter", -1),
+        )
+    ),
+    *_EARLIER,
+    (late_pattern(rf"\b(?P<at>{_WHOLE_NAMES})\b"), _in_month),
+    (
+        late_pattern(r"(?<![\w/.-])(?P<at>20[1-9]\d)(?![\w/-]|\.\d)"),
+        lambda one, _: (date(int(one["at"]), 1, 1), date(int(one["at"]) + 1, 1, 1)),
+    ),
+)
+_OF_TIME: Final = late_pattern(
+    r"\b(?:last|past|previous|next|ago|tomorrow|letzte[nmrs]?|vergangene[nmrs]?|vorige[nmrs]?"
+    r"|vorletzte[nmrs]?|nächste[nmrs]?|kommende[nmrs]?|morgen|übermorgen|weekend|wochenende|mai"
+    r"|(?:first|second|third|fourth|erste[ns]?|zweite[ns]?|dritte[ns]?|vierte[ns]?) quart(?:er|al)"
+    r"|[1-4](?:\.|st|nd|rd|th) quart(?:er|al)|h[12]|half|hälfte|ytd|early|mid|late|anfang|mitte"
+    r"|ende|(?:end|beginning|start) of|q[1-4]|kw ?\d+|(?:week|woche) \d+|to date"
+    r"|20\d\d-w?\d+|\d{1,4}[/.-]\d{1,2}[/.-]\d*"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+    r"|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|sonnabends?"
+    r"|\d+ (?:hours?|days?|weeks?|months?|years?|stunden?|tagen?|wochen?|monaten?|jahren?))\b"
+    rf"|\d\.? ?(?:{_TO}) ?\||\| ?(?:{_TO}) ?\d"
+)
+"""Words of time: a range of days was meant where no form takes them."""
 
 
 def _of_unit(today: date, unit: str, offset: int) -> Range:
@@ -231,20 +247,25 @@ def _of_unit(today: date, unit: str, offset: int) -> Range:
         case "week":
             monday = today - timedelta(days=today.weekday()) + timedelta(weeks=offset)
             return monday, monday + timedelta(weeks=1)
+        case "quarter":
+            return _quarter_of(today.year, (today.month - 1) // 3 + offset)
         case "month":
             months = today.year * 12 + today.month - 1 + offset
             return _month(months // 12, months % 12 + 1)
-        case "quarter":
-            months = today.year * 12 + (today.month - 1) // 3 * 3 + 3 * offset
-            return date(months // 12, months % 12 + 1, 1), _month(months // 12, months % 12 + 3)[1]
-        case "":
-            return date.min, date.max
         case _:
             return date(today.year + offset, 1, 1), date(today.year + offset + 1, 1, 1)
 
 
 def _days(day: date) -> Range:
     return day, day + timedelta(days=1)
+
+
+def _quarter_of(year: int, quarter: int) -> Range:
+    """A quarter, counted from 0 in its year."""
+    months = year * 12 + quarter * 3
+    first, _ = _month(months // 12, months % 12 + 1)
+    _, end = _month((months + 2) // 12, (months + 2) % 12 + 1)
+    return first, end
 
 
 def _month(year: int, month: int) -> Range:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import date
 from functools import reduce
@@ -41,7 +42,11 @@ Reply = dict[str, Any] | str
 
 
 def answer(
-    said: Sequence[str], metrics: Sequence[Metric], today: date | None, language: Language
+    said: Sequence[str],
+    metrics: Sequence[Metric],
+    today: date | None,
+    language: Language,
+    rules: ranges.Rules = ranges.RULES,
 ) -> Reply:
     """What answers a conversation.
 
@@ -50,7 +55,7 @@ def answer(
     """
     found = next(filter(None, (named(text, metrics) for text in reversed(said))), [])
     if not found:
-        return _asked(metrics, language)
+        return _asked(metrics[: CANDIDATES[1] if rules == 1 else NAMED_MAX], language)
     if len(found) > 1:
         names = [metric.name for metric in found[: CANDIDATES[1]]]
         return {"type": "ambiguous", "candidates": names}
@@ -60,20 +65,27 @@ def answer(
     if not groups.is_known or sql is None:
         return _by_what(metric, language)
     try:
-        each = ((text, _names(text, metric)) for text in reversed(said))
-        days = (ranges.said(text, today, names) for text, names in each) if today else ()
-        found_days = next(filter(None, days), None)
+        found_days = _days(said, metric, today, rules) if today else None
     except ranges.OddRange:
         return _WHICH_DAYS[language]
     return {"type": "sql", "sql": query(replace(metric, sql=sql), found_days)}
 
 
-def _names(text: str, metric: Metric) -> tuple[str, ...]:
-    """Words that say nothing of days: the metric's, and in an answer alone its dimensions."""
-    own = (metric.name, *metric.aliases)
-    if named(text, (metric,)):
-        return own
-    return (*own, *(" ".join(words) for words, _ in grouping.names(metric)))
+def _days(
+    said: Sequence[str], metric: Metric, today: date, rules: ranges.Rules
+) -> ranges.Range | None:
+    """The newest range; since the second rules, words of the metric's names say nothing of it."""
+    for text in reversed(said):
+        rest = text if rules == 1 else _without_names(text, metric)
+        if found := ranges.said(rest, today, rules):
+            return found
+    return None
+
+
+def _without_names(text: str, metric: Metric) -> str:
+    names = sorted((metric.name, *metric.aliases), key=len, reverse=True)
+    pattern = rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)"
+    return re.sub(pattern, " ", text, flags=re.IGNORECASE)
 
 
 def _groups(said: Sequence[str], metric: Metric) -> grouping.Said:
@@ -123,7 +135,7 @@ def _words(text: str) -> str:
 
 
 def _asked(metrics: Sequence[Metric], language: Language) -> str:
-    names = ", ".join(metric.name for metric in metrics[:NAMED_MAX])
+    names = ", ".join(metric.name for metric in metrics)
     return _ASK[language].format(names) if names else _NONE[language]
 
 

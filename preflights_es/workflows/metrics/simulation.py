@@ -18,6 +18,7 @@ from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.simulation import Bank, Draws, References, Route
 from preflights_es.core.views import Language
 from preflights_es.workflows.metrics import reference
+from preflights_es.workflows.metrics.ranges import RULES, Rules
 from preflights_es.workflows.metrics.values import CANDIDATES, Metric
 
 _ASKED: Final = late_pattern(
@@ -28,23 +29,25 @@ _MORE: Final[dict[Language, str]] = {
     "en": "Which range of days do you mean?",
     "de": "Welcher Zeitraum ist gemeint?",
 }
+_FORMERLY: Final[dict[str, Rules]] = {"metrics/1": 1}
+"""By decider: the rules by which the reference answers in sessions of that time."""
 _PROSE: Final = ("Here is the query:\n", "Hier ist die Abfrage:\n")
 
 
 def metrics(request: CompletionRequested) -> str:
     """What the rules answer to the conversation."""
-    return _text(_read(request))
+    return _text(_read(request, _FORMERLY.get(request.model, RULES)))
 
 
 def varied(draws: Draws, request: CompletionRequested) -> str:
-    """An answer around what the rules read."""
+    """An answer around what the rules read; its generation knows those of its time."""
     _, language = _situation(request)
     if draws.chance(0.15):
         return _MORE[language]
     names = [metric.name for metric in _metrics(request)]
     if draws.chance(0.1) and len(names) >= CANDIDATES[0]:
         return _text({"type": "ambiguous", "candidates": draws.sample(names, draws.between(2, 4))})
-    reply = _read(request)
+    reply = _read(request, 1)
     if isinstance(reply, dict) and draws.chance(0.1):
         reply["confidence"] = draws.between(1, 9) / 10  # a property that no contract knows yet
     text = _text(reply)
@@ -59,9 +62,9 @@ def _text(reply: reference.Reply) -> str:
     return reply if isinstance(reply, str) else encoded(reply).decode()
 
 
-def _read(request: CompletionRequested) -> reference.Reply:
+def _read(request: CompletionRequested, rules: Rules) -> reference.Reply:
     today, language = _situation(request)
-    return reference.answer(_said(request), _metrics(request), today, language)
+    return reference.answer(_said(request), _metrics(request), today, language, rules)
 
 
 def _said(request: CompletionRequested) -> list[str]:

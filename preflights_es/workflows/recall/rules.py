@@ -13,7 +13,9 @@ from preflights_es.core.evolution import Evolution, Finding
 from preflights_es.core.word_stems import said, stems
 from preflights_es.workflows.recall.events import LearningAsked
 from preflights_es.workflows.recall.values import (
+    COMPOUND_MIN,
     LEARNED_MAX,
+    PART_MIN,
     QUERIES_MAX,
     RESULTS_MAX,
     SAID,
@@ -41,14 +43,28 @@ def rewritten(question: str) -> tuple[str, ...]:
     """The words of a question; those of its topics in English; and in German."""
     own = [word for _, word in said(question)][:WORDS_MAX]
     known = set(stems(question))
-    topics = [topic for topic in TOPICS if known & _stems_of(topic)]
+    topics = [topic for topic in TOPICS if _is_asked(topic, known)]
     english = _together([topic.english for topic in topics], known)
     german = _together([topic.german for topic in topics], known | set(stems(" ".join(english))))
     return tuple(" ".join(words) for words in (own, english, german) if words)[:QUERIES_MAX]
 
 
-def _stems_of(topic: Topic) -> set[str]:
-    return {stem for word in (*topic.english, *topic.german) for stem in stems(word)}
+def _is_asked(topic: Topic, known: set[str]) -> bool:
+    """Whether a stem is a topic's, or a compound's that begins with one or ends with a German one.
+
+    No English word counts as an end: "framework" is no kind of work.
+    """
+    german = set(stems(" ".join(topic.german)))
+    every = german.union(stems(" ".join((*topic.english, *topic.asked))))
+    begins, ends = _parts(every), _parts(german)
+    compounds = (stem for stem in known if len(stem) >= COMPOUND_MIN)
+    return bool(known & every) or any(
+        stem.startswith(begins) or stem.endswith(ends) for stem in compounds
+    )
+
+
+def _parts(found: set[str]) -> tuple[str, ...]:
+    return tuple(stem for stem in found if len(stem) >= PART_MIN)
 
 
 def _together(lists: list[tuple[str, ...]], known: set[str]) -> list[str]:

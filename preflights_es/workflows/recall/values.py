@@ -15,6 +15,8 @@ WORDS_MAX: Final = 8  # words of one query that count
 QUERY_MAX: Final = 500  # characters of a query
 RESULTS_MAX: Final = 10  # decisions that are shown
 SAID: Final = 2  # times that a word of the question itself counts
+COMPOUND_MIN: Final = 8  # characters of a compound, such as "Zahlungsanbieter", without its ending
+PART_MIN: Final = 4  # characters of the part of one that is a word of a topic
 LEARNED_MAX: Final = 50  # words that a decision gains by one learning
 PAIRS_MAX: Final = 8  # older decisions that a model compares at once
 

@@ -177,7 +177,7 @@ def reached(state: State) -> Reached:
 
 
 def learned(state: State) -> Learned | None:
-    """What a learning adds to the words of its decision; None where the model failed."""
-    if state.words is None or state.about is None or (state.led.fell_back and not state.words):
+    """What a learning adds to the words of its decision; None where no model said anything."""
+    if state.words is None or state.about is None or (not state.words and state.source == "rules"):
         return None
     return Learned(state.about.decision, state.words)

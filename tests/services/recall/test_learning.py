@@ -68,9 +68,17 @@ def test_a_learned_word_finds_its_decision_until_one_of_both_is_erased(log: Any)
 
 def test_the_newest_learning_counts_alone(log: Any) -> None:
     decision = decided(log)
-    _, word = with_a_word(log, decision)
-    assert log.learn(decision).status == "done"  # by the rules: nothing is new
+    made, word = with_a_word(log, decision)
+    others = (learned(log, decision, seed) for seed in range(20, 60))
+    assert any(one.learned and not set(one.learned) & set(made.learned) for one in others)
     assert uids(log, word) == []
+
+
+def test_a_learning_by_the_rules_takes_no_word_away(log: Any) -> None:
+    decision = decided(log)
+    _, word = with_a_word(log, decision)
+    assert log.learn(decision).status == "done"
+    assert uids(log, word) == [decision]
 
 
 def test_a_learning_that_failed_takes_no_word_away(log: Any) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from preflights_es import Agent, LLMClient, PromptBuilder, parse_response
+from preflights_es.core.errors import SettingsError
 from preflights_es.services.metrics.adapter import Said
 
 SQL = '{"type": "sql", "sql": "SELECT 1"}'
@@ -106,6 +107,11 @@ def test_chat_returns_the_stripped_response(folders: tuple[Path, Path]) -> None:
     assert (kind, found["sql"]) == ("sql", "SELECT count(*) AS dau FROM visits")
     said[1]["content"] = "rev?"
     assert LLMClient().chat(said) == "Which metric do you mean? There are: DAU."
+
+
+def test_a_model_for_the_rules_is_refused() -> None:
+    with pytest.raises(SettingsError, match="the provider mock takes none"):
+        LLMClient("gpt-4o")
 
 
 def test_a_role_that_is_none_is_refused() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 import pytest
 
 from preflights_es.workflows.metrics.grouping import grouped
@@ -17,9 +15,6 @@ DAU = Metric(
     sql="SELECT count(u) AS dau FROM visits",
     dimensions=("market", "v.app_name"),
     date="d",
-)
-WEEKEND = Metric(
-    name="weekend sales", sql="SELECT sum(a) FROM sales", dimensions=("month",), date="d"
 )
 SIZES = Metric(name="planets by size", sql="SELECT count(u) AS size FROM visits")
 OTHER = Metric(name="sign-ups", sql="SELECT count(u) FROM visits")
@@ -57,14 +52,10 @@ def test_the_newest_groups_of_a_metric_count(said: tuple[str, ...], columns: str
     assert select(*said) == columns
 
 
-@pytest.mark.parametrize(
-    "said", [("weekend sales by month",), ("weekend sales by x", "month"), ("weekend sales 2026",)]
-)
-def test_words_of_the_catalogue_are_no_days(said: tuple[str, ...]) -> None:
-    assert isinstance(answer(said, (WEEKEND,), date(2026, 11, 23), "en"), dict)
-    assert isinstance(
-        answer(("weekend sales next month",), (WEEKEND,), date(2026, 1, 1), "en"), str
-    )
+def test_a_question_names_every_metric_of_a_catalogue_of_twenty() -> None:
+    metrics = [Metric(name=f"m{n}", sql="SELECT 1") for n in range(30)]
+    assert str(answer(("what?",), metrics, None, "en")).endswith(", m19.")
+    assert str(answer(("what?",), metrics, None, "en", 1)).endswith(", m8.")
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from preflights_cli.common import (
     language_option,
     led,
     recording,
+    whole,
 )
 from preflights_cli.reason_options import reasoned
 from preflights_cli.rendering import said
@@ -81,7 +82,7 @@ def _refuse_own(flags: Mapping[str, bool]) -> None:
 
 
 @click.command()
-@click.argument("intention", nargs=-1, metavar="INTENTION")
+@click.argument("intention", nargs=-1, metavar="INTENTION", callback=whole)
 @click.option("--answer", "answered", multiple=True, metavar="KEY=VALUE", help="Answer in advance.")
 @click.option(
     "--answers-file",
@@ -121,7 +122,7 @@ def _refuse_own(flags: Mapping[str, bool]) -> None:
 def start_command(
     name: str | None,
     strict: bool,
-    intention: tuple[str, ...],
+    intention: str | None,
     answered: tuple[str, ...],
     answers_file: str | None,
     no_input: bool,
@@ -153,11 +154,8 @@ def start_command(
       preflights start --task 3f9a12c4.1
       preflights start --workflow retro "The release was late"
     """
-    if not (intention or task):
+    if intention is None and not task:
         message = "there is no intention: say what you want to build, or give --task"
-        raise click.UsageError(message)
-    if len(intention) > 1:
-        message = f"the intention has {len(intention)} parts: put quotes around the whole of it"
         raise click.UsageError(message)
     if by is not None and not accepting:
         message = "--by names the person who accepts: give --accept too"
@@ -179,11 +177,11 @@ def start_command(
         own = {"--accept": accepting, "--local": local, "--adr": adr, "--task": task is not None}
         own |= {"--question": written is not None, "--supersedes": bool(supersedes)}
         _refuse_own({**own, "--keep": bool(keep)})
-        found = sessions.start(app, "".join(intention), name, wanted, strict=strict, reasons=why)
+        found = sessions.start(app, intention or "", name, wanted, strict=strict, reasons=why)
     else:
         found = start(
             app,
-            "".join(intention),
+            intention or "",
             wanted,
             strict=strict,
             mark=mark,

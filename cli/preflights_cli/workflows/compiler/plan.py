@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from preflights_cli import dialogue
-from preflights_cli.common import Voice, folder, is_terminal, key_option, led, reading_where
+from preflights_cli.common import Voice, folder, is_terminal, key_option, led, reading_where, whole
 from preflights_cli.rendering import said
 from preflights_cli.workflows.compiler.display import say_dry_run
 from preflights_es.services.compiler import sessions
@@ -111,19 +111,16 @@ def impl_command(app: Request, voice: Voice, file: str, **options: Any) -> int:
 
 
 @click.command()
-@click.argument("goal", nargs=-1, required=True)
+@click.argument("goal", nargs=-1, required=True, callback=whole)
 @_passing
-def refactor_command(app: Request, voice: Voice, goal: tuple[str, ...], **options: Any) -> int:
+def refactor_command(app: Request, voice: Voice, goal: str, **options: Any) -> int:
     """Plan a refactoring, from the approved ArchitecturePlan and the locked TestPlan.
 
     \b
     Examples:
       preflights plan refactor "Move src/billing.py to src/domain/billing.py"
     """
-    if len(goal) > 1:
-        message = f"the goal has {len(goal)} parts: put quotes around the whole of it"
-        raise click.UsageError(message)
-    return _run(app, voice, "refactor", goal=goal[0], **options)
+    return _run(app, voice, "refactor", goal=goal, **options)
 
 
 def _run(

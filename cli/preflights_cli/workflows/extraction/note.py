@@ -16,6 +16,7 @@ from preflights_cli.common import (
     language_option,
     led,
     recording,
+    whole,
 )
 from preflights_cli.rendering import said
 from preflights_cli.workflows.extraction.group import COMMANDS
@@ -28,7 +29,7 @@ BYTES_MAX: Final = 4 * NOTE_MAX + 3  # of a file: every character in four, and a
 
 
 @click.command()
-@click.argument("text", nargs=-1)
+@click.argument("note", metavar="[TEXT]", nargs=-1, callback=whole)
 @click.option(
     "--file", "file", metavar="FILE", callback=given, help="Read the note from a file; - is stdin."
 )
@@ -41,7 +42,7 @@ BYTES_MAX: Final = 4 * NOTE_MAX + 3  # of a file: every character in four, and a
 @led
 @recording
 def take_command(
-    text: tuple[str, ...],
+    note: str | None,
     file: str | None,
     no_input: bool,
     strict: bool,
@@ -59,26 +60,23 @@ def take_command(
       preflights note --provider anthropic "Dentist on Monday, finish the slides (urgent)"
       echo "call mom at 2:30 pm" | preflights note --json
     """
-    note = _text(text, file)
-    if text and (meant := _command_meant(text[0])):
-        message = f"did you mean `note {meant}`? To take it as a note: preflights note -- {text[0]}"
+    text = _text(note, file)
+    if note and (meant := _command_meant(note)):
+        message = f"did you mean `note {meant}`? To take it as a note: preflights note -- {note}"
         raise click.UsageError(message)
-    found = start(app, note, strict=strict)
+    found = start(app, text, strict=strict)
     if is_terminal() and not (voice.as_json or no_input):
         return dialogue.run(app, voice, found)
     return said(voice, found)
 
 
-def _text(words: tuple[str, ...], file: str | None) -> str:
-    if words and file is not None:
+def _text(note: str | None, file: str | None) -> str:
+    if note is not None and file is not None:
         message = "give the note as words or as --file, not both"
         raise click.UsageError(message)
-    if len(words) > 1:
-        message = f"the note has {len(words)} parts: put quotes around the whole of it"
-        raise click.UsageError(message)
-    if words and words[0] != "-":
-        return words[0]
-    if file is None and not words and sys.stdin.isatty():
+    if note is not None and note != "-":
+        return note
+    if file is None and note is None and sys.stdin.isatty():
         message = "there is no note: give it as an argument, with --file, or through a pipe"
         raise click.UsageError(message)
     return _read(file or "-")
@@ -86,6 +84,8 @@ def _text(words: tuple[str, ...], file: str | None) -> str:
 
 def _command_meant(word: str) -> str | None:
     """The command that a note of one word is a slip of: at most one letter is wrong."""
+    if word == "help":
+        return "--help"
     names: tuple[str, ...] = click.get_current_context().meta.get(COMMANDS, ())
     return next((name for name in names if _is_one_edit(word.lower(), name)), None)
 

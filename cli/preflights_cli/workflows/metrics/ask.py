@@ -6,18 +6,19 @@ import csv
 import io
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
 from math import isnan
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from preflights_cli.common import Voice, given, key_option, language_option, led, recording
+from preflights_cli.common import Voice, given, key_option, language_option, led, recording, whole
 from preflights_cli.rendering import exit_code, said
 from preflights_es.core.errors import Refused
 from preflights_es.core.text import shown_lines
 from preflights_es.services.metrics.results import Answer
-from preflights_es.services.metrics.sessions import follow_up, run, start
+from preflights_es.services.metrics.sessions import follow_up, run, standing, start
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 from preflights_es.store.guarded_query import Limits
@@ -33,11 +34,13 @@ Options = dict[str, Any]
 
 
 @click.command()
-@click.argument("text", required=False)
+@click.argument("question", metavar="[TEXT]", nargs=-1, callback=whole)
 @click.option(
     "--follow-up", metavar="TEXT", callback=given, help="Go on in the last session, or --session."
 )
-@click.option("--session", metavar="ID", callback=given, help="The session to go on in.")
+@click.option(
+    "--session", metavar="ID", callback=given, help="The session for --follow-up, or for --run."
+)
 @click.option("--run", "runs", is_flag=True, help="Run the query, read-only, and show its rows.")
 @click.option(
     "--limit",
@@ -68,7 +71,7 @@ Options = dict[str, Any]
 @led
 @recording
 def ask_command(
-    text: str | None,
+    question: str | None,
     follow_up: str | None,
     session: str | None,
     runs: bool,
@@ -91,11 +94,23 @@ def ask_command(
     Examples:
       preflights ask "sessions that fell back last week?" --run
       preflights ask --follow-up "and in November 2026?"
+      preflights ask --session last --run
       preflights ask --catalog shop --on sqlite:///shop.db "revenue in October 2026" --run --csv
     """
     _refuse(
-        (text is not None and follow_up is not None, "give a question or --follow-up, not both"),
-        (session is not None and follow_up is None, "--session goes with --follow-up"),
+        (
+            question is not None and follow_up is not None,
+            "give a question or --follow-up, not both",
+        ),
+        (question is not None and session is not None, "give a question or --session, not both"),
+        (
+            session is not None and follow_up is None and not runs,
+            "--session goes with --follow-up or --run",
+        ),
+        (
+            catalog is not None and (follow_up is not None or session is not None),
+            "--catalog goes with a new question: a session keeps its own",
+        ),
         ((as_csv or any_project) and not runs, "--csv and --any-project go with --run"),
         (any_project and on is not None, "--any-project is about the log, without --on"),
         (isnan(timeout), "--timeout: found nan, expected seconds"),
@@ -112,15 +127,17 @@ def ask_command(
     )
     if follow_up is not None:
         return asked.told(asked.followed_up(follow_up, session or ""))
-    if text is None and not sys.stdin.isatty():
+    if session is not None:
+        return asked.told(standing(app, session))
+    if question is None and not sys.stdin.isatty():
         message = "there is no question: give it as an argument, or - to read a pipe"
         raise click.UsageError(message)
-    if text is None:
+    if question is None:
         voice.hint("Ask a question, answer what is asked back, or `quit`.")
         return asked.conversation(_typed())
-    if text == "-":
+    if question == "-":
         return asked.conversation(_piped())
-    return asked.told(asked.begun(text))
+    return asked.told(asked.begun(question))
 
 
 def _refuse(*mixed: tuple[bool, str]) -> None:
@@ -159,12 +176,14 @@ class Asking:
         """Show an answer, with its rows where they are wanted."""
         assert isinstance(session, Answer), "only these are asked"
         if self._runs and session.type == "sql" and not session.not_done:
-            ran = run(self._app, session, **self._runs_with)
-            assert isinstance(ran, Answer), "the same answer"
-            if self._as_csv and not self._voice.as_json:
-                return self._as_csv_text(ran)
-            session = ran
-        return said(self._voice, session)
+            session = run(self._app, session, **self._runs_with)
+            assert isinstance(session, Answer), "the same answer"
+        if not self._as_csv or self._voice.as_json:
+            return said(self._voice, session)
+        if session.result is not None:
+            return self._as_csv_text(session)
+        with redirect_stdout(sys.stderr):  # words are no CSV
+            return said(self._voice, session)
 
     def _as_csv_text(self, session: Answer) -> int:
         assert session.result is not None, "it was run"

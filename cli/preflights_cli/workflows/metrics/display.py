@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from preflights_cli.common import Voice
 from preflights_cli.rendering import Shown
+from preflights_cli.table import streamed
 from preflights_es.core.ids import short
-from preflights_es.core.text import one_line, shortened, shown
+from preflights_es.core.text import one_line, shown
 from preflights_es.services.metrics.results import Answer, Ran
 from preflights_es.services.results import Session
-
-CELL_MAX: Final = 60  # characters of a value in a table
 
 
 def describe(voice: Voice, session: Session) -> None:
@@ -32,29 +30,24 @@ def describe(voice: Voice, session: Session) -> None:
 
 def _table(voice: Voice, ran: Ran) -> None:
     head = [shown(one_line(name)) for name in ran.columns]
-    rows = [[_cell(value) for value in row] for row in ran.rows]
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    voice.say(voice.bold(_line(head, widths)))
-    for row in rows:
-        voice.say(_line(row, widths))
+    if not streamed(head, ([_cell(value) for value in row] for row in ran.rows)):
+        voice.say("No rows.")
     if ran.more:
-        voice.say(f"  ... more than {len(rows):,} rows: see --limit")
-
-
-def _line(cells: Iterable[str], widths: Iterable[int]) -> str:
-    padded = (f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True))
-    return f"  {'  '.join(padded)}".rstrip()
+        voice.say(f"... more than {len(ran.rows):,} rows: see --limit")
 
 
 def _cell(value: object) -> str:
     text = "-" if value is None else str(value)
-    return shown(shortened(one_line(text), CELL_MAX))
+    return one_line(text)
 
 
 def hint(session: Session) -> str:
     """What may come next."""
+    assert isinstance(session, Answer), "the caller checked the workflow"
+    goes_on = "preflights ask --follow-up TEXT"
+    run_it = f"See its rows with: preflights ask --session {short(session.session_id)} --run"
     return {
-        "done": "Go on with: preflights ask --follow-up TEXT (with --run for the rows)",
+        "done": f"Go on with: {goes_on}" if session.result is not None else run_it,
         "stopped": "Ask in other words: preflights ask --follow-up TEXT",
         "needs_answers": "Answer with: preflights ask --follow-up TEXT (a number chooses)",
     }.get(session.status, "")

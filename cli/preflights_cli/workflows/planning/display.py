@@ -22,6 +22,11 @@ PLANNED: Final = {
 
 LONGER: Final = "Plan until later: preflights today --replan --until HH:MM"
 
+WAITING: Final = (
+    "Ask the model again with: preflights resume {id}\n"
+    "Or give it up, and plan anew: preflights abandon {id}"
+)
+
 
 def describe(voice: Voice, session: Session) -> None:
     """A plan as a timeline."""
@@ -58,6 +63,8 @@ def hint(session: Session) -> str:
     if session.status == "stopped":
         has_no_room = WARNINGS["no_room"][session.language] in session.warnings
         return LONGER if has_no_room else "See the open tasks: preflights note tasks"
+    if session.status == "waiting":
+        return WAITING.format(id=short(session.session_id))
     if session.status != "done":
         return ""
     left = [entry for entry in session.timeline if entry.task_id and not entry.done]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from preflights_cli.common import Voice, key_option, language_option, led, recording
+from preflights_cli.common import Voice, key_option, language_option, led, recording, whole
 from preflights_cli.rendering import said
 from preflights_es.services.recall.sessions import learn, recall
 from preflights_es.services.request import Request
 
 
 @click.command()
-@click.argument("question", nargs=-1, metavar="QUESTION")
+@click.argument("question", nargs=-1, metavar="QUESTION", callback=whole)
 @click.option("--all", "everything", is_flag=True, help="Also superseded decisions.")
 @click.option(
     "--learn",
@@ -27,7 +27,7 @@ from preflights_es.services.request import Request
 @led
 @recording
 def recall_command(
-    question: tuple[str, ...],
+    question: str | None,
     everything: bool,
     decision: str | None,
     strict: bool,
@@ -52,9 +52,6 @@ def recall_command(
         if question or everything:
             raise click.UsageError("--learn takes a decision alone, without a question or --all")
         return said(voice, learn(app, decision, strict=strict))
-    if not question:
+    if question is None:
         raise click.UsageError("Missing argument 'QUESTION'.")
-    if len(question) > 1:
-        message = f"the question has {len(question)} parts: put quotes around the whole of it"
-        raise click.UsageError(message)
-    return said(voice, recall(app, question[0], everything=everything, strict=strict))
+    return said(voice, recall(app, question, everything=everything, strict=strict))
