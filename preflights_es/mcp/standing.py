@@ -24,7 +24,10 @@ AT_TERMINAL: Final = (
 NEXT: Final = {
     "ready": "Show it to your person, then call accept with session {session}.",
     "proposed": "Tell your person: `preflights accept {session}` at a terminal accepts it.",
-    "waiting": "The model did not answer yet: `preflights resume {session}` asks it again.",
+    "waiting": (
+        "The model did not answer yet: the same start_decision again, or `preflights resume "
+        "{session}` in a shell, asks it again."
+    ),
     "accepted": "It is decided: work by it.",
     "superseded": "Another decision took its place: call decisions.",
     "abandoned": "It was given up: start_decision begins anew.",
