@@ -218,7 +218,7 @@ async def _why(call: Call, given: Asked) -> Reasons:
         if request.knows(given.what):
             mine(request, given.what)
         whys = why(request, given.what)[0]
-        found = [*whys.values, *whys.artifacts]
+        found = [*whys.values, *whys.artifacts, *whys.sessions]
         kept = [_compact(msgspec.to_builtins(one)) for one in found[:ROWS_MAX]]
         return Reasons(values=kept, more=max(len(found) - ROWS_MAX, 0))
 
