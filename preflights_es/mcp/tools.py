@@ -17,6 +17,7 @@ from preflights_es.mcp.rounds import Came, accepted, asked, mine, shown
 from preflights_es.mcp.standing import Standing, standing
 from preflights_es.mcp.tool import Arguments, Given, Nothing, Tool
 from preflights_es.services import sessions
+from preflights_es.services.foreign_row import ForeignRow
 from preflights_es.services.request import Request
 from preflights_es.services.results import DecisionRow, Session
 
@@ -107,7 +108,7 @@ async def _decisions(call: Call, given: Wanted) -> Decided:
         told.sort(key=lambda one: one.date)  # of one day they stay in the order of the log
         topic = given.topic.strip().casefold()
         about = [one for one in reversed(told) if not topic or _is_about(one, topic)]
-        kept = [one for one in about if _has(one, given.query)]
+        kept = [one for one in about if not given.query or _has(one, given.query)]
         if told and not about:
             there = shortened(", ".join(sorted(set().union(*map(_topics, told)))), TEXT_MAX)
             text = f"no decision in force is about {given.topic!r}; they are about: {there}"
@@ -137,7 +138,7 @@ def _told(row: DecisionRow) -> DecisionTold:
     )
 
 
-def _foreign(row: Any) -> DecisionTold:
+def _foreign(row: ForeignRow) -> DecisionTold:
     """A record without a session: another tool or a person wrote it."""
     return DecisionTold(
         name=row.path,
@@ -173,12 +174,14 @@ def _has(one: DecisionTold, query: str) -> bool:
 
 
 def _texts(value: Any) -> Iterable[str]:
-    if isinstance(value, str):
-        yield value
-    for one in (
-        value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    ):
-        yield from _texts(one)
+    match value:
+        case str():
+            yield value
+        case dict():
+            yield from _texts([*value.values()])
+        case list():
+            for one in value:
+                yield from _texts(one)
 
 
 def _end_of(day: str) -> int:
@@ -215,7 +218,7 @@ async def _why(call: Call, given: Asked) -> Reasons:
         if request.knows(given.what):
             mine(request, given.what)
         whys = why(request, given.what)[0]
-        found = [*whys.values, *whys.artifacts]
+        found = [*whys.values, *whys.artifacts, *whys.sessions]
         kept = [_compact(msgspec.to_builtins(one)) for one in found[:ROWS_MAX]]
         return Reasons(values=kept, more=max(len(found) - ROWS_MAX, 0))
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
 from msgspec.structs import replace
 
-from preflights_es.core.errors import ErasedSession, Refused
+from preflights_es.core.errors import ErasedSession, PreflightsError, Refused
 from preflights_es.core.observed import Observed, Outcome
 from preflights_es.core.times import iso_or_none
 from preflights_es.redaction import redact_hidden
@@ -18,10 +19,15 @@ from preflights_es.services.request import Request
 from preflights_es.services.results import Result
 from preflights_es.services.transcripts.asked import NAMES, Agent, Asked, Tally
 from preflights_es.services.transcripts.files import Unread, found
+from preflights_es.workflows.clarification import WORKFLOW
+from preflights_es.workflows.clarification.state import State
 
 Came = Literal["new", "known", "refused", "apart"]
 """What came of a question: a `new` session, or one that is `known`; `refused` where it cannot be
 recorded; `apart` where no person answered, which records nothing."""
+
+Brought = dict[tuple[str, str], str]
+"""Sessions, by the conversation and the call in which they were asked."""
 
 
 class Told(Result, frozen=True):
@@ -85,8 +91,11 @@ def imported(
     """
     findings, unread = found(agent, request.process.settings.root, path, reading)
     asked = findings.asked()
+    brought = _brought(request) if any(one.is_answered for one in asked) else {}
     with recording(len(asked)) as update:
-        told = tuple(_told(request, agent, one, is_dry=is_dry) for one in ticking(asked, update))
+        told = tuple(
+            _told(request, agent, one, brought, is_dry=is_dry) for one in ticking(asked, update)
+        )
     return Transcripts(
         agent=agent,
         is_dry=is_dry,
@@ -97,8 +106,26 @@ def imported(
     )
 
 
-def _told(request: Request, agent: Agent, asked: Asked, *, is_dry: bool) -> Told:
-    came, session_id, why = _came(request, agent, asked, is_dry=is_dry)
+def _brought(request: Request) -> Brought:
+    """The sessions of agents' questions, also those that began in another log.
+
+    Files and `sync` bring such a session; its Input has a key that only the other log knows.
+    """
+    found: Brought = {}
+    for at in filter(None, (request, request.at_files())):
+        process = at.process
+        for head in process.store.heads(process.project):  # a dry run keeps no projection
+            if head.workflow != WORKFLOW.name:
+                continue
+            with suppress(PreflightsError):  # `audit verify` names what cannot be read
+                state: State = process.runner.load(head.session_id).session.state
+                if state.observed:
+                    found[state.observed.conversation, state.observed.call] = head.session_id
+    return found
+
+
+def _told(request: Request, agent: Agent, asked: Asked, brought: Brought, *, is_dry: bool) -> Told:
+    came, session_id, why = _came(request, agent, asked, brought, is_dry=is_dry)
     return Told(
         question=_freed(asked.question),
         header=_freed(asked.header),
@@ -116,7 +143,9 @@ def _told(request: Request, agent: Agent, asked: Asked, *, is_dry: bool) -> Told
     )
 
 
-def _came(request: Request, agent: Agent, asked: Asked, *, is_dry: bool) -> tuple[Came, str, str]:
+def _came(
+    request: Request, agent: Agent, asked: Asked, brought: Brought, *, is_dry: bool
+) -> tuple[Came, str, str]:
     """What came of a question, its session, and why it is refused."""
     if not asked.is_answered:
         return "apart", "", ""
@@ -126,7 +155,8 @@ def _came(request: Request, agent: Agent, asked: Asked, *, is_dry: bool) -> tupl
     try:
         for conversation in (asked.conversation, *asked.origins):
             elsewhere = replace(observed, conversation=conversation)
-            if before := recorded(request, asked.question, elsewhere):
+            before = brought.get((conversation, asked.call))
+            if before := before or recorded(request, asked.question, elsewhere):
                 return "known", before, ""
         if is_dry:
             return "new", "", ""

@@ -66,7 +66,7 @@ def today(
     # What was typed wrong is refused before a plan is recorded.
     focus_id = None if focus is None else own.named(found, focus)
     mini_ids = tuple(own.named(found, one) for one in minis)
-    if not (begun or handle or found.tasks):
+    if not (known or found.tasks):
         return _nothing(request, day.day, (focus_id, *mini_ids))
     if handle is None or again:
         step = _planned(request, handle, found, once, by_hand=is_chosen)
