@@ -112,9 +112,9 @@ def test_superseded_decisions_are_left_out_unless_all_are_asked_for() -> None:
     assert len(recalled("falcon", held=held, everything=True)) == 1
 
 
-def test_a_word_of_the_question_counts_twice() -> None:
+def test_a_word_of_the_question_counts_more() -> None:
     held = [*rows(1, Case("A", "A", "login", "a")), *rows(2, Case("A", "A", "registration", "a"))]
     assert [(one.uid[-1], one.score) for one in recalled("login", held=held)] == [
-        ("1", 32),
+        ("1", 24),
         ("2", 16),
     ]
