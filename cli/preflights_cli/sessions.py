@@ -7,8 +7,6 @@ from collections.abc import Iterable
 import click
 
 from preflights_cli.common import Voice, reading, tell_behind
-from preflights_cli.rendering import said
-from preflights_cli.table import streamed
 from preflights_es.core import ids
 from preflights_es.core.errors import RecordWithoutSession
 from preflights_es.core.text import one_line
@@ -56,6 +54,8 @@ def sessions_command(
 
 
 def _say_sessions(voice: Voice, rows: Iterable[SessionRow], status: str | None) -> None:
+    from preflights_cli.table import streamed
+
     cells = (
         (
             ids.short(row.session_id),
@@ -97,6 +97,8 @@ def show_command(session: str, app: Request, voice: Voice) -> int:
       preflights show
       preflights show 3f9a12c4 --json
     """
+    from preflights_cli.rendering import said
+
     try:
         said(voice, sessions.show(app, session))
     except RecordWithoutSession as error:

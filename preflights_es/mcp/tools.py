@@ -108,7 +108,7 @@ async def _decisions(call: Call, given: Wanted) -> Decided:
         told.sort(key=lambda one: one.date)  # of one day they stay in the order of the log
         topic = given.topic.strip().casefold()
         about = [one for one in reversed(told) if not topic or _is_about(one, topic)]
-        kept = [one for one in about if _has(one, given.query)]
+        kept = [one for one in about if not given.query or _has(one, given.query)]
         if told and not about:
             there = shortened(", ".join(sorted(set().union(*map(_topics, told)))), TEXT_MAX)
             text = f"no decision in force is about {given.topic!r}; they are about: {there}"

@@ -368,6 +368,14 @@ def test_a_plan_replays(house: Project, tasks: list[str]) -> None:
     assert house.call("replay", id_).out.startswith(f"{id_[-8:]} identical")
 
 
+def test_a_plan_of_a_task_that_is_said_to_be_normal_replays(
+    house: Project, tasks: list[str]
+) -> None:
+    house.call("note", "edit", tasks[1], "--importance", "normal")
+    id_ = today(house, *DAY, "--provider", "sim")["session_id"]
+    assert house.call("replay", id_).out.startswith(f"{id_[-8:]} identical")
+
+
 def test_an_erased_note_names_the_plan_that_quotes_it(house: Project, tasks: list[str]) -> None:
     plan = today(house, *DAY)["session_id"]
     note = house.call("show", "last", "--json").json["session_id"]

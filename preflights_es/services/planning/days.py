@@ -87,7 +87,7 @@ class Days(Sessions):
         text = typed.strip().lower()
         if any(one.task.id == text for one in situation.tasks):
             return text
-        place = (self.resolved(session), number)
+        place = (self.resolved(session, extraction.WORKFLOW.name), number)
         found = (t for t in situation.tasks if (t.source.session_id, t.number) == place)
         return next((one.task.id for one in found), item_id(*place))
 
