@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from preflights_cli.advice import advised
 from preflights_cli.commands import workflows
 from preflights_cli.common import Voice
-from preflights_cli.dates import minute
 from preflights_cli.main import EXIT_ENVIRONMENT, EXIT_REFUSED, EXIT_WAITING
 from preflights_es.core.ids import short
 from preflights_es.core.opaque import UNKNOWN
@@ -142,6 +141,8 @@ def describe(voice: Voice, session: Session) -> None:
 
 def _say_erased(voice: Voice, session_id: str, erased: Erased) -> None:
     """All that is left to say: when, by whom, and why."""
+    from preflights_cli.dates import minute
+
     by = erased.by
     who = f"{by.name} ({by.kind})" if by.name else by.kind
     why = f": {one_line(erased.reason)}" if erased.reason else ""

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 import click
 
 from preflights_cli.common import Voice, reading, tell_behind
-from preflights_cli.rendering import said
-from preflights_cli.table import streamed
 from preflights_es.core import ids
 from preflights_es.core.errors import RecordWithoutSession
 from preflights_es.core.text import one_line
@@ -56,17 +54,20 @@ def sessions_command(
 
 
 def _say_sessions(voice: Voice, rows: Iterable[SessionRow], status: str | None) -> None:
+    from preflights_cli.table import streamed
+
     cells = (
         (
             ids.short(row.session_id),
             _age(row.age_seconds),
+            row.workflow,
             row.status.replace("_", " "),
             _percent(row.progress),
             one_line(row.intention),
         )
         for row in rows
     )
-    if streamed(("id", "age", "status", "progress", "intention"), cells):
+    if streamed(("id", "age", "workflow", "status", "progress", "intention"), cells):
         return
     if status:
         voice.say(f"No session here is {status.replace('_', ' ')}.")
@@ -97,6 +98,8 @@ def show_command(session: str, app: Request, voice: Voice) -> int:
       preflights show
       preflights show 3f9a12c4 --json
     """
+    from preflights_cli.rendering import said
+
     try:
         said(voice, sessions.show(app, session))
     except RecordWithoutSession as error:

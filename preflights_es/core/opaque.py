@@ -36,7 +36,6 @@ class _Said(msgspec.Struct, frozen=True):
 
 
 _DECISION: Final = OpaqueDecision()
-_SAID: Final = msgspec.json.Decoder(_Said)
 
 
 def opaque_event(stored: Stored) -> Event:
@@ -48,7 +47,7 @@ def opaque_event(stored: Stored) -> Event:
 
 def _actor(stored: Stored) -> Actor:
     try:
-        return _SAID.decode(stored.data or b"").actor
+        return msgspec.json.decode(stored.data or b"", type=_Said).actor
     except (ValueError, RecursionError):  # a payload of others: its envelope says enough
         match stored.actor_kind:
             case "user" | "agent" as kind:

@@ -71,8 +71,6 @@ ARTIFACTS: Final = Projection(
 )
 PROJECTION: Final = ARTIFACTS
 
-_decoder = msgspec.json.Decoder(Planned)
-
 
 def plan(row: Mapping[str, Any]) -> PlanRow:
     """A row, as it was folded.
@@ -80,5 +78,5 @@ def plan(row: Mapping[str, Any]) -> PlanRow:
     Raises:
         ProjectionDamaged: no fold writes such a row.
     """
-    planned = kept(ARTIFACTS.name, row, "plan", _decoder)
+    planned = kept(ARTIFACTS.name, row, "plan", Planned)
     return PlanRow(row["session_id"], row["project"], planned)

@@ -71,8 +71,6 @@ DECISIONS: Final = Projection(
 )
 PROJECTION: Final = DECISIONS
 
-_decoder = msgspec.json.Decoder(Decided)
-
 
 def decision(row: Mapping[str, Any]) -> Decision:
     """A row, as it was folded.
@@ -80,7 +78,7 @@ def decision(row: Mapping[str, Any]) -> Decision:
     Raises:
         ProjectionDamaged: no fold writes such a row.
     """
-    decided = kept(DECISIONS.name, row, "decided", _decoder)
+    decided = kept(DECISIONS.name, row, "decided", Decided)
     return Decision(row["session_id"], row["project"], decided)
 
 

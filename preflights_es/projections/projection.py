@@ -40,14 +40,14 @@ class Projection(msgspec.Struct, frozen=True, kw_only=True):
     of Python and of libraries."""
 
 
-def kept(name: str, row: Mapping[str, Any], column: str, decoder: msgspec.json.Decoder[T]) -> T:
+def kept(name: str, row: Mapping[str, Any], column: str, kind: type[T]) -> T:
     """The value that a projection keeps as JSON in a column, as it was folded.
 
     Raises:
         ProjectionDamaged: no fold writes such a row.
     """
     try:
-        return decoder.decode(row[column])
+        return msgspec.json.decode(row[column], type=kind)
     except (ValueError, RecursionError) as error:
         raise ProjectionDamaged(name, f"session {row['session_id']}: {error}") from error
 

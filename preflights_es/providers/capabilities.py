@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import SplitResult, urlsplit
 
 import msgspec
@@ -63,7 +63,7 @@ NO_LIVE: Final = "PREFLIGHTS_NO_LIVE"
 # 1. Sampling ---------------------------------------------------------------------------------
 
 
-class Family(NamedTuple):
+class Family(msgspec.Struct, frozen=True):
     """Models that are asked the same way."""
 
     providers: tuple[str, ...]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from heapq import merge
 from operator import attrgetter
 from typing import Final, Protocol, TypeVar
 
@@ -71,6 +70,8 @@ def with_files(request: Request, listed: Callable[[Request], Iterator[R]]) -> It
 
     A session that the log lists is listed once; how its file differs is said.
     """
+    from heapq import merge
+
     tell_files(request)
     beside = request.at_files()
     if beside is None:
@@ -93,6 +94,8 @@ def heads_with_files(
     request: Request, heads: Callable[[Request], Iterable[Head]]
 ) -> Iterator[tuple[Request, Head]]:
     """Sessions of the log and those that only files have, each with the request that reads it."""
+    from heapq import merge
+
     of_log = ((request, head) for head in heads(request))
     beside = request.at_files()
     if beside is None:

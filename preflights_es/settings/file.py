@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, Final, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -62,7 +62,7 @@ class Source(msgspec.Struct, frozen=True):
             raise self.wrong(at, f"{path!r} cannot be read: {error}") from error
 
 
-class FileSettings(NamedTuple):
+class FileSettings(msgspec.Struct, frozen=True):
     """What a file says."""
 
     source: Source
@@ -78,7 +78,7 @@ PROVIDERS: Final = ("provider", "LLM_PROVIDER")
 """Of these, only the name of a provider that takes a key needs trust."""
 
 
-class Key(NamedTuple):
+class Key(msgspec.Struct, frozen=True, order=True):
     """A key that a file sets and that needs trust."""
 
     line: int

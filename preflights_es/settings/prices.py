@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-import re
 from collections.abc import Callable
 from typing import Final
 
 import msgspec
 
 from preflights_es.core.errors import SettingsError
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import NAME_MAX
 
 PRICE_MAX: Final = 1_000_000  # of a million tokens: one a token is a slip of the keyboard
 
-_CURRENCY: Final = re.compile("[A-Z]{3}")
+_CURRENCY: Final = late_pattern("[A-Z]{3}")
 
 
 class PriceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from preflights_es.core.errors import SettingsError, StoreUnavailable
 from preflights_es.core.text import shortened
@@ -43,7 +44,7 @@ def believed(told: FileSettings, said: Collection[str], env: Mapping[str, str]) 
         # A provider stays: it is never heard, but its model and address belong to it.
         unheard = [name for name in HELD_BACK if name in said and name not in PROVIDERS]
         heard = {key: value for key, value in told.values.items() if key not in unheard}
-        return told._replace(values=heard)
+        return replace(told, values=heard)
     state = Trusted.of(env).state(source)
     if state == "trusted":
         return told

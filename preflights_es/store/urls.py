@@ -6,7 +6,9 @@ SQLAlchemy reads addresses of servers, and those of files that say more than a p
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import msgspec
 
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.late_pattern import late_pattern
@@ -30,7 +32,7 @@ _HALF_A_URL: Final = late_pattern(r"(?i)postgres\w*:|postgres\w*//|[^/\\]*:[^/\\
 _FILE: Final = "sqlite:///"
 
 
-class SqliteFile(NamedTuple):
+class SqliteFile(msgspec.Struct, frozen=True):
     """The address of a log in a file of SQLite."""
 
     name: str

@@ -111,6 +111,14 @@ class Notes(Sessions):
 
     # 3. Finding ------------------------------------------------------------------------------
 
+    def note(self, typed: str) -> Handle:
+        """The session that was typed; `last` is the newest note.
+
+        Raises:
+            UnknownSession, AmbiguousSession: no session, or several match.
+        """
+        return self._runner.load(self.resolved(typed, extraction.WORKFLOW.name))
+
     def found(self, typed: str) -> Listed:
         """An item by what was typed: a session, a dot, and the item's number.
 
@@ -119,7 +127,7 @@ class Notes(Sessions):
             Refused: it is no note, or has no such item.
         """
         session, number = item_named(typed)
-        handle = self.load(session)
+        handle = self.note(session)
         self.refuse_other(handle, extraction.WORKFLOW, "this command is for notes")
         state: State = handle.session.state
         for item in state.items:

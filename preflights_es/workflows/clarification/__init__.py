@@ -1,9 +1,12 @@
 """An intention becomes an acknowledged decision in one or two questions (seed 0)."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from preflights_es.core.artifacts import Accepting
+from preflights_es.core.events import Decision, Input
 from preflights_es.core.session import Workflow
 from preflights_es.core.settings_table import SettingsTable
-from preflights_es.workflows.clarification.acknowledging import accepting
-from preflights_es.workflows.clarification.decide import decide
 from preflights_es.workflows.clarification.events import (
     EVENTS,
     AnswersGiven,
@@ -14,11 +17,25 @@ from preflights_es.workflows.clarification.events import (
 )
 from preflights_es.workflows.clarification.evolve import evolve
 from preflights_es.workflows.clarification.history import behind, decided
-from preflights_es.workflows.clarification.lead import POLICY, PROMPTS
 from preflights_es.workflows.clarification.quotes import quotes, words
+from preflights_es.workflows.clarification.rules import POLICY, PROMPTS
 from preflights_es.workflows.clarification.state import State, is_terminal
 from preflights_es.workflows.clarification.upcasting import UPCASTERS
 from preflights_es.workflows.clarification.views import answerable, reached, record, related, view
+
+# Imported late: a command that only shows a session does without.
+
+
+def _decide(state: State, new: Input) -> tuple[Decision, ...]:
+    from preflights_es.workflows.clarification.decide import decide
+
+    return decide(state, new)
+
+
+def _accepting(state: State, said: Mapping[str, Any]) -> Accepting:
+    from preflights_es.workflows.clarification.acknowledging import accepting
+
+    return accepting(state, said)
 
 
 def _settings() -> SettingsTable:
@@ -33,7 +50,7 @@ WORKFLOW: Workflow[State] = Workflow(
     decider="clarification/3",
     events=EVENTS,
     initial=State(),
-    decide=decide,
+    decide=_decide,
     evolve=evolve,
     is_terminal=is_terminal,
     view=view,
@@ -41,7 +58,7 @@ WORKFLOW: Workflow[State] = Workflow(
     settled=("stopped", "accepted", "superseded"),
     number=lambda state: state.number,
     acknowledges=DecisionAcknowledged,
-    accepting=accepting,
+    accepting=_accepting,
     record=record,
     decided=decided,
     reached=reached,

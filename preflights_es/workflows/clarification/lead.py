@@ -14,7 +14,6 @@ from typing import Any, Literal
 from preflights_es.core.completion_step import Usable, concluded, requested
 from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.events import ActorKind, Decision, Outcome
-from preflights_es.core.lead import Policy
 from preflights_es.core.prompts import wanted
 from preflights_es.core.questions import is_placeholder, stripped
 from preflights_es.core.rationale import Alternative
@@ -35,11 +34,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 PACKAGE = "preflights_es.workflows.clarification"
-PROMPTS: dict[str, str] = {"clarify": "clarify.v1", "decide": "decide.v2"}
-FIRST_PROMPTS: dict[str, str] = {"clarify": "clarify.v1", "decide": "decide.v1"}
-"""Of sessions under the first rules that recorded no version."""
 WITH_REASONS = "decide.v2"
-POLICY = Policy(bad_output=1, failed_transport=1, then="rules")
 OWN = "custom."
 """Before the slug, in the key of a question of the model's own."""
 CHOOSERS: dict[ActorKind, str] = {
@@ -61,7 +56,9 @@ def request(state: State, step: Step) -> CompletionRequested:
     """The whole of what is sent for a step, derived from the log."""
     last = (Message("user", _fields_to_fill(state)),) if step == "decide" else ()
     said = (Message("user", _surroundings(state)), *state.led.said, *last)
-    default = (FIRST_PROMPTS if state.decider in rules.FIRST_DECIDERS else PROMPTS)[step]
+    default = (rules.FIRST_PROMPTS if state.decider in rules.FIRST_DECIDERS else rules.PROMPTS)[
+        step
+    ]
     system = wanted(PACKAGE, step, state.led.prompts, default)
     contract = WITH_REASONS if system.id == WITH_REASONS else f"{step}.v1"
     return requested(state.led, step, contract, (PACKAGE, step, default), said)

@@ -6,9 +6,12 @@ Tables and formulas are docs/specs/clarification.md; `decide` and `MockLLMAdapte
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
+
+import msgspec
 
 from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.lead import Policy
 from preflights_es.core.questions import is_placeholder, is_undecided, stripped
 from preflights_es.core.text import slug
 from preflights_es.core.views import Question
@@ -28,6 +31,13 @@ from preflights_es.workflows.clarification.values import (
     Source,
 )
 
+FIRST_DECIDERS: Final = ("clarification/1", "clarification/2")
+"""Rules that knew no reasons: a record was named by the intention, in version 1 of a template."""
+PROMPTS: Final = {"clarify": "clarify.v1", "decide": "decide.v2"}
+FIRST_PROMPTS: Final = {"clarify": "clarify.v1", "decide": "decide.v1"}
+"""Of sessions under the first rules that recorded no version."""
+POLICY: Final = Policy(bad_output=1, failed_transport=1, then="rules")
+"""Of what a model is asked."""
 TURNS_MAX: Final = 3  # questions answered in one session (seed 0, section 2.2)
 
 Answers = Mapping[str, Answer]
@@ -35,14 +45,14 @@ Objection = Literal["blank", "placeholder", "several_values", "other_needs_text"
 """Why an answer leaves its question open."""
 
 
-class Resolved(NamedTuple):
+class Resolved(msgspec.Struct, frozen=True):
     """A concrete value and how it came about."""
 
     value: str
     source: Source
 
 
-class Detected(NamedTuple):
+class Detected(msgspec.Struct, frozen=True):
     """A category and the word of the intention that named it."""
 
     category: Category
@@ -268,8 +278,6 @@ def patch_in(answers: Answers, found: CategoryMatch | None) -> DecisionPatch | N
 # 5. The document (section 6, and docs/specs/clarification.md, section 7) ---------------------
 
 RecordKind = Literal["adr", "task"]
-FIRST_DECIDERS: Final = ("clarification/1", "clarification/2")
-"""Rules that knew no reasons: a record was named by the intention, in version 1 of a template."""
 TEMPLATES: dict[RecordKind, str] = {"adr": "adr.v2", "task": "task.v2"}
 FIRST_TEMPLATES: dict[RecordKind, str] = {"adr": "adr.v1", "task": "task.v1"}
 

@@ -360,7 +360,7 @@ def test_nothing_is_accepted_while_a_model_is_asked() -> None:
 # 4. The simulator in its place ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("id_", sorted(lead.PROMPTS.values()))
+@pytest.mark.parametrize("id_", sorted(rules.PROMPTS.values()))
 def test_every_prompt_file_routes_to_its_own_generator(id_: str) -> None:
     simulator = SimLLMProvider(1, bank=BANK)
     text = prompt(lead.PACKAGE, id_).text

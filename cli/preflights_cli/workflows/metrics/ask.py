@@ -108,9 +108,10 @@ def ask_command(
             "--session goes with --follow-up or --run",
         ),
         (
-            catalog is not None and (follow_up is not None or session is not None),
+            catalog is not None and bool(follow_up or session),
             "--catalog goes with a new question: a session keeps its own",
         ),
+        (strict and bool(follow_up or session), "--strict goes with a new question"),
         ((as_csv or any_project) and not runs, "--csv and --any-project go with --run"),
         (any_project and on is not None, "--any-project is about the log, without --on"),
         (isnan(timeout), "--timeout: found nan, expected seconds"),
