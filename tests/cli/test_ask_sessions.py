@@ -138,6 +138,8 @@ def test_an_erased_question_is_gone(house: Project) -> None:
     assert done.code == 0, done.err
     assert b"Quimby" not in house.recorded()
     assert house.call("ask", "--follow-up", "tokens").code == 1
+    done = house.call("ask", "--session", found["session_id"], "--run")
+    assert (done.code, "was erased: there is no query to run" in done.err) == (1, True)
     assert house.call("ask", "tokens", "--run").code == 0
 
 
