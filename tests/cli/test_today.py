@@ -322,13 +322,24 @@ def test_a_plan_under_a_key_is_made_once(
     args = tuple(arg.format(tasks[0]) for arg in args)
     if "--replan" in args:
         today(house, *DAY)
-    # The same day began an hour later for the second run, and a task is over by then.
-    begins = ("--from", "09:00"), ("--from", "10:00")
-    first = today(house, *begins[0], "--until", "18:00", *args, "--key", "k")
-    house.call("note", "done", tasks[0])
-    again = today(house, *begins[1], "--until", "18:00", *args, "--key", "k")
-    assert again == first
-    assert today(house)["version"] == first["version"]
+    first = today(house, *DAY, *args, "--key", "k")
+    version = today(house)["version"]
+    # By the second run the tasks are over and the day is, which ends before it begins.
+    for task in tasks:
+        house.call("note", "done", task)
+    assert today(house, "--until", "00:00", *args, "--key", "k") == first
+    assert today(house)["version"] == version == first["version"]
+
+
+def test_another_day_under_a_key_is_the_day_of_the_key(house: Project, tasks: list[str]) -> None:
+    """The two zones are 26 hours apart, so that they never have the same date."""
+    day = ("--from", "00:00", "--until", "24:00")
+    west, east = ({"TZ": zone} for zone in ("Etc/GMT+12", "Etc/GMT-14"))
+    for args in (day, ("--replan", *day), ("--mini", tasks[1]), ("--done",)):
+        run = ("today", *args, "--key", f"k {args}", "--json")
+        first = house.run(*run, env=west)
+        assert first.code == 0, first.err
+        assert house.run(*run, env=east).json == first.json
 
 
 def test_a_task_that_was_closed_meanwhile_closes_the_block(

@@ -11,8 +11,8 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
+from preflights_es.mcp.decided import VALUE_MAX
 from preflights_es.mcp.server import INSTRUCTIONS, described, offered, server, threads
-from preflights_es.mcp.tools import VALUE_MAX
 from tests.artifacts.test_project_brief import tokens
 from tests.cli.program import Project
 from tests.mcp.clients import ERAS, NAME, opened, refused, talk, talked, told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec.structs import replace
 
@@ -16,7 +16,7 @@ from preflights_es.redaction import redact_hidden
 from preflights_es.services.clarification.observed import record, recorded
 from preflights_es.services.progress import Drawn, ticking, undrawn
 from preflights_es.services.request import Request
-from preflights_es.services.results import Result
+from preflights_es.services.results import Result, Session
 from preflights_es.services.transcripts.asked import NAMES, Agent, Asked, Tally
 from preflights_es.services.transcripts.files import Unread, found
 from preflights_es.workflows.clarification import WORKFLOW
@@ -28,6 +28,9 @@ recorded; `apart` where no person answered, which records nothing."""
 
 Brought = dict[tuple[str, str], str]
 """Sessions, by the conversation and the call in which they were asked."""
+
+BROKEN_OFF: Final = ("waiting", "needs_answers", "ready")
+"""Statuses of a session that is not proposed: the command that recorded it was interrupted."""
 
 
 class Told(Result, frozen=True):
@@ -155,18 +158,23 @@ def _came(
     try:
         for conversation in (asked.conversation, *asked.origins):
             elsewhere = replace(observed, conversation=conversation)
-            before = brought.get((conversation, asked.call))
-            if before := before or recorded(request, asked.question, elsewhere):
-                return "known", before, ""
-        if is_dry:
-            return "new", "", ""
-        said = (asked.question, asked.options, asked.answers, observed)
-        made = record(request, *said, topic=asked.header, files=asked.files)
-        return "new", made.session_id, ""
+            before = recorded(request, asked.question, elsewhere)
+            if before is not None and before.status in BROKEN_OFF and not is_dry:
+                with suppress(Refused):  # it was told in other words
+                    _record(request, asked, elsewhere)
+            known = before.session_id if before else brought.get((conversation, asked.call))
+            if known:
+                return "known", known, ""
+        return "new", "" if is_dry else _record(request, asked, observed).session_id, ""
     except ErasedSession as error:
         return "known", "", str(error)
     except Refused as error:
         return "refused", "", str(error)
+
+
+def _record(request: Request, asked: Asked, observed: Observed) -> Session:
+    said = (asked.question, asked.options, asked.answers, observed)
+    return record(request, *said, topic=asked.header, files=asked.files)
 
 
 def _observed(agent: Agent, asked: Asked) -> Observed:

@@ -18,7 +18,13 @@ from preflights_es.services.results import Session, session_of
 from preflights_es.system import clock_ids
 from preflights_es.system.clock_ids import LocalDay
 from preflights_es.workflows.planning import WORKFLOW
-from preflights_es.workflows.planning.events import ChangeRefused
+from preflights_es.workflows.planning.events import (
+    BlockDone,
+    ChangeRefused,
+    PlanAsked,
+    PlanAskedAgain,
+    TasksChosen,
+)
 from preflights_es.workflows.planning.sentences import WARNINGS
 from preflights_es.workflows.planning.values import Situation
 
@@ -54,14 +60,17 @@ def today(
     request.finish_pending()
     request.notice_name()
     day = clock_ids.local_day(clock_ids.now())
-    asked = made.window(day, wanted, request.process.settings.of(WORKFLOW))
     own, is_chosen = days_of(request), bool(focus or minis)
     once = None if request.has_key else own.first(day.day, request.process.log_id)
-    begun = own.begun()
-    handle = None if begun else own.of(day.day)
-    if handle is not None and wanted.is_said and not again:
-        raise Refused("today is planned already", code="planned_already")
-    known = begun or (None if again else handle)
+    begun, changed = own.before(PlanAsked), own.before(PlanAskedAgain, TasksChosen)
+    handle = None if begun else changed or own.of(day.day)
+    known = begun or changed
+    if known is None:
+        asked = made.window(day, wanted, request.process.settings.of(WORKFLOW))
+        if handle is not None and not again:
+            if wanted.is_said:
+                raise Refused("today is planned already", code="planned_already")
+            known = handle
     found = planned_for(known) if known else _situation(request, day, asked)
     # What was typed wrong is refused before a plan is recorded.
     focus_id = None if focus is None else own.named(found, focus)
@@ -102,7 +111,7 @@ def done(request: Request, task: str | None = None) -> Session:
     request.finish_pending()
     request.notice_name()
     own = days_of(request)
-    handle = own.of(clock_ids.local_day(clock_ids.now()).day)
+    handle = own.before(BlockDone) or own.of(clock_ids.local_day(clock_ids.now()).day)
     if handle is None:
         raise Refused(NO_PLAN, code="no_plan")
     task_id = None if task is None else own.named(planned_for(handle), task)

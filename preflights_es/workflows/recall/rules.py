@@ -25,6 +25,7 @@ from preflights_es.workflows.recall.values import (
 )
 from preflights_es.workflows.recall.vocabulary import TOPICS, Topic
 
+OTHER: Final = "other"
 NOTHING: Final[Mapping[str, Evolution]] = MappingProxyType({})
 
 
@@ -32,8 +33,8 @@ class Wanted(NamedTuple):
     """A word that is looked for."""
 
     word: str
-    times: int
-    """How often it counts."""
+    more: int
+    """What it counts more than its weight."""
 
 
 # 1. Rewriting --------------------------------------------------------------------------------
@@ -108,12 +109,16 @@ def _judged(found: Finding, said: Evolution) -> Finding:
 
 
 def wanted(question: str, queries: Iterable[str]) -> dict[str, Wanted]:
-    """The words that are looked for, by stem; those of the question itself count more."""
+    """The words that are looked for, by stem; those of the question itself count more.
+
+    The category Other says nothing of a decision.
+    """
     own = set(stems(question))
     found: dict[str, Wanted] = {}
     for query in queries:
         for stem, word in said(query)[:WORDS_MAX]:
-            found.setdefault(stem, Wanted(word, SAID if stem in own else 1))
+            if stem != OTHER:
+                found.setdefault(stem, Wanted(word, SAID if stem in own else 0))
     return found
 
 
@@ -154,7 +159,7 @@ def ranked(
     for uid, place in places.items():
         if place.superseded_at is None or everything:
             weights = {**learned.get(uid, {}), **own.get(uid, {})}
-            score = sum(weight * words[term].times for term, weight in weights.items())
+            score = sum(weight + words[term].more for term, weight in weights.items())
             found.append((-score, -place.accepted_at, uid, weights))
     found.sort(key=itemgetter(0, 1, 2))
     return [
