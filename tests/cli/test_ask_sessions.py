@@ -51,7 +51,7 @@ def test_a_conversation_ends_without_a_traceback_and_can_be_gone_on_with(
             t.interrupt()
         else:
             t.type(last)
-        t.rest()
+        assert "Answer later with: preflights ask --follow-up TEXT" in t.rest()
         assert t.code() == 3, "a question is open"
     done = house.call("ask", "--follow-up", "1")
     assert done.code == 0, done.err
