@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from preflights_es.services.recall.results import Recall
     from preflights_es.services.trail import TrailStep
     from preflights_es.services.usage import Usage
-    from preflights_es.services.why import Why, WhyArtifact
+    from preflights_es.services.why_results import Why, WhyArtifact
 
 Alternatives = Mapping[str, str] | Sequence[tuple[str, str]]
 """Names of what was not chosen, each with why."""
@@ -222,6 +222,8 @@ class Preflights:
 
     def why(self, what: str, field: str | None = None) -> list[Why]:
         """Where decided values came from: each with the answer, question, model and person behind.
+
+        Nothing of a session that decides nothing, such as a recall.
 
         Args:
             what: a session or record; or a field, among the decisions that are in force.

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from preflights_es.bootstrap import opened_process
+from preflights_es.bootstrap import Opened, opened_process
+from preflights_es.core.errors import LogBusy
 from preflights_es.core.observed import Observed, Outcome
 from preflights_es.services.clarification.observed import record
+from preflights_es.store.sql import SqlStore
+from preflights_es.system import clock_ids
 
 QUESTION: Final = "Which database should orders use?"
 OPTIONS: Final = ("PostgreSQL", "SQLite")
@@ -26,3 +29,24 @@ def observed_in(folder: Path) -> str:
     found = record(opened.request(), QUESTION, OPTIONS, ("SQLite",), seen(), files=files)
     opened.process.close()
     return found.session_id
+
+
+class BusyLog(SqlStore):
+    """A log that another process holds at one of the writes."""
+
+    left = 0
+
+    def _wrote(self, work: Any, *, begins: bool = True) -> Any:
+        self.left -= 1
+        if self.left == 0:
+            raise LogBusy("another process is writing")
+        return super()._wrote(work, begins=begins)
+
+
+def busy_log(house: Opened, at: int) -> BusyLog:
+    """The log of a process, held by another one at a write."""
+    settings = house.process.settings
+    log = BusyLog(settings.database, clock_ids.now, clock_ids.salt)
+    log.left = at
+    house.process.__dict__["store"] = log
+    return log

@@ -64,6 +64,7 @@ ADVICE: Final[dict[str, str]] = {
     "trust_list_damaged": ", then run `preflights trust` again",
     "upgrade_waits": ", or run `preflights admin db upgrade`",
     # 2. Warnings -----------------------------------------------------------------------------
+    "asked_earlier": "; a new `preflights ask` counts from today",
     "asking_elsewhere": ": see the result with `preflights show {session}`",
     "file_beyond": "; `preflights sync` takes it over",
     "file_erases": "; `preflights sync --erase` takes it over",

@@ -150,11 +150,7 @@ def is_terminal() -> bool:
 
 
 def whole(_ctx: click.Context, parameter: click.Parameter, value: tuple[str, ...]) -> str | None:
-    """A text of several words, refused where the quotes around it are missing.
-
-    Raises:
-        UsageError: they are.
-    """
+    """A text of several words, refused where the quotes around it are missing."""
     if len(value) > 1:
         found = f"the {parameter.name} has {len(value)} parts"
         raise click.UsageError(f"{found}: put quotes around the whole of it")

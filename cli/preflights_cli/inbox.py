@@ -11,13 +11,14 @@ import msgspec
 
 from preflights_cli.common import Voice, by_option, is_terminal, writing_where
 from preflights_cli.rendering import shown_of
-from preflights_cli.table import streamed
+from preflights_cli.table import CELL_MAX, streamed
 from preflights_es.core.ids import short
-from preflights_es.core.text import one_line
+from preflights_es.core.text import one_line, shortened
 from preflights_es.services.inbox import Waiting, inbox, proposed
 from preflights_es.services.request import Request
 from preflights_es.services.session_files import FiledSession
 
+INTENTION_MIN: Final = 20  # characters that are shown of it, however long its origin is
 SAID: Final = {
     "proposal": "proposal",
     "question": "question",
@@ -94,7 +95,10 @@ def _say_waiting(found: Iterable[Waiting], files: Iterable[FiledSession] = ()) -
 
 def _about(one: Waiting) -> str:
     origin = f" ({one.origin})" if one.origin else ""
-    return f"{one_line(one.intention)}{origin}"
+    room = CELL_MAX
+    if one.kind == "question":  # why it is open says more than its last words
+        room = max(CELL_MAX - len(origin), INTENTION_MIN)
+    return f"{shortened(one_line(one.intention), room)}{origin}"
 
 
 def _said(file: FiledSession) -> str:

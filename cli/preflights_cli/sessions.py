@@ -60,13 +60,14 @@ def _say_sessions(voice: Voice, rows: Iterable[SessionRow], status: str | None) 
         (
             ids.short(row.session_id),
             _age(row.age_seconds),
+            row.workflow,
             row.status.replace("_", " "),
             _percent(row.progress),
             one_line(row.intention),
         )
         for row in rows
     )
-    if streamed(("id", "age", "status", "progress", "intention"), cells):
+    if streamed(("id", "age", "workflow", "status", "progress", "intention"), cells):
         return
     if status:
         voice.say(f"No session here is {status.replace('_', ' ')}.")

@@ -16,10 +16,19 @@ from preflights_es.core.lead import WRITERS
 from preflights_es.core.observed import told
 from preflights_es.core.plan_record import Cause, path_of
 from preflights_es.core.rationale import alternative_text
+from preflights_es.core.source import Source
 from preflights_es.core.text import one_line, shortened, shown
 from preflights_es.services.request import Request
 from preflights_es.services.results import Who
-from preflights_es.services.why import Acknowledged, Response, Said, Why, WhyArtifact, why
+from preflights_es.services.why import why
+from preflights_es.services.why_results import (
+    Acknowledged,
+    Response,
+    Said,
+    Why,
+    WhyArtifact,
+    WhySession,
+)
 
 DIGEST: Final = 12  # characters of a SHA-256, in words for people
 RESPONSE_MAX: Final = 300  # characters of a provider's response, in words for people
@@ -51,6 +60,8 @@ def why_command(what: str, field: str | None, app: Request, voice: Voice) -> int
             _say_why(voice, value, shown_of(workflow).sources)
         for artifact in found.artifacts:
             _say_artifact(voice, artifact)
+        for session in found.sessions:
+            _say_session(voice, session)
     return 0
 
 
@@ -81,9 +92,7 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
         text = shortened(one_line(response.text or ""), RESPONSE_MAX)
         voice.say(f"             {shown(text)}")
     _say_reasons(voice, value)
-    if value.read:
-        read = (f"{short(one.session_id)} (to event {one.version})" for one in value.read)
-        voice.say(f"  read       sessions {', '.join(read)}")
+    _say_read(voice, value.read)
     if (done := value.acknowledged) is not None:
         word = "accepted" if done.by is not None and done.by.kind == "user" else "proposed"
         relayed = f", passed on by {_by(done.relayed_by)}" if done.relayed_by else ""
@@ -140,6 +149,21 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
         voice.say(shown(f"  replaced   by {one.superseded_by}"))
     if one.path:
         voice.say(shown(f"  file       {one.path}"))
+
+
+def _say_session(voice: Voice, one: WhySession) -> None:
+    """What a session that decides nothing began with, and read."""
+    voice.say(voice.bold(shown(one_line(one.begun.text))))
+    status = one.status.replace("_", " ")
+    voice.say(shown(f"  session    {short(one.session_id)} of {one.workflow}, {status}"))
+    voice.say(f"  begun      {_by_at(one.begun)}")
+    _say_read(voice, one.read)
+
+
+def _say_read(voice: Voice, sources: Sequence[Source]) -> None:
+    if sources:
+        read = (f"{short(one.session_id)} (to event {one.version})" for one in sources)
+        voice.say(f"  read       sessions {', '.join(read)}")
 
 
 def _say_stale(voice: Voice, how: str, causes: Sequence[Cause]) -> None:

@@ -127,6 +127,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """The reference, too, answers as a provider: no step is decided without a response."""
     aside: bool = False
     """Whether its sessions are never `last`: the program opens them, one a day or an occasion."""
+    looks_up: bool = False
+    """Whether a session that is resumed goes on with what its services look up."""
     upcasters: dict[str, Upcaster] = {}
     settings: Callable[[], SettingsTable] | None = None
     """The table of a settings file that it reads; imported where a file has one."""

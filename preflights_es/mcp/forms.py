@@ -18,7 +18,16 @@ CHOICE, OWN, AGREES = "choice", "other", "accept"
 
 def message(session: Session, question: Question) -> str:
     """What stands above the form: the question, and what it is asked for."""
-    return f"{shown(one_line(question.question))} {_source(session)}"
+    words = " ".join(filter(None, (question.question, recommended(session, question))))
+    return f"{shown(one_line(words))} {_source(session)}"
+
+
+def recommended(session: Session, question: Question) -> str:
+    """What an agent recommends, and why; empty where it recommends none of the options."""
+    found = session.shape().get("recommended")
+    if found is None or found.option not in question.options:
+        return ""
+    return f"({found.by.name or found.by.kind} recommends {found.option}: {found.reason})"
 
 
 def asking(question: Question) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def handlers(desk: Desk) -> dict[str, Any]:
     """Of resources and prompts, by the names that the SDK has for them."""
 
     async def listed(context: ServerRequestContext[Any, Any], _: Any) -> types.ListResourcesResult:
-        rows = await _done(Call(desk, context), desk, _decided)
+        rows = await _done(Call(desk, context), _decided)
         brief = types.Resource(
             uri=BRIEF, name="brief", mime_type=TEXT, description="What is in force."
         )
@@ -65,7 +65,7 @@ def handlers(desk: Desk) -> dict[str, Any]:
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
         kind, use = _reader(uri)
-        text = await _done(Call(desk, context), desk, use)
+        text = await _done(Call(desk, context), use)
         content = types.TextResourceContents(uri=uri, mime_type=kind, text=text)
         return types.ReadResourceResult(contents=[content])
 
@@ -78,7 +78,7 @@ def handlers(desk: Desk) -> dict[str, Any]:
     }
 
 
-async def _done(call: Call, desk: Desk, use: Callable[[Request], Any]) -> Any:
+async def _done(call: Call, use: Callable[[Request], Any]) -> Any:
     """What a service comes to; its error in one line.
 
     Raises:
@@ -87,7 +87,7 @@ async def _done(call: Call, desk: Desk, use: Callable[[Request], Any]) -> Any:
     try:
         return await call.run(use)
     except PreflightsError as error:
-        message = desk.worded(str(error), error.code, error.fields)
+        message = call.desk.worded(str(error), error.code, error.fields)
         raise MCPError(types.INVALID_PARAMS, message) from error
 
 

@@ -8,7 +8,7 @@ from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
 from preflights_es.core.text import one_line, shown
 from preflights_es.core.views import Question
-from preflights_es.mcp.forms import values
+from preflights_es.mcp.forms import recommended, values
 from preflights_es.mcp.tool import Given
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.results import Session
@@ -24,7 +24,10 @@ AT_TERMINAL: Final = (
 NEXT: Final = {
     "ready": "Show it to your person, then call accept with session {session}.",
     "proposed": "Tell your person: `preflights accept {session}` at a terminal accepts it.",
-    "waiting": "The model did not answer yet: `preflights resume {session}` asks it again.",
+    "waiting": (
+        "The model did not answer yet: the same start_decision again, or `preflights resume "
+        "{session}` in a shell, asks it again."
+    ),
     "accepted": "It is decided: work by it.",
     "superseded": "Another decision took its place: call decisions.",
     "abandoned": "It was given up: start_decision begins anew.",
@@ -86,7 +89,7 @@ def is_relayed(session: Session) -> bool:
 def _ask(session: Session, question: Question) -> str:
     """Exact words for a client without forms."""
     offered = (f"{n}. {one}" for n, one in enumerate(question.options, 1))
-    words = " ".join([question.question, *offered])
+    words = " ".join([question.question, *offered, recommended(session, question)]).rstrip()
     ask = ASK if is_relayed(session) else AT_TERMINAL
     quoted = encoded(shown(one_line(words))).decode()
     return ask.format(session=short(session.session_id), words=quoted)

@@ -147,7 +147,7 @@ class _Playing:
         workflow = self._child.recording.workflow
         cls = workflow.revisions if revised else workflow.answers
         if cls is None:
-            what = "no answer can be changed" if revised else "nothing is asked"
-            raise Misused(f"in a session of the workflow {workflow.name} {what}")
+            what = "changes no answers" if revised else "asks no question"
+            raise Misused(f"a session of the workflow {workflow.name} {what}")
         at, redacted = self._child.now, self._redacted
         self._child.submit(None, cls(at=at, actor=PROGRAM, answers=given, redacted=redacted))

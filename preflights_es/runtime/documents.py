@@ -189,7 +189,7 @@ class Documents:
         if handle.workflow.record is None:
             raise Refused(
                 f"session {handle.session_id[-8:]} is of the workflow {handle.workflow.name}, "
-                "which has no brief for agents: name a session of another workflow",
+                "which has no brief for agents: leave it out, and the brief is about the project",
                 code="no_brief",
                 workflow=handle.workflow.name,
             )

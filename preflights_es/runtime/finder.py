@@ -44,17 +44,20 @@ class Finder:
         self._numbered = numbered
         self._records = records
 
-    def resolved(self, typed: str) -> str:
+    def resolved(self, typed: str, of: str = "") -> str:
         """The id that a person meant: whole, its beginning, its end, `ADR-0007`, or `last`.
 
         The name of a record's file, with or without its ending, is that of a record alone.
+
+        Args:
+            of: the workflow that `last` is of; any if empty.
 
         Raises:
             UnknownSession, AmbiguousSession: none or several match.
             RecordWithoutSession: the number or name is that of a record alone.
         """
         if typed == LAST:
-            return self._last()
+            return self._last(of)
         if record := RECORD.fullmatch(typed.strip()):
             return self._bearing(typed, int(record[1]))
         wanted = typed.strip().lower()
@@ -104,12 +107,12 @@ class Finder:
         """As an Input records it."""
         return replace(self._told, name=name_cleaned(self._told.name))
 
-    def _last(self) -> str:
+    def _last(self, of: str) -> str:
         """The newest session of this project that this actor or an agent began."""
         runner = self._runner
         for head in self._newest_first():
             workflow = runner.workflow_or_opaque(head.workflow)
-            if workflow.aside:
+            if workflow.aside or of not in ("", head.workflow):
                 continue
             first = runner.store.read(head.session_id)[0]
             if first.data is None:

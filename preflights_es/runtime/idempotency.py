@@ -112,15 +112,15 @@ class Once:
         self._count = 1
         return found.handle.session_id
 
-    def opened_as(self, first: type[Input]) -> str:
-        """The session that the next Input has opened before, as one of a class; empty without one.
+    def recorded_in(self, *kinds: type[Input]) -> str:
+        """The session in which the next Input stands already, as one of some classes; else empty.
 
         Raises:
             ErasedSession: nothing is left of it.
         """
         if not self._key or (found := self._found(self._count + 1)) is None:
             return ""
-        return found.handle.session_id if isinstance(found.new, first) else ""
+        return found.handle.session_id if isinstance(found.new, kinds) else ""
 
     def skip(self) -> None:
         """The next Input was recorded before, and nothing is asked of it."""

@@ -389,9 +389,9 @@ def _answers_of(handle: Handle, *, revise: bool, relays: bool) -> type[Answers]:
     workflow = handle.workflow
     cls = workflow.relayed if relays else workflow.revisions if revise else workflow.answers
     if cls is None:
-        what = "no answer can be changed" if revise else "nothing is asked"
-        what = "no answer is relayed" if relays else what
-        message = f"in a session of the workflow {workflow.name} {what}"
+        what = "its answers cannot be changed" if revise else "it asks no question"
+        what = "it takes no relayed answer" if relays else what
+        message = f"session {handle.session_id[-8:]} is of the workflow {workflow.name}: {what}"
         raise Refused(message, code="no_answers", workflow=workflow.name)
     return cls
 

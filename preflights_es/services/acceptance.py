@@ -174,7 +174,8 @@ class Acceptances(Sessions):
     def _refuse_unfit(self, handle: Handle, cls: type[Input]) -> None:
         """Refuse a session whose workflow has another Input to accept by, or none."""
         if handle.workflow.acknowledges is not cls:
-            message = f"in a session of the workflow {handle.workflow.name} nothing is accepted"
+            of = f"session {handle.session_id[-8:]} is of the workflow {handle.workflow.name}"
+            message = f"{of}: it proposes nothing to accept"
             raise Refused(message, code="not_acceptable", workflow=handle.workflow.name)
 
     # 2. Numbers ------------------------------------------------------------------------------

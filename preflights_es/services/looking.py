@@ -72,13 +72,12 @@ def with_files(request: Request, listed: Callable[[Request], Iterator[R]]) -> It
     """
     from heapq import merge
 
-    log = request.process.file_log
-    told = [*log.others, *log.files.values()] if not log.is_empty else log.others
-    _tell_first(request, told)
+    tell_files(request)
     beside = request.at_files()
     if beside is None:
         yield from listed(request)
         return
+    log = request.process.file_log
     filed = (
         replace(row, file=log.files[row.session_id].path)  # type: ignore[type-var]  # a Struct
         for row in listed(beside)
@@ -107,7 +106,10 @@ def heads_with_files(
     yield from merge(of_log, filed, key=lambda one: one[1].session_id)
 
 
-def _tell_first(request: Request, files: list[FiledSession]) -> None:
+def tell_files(request: Request) -> None:
+    """Say which files differ from the log, the first of them one by one."""
+    log = request.process.file_log
+    files = [*log.others, *log.files.values()] if not log.is_empty else log.others
     said = [file for file in files if file.told or file.compared == "beyond"]
     for file in said[:NAMED_MAX]:
         tell(request, file)

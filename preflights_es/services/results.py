@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from preflights_es.projections.decisions import Decision as Patch
 
 
+NOT_EXPECTED: Final = "it does not fit the session as it stands"
+"""Of an Input that a workflow takes at another time, or never."""
+
+
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """Root of the results."""
 

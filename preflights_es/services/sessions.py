@@ -229,7 +229,10 @@ def resume(request: Request, session: str, *, anew: bool = False) -> Session:
     """
     request.finish_pending()
     handle = request.sessions.load(session)
-    return filed(request, request.led_anew(handle) if anew else request.sessions.resume(handle))
+    step = request.led_anew(handle) if anew else request.sessions.resume(handle)
+    if handle.workflow.looks_up:
+        step = _services(handle.workflow.name).looked_up(request, step)
+    return filed(request, step)
 
 
 def _services(workflow: str) -> Any:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 import msgspec
 
-from preflights_es.core.artifacts import Beside, Related
+from preflights_es.core import session as kernel
 from preflights_es.core.completions import CompletionReceived, CompletionRequested
 from preflights_es.core.decision_record import Decided, Origin
 from preflights_es.core.errors import (
@@ -20,10 +20,7 @@ from preflights_es.core.errors import (
 from preflights_es.core.events import Event, Input
 from preflights_es.core.ids import short
 from preflights_es.core.items import item_id
-from preflights_es.core.observed import Observed
-from preflights_es.core.plan_record import Cause
 from preflights_es.core.questions import Answers
-from preflights_es.core.rationale import Rejected, Statement
 from preflights_es.core.source import Source, sources
 from preflights_es.core.times import iso
 from preflights_es.core.views import Behind
@@ -31,154 +28,18 @@ from preflights_es.projections.decisions import in_force
 from preflights_es.projections.folding import Read
 from preflights_es.services.looking import looking
 from preflights_es.services.request import Request
-from preflights_es.services.results import Result, Who
-
-
-class Said(Result, frozen=True):
-    """Who recorded an Input, and when."""
-
-    version: int
-    by: Who | None
-    at: str
-
-
-class Intention(Said, frozen=True):
-    """What the session began with."""
-
-    text: str
-
-
-class Asked(Result, frozen=True):
-    """The question that a value answers."""
-
-    version: int | None
-    text: str
-    options: tuple[str, ...]
-
-
-class Answer(Said, frozen=True):
-    """What a person said."""
-
-    values: tuple[str, ...]
-    relayed_by: Who | None = None
-
-
-class Response(Result, frozen=True):
-    """What a provider said."""
-
-    version: int | None
-    call: str
-    provider: str
-    model: str
-    prompts: tuple[str, ...]
-    text: str | None
-
-
-class Acknowledged(Result, frozen=True):
-    """Who accepted or proposed it, and who passed that on."""
-
-    version: int
-    by: Who | None
-    relayed_by: Who | None
-    at: str
-
-
-class Why(Result, frozen=True):
-    """One decided value, with the events behind it; times are ISO 8601, UTC."""
-
-    session_id: str
-    uid: str
-    standing: str
-    category: str
-    field: str
-    value: str
-    source: str
-    by: Who | None
-    at: str
-    version: int
-    keyword: str | None
-    """The word of the intention that named the value."""
-    intention: Intention
-    task: str | None
-    """The task that was clarified, by what people type for it."""
-    observed: Observed | None
-    """Where an agent asked the question, if it was not asked here."""
-    question: Asked | None
-    answer: Answer | None
-    response: Response | None
-    acknowledged: Acknowledged | None
-    superseded_by: Related | None
-    kept: tuple[Beside, ...]
-    read: tuple[Source, ...]
-    """Sessions that this one read: what its model was told of, and what it replaces."""
-    because: Statement | None
-    consequences: tuple[Statement, ...]
-    alternatives: tuple[Rejected, ...]
-
-
-class FileRead(Result, frozen=True):
-    """A file of the project that was read."""
-
-    path: str
-    sha256: str
-    """As it lay there then."""
-    now: Literal["same", "changed", "gone"]
-
-
-class RecordRead(Result, frozen=True):
-    """What was read of another session."""
-
-    kind: Literal["plan", "decision"]
-    id: str
-    """An artifact's id, or a decision's uid."""
-    source: Source
-
-
-class Stood(Acknowledged, frozen=True):
-    """A change of an artifact's standing, and who made it."""
-
-    standing: str
-    stale: tuple[Cause, ...]
-    """Why the artifact was stale, with the actor's leave."""
-
-
-class WhyArtifact(Result, frozen=True):
-    """One artifact, with what it was made from and who decided on it; times as in `Why`."""
-
-    session_id: str
-    id: str
-    type: str
-    subject: str
-    standing: str
-    version: int
-    """Of the event that made it."""
-    created_at: str
-    created_by: str
-    begun: Said
-    stale: tuple[Cause, ...]
-    """Why what was read was stale, with the actor's leave."""
-    files: tuple[FileRead, ...]
-    records: tuple[RecordRead, ...]
-    answers: tuple[Answer, ...]
-    """What a person said before it was made."""
-    response: Response | None
-    """The one that it follows from; None of a report on a call that failed."""
-    standings: tuple[Stood, ...]
-    """Oldest first."""
-    reason: str
-    """Of a rejection; of a report, its summary."""
-    superseded_by: str
-    path: str
-    """Of its file, once that was written."""
-
-
-class Whys(Result, frozen=True, tag_field="format", tag="why/1"):
-    """All that was asked for: values, of the newest decision first, or artifacts."""
-
-    behind: bool
-    """Whether it may be older than the log, because another process was writing."""
-    values: tuple[Why, ...]
-    artifacts: tuple[WhyArtifact, ...] = ()
+from preflights_es.services.results import Who
+from preflights_es.services.why_results import (
+    Acknowledged,
+    Answer,
+    Asked,
+    Intention,
+    Response,
+    Why,
+    WhyArtifact,
+    Whys,
+    WhySession,
+)
 
 
 def why(
@@ -195,15 +56,19 @@ def why(
     Raises:
         Refused: nothing matches, or nothing is decided there.
     """
-    values, artifacts = _meant(request, what, field)
-    behind = bool(request.process.projector.behind)
-    whys = Whys(behind=behind, values=tuple(one for one, _ in values), artifacts=artifacts)
+    values, artifacts, sessions = _meant(request, what, field)
+    whys = Whys(
+        behind=bool(request.process.projector.behind),
+        values=tuple(one for one, _ in values),
+        artifacts=artifacts,
+        sessions=sessions,
+    )
     return whys, tuple(workflow for _, workflow in values)
 
 
 def _meant(
     request: Request, what: str, field: str | None
-) -> tuple[list[tuple[Why, str]], tuple[WhyArtifact, ...]]:
+) -> tuple[list[tuple[Why, str]], tuple[WhyArtifact, ...], tuple[WhySession, ...]]:
     from preflights_es.services import why_artifacts
 
     try:
@@ -214,12 +79,14 @@ def _meant(
         if field is not None:
             raise
         artifacts = why_artifacts.named(request, what)
-        return ([] if artifacts else _in_force(request, what)), artifacts
+        return ([] if artifacts else _in_force(request, what)), artifacts, ()
     session_id = at.sessions.resolved(what)
     read = at.process.history(session_id)
     if read.workflow.planned is not None and field is None:
-        return [], why_artifacts.of_session(at, read)
+        return [], why_artifacts.of_session(at, read), ()
     found = read.patches
+    if read.workflow.decided is None and field is None and (sources := _sources(read)):
+        return [], (), (_session(read, sources),)
     if not found:
         refuse_undecided(read, "no_decision")
     decided = found[-1]
@@ -228,7 +95,7 @@ def _meant(
         known = ", ".join(origin.field for origin in decided.origins)
         message = f"session {short(session_id)} has no field {field!r}: it has {known}"
         raise Refused(message, code="no_such_field", session=short(session_id))
-    return [_why(read, decided, origin) for origin in origins], ()
+    return [_why(read, decided, origin) for origin in origins], (), ()
 
 
 def refuse_undecided(read: Read, code: str) -> NoReturn:
@@ -335,6 +202,19 @@ def _intention(read: Read, decided: Decided) -> Intention:
     assert isinstance(first, Input), "a session begins with an Input"
     text = _behind(read, 1).intention or decided.title
     return Intention(version=1, by=Who.of(first.actor), at=iso(first.at), text=text)
+
+
+def _session(read: Read, sources: tuple[Source, ...]) -> WhySession:
+    first, last = read.events[0], read.sessions[-1]
+    assert isinstance(first, Input), "a session begins with an Input"
+    text = read.workflow.view(last.state).intention
+    return WhySession(
+        session_id=read.head.session_id,
+        workflow=read.workflow.name,
+        status=kernel.status(read.workflow, last),
+        begun=Intention(version=1, by=Who.of(first.actor), at=iso(first.at), text=text),
+        read=sources,
+    )
 
 
 def _task(read: Read) -> str | None:

@@ -19,15 +19,8 @@ from preflights_es.projections.folding import Read
 from preflights_es.services.looking import looking, with_files
 from preflights_es.services.request import Request
 from preflights_es.services.results import Who
-from preflights_es.services.why import (
-    FileRead,
-    RecordRead,
-    Said,
-    Stood,
-    WhyArtifact,
-    answer_of,
-    response_of,
-)
+from preflights_es.services.why import answer_of, response_of
+from preflights_es.services.why_results import FileRead, RecordRead, Said, Stood, WhyArtifact
 
 ID_MIN: Final = 4  # characters by which an artifact can be named
 _ID: Final = re.compile(r"[0-9a-f]{4}[0-9a-f-]{0,32}")

@@ -115,8 +115,8 @@ def test_a_session_is_begun_answered_shown_and_replayed(house: House) -> None:
 def test_what_the_workflow_does_not_have_is_refused_in_words(house: House) -> None:
     id_ = begun(house)[-8:]
     for words, said in (
-        (("revise", id_, "tone=x"), "workflow toy no answer can be changed"),
-        (("accept", id_), "in a session of the workflow toy nothing is accepted"),
+        (("revise", id_, "tone=x"), "workflow toy: its answers cannot be changed"),
+        (("accept", id_), "is of the workflow toy: it proposes nothing to accept"),
         (("why", id_), f"session {id_} has no decision"),
         (("admin", "render", id_), f"session {id_} has no document\n"),
         (("audit", "trail", "--decision", id_), f"session {id_} has no decision"),

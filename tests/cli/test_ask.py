@@ -10,6 +10,7 @@ import sqlite3
 import threading
 import time
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,23 @@ def test_words_are_no_csv(asked: Project) -> None:
     assert "2. tokens" in done.err
 
 
+@pytest.mark.parametrize(("zone", "ahead"), [("XXX-14", 14), ("XXX+12", -12)])
+def test_days_are_those_of_the_clock_that_asks(asked: Project, zone: str, ahead: int) -> None:
+    local = {"TZ": zone}
+    day = (datetime.now(UTC) + timedelta(hours=ahead)).date().isoformat()
+    done = asked.run("ask", "sessions by day, today", "--run", "--json", env=local)
+    assert done.json["result"]["rows"] == [[day, 3]]
+
+
+def test_a_follow_up_on_another_day_says_from_which_day_it_counts(asked: Project) -> None:
+    found = answer(asked, "sessions today")
+    there = {"TZ": "XXX-14" if datetime.now(UTC).hour >= 10 else "XXX+12"}
+    done = asked.run("ask", "--follow-up", "by workflow", "--json", env=there)
+    day = found["sql"].split("'")[1]
+    assert f"the days of this session count from {day}; a new" in done.err
+    assert asked.call("ask", "--follow-up", "by day").err == ""
+
+
 def test_a_question_goes_on_by_number_and_by_words(asked: Project) -> None:
     found = answer(asked, "sessions and tokens", code=3)
     assert (found["type"], found["candidates"]) == ("ambiguous", ["sessions", "tokens"])
@@ -132,6 +150,7 @@ def test_a_model_that_fails_leaves_the_session_open(asked: Project) -> None:
         ("a", "--session", "last"),
         ("--session", "last"),
         ("--follow-up", "a", "--catalog", "."),
+        ("--follow-up", "a", "--strict"),
         ("a", "--csv"),
         ("a", "--any-project"),
         ("a", "--run", "--any-project", "--on", "x.db"),
@@ -243,6 +262,7 @@ def test_what_a_database_holds_moves_no_terminal_and_is_no_formula(
         ("sql: SELECT 1\n", 1, "name"),
         ("name: a\n", 1, "sql"),
         ("name: a\nsnippet: ../x.sql\n", 2, "snippet"),
+        ("name: a\nsnippet: nowhere.sql\n", 2, "snippet"),
         ("name: a\nsql: SELECT 1\naliases: b\n", 3, "aliases"),
         ("name: [a]\nsql: SELECT 1\n", 1, "name"),
         ("name: '{a}'\nsql: SELECT 1\n", 1, "name"),

@@ -36,7 +36,7 @@ def test_a_note_becomes_a_task_a_plan_a_decision_an_answer_and_passes() -> None:
         ("note tasks", "ADR-0001"),
         ("today --done", "(done)"),
         ("recall", "Use PostgreSQL for the database"),
-        ("ask", "decisions\n  1\n"),
+        ("ask", "decisions\n─────────\n1\n"),
         ("plan project", '"name": "baskets"'),
         ("approve", "written to .preflights/artifacts/ProjectPlan-"),
         ("plan architecture", "domain_cannot_import_infrastructure"),

@@ -176,6 +176,15 @@ def test_silence_waits_in_the_inbox(house: Project, response: object) -> None:
     assert waiting["origin"].startswith("asked by codex, ")
 
 
+def test_the_inbox_says_why_a_long_question_is_open(house: Project) -> None:
+    asked = {"questions": [{"question": f"Which broker {'or log ' * 20}?"}]}
+    away = {"answers": {}, "afkTimeoutMs": 60_000}
+    hook(house, "PostToolUse", {**ASKS, "tool_input": asked, "tool_response": away})
+    told = " ".join(house.call("inbox").out.split())
+    assert "Which broker or log" in told
+    assert "claude-code, timed out)" in told.replace("preflights answer ", "")
+
+
 def test_a_question_that_hides_its_answer_is_not_recorded(house: Project) -> None:
     questions = [{"id": "q", "question": "Which key?", "isSecret": True}]
     said = {**ASKS, "tool_input": {"questions": questions}, "tool_response": {"answers": {}}}
@@ -268,7 +277,9 @@ def test_outside_of_a_repository_nothing_breaks(house: Project, tmp_path: Any) -
 
 def test_a_busy_log_holds_no_agent(house: Project) -> None:
     house.decided()
-    for event, said in (("SessionStart", {}), ("PreToolUse", EDIT), ("PostToolUse", ASKS)):
+    several = {"tool_input": {"questions": [{"question": f"Which {n}?"} for n in range(4)]}}
+    asks = {**ASKS, **several}
+    for event, said in (("SessionStart", {}), ("PreToolUse", EDIT), ("PostToolUse", asks)):
         with locked(house):
             began = time.monotonic()
             hook(house, event, said)

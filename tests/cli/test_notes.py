@@ -379,10 +379,11 @@ def test_a_wrong_value_in_a_note_is_recorded_and_refused(house: Project) -> None
 
 def test_only_a_note_takes_items(house: Project) -> None:
     house.started_session()
+    other = house.show()["session_id"]
     refusal = "is of the workflow clarification; this command is for notes"
-    done = house.call("note", "add", "task", "x", "--note", "last")
+    done = house.call("note", "add", "task", "x", "--note", other)
     assert (done.code, refusal in done.err) == (1, True)
-    done = house.call("note", "done", "last.1")
+    done = house.call("note", "done", f"{other}.1")
     assert (done.code, refusal in done.err) == (1, True)
 
 
@@ -483,10 +484,10 @@ def test_a_note_is_shown_logged_replayed_and_moved_like_any_session(house: Proje
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        (("accept", "last", "--by", "Ada"), "workflow extraction nothing is accepted"),
+        (("accept", "last", "--by", "Ada"), "workflow extraction: it proposes nothing to accept"),
         (("prompt", "last"), "no brief for agents"),
         (("admin", "render", "last"), "write no documents"),
-        (("revise", "last", "start_time=9"), "no answer can be changed"),
+        (("revise", "last", "start_time=9"), "its answers cannot be changed"),
     ],
 )
 def test_what_is_not_for_notes_is_refused_clearly(

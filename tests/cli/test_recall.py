@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -141,3 +142,43 @@ def test_an_erasure_names_the_recalls_that_show_a_link_to_it(
     planned = house.call("admin", "erase", decided[0], "--dry-run", "--json").json
     quotes = {one["session_id"]: one["how"] for one in planned["quotes"]}
     assert quotes[found["session_id"]] == "named"
+
+
+def test_a_strict_recall_that_is_resumed_looks_up_what_it_asked(
+    house: Project, decided: list[str]
+) -> None:
+    asked = ("recall", "login", "--provider", "sim", "--strict", "--faults", "timeout=1", "--json")
+    waiting = house.call(*asked)
+    assert (waiting.code, waiting.json["status"]) == (5, "waiting")
+    id_ = waiting.json["session_id"]
+    found = house.call("resume", id_, "--provider", "mock", "--json")
+    assert (found.code, found.json["status"]) == (0, "done")
+    assert [one["session_id"] for one in found.json["results"]] == [decided[0]]
+    assert house.call("resume", id_, "--json").json["version"] == found.json["version"]
+    assert house.call("replay", id_).code == 0
+
+
+def test_a_recall_that_was_cut_short_says_that_nothing_was_looked_up(
+    house: Project, decided: list[str], tmp_path: Path
+) -> None:
+    id_ = recall(house, "login")["session_id"]
+    lines = house.call("admin", "export", id_).out.splitlines(keepends=True)
+    cut = tmp_path / "cut.jsonl"
+    cut.write_text("".join(lines[:2]), "utf-8")
+    log = ("--db", str(tmp_path / "other.db"))
+    house.call("admin", "db", "upgrade", *log)
+    assert house.call("admin", "import", str(cut), *log).code == 0
+    shown = house.call("show", id_, *log)
+    assert f"Nothing was looked up yet. Go on with: preflights resume {id_[-8:]}" in shown.out
+    assert house.call("resume", id_, "--json", *log).json["version"] == 4
+
+
+def test_why_names_what_a_recall_read(house: Project, decided: list[str]) -> None:
+    found = recall(house, "login")
+    (why,) = house.call("why", found["session_id"], "--json").json["sessions"]
+    assert (why["workflow"], why["status"], why["begun"]["text"]) == ("recall", "done", "login")
+    assert [one["session_id"] for one in why["read"]] == [decided[0]]
+    told = house.call("why", found["session_id"]).out
+    assert f"  read       sessions {decided[0][-8:]} (to event " in told
+    empty = recall(house, "teleportation")["session_id"]
+    assert "has no decision" in house.call("why", empty).err

@@ -193,6 +193,7 @@ def test_sync_takes_over_what_only_files_have_and_goes_on(
     pulled(house, clone)
     told = house.call("show", decided).err
     assert "goes on beyond the log, to event" in told
+    assert told in house.call("recall", "login").err
     assert "is superseded; `preflights sync` takes it over" in told
     assert house.show(decided)["status"] == "accepted"
 

@@ -18,7 +18,7 @@ def test_sessions_are_listed_newest_first(house: Project) -> None:
     house.decided("Add login\nfor everyone")
     house.started_session("Do it")
     listed = house.call("sessions").out.splitlines()
-    assert listed[0].split() == ["id", "age", "status", "progress", "intention"]
+    assert listed[0].split() == ["id", "age", "workflow", "status", "progress", "intention"]
     assert listed[2].endswith("needs answers  0 %       Do it")
     assert listed[3].endswith("accepted       100 %     Add login for everyone")
     assert all(line == line.rstrip() for line in listed)

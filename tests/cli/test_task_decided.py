@@ -35,6 +35,17 @@ def test_a_task_names_the_decision_and_stays_open(house: Project, task: str) -> 
     assert house.call("audit", "verify").code == 0
 
 
+def test_last_stays_the_newest_note_after_its_task_is_decided(house: Project, task: str) -> None:
+    assert house.call("start", "--task", "last.1", *ACCEPTED).code == 0
+    assert house.call("today", "--from", "08:00", "--until", "18:00").code == 0
+    assert house.call("note", "edit", "last.1", "--minutes", "30").code == 0
+    added = house.call("note", "add", "idea", "Sell logs", "--note", "last", "--json").json
+    assert added["items"][0]["id"] == task
+    assert "The plan is done." in house.call("today", "--done", "last.1").out
+    assert house.call("note", "done", "last.1").err.startswith("Not done: the task is done")
+    assert house.show()["workflow"] == "clarification"
+
+
 def test_why_names_the_task(house: Project, task: str) -> None:
     house.call("start", "--task", task, *ACCEPTED)
     assert f"  task       {task}\n" in house.call("why").out
@@ -95,5 +106,6 @@ def test_an_erased_note_hinders_no_acceptance(house: Project, task: str) -> None
     note = house.call("note", "list", "--json").json["notes"][0]["session_id"]
     done = house.call("admin", "erase", note, "--yes")
     assert "quotes" in done.out + done.err
+    assert f"session {note[-8:]} was erased" in house.call("note", "done", task).err
     house.call("answer", "last", "OAuth")
     assert house.call("accept", "--by", "Ada").code == 0

@@ -9,6 +9,7 @@ import pytest
 
 from preflights_cli.workflows.planning.display import hours
 from tests.cli.program import Project
+from tests.cli.tampering import flipped, tampered
 from tests.providers import server
 from tests.providers.server import FakeAPI, wait_until
 
@@ -90,6 +91,14 @@ def test_no_open_task_is_said_and_nothing_recorded(house: Project) -> None:
     )
     assert "Keine offenen Aufgaben." in house.call("today", "--language", "de").out
     assert house.call("sessions").out == house.call("sessions", "--all").out
+
+
+def test_a_day_is_not_planned_again_where_no_task_is_open(house: Project, tasks: list[str]) -> None:
+    before = today(house, *DAY)
+    for task in tasks:
+        house.call("note", "done", task)
+    assert house.call("today", "--replan", *DAY).out.startswith("No open tasks.\n")
+    assert today(house) == before
 
 
 def test_busy_intervals_and_minutes_are_kept(house: Project, tasks: list[str]) -> None:
@@ -313,13 +322,24 @@ def test_a_plan_under_a_key_is_made_once(
     args = tuple(arg.format(tasks[0]) for arg in args)
     if "--replan" in args:
         today(house, *DAY)
-    # The same day began an hour later for the second run, and a task is over by then.
-    begins = ("--from", "09:00"), ("--from", "10:00")
-    first = today(house, *begins[0], "--until", "18:00", *args, "--key", "k")
-    house.call("note", "done", tasks[0])
-    again = today(house, *begins[1], "--until", "18:00", *args, "--key", "k")
-    assert again == first
-    assert today(house)["version"] == first["version"]
+    first = today(house, *DAY, *args, "--key", "k")
+    version = today(house)["version"]
+    # By the second run the tasks are over and the day is, which ends before it begins.
+    for task in tasks:
+        house.call("note", "done", task)
+    assert today(house, "--until", "00:00", *args, "--key", "k") == first
+    assert today(house)["version"] == version == first["version"]
+
+
+def test_another_day_under_a_key_is_the_day_of_the_key(house: Project, tasks: list[str]) -> None:
+    """The two zones are 26 hours apart, so that they never have the same date."""
+    day = ("--from", "00:00", "--until", "24:00")
+    west, east = ({"TZ": zone} for zone in ("Etc/GMT+12", "Etc/GMT-14"))
+    for args in (day, ("--replan", *day), ("--mini", tasks[1]), ("--done",)):
+        run = ("today", *args, "--key", f"k {args}", "--json")
+        first = house.run(*run, env=west)
+        assert first.code == 0, first.err
+        assert house.run(*run, env=east).json == first.json
 
 
 def test_a_task_that_was_closed_meanwhile_closes_the_block(
@@ -359,6 +379,14 @@ def test_a_plan_replays(house: Project, tasks: list[str]) -> None:
     assert house.call("replay", id_).out.startswith(f"{id_[-8:]} identical")
 
 
+def test_a_plan_of_a_task_that_is_said_to_be_normal_replays(
+    house: Project, tasks: list[str]
+) -> None:
+    house.call("note", "edit", tasks[1], "--importance", "normal")
+    id_ = today(house, *DAY, "--provider", "sim")["session_id"]
+    assert house.call("replay", id_).out.startswith(f"{id_[-8:]} identical")
+
+
 def test_an_erased_note_names_the_plan_that_quotes_it(house: Project, tasks: list[str]) -> None:
     plan = today(house, *DAY)["session_id"]
     note = house.call("show", "last", "--json").json["session_id"]
@@ -366,6 +394,17 @@ def test_an_erased_note_names_the_plan_that_quotes_it(house: Project, tasks: lis
     assert done.code == 0, done.err
     assert plan[-8:] in done.out + done.err
     assert house.call("today", "--replan", *DAY).code == 0
+
+
+def test_a_damaged_plan_gives_way_and_a_damaged_note_says_nothing(
+    house: Project, tasks: list[str]
+) -> None:
+    first = today(house, *DAY)["session_id"]
+    tampered(house, first, flipped)
+    plan = today(house, *DAY)
+    assert plan["session_id"] != first
+    tampered(house, house.show()["session_id"], flipped)
+    assert today(house, "--mini", tasks[2])["mini_task_ids"] == [tasks[2]]
 
 
 def test_an_abandoned_plan_gives_way_to_another(house: Project, tasks: list[str]) -> None:

@@ -55,6 +55,16 @@ def test_what_was_decided_is_proposed_once_and_confirmed(shop: Project) -> None:
     assert shop.call("inbox", "--all", "--by", "Ada").out == "No proposal waits.\n"
 
 
+def test_what_another_clone_has_confirmed_is_known_by_its_files(shop: Project) -> None:
+    shop.call("transcripts", "claude")
+    assert shop.call("inbox", "--all", "--by", "Ada").code == 0
+    shop.log.unlink()
+    said = "0 decisions to propose, 2 decisions proposed before."
+    assert shop.call("transcripts", "claude", "--dry-run").out.startswith(said)
+    assert shop.call("sync").code == 0
+    assert shop.call("transcripts", "claude", "--dry-run").out.startswith(said)
+
+
 def test_the_inbox_as_json_is_what_still_waits(shop: Project) -> None:
     shop.call("transcripts", "claude")
     assert len(shop.call("inbox", "--json").json["waiting"]) == 2

@@ -14,10 +14,13 @@ from mcp import Client
 from preflights_es.mcp.server import server, threads
 from preflights_es.settings.load import Options
 from tests.cli.program import Project
-from tests.mcp.clients import ERAS, opened, talked, told
+from tests.cli.test_lost_claims import forgotten
+from tests.mcp.clients import CLAUDE, ERAS, opened, talked, told
+from tests.mcp.test_wire import Raw
 from tests.providers.server import FakeAPI, slow, text, wait_until
 
 CLARIFY = {"category": "Database", "question": "Which one?", "options": ["SQLite", "MySQL"]}
+KEY = "PREFLIGHTS_OPENAI_API_KEY"
 WAIT_S = 0.6  # longer than until a model at work is shown
 
 
@@ -48,7 +51,7 @@ def shop_is_asked(request: Any) -> bool:
 def test_progress_is_told_and_a_cancelled_call_is_saved(
     shop: Project, api: FakeAPI, era: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PREFLIGHTS_OPENAI_API_KEY", "sk-not-a-real-key")
+    monkeypatch.setenv(KEY, "sk-not-a-real-key")
     heard: list[str | None] = []
 
     async def hears(progress: float, total: float | None, message: str | None) -> None:
@@ -69,3 +72,31 @@ def test_progress_is_told_and_a_cancelled_call_is_saved(
     asyncio.run(with_model(shop, api, flow, era))
     assert heard[0] == "asking openai a-model"
     assert len(api.requests) == 1
+
+
+def test_a_model_that_a_dead_server_asked_is_asked_again_by_the_same_call(
+    shop: Project, api: FakeAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(KEY, "sk-not-a-real-key")
+    said = {"intention": "Keep orders in a database"}
+    led = ("--provider", "openai", "--model", "a-model", "--base-url", api.openai)
+    process = shop.started("mcp", *led, env={KEY: "sk-not-a-real-key"})
+    server = Raw(process)
+    client = CLAUDE.model_dump(include={"name", "version"})
+    begun = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
+    server.ask(1, "initialize", **begun)
+    server.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
+    call = {"name": "start_decision", "arguments": said}
+    message = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
+    server.send(json.dumps(message).encode())
+    wait_until(lambda: len(api.requests) == 1)
+    process.kill()
+    process.communicate()
+
+    async def flow(client: Client) -> list[str]:
+        held = await told(client, "start_decision", **said)
+        forgotten(shop)  # as after the time that a call may take
+        return [held["status"], (await told(client, "start_decision", **said))["status"]]
+
+    api.script(text(json.dumps(CLARIFY)))
+    assert asyncio.run(with_model(shop, api, flow, "auto")) == ["waiting", "needs_answers"]

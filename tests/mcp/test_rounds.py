@@ -79,6 +79,23 @@ def test_a_number_in_own_words_is_no_option(shop: Project) -> None:
     talk(shop.folder, flow, "auto", person({"choice": "Other (specify)", "other": "2"}))
 
 
+@pytest.mark.parametrize("era", ERAS)
+def test_the_person_sees_what_the_agent_recommends_and_why(shop: Project, era: str) -> None:
+    forms: list[Form] = []
+    options = ["Redis", "Memcached"]
+    asked = {"question": "Which cache?", "options": options, "topic": "Cache"}
+    advice = f"({NAME} recommends Redis: sessions use it)"
+
+    async def flow(client: Client) -> None:
+        advised = {"recommendation": "Redis", "reason": "sessions use it"}
+        open_ = await told(client, "start_decision", intention="Cache", **asked, **advised)
+        assert advice in open_["next"]
+        assert open_["options"][:2] == options, "what can be chosen stays as it was given"
+
+    talk(shop.folder, flow, era, person("decline", seen=forms))
+    assert forms[0]["message"].startswith(f"Which cache? {advice} (Preflights")
+
+
 def test_words_beside_a_choice_do_not_push_it_out(shop: Project) -> None:
     async def flow(client: Client) -> None:
         ready = await told(client, "start_decision", **START)

@@ -11,8 +11,8 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
+from preflights_es.mcp.decided import VALUE_MAX
 from preflights_es.mcp.server import INSTRUCTIONS, described, offered, server, threads
-from preflights_es.mcp.tools import VALUE_MAX
 from tests.artifacts.test_project_brief import tokens
 from tests.cli.program import Project
 from tests.mcp.clients import ERAS, NAME, opened, refused, talk, talked, told
@@ -164,7 +164,7 @@ def test_a_plan_of_the_day_says_why_and_what_does_not_fit(shop: Project) -> None
     assert talk(shop.folder, flow)["notices"] == ["No open tasks."]
     assert shop.call("note", "fix the login (1h)").code == 0
     plan = talk(shop.folder, flow)
-    assert plan["reasoning"] or plan["notices"], "late in the day nothing fits, and that is said"
+    assert plan.get("reasoning") or plan["notices"] == ["No room for new tasks today."]
 
 
 def test_a_question_asked_elsewhere_is_proposed_or_stays_open(shop: Project) -> None:
@@ -180,6 +180,30 @@ def test_a_question_asked_elsewhere_is_proposed_or_stays_open(shop: Project) -> 
         assert again["session"] == said["session"]
         line = await refused(client, "record_question", outcome="silence", **asked)
         assert "silence" in line
+
+    talk(shop.folder, flow)
+
+
+def test_a_question_that_a_hook_saw_is_not_recorded_again(shop: Project) -> None:
+    question, answer = "Which queue?", "NATS"
+    asked = {"question": question, "options": [{"label": "NATS"}, {"label": "Kafka"}]}
+    event = {
+        "session_id": "1",
+        "tool_use_id": "2",
+        "tool_name": "AskUserQuestion",
+        "tool_input": {"questions": [asked]},
+        "tool_response": {"answers": {question: answer}},
+    }
+    piped = json.dumps(event).encode()
+    assert shop.call("hook", "PostToolUse", "--agent", "claude", stdin=piped).code == 0
+    seen = shop.show()["session_id"]
+
+    async def flow(client: Client) -> None:
+        said = {"question": question, "outcome": "answered"}
+        same = await told(client, "record_question", answers=["nats"], **said)
+        assert seen.endswith(same["session"])
+        other = await told(client, "record_question", answers=["Kafka"], **said)
+        assert other["session"] != same["session"], "the person thought better of it"
 
     talk(shop.folder, flow)
 

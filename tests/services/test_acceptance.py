@@ -164,5 +164,5 @@ def test_another_version_than_the_one_that_was_shown_is_not_accepted(house: Hous
 
 def test_what_another_input_accepts_is_refused(house: House) -> None:
     handle = house.began()
-    with pytest.raises(Refused, match="in a session of the workflow toy nothing is accepted"):
+    with pytest.raises(Refused, match="of the workflow toy: it proposes nothing to accept"):
         house.by().acknowledged(handle.session_id, toy.Asked, {}, by=None, expect=None)

@@ -10,15 +10,18 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
-from preflights_es.core.errors import ErasedSession, Refused
+from preflights_es.core.errors import CallHeld, ErasedSession, Refused
 from preflights_es.core.observed import Observed, Outcome
 from preflights_es.core.questions import WrittenQuestion
+from preflights_es.core.text import one_line
 from preflights_es.mcp.call import Call
+from preflights_es.mcp.forms import values
 from preflights_es.mcp.rounds import Came, asked, shown
 from preflights_es.mcp.standing import Standing, standing
 from preflights_es.mcp.tool import Arguments, Tool
 from preflights_es.services import sessions
 from preflights_es.services.clarification.observed import record
+from preflights_es.services.inbox import acceptable
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 from preflights_es.workflows.clarification import WORKFLOW
@@ -63,24 +66,27 @@ def _begun(request: Request, begin: Callable[[Request], Session]) -> Session | N
     """The session under the request's key; None where it is over."""
     try:
         session = begin(request)
+        is_new = not session.is_recalled
     except ErasedSession:
         return None
     except Refused as error:
-        if error.code != "key_used":
+        before = request.desk.once.opened_before() if request.desk.once else ""
+        if error.code != "key_used" or not before:
             raise
         # The same client began it in another version, and has another name in the log.
-        return _begun_before(request)
+        session, is_new = sessions.show(request, before), False
     session = sessions.conversed(request, session)
-    return None if session.status in OVER else session
-
-
-def _begun_before(request: Request) -> Session | None:
-    once = request.desk.once
-    before = once.opened_before() if once else ""
-    if not before:
+    if session.status in OVER:
         return None
-    session = sessions.show(request, before)
-    return None if session.status in OVER else session
+    return session if is_new or session.status != "waiting" else _resumed(request, session)
+
+
+def _resumed(request: Request, session: Session) -> Session:
+    """The session after its model is asked again, where no process asks it now."""
+    try:
+        return sessions.resume(request, session.session_id)
+    except CallHeld:
+        return session
 
 
 class Happened(Arguments, frozen=True):
@@ -101,7 +107,19 @@ async def _record_question(call: Call, given: Happened) -> Standing:
         said = (given.question, given.options, given.answers, came)
         return record(request, *said, topic=given.topic)
 
-    return standing(await _once(call, given, begin))
+    before = await call.run(partial(_proposed, given=given))
+    return standing(before or await _once(call, given, begin))
+
+
+def _proposed(request: Request, given: Happened) -> Session | None:
+    """The proposal of the same question and answer: a hook may have seen them, too."""
+    said = ", ".join(given.answers).casefold()
+    for one in acceptable(request):
+        if one.origin and one.intention == one_line(given.question):
+            session = sessions.show(request, one.session_id)
+            if said in map(str.casefold, values(session).values()):
+                return session
+    return None
 
 
 def _key(call: Call, given: Arguments) -> str:

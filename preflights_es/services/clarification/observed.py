@@ -90,14 +90,13 @@ def record(
     return filed(own_request, done)
 
 
-def recorded(request: Request, question: str, observed: Observed) -> str:
-    """The session of a question that was recorded before; empty without one.
+def recorded(request: Request, question: str, observed: Observed) -> Handle | None:
+    """The session of a question that was recorded before.
 
     Raises:
         ErasedSession: it was erased.
     """
-    before = _before(_as_agent(request, _cleaned(observed, (), ()), question))
-    return before.session_id if before else ""
+    return _before(_as_agent(request, _cleaned(observed, (), ()), question))
 
 
 def _before(own_request: Request) -> Handle | None:

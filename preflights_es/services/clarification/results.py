@@ -15,7 +15,7 @@ from preflights_es.core.rationale import Rejected, Statement
 from preflights_es.core.times import iso
 from preflights_es.core.views import Language
 from preflights_es.runtime.runner import Handle
-from preflights_es.services.results import Result, Session, answer_refused
+from preflights_es.services.results import NOT_EXPECTED, Result, Session, answer_refused
 from preflights_es.workflows.clarification.events import ChangeRefused
 from preflights_es.workflows.clarification.reasons import RATIONALE_MAX
 from preflights_es.workflows.clarification.state import State
@@ -53,7 +53,7 @@ _CHANGES: Final = {
     "blank": "no reason was given",
     "placeholder": "a reason is a placeholder, which says nothing",
     "too_many": f"a decision has at most {RATIONALE_MAX} consequences and alternatives each",
-    "not_expected": "nothing of the kind is expected here",
+    "not_expected": NOT_EXPECTED,
 }
 
 

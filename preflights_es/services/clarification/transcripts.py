@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from preflights_es.core.errors import ErasedSession, Refused
+from preflights_es.core.errors import ErasedSession, PreflightsError, Refused
 from preflights_es.core.observed import Observed, Outcome
 from preflights_es.core.times import iso_or_none
 from preflights_es.redaction import redact_hidden
 from preflights_es.services.clarification.observed import record, recorded
 from preflights_es.services.progress import Drawn, ticking, undrawn
 from preflights_es.services.request import Request
-from preflights_es.services.results import Result
+from preflights_es.services.results import Result, Session
 from preflights_es.services.transcripts.asked import NAMES, Agent, Asked, Tally
 from preflights_es.services.transcripts.files import Unread, found
+from preflights_es.workflows.clarification import WORKFLOW
+from preflights_es.workflows.clarification.state import State
 
 Came = Literal["new", "known", "refused", "apart"]
 """What came of a question: a `new` session, or one that is `known`; `refused` where it cannot be
 recorded; `apart` where no person answered, which records nothing."""
+
+Brought = dict[tuple[str, str], str]
+"""Sessions, by the conversation and the call in which they were asked."""
+
+BROKEN_OFF: Final = ("waiting", "needs_answers", "ready")
+"""Statuses of a session that is not proposed: the command that recorded it was interrupted."""
 
 
 class Told(Result, frozen=True):
@@ -85,8 +94,11 @@ def imported(
     """
     findings, unread = found(agent, request.process.settings.root, path, reading)
     asked = findings.asked()
+    brought = _brought(request) if any(one.is_answered for one in asked) else {}
     with recording(len(asked)) as update:
-        told = tuple(_told(request, agent, one, is_dry=is_dry) for one in ticking(asked, update))
+        told = tuple(
+            _told(request, agent, one, brought, is_dry=is_dry) for one in ticking(asked, update)
+        )
     return Transcripts(
         agent=agent,
         is_dry=is_dry,
@@ -97,8 +109,26 @@ def imported(
     )
 
 
-def _told(request: Request, agent: Agent, asked: Asked, *, is_dry: bool) -> Told:
-    came, session_id, why = _came(request, agent, asked, is_dry=is_dry)
+def _brought(request: Request) -> Brought:
+    """The sessions of agents' questions, also those that began in another log.
+
+    Files and `sync` bring such a session; its Input has a key that only the other log knows.
+    """
+    found: Brought = {}
+    for at in filter(None, (request, request.at_files())):
+        process = at.process
+        for head in process.store.heads(process.project):  # a dry run keeps no projection
+            if head.workflow != WORKFLOW.name:
+                continue
+            with suppress(PreflightsError):  # `audit verify` names what cannot be read
+                state: State = process.runner.load(head.session_id).session.state
+                if state.observed:
+                    found[state.observed.conversation, state.observed.call] = head.session_id
+    return found
+
+
+def _told(request: Request, agent: Agent, asked: Asked, brought: Brought, *, is_dry: bool) -> Told:
+    came, session_id, why = _came(request, agent, asked, brought, is_dry=is_dry)
     return Told(
         question=_freed(asked.question),
         header=_freed(asked.header),
@@ -116,7 +146,9 @@ def _told(request: Request, agent: Agent, asked: Asked, *, is_dry: bool) -> Told
     )
 
 
-def _came(request: Request, agent: Agent, asked: Asked, *, is_dry: bool) -> tuple[Came, str, str]:
+def _came(
+    request: Request, agent: Agent, asked: Asked, brought: Brought, *, is_dry: bool
+) -> tuple[Came, str, str]:
     """What came of a question, its session, and why it is refused."""
     if not asked.is_answered:
         return "apart", "", ""
@@ -126,17 +158,23 @@ def _came(request: Request, agent: Agent, asked: Asked, *, is_dry: bool) -> tupl
     try:
         for conversation in (asked.conversation, *asked.origins):
             elsewhere = replace(observed, conversation=conversation)
-            if before := recorded(request, asked.question, elsewhere):
-                return "known", before, ""
-        if is_dry:
-            return "new", "", ""
-        said = (asked.question, asked.options, asked.answers, observed)
-        made = record(request, *said, topic=asked.header, files=asked.files)
-        return "new", made.session_id, ""
+            before = recorded(request, asked.question, elsewhere)
+            if before is not None and before.status in BROKEN_OFF and not is_dry:
+                with suppress(Refused):  # it was told in other words
+                    _record(request, asked, elsewhere)
+            known = before.session_id if before else brought.get((conversation, asked.call))
+            if known:
+                return "known", known, ""
+        return "new", "" if is_dry else _record(request, asked, observed).session_id, ""
     except ErasedSession as error:
         return "known", "", str(error)
     except Refused as error:
         return "refused", "", str(error)
+
+
+def _record(request: Request, asked: Asked, observed: Observed) -> Session:
+    said = (asked.question, asked.options, asked.answers, observed)
+    return record(request, *said, topic=asked.header, files=asked.files)
 
 
 def _observed(agent: Agent, asked: Asked) -> Observed:

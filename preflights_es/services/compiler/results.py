@@ -14,7 +14,7 @@ from preflights_es.core.plan_record import Cause, PlanStanding
 from preflights_es.core.questions import AnswerRefusal
 from preflights_es.core.times import iso, iso_or_none
 from preflights_es.runtime.runner import Handle
-from preflights_es.services.results import Result, Session, answer_refused
+from preflights_es.services.results import NOT_EXPECTED, Result, Session, answer_refused
 from preflights_es.workflows.compiler import WORKFLOW, context
 from preflights_es.workflows.compiler.events import ChangeRefused, PassBegun
 from preflights_es.workflows.compiler.values import (
@@ -41,7 +41,7 @@ _CHANGES: Final = {
     "not_a_test_plan": "the artifact is no TestPlan",
     "not_a_person": "only a person does that",
     "not_in_force": "the artifact is not in force",
-    "not_expected": "nothing of the kind is expected here",
+    "not_expected": NOT_EXPECTED,
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from preflights_es.core import ids
-from preflights_es.core.errors import Refused
+from preflights_es.core.errors import ErasedSession, Refused
 from preflights_es.core.events import Input
 from preflights_es.core.items import item_id, item_named
 from preflights_es.core.lead import Setup
@@ -111,16 +111,27 @@ class Notes(Sessions):
 
     # 3. Finding ------------------------------------------------------------------------------
 
+    def note(self, typed: str) -> Handle:
+        """The session that was typed; `last` is the newest note.
+
+        Raises:
+            UnknownSession, AmbiguousSession: no session, or several match.
+        """
+        return self._runner.load(self.resolved(typed, extraction.WORKFLOW.name))
+
     def found(self, typed: str) -> Listed:
         """An item by what was typed: a session, a dot, and the item's number.
 
         Raises:
             UnknownSession, AmbiguousSession: no session, or several match.
+            ErasedSession: nothing is left of it.
             Refused: it is no note, or has no such item.
         """
         session, number = item_named(typed)
-        handle = self.load(session)
+        handle = self.note(session)
         self.refuse_other(handle, extraction.WORKFLOW, "this command is for notes")
+        if handle.session.closed == "erased":
+            raise ErasedSession(handle.session_id)
         state: State = handle.session.state
         for item in state.items:
             if item.number == number:

@@ -12,7 +12,7 @@ from preflights_es.core.items import item_id
 from preflights_es.core.questions import AnswerRefusal
 from preflights_es.core.views import Language
 from preflights_es.runtime.runner import Handle
-from preflights_es.services.results import Result, Session, answer_refused
+from preflights_es.services.results import NOT_EXPECTED, Result, Session, answer_refused
 from preflights_es.workflows.extraction.events import ChangeRefused
 from preflights_es.workflows.extraction.values import (
     Energy,
@@ -39,7 +39,7 @@ _CHANGES: Final = {
     "invalid_value": "the {} is not valid: expected {}",
     "nothing_changed": "nothing changes: it says so already",
     "too_many": "the note is full",
-    "not_expected": "nothing of the kind is expected here",
+    "not_expected": NOT_EXPECTED,
 }
 _EXPECTED: Final = {
     "title": "1 to 200 characters on one line",

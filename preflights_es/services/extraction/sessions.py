@@ -56,7 +56,8 @@ def add(
     """
     request.finish_pending()
     request.notice_name()
-    own, to = notes_of(request), request.sessions.load(note) if note else None
+    own = notes_of(request)
+    to = own.note(note) if note else None
     if to is None and (wrong := own.unfit(type_, title, fields)):
         code, words = Note.refusal(wrong)  # a session that would hold nothing is not opened
         raise Refused(words, code=code)

@@ -48,7 +48,7 @@ GENERAL: Final = _words("""
 """Words that look like names of products and stand in any code."""
 AMBIGUOUS: Final = _words("""
     alpine angular babel bootstrap celery cypress drizzle helm hibernate jasmine jest kong loki
-    npm oracle poetry prefect prettier pulsar rails redshift remix rollup sass snowflake solr
+    nomad npm oracle poetry prefect prettier pulsar rails redshift remix rollup sass snowflake solr
     storybook stripe tornado vue yarn
 """)
 """Products that are also words: only a package or a command of the name is one."""

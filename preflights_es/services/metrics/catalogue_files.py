@@ -43,8 +43,10 @@ Check = Callable[[str], tuple[str, ...]]
 
 
 def need_extra() -> None:
-    """Raises:
-    NoExtra: SQL or YAML cannot be read here.
+    """Look for the packages that read SQL and YAML, without loading them.
+
+    Raises:
+        NoExtra: one is not installed.
     """
     from importlib.util import find_spec
 
@@ -173,7 +175,10 @@ class _File:
         name = self._one("snippet")
         if name != Path(name).name or not name.endswith(".sql"):
             raise self.wrong(self._values["snippet"], "snippet", "expected a name such as day.sql")
-        return self._budget.text(folder / name)
+        try:
+            return self._budget.text(folder / name)
+        except Refused as error:
+            raise self.wrong(self._values["snippet"], "snippet", str(error)) from error
 
     def _one(self, key: str) -> str:
         node = self._values.get(key)

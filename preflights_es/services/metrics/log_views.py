@@ -8,10 +8,10 @@ from preflights_es.store.projected import PROJECTED
 from preflights_es.workflows.metrics.values import Dialect, Table
 
 _DAY: Final[dict[Dialect, str]] = {
-    "sqlite": "date({} / 1000000, 'unixepoch')",
-    "postgres": "to_char(to_timestamp({} / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')",
+    "sqlite": "date({} / 1000000 + {}, 'unixepoch')",
+    "postgres": "to_char(to_timestamp({} / 1000000 + {}) AT TIME ZONE 'UTC', 'YYYY-MM-DD')",
 }
-"""The day in UTC of a time in microseconds."""
+"""The day of a time in microseconds, where the clock is so many seconds before UTC."""
 
 _SCHEMA: Final[dict[Dialect, str]] = {"sqlite": "main.", "postgres": ""}
 """In front of a table: in SQLite a later WITH of the same name would take its place."""
@@ -72,26 +72,28 @@ def read() -> frozenset[str]:
     return frozenset(PROJECTED[one.name] for one in tables())
 
 
-def definitions(dialect: Dialect, project: str | None) -> str:
+def definitions(dialect: Dialect, project: str | None, ahead_s: int = 0) -> str:
     """Each table in front of a query, with the rows of one project alone.
 
     Args:
         project: None for the rows of all projects.
+        ahead_s: seconds by which the clock of its days is before UTC.
     """
-    return ", ".join(_definition(one.name, dialect, project) for one in tables())
+    return ", ".join(_definition(one.name, dialect, project, ahead_s) for one in tables())
 
 
-def _definition(name: str, dialect: Dialect, project: str | None) -> str:
+def _definition(name: str, dialect: Dialect, project: str | None, ahead_s: int) -> str:
     columns = ", ".join(
-        f"{_source(source, dialect)} AS {column}" for column, source in _COLUMNS[name].items()
+        f"{_source(source, dialect, ahead_s)} AS {column}"
+        for column, source in _COLUMNS[name].items()
     )
     where = "" if project is None else f" WHERE project = {_literal(project)}"
     return f"{name} AS (SELECT {columns} FROM {_SCHEMA[dialect]}{PROJECTED[name]}{where})"  # noqa: S608  ours alone
 
 
-def _source(source: str, dialect: Dialect) -> str:
+def _source(source: str, dialect: Dialect, ahead_s: int) -> str:
     kind, _, column = source.partition(":")
-    return _DAY[dialect].format(column) if kind == "day" else source
+    return _DAY[dialect].format(column, ahead_s) if kind == "day" else source
 
 
 def _literal(text: str) -> str:

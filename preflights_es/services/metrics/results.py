@@ -7,7 +7,7 @@ from typing import Any, Final
 from preflights_es.core.events import Decision
 from preflights_es.core.questions import AnswerRefusal
 from preflights_es.runtime.runner import Handle
-from preflights_es.services.results import Result, Session, answer_refused
+from preflights_es.services.results import NOT_EXPECTED, Result, Session, answer_refused
 from preflights_es.workflows.metrics.events import NotTaken
 from preflights_es.workflows.metrics.views import AnswerView
 
@@ -20,7 +20,7 @@ _REFUSED: Final = {
 _NOT_TAKEN: Final = {
     "question_open": "a question is open: answer it first",
     "asking": "the model has not answered yet",
-    "not_expected": "nothing of the kind is expected here",
+    "not_expected": NOT_EXPECTED,
     "blank": "the follow-up is empty",
 }
 

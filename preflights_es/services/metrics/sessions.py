@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec.structs import replace
 
 from preflights_es.core.errors import LogDamaged, Refused, StoreError, StoreUnavailable
-from preflights_es.core.events import Input
 from preflights_es.core.ids import short
 from preflights_es.core.text import one_line
-from preflights_es.runtime.runner import Handle, Step
+from preflights_es.runtime.runner import Handle
 from preflights_es.services.answers import Given, pairs
 from preflights_es.services.metrics import log_views
 from preflights_es.services.metrics.catalogue_files import (
@@ -97,20 +97,28 @@ def follow_up(request: Request, text: str, typed: str = "") -> Session:
     handle = found(request, typed)
     if request.leads.named:
         handle = request.led_anew(handle).handle
+    day = handle.session.state.asked_at[:10]
+    if day and not clock_ids.local(clock_ids.now())[0].startswith(day):
+        request.notice("asked_earlier", f"the days of this session count from {day}")
     question = handle.view.questions
     if question and not handle.session.closed:
-        return session_of(request.sessions.answer(handle, [(question[0].id, (text,))]), [])
-    step = _submitted(request, handle, FollowUpPut, {"text": text})
+        step = request.sessions.answer(handle, [(question[0].id, (text,))])
+    else:
+        step = request.sessions.submitted(handle, FollowUpPut, {"text": text}, asks=True)
     return session_of(step, request.notices)
 
 
-def _submitted(request: Request, handle: Handle, new: type[Input], said: dict[str, Any]) -> Step:
-    return request.sessions.submitted(handle, new, said, asks=True)
-
-
 def standing(request: Request, typed: str) -> Session:
-    """A session that asks about data, as it stands; errors as `found`."""
-    return show(request, found(request, typed).session_id)
+    """A session that asks about data, as it stands.
+
+    Raises:
+        Refused: it was erased; and as `found`.
+    """
+    session = show(request, found(request, typed).session_id)
+    if session.erased is not None:
+        message = f"session {short(session.session_id)} was erased: there is no query to run"
+        raise Refused(message, code="no_query")
+    return session
 
 
 def found(request: Request, typed: str = "") -> Handle:
@@ -210,7 +218,8 @@ def run(
     if on and not _is_the_log(request, on):
         brought = _of_another(address, bound(sql, catalogue.dialect, ""), names, limits)
     else:
-        views = _views(request, catalogue, None if any_project else request.process.project)
+        project = None if any_project else request.process.project
+        views = _views(request, catalogue, project, handle.session.state.asked_at)
         brought = rows(address, bound(sql, catalogue.dialect, views), log_views.read(), limits)
     values = tuple(tuple(map(_plain, row)) for row in brought.rows)
     return replace(session, result=Ran(columns=brought.columns, rows=values, more=brought.more))
@@ -230,14 +239,23 @@ def _of_another(address: Address, sql: str, names: Sequence[str], limits: Limits
         raise StoreUnavailable(message, code="database_unreadable") from error
 
 
-def _views(request: Request, catalogue: Catalogue, project: str | None) -> str:
-    """The tables of the log in front of a query, brought up to date."""
+def _views(request: Request, catalogue: Catalogue, project: str | None, asked_at: str) -> str:
+    """The tables of the log in front of a query, brought up to date; days are the question's."""
     ours = {one.name for one in log_views.tables()}
     if not all(one.columns and one.name in ours for one in catalogue.tables):
         message = "the question is about another database"
         raise Refused(message, code="other_database")
     request.process.projector.catch_up()
-    return log_views.definitions(catalogue.dialect, project)
+    return log_views.definitions(catalogue.dialect, project, _ahead_s(asked_at))
+
+
+def _ahead_s(local: str) -> int:
+    """Seconds by which a clock is before UTC; 0 where a log of other hands has no time."""
+    try:
+        offset = datetime.fromisoformat(local).utcoffset()
+    except ValueError:
+        return 0
+    return int(offset.total_seconds()) if offset else 0
 
 
 def _plain(value: object) -> object:

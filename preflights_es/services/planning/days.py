@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from preflights_es.core import ids
 from preflights_es.core.errors import Conflict, PreflightsError, Refused, StoreUnavailable
+from preflights_es.core.events import Input
 from preflights_es.core.items import item_id, item_named
 from preflights_es.core.lead import Lead, Setup
 from preflights_es.core.views import Language
@@ -71,9 +72,9 @@ class Days(Sessions):
                 return None
         return None
 
-    def begun(self) -> Handle | None:
-        """The plan that the same command began before, under its key; None where it did not."""
-        session_id = self._once.opened_as(PlanAsked)
+    def before(self, *kinds: type[Input]) -> Handle | None:
+        """The plan to which the same command said one of these before, under its key."""
+        session_id = self._once.recorded_in(*kinds)
         return self.load(session_id) if session_id else None
 
     def named(self, situation: Situation, typed: str) -> str:
@@ -87,7 +88,7 @@ class Days(Sessions):
         text = typed.strip().lower()
         if any(one.task.id == text for one in situation.tasks):
             return text
-        place = (self.resolved(session), number)
+        place = (self.resolved(session, extraction.WORKFLOW.name), number)
         found = (t for t in situation.tasks if (t.source.session_id, t.number) == place)
         return next((one.task.id for one in found), item_id(*place))
 

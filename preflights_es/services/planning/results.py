@@ -6,7 +6,7 @@ from typing import Final
 
 from preflights_es.core.events import Decision
 from preflights_es.core.views import Language
-from preflights_es.services.results import Result, Session
+from preflights_es.services.results import NOT_EXPECTED, Result, Session
 from preflights_es.workflows.planning.events import ChangeRefused
 from preflights_es.workflows.planning.values import REPLANS_MAX, Planner
 from preflights_es.workflows.planning.views import Entry
@@ -21,7 +21,7 @@ _CHANGES: Final = {
     "no_room": "it does not fit into the time",
     "not_planned": "{} is not in the plan",
     "replans_used_up": f"a day is planned again at most {REPLANS_MAX} times",
-    "not_expected": "nothing of the kind is expected here",
+    "not_expected": NOT_EXPECTED,
 }
 
 

@@ -18,7 +18,13 @@ from preflights_es.services.results import Session, session_of
 from preflights_es.system import clock_ids
 from preflights_es.system.clock_ids import LocalDay
 from preflights_es.workflows.planning import WORKFLOW
-from preflights_es.workflows.planning.events import ChangeRefused
+from preflights_es.workflows.planning.events import (
+    BlockDone,
+    ChangeRefused,
+    PlanAsked,
+    PlanAskedAgain,
+    TasksChosen,
+)
 from preflights_es.workflows.planning.sentences import WARNINGS
 from preflights_es.workflows.planning.values import Situation
 
@@ -54,19 +60,13 @@ def today(
     request.finish_pending()
     request.notice_name()
     day = clock_ids.local_day(clock_ids.now())
-    asked = made.window(day, wanted, request.process.settings.of(WORKFLOW))
     own, is_chosen = days_of(request), bool(focus or minis)
     once = None if request.has_key else own.first(day.day, request.process.log_id)
-    begun = own.begun()
-    handle = None if begun else own.of(day.day)
-    if handle is not None and wanted.is_said and not again:
-        raise Refused("today is planned already", code="planned_already")
-    known = begun or (None if again else handle)
-    found = planned_for(known) if known else _situation(request, day, asked)
+    handle, found = _looked_up(request, day, wanted, again=again)
     # What was typed wrong is refused before a plan is recorded.
     focus_id = None if focus is None else own.named(found, focus)
     mini_ids = tuple(own.named(found, one) for one in minis)
-    if not (begun or handle or found.tasks):
+    if not found.tasks and (handle is None or again):
         return _nothing(request, day.day, (focus_id, *mini_ids))
     if handle is None or again:
         step = _planned(request, handle, found, once, by_hand=is_chosen)
@@ -75,6 +75,28 @@ def today(
     if is_chosen:
         step = own.choose(step.handle, focus_id, mini_ids or None)
     return _told(request, step)
+
+
+def _looked_up(
+    request: Request, day: LocalDay, wanted: Wanted, *, again: bool
+) -> tuple[Handle | None, Situation]:
+    """The plan to go on with, None where one is to be made; and the day that is planned.
+
+    Raises:
+        Refused: something said is no time or no interval; or the day is planned already.
+    """
+    own = days_of(request)
+    if begun := own.before(PlanAsked):
+        return None, planned_for(begun)
+    if changed := own.before(PlanAskedAgain, TasksChosen):
+        return changed, planned_for(changed)
+    asked = made.window(day, wanted, request.process.settings.of(WORKFLOW))
+    handle = own.of(day.day)
+    if handle is None or again:
+        return handle, _situation(request, day, asked)
+    if wanted.is_said:
+        raise Refused("today is planned already", code="planned_already")
+    return handle, planned_for(handle)
 
 
 def _nothing(request: Request, day: str, named: tuple[str | None, ...]) -> NothingToPlan:
@@ -102,7 +124,7 @@ def done(request: Request, task: str | None = None) -> Session:
     request.finish_pending()
     request.notice_name()
     own = days_of(request)
-    handle = own.of(clock_ids.local_day(clock_ids.now()).day)
+    handle = own.before(BlockDone) or own.of(clock_ids.local_day(clock_ids.now()).day)
     if handle is None:
         raise Refused(NO_PLAN, code="no_plan")
     task_id = None if task is None else own.named(planned_for(handle), task)

@@ -163,17 +163,19 @@ def _task(row: Row, id_: str) -> Task:
     low, high = row["duration_min"], row["duration_max"]
     assumed = low is None and high is None
     least, most = ASSUMED if assumed else (low or high, high or low)
-    return Task(
-        id=id_,
-        title=row["title"],
-        duration_min=least,
-        duration_max=most,
-        assumed=assumed,
-        importance=row["importance"] or "normal",
-        energy=row["energy"],
-        due=row["due"],
-        created=max(row["began_at"], 0),
-    )
+    told: dict[str, Any] = {
+        "id": id_,
+        "title": row["title"],
+        "duration_min": least,
+        "duration_max": most,
+        "assumed": assumed,
+        "importance": row["importance"] or "normal",
+        "energy": row["energy"],
+        "due": row["due"],
+        "created": max(row["began_at"], 0),
+    }
+    # Converted, a "normal" of the database is the default, and so is left out as in a replay.
+    return msgspec.convert(told, Task)
 
 
 def _is_of(day: LocalDay, row: Row) -> bool:

@@ -6,7 +6,7 @@ from typing import Final
 
 from preflights_es.core.events import Decision
 from preflights_es.core.views import Language
-from preflights_es.services.results import Session
+from preflights_es.services.results import NOT_EXPECTED, Session
 from preflights_es.workflows.recall.events import RecallRefused
 from preflights_es.workflows.recall.values import Asks, Rewriter
 from preflights_es.workflows.recall.views import Remembered, Standing
@@ -31,7 +31,7 @@ class Recall(Session, frozen=True, kw_only=True):
     @classmethod
     def refusal(cls, decision: Decision) -> tuple[str, str]:
         assert isinstance(decision, RecallRefused), "the only refusal"
-        return decision.reason, "nothing of the kind is expected here"
+        return decision.reason, NOT_EXPECTED
 
 
 SESSION: Final = Recall

@@ -20,6 +20,7 @@ from preflights_es.projections.memory import MARK
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.services.answers import Given
+from preflights_es.services.looking import tell_files
 from preflights_es.services.process import Process
 from preflights_es.services.recall.results import Recall
 from preflights_es.services.request import Request
@@ -63,10 +64,15 @@ def recall(
     }
     setup = request.setup(WORKFLOW, strict=strict)
     step = own.opened(WORKFLOW, RecallAsked, said, setup)
-    if _looks(step.handle):
-        found = _found(request, step.handle.session.state)
-        step = own.submitted(step.handle, DecisionsFound, {"found": found})
-    return _shown(request, step)
+    return _shown(request, looked_up(request, step))
+
+
+def looked_up(request: Request, step: Step) -> Step:
+    """A recall after the index was read, where its queries stand and it was not."""
+    if not _looks(step.handle):
+        return step
+    found = _found(request, step.handle.session.state)
+    return Sessions(request.desk).submitted(step.handle, DecisionsFound, {"found": found})
 
 
 def _shown(request: Request, step: Step) -> Recall:
@@ -83,6 +89,7 @@ def _looks(handle: Handle) -> bool:
 
 def _found(request: Request, state: State) -> tuple[Found, ...]:
     """The best matches of the log, and of session files that say more than it."""
+    tell_files(request)
     beside = request.at_files()
     logs = [request.process] if beside is None else [request.process, beside.process]
     found: dict[str, Found] = {}

@@ -19,6 +19,7 @@ _ASK: Final[dict[Language, str]] = {
     "en": "Which metric do you mean? There are: {}.",
     "de": "Welche Kennzahl ist gemeint? Es gibt: {}.",
 }
+NAMED_MAX: Final = 20  # metrics that one question names
 _NONE: Final[dict[Language, str]] = {
     "en": "The catalogue has no metric. What do you want to know?",
     "de": "Der Katalog hat keine Kennzahl. Was soll beantwortet werden?",
@@ -54,7 +55,7 @@ def answer(
     """
     found = next(filter(None, (named(text, metrics) for text in reversed(said))), [])
     if not found:
-        return _asked(metrics, language)
+        return _asked(metrics[: CANDIDATES[1] if rules == 1 else NAMED_MAX], language)
     if len(found) > 1:
         names = [metric.name for metric in found[: CANDIDATES[1]]]
         return {"type": "ambiguous", "candidates": names}
@@ -134,7 +135,7 @@ def _words(text: str) -> str:
 
 
 def _asked(metrics: Sequence[Metric], language: Language) -> str:
-    names = ", ".join(metric.name for metric in metrics[: CANDIDATES[1]])
+    names = ", ".join(metric.name for metric in metrics)
     return _ASK[language].format(names) if names else _NONE[language]
 
 

@@ -181,12 +181,11 @@ def laid(day: Day, focus: Task | None, small: Sequence[Task], buffer: int) -> La
     small = tuple(small[:MINIS_MAX])
     length = _focus_minutes(focus) if focus else 0
     is_part = focus is not None and focus.twice > 2 * FOCUS_MAX
-    lesser = min(buffer, BUFFER_MIN)
     tries: list[tuple[int, tuple[Task, ...], int]] = [(length, small, buffer)]
     if small:
-        tries += [(length, small[:count], lesser) for count in range(len(small), -1, -1)]
+        tries += [(length, small[:count], BUFFER_MIN) for count in range(len(small), -1, -1)]
     if length > FOCUS_MIN:
-        tries.append((FOCUS_MIN, (), lesser))
+        tries.append((FOCUS_MIN, (), BUFFER_MIN))
     for minutes, kept, between in tries:
         if not (minutes or kept):
             continue

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from preflights_es.core import completion_step
 from preflights_es.core.completion_step import Led
 from preflights_es.core.events import Event, Input
-from preflights_es.core.growing import Growing
 from preflights_es.core.views import Language
 from preflights_es.workflows.planning.events import (
     BlockClosed,
@@ -65,16 +64,8 @@ def counted(state: State) -> State:
     new = state.input
     if not isinstance(new, PlanAskedAgain):
         return state
-    led = replace(
-        state.led,
-        lead=new.lead,
-        prompts=new.prompts,
-        said=Growing(),
-        fell_back="",
-        stalled="",
-        failed="",
-        failure="",
-    )
+    was = state.led
+    led = Led(new.lead, new.prompts, was.candidates, steps=was.steps, calls=was.calls)
     replans = state.replans + 1
     # What was planned before follows from another situation.
     return replace(state, situation=new.situation, input=None, led=led, plan=None, replans=replans)

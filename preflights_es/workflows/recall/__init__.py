@@ -25,4 +25,5 @@ WORKFLOW: Workflow[State] = Workflow(
     lead=lambda state: state.led.lead,
     prompts=tuple(PROMPTS.items()),
     aside=True,
+    looks_up=True,
 )

@@ -6,15 +6,18 @@ from typing import Final
 
 import msgspec
 
+from preflights_es.core.contradictions import EVERYDAY
 from preflights_es.core.evolution import Evolution
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import one_line
 from preflights_es.core.word_stems import folded
 
 REPLACING: Final = late_pattern(
-    r"(?<!\w)(?:replac\w+|migrat(?:e|es|ed|ing)|switch\w*|swap\w*|instead of|moving from|move from"
-    r"|ersetz\w*|migrier\w*|umstell\w*|umgestellt|umsteigen|umstieg|wechsel\w*|gewechselt|abloes\w*"
-    r"|statt|anstatt|anstelle)(?!\w)"
+    r"(?<!\w)(?:replac\w+|migrat(?:e|es|ed|ing)|migration (?:to|from|of|der|des|von|nach|auf)"
+    r"|switch\w*|swap\w*|instead of|mov(?:e|ing) (?:from|off|away)|get(?:ting)? rid of|phas\w+ out"
+    r"|\Achang(?:e|ing) (?:the|our)|ersetz\w*|migrier\w*|umstell\w*|umgestellt|umsteigen|umstieg"
+    r"|umzieh\w*|umzug|umgezogen|wechsel\w*|gewechselt|aus(?:ge)?tausch\w*|ab(?:ge)?loes\w*"
+    r"|loes(?:en|t)\b.*\bab|statt|anstatt|anstelle)(?!\w)"
 )
 """Words of an intention that takes the place of something, English and German, folded."""
 
@@ -38,7 +41,8 @@ def evolution(new: Decision, old: Decision) -> Evolution:
         changed = [name for name in before if after.get(name, before[name]) != before[name]]
         if changed:
             is_said = REPLACING.search(folded(new.intention))
-            names_it = any(_names(new.intention, before[name]) for name in changed)
+            former = (value for name, value in old.fields if _plain(name) in changed)
+            names_it = any(_names(new.intention, value) for value in former)
             return "update" if is_said or names_it else "contradict"
         if before and before.keys() < after.keys():
             return "extend"
@@ -87,7 +91,9 @@ def _plain(text: str) -> str:
 
 
 def _names(intention: str, value: str) -> bool:
-    """Whether a text holds a value as whole words."""
+    """Whether a text holds a value as whole words; one that is also a word, as it is written."""
+    if _plain(value) in EVERYDAY and value not in intention:
+        return False
     said, wanted = f" {_spaced(intention)} ", f" {_spaced(value)} "
     return bool(wanted.strip()) and wanted in said
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -25,6 +25,7 @@ from preflights_es.workflows.recall.values import (
 )
 from preflights_es.workflows.recall.vocabulary import TOPICS, Topic
 
+OTHER: Final = "other"
 NOTHING: Final[Mapping[str, Evolution]] = MappingProxyType({})
 
 
@@ -32,8 +33,8 @@ class Wanted(NamedTuple):
     """A word that is looked for."""
 
     word: str
-    times: int
-    """How often it counts."""
+    more: int
+    """What it counts more than its weight."""
 
 
 # 1. Rewriting --------------------------------------------------------------------------------
@@ -108,13 +109,21 @@ def _judged(found: Finding, said: Evolution) -> Finding:
 
 
 def wanted(question: str, queries: Iterable[str]) -> dict[str, Wanted]:
-    """The words that are looked for, by stem; those of the question itself count more."""
+    """The words that are looked for, by stem; those of the question itself count more.
+
+    The category Other says nothing of a decision.
+    """
     own = set(stems(question))
     found: dict[str, Wanted] = {}
     for query in queries:
         for stem, word in said(query)[:WORDS_MAX]:
-            found.setdefault(stem, Wanted(word, SAID if stem in own else 1))
+            if stem != OTHER:
+                found.setdefault(stem, Wanted(word, SAID if stem in own else 0))
     return found
+
+
+Weights = dict[str, int]
+"""By stem."""
 
 
 class Place(NamedTuple):
@@ -131,7 +140,6 @@ def ranked(
     words: Mapping[str, Wanted],
     *,
     everything: bool,
-    at_most: int = RESULTS_MAX,
     learning: Callable[[str], str] = lambda _: "",
     place_of: Callable[[str], Place | None] = lambda _: None,
 ) -> list[Match]:
@@ -143,32 +151,15 @@ def ranked(
         learning: the session in which words of a decision were learned last, by its uid.
         place_of: where a decision stands of which only learned words match, by its uid.
     """
-    own: dict[str, dict[str, int]] = {}
-    learned: dict[str, dict[str, int]] = {}
-    places: dict[str, Place] = {}
-    for row in rows:
-        term, uid, accepted_at = row["term"], row["uid"], row["accepted_at"]
-        if term not in words:
-            continue
-        if accepted_at is None:
-            if row["session_id"] == learning(uid):
-                learned.setdefault(uid, {})[term] = row["weight"]
-            continue
-        weights = own.get(uid)
-        if weights is None:
-            weights = own[uid] = {}
-            places[uid] = Place(
-                row["session_id"], row["version"], accepted_at, row["superseded_at"]
-            )
-        weights[term] = row["weight"]
+    own, learned, places = _gathered(rows, words, learning)
     for uid in learned.keys() - own.keys():
         if (place := place_of(uid)) is not None:
             places[uid] = place
-    found: list[tuple[int, int, str, dict[str, int]]] = []
+    found: list[tuple[int, int, str, Weights]] = []
     for uid, place in places.items():
         if place.superseded_at is None or everything:
             weights = {**learned.get(uid, {}), **own.get(uid, {})}
-            score = sum(weight * words[term].times for term, weight in weights.items())
+            score = sum(weight + words[term].more for term, weight in weights.items())
             found.append((-score, -place.accepted_at, uid, weights))
     found.sort(key=itemgetter(0, 1, 2))
     return [
@@ -178,15 +169,40 @@ def ranked(
             uid=uid,
             accepted_at=-before,
             score=-lower,
-            words=tuple(one.word for stem, one in words.items() if stem in weights),
-            learned=tuple(
-                one.word
-                for stem, one in words.items()
-                if stem in weights and stem not in own.get(uid, {})
-            ),
+            words=_said_by(words, weights.keys()),
+            learned=_said_by(words, weights.keys() - own.get(uid, {}).keys()),
         )
-        for lower, before, uid, weights in found[:at_most]
+        for lower, before, uid, weights in found[:RESULTS_MAX]
     ]
+
+
+def _gathered(
+    rows: Iterable[Mapping[str, Any]],
+    words: Mapping[str, Wanted],
+    learning: Callable[[str], str],
+) -> tuple[dict[str, Weights], dict[str, Weights], dict[str, Place]]:
+    """By uid: the weights of a decision's own words, those of learned ones, and where it stands."""
+    own: dict[str, Weights] = {}
+    learned: dict[str, Weights] = {}
+    places: dict[str, Place] = {}
+    for row in rows:
+        term, uid, accepted_at = row["term"], row["uid"], row["accepted_at"]
+        if term not in words:
+            continue
+        if accepted_at is None:
+            if row["session_id"] == learning(uid):
+                learned.setdefault(uid, {})[term] = row["weight"]
+            continue
+        if uid not in own:
+            own[uid] = {}
+            place = row["session_id"], row["version"], accepted_at, row["superseded_at"]
+            places[uid] = Place(*place)
+        own[uid][term] = row["weight"]
+    return own, learned, places
+
+
+def _said_by(words: Mapping[str, Wanted], terms: Collection[str]) -> tuple[str, ...]:
+    return tuple(one.word for stem, one in words.items() if stem in terms)
 
 
 def best(found: Iterable[Found]) -> list[Found]:

@@ -19,9 +19,7 @@ from preflights_es.services.clarification.results import Clarification
 from preflights_es.services.inbox import inbox
 from preflights_es.services.replays import replay
 from preflights_es.services.why import why
-from preflights_es.store.sql import SqlStore
-from preflights_es.system import clock_ids
-from tests.observing import OPTIONS, QUESTION, seen
+from tests.observing import OPTIONS, QUESTION, busy_log, seen
 
 
 @pytest.fixture
@@ -113,25 +111,10 @@ def test_the_same_question_is_one_session(house: Opened) -> None:
     assert other.session_id != first.session_id
 
 
-class _Busy(SqlStore):
-    """A log that another process holds at one of the writes."""
-
-    left = 0
-
-    def _wrote(self, work: Any, *, begins: bool = True) -> Any:
-        self.left -= 1
-        if self.left == 0:
-            raise LogBusy("another process is writing")
-        return super()._wrote(work, begins=begins)
-
-
 @pytest.mark.parametrize("busy_at", range(1, 7))
 def test_a_try_that_met_a_busy_log_goes_on_where_it_stopped(tmp_path: Path, busy_at: int) -> None:
     house = opened_process(tmp_path, database=str(tmp_path / "log.db"))
-    log = house.process.__dict__["store"] = _Busy(
-        house.process.settings.database, clock_ids.now, clock_ids.salt
-    )
-    log.left = busy_at
+    log = busy_log(house, busy_at)
     try:
         recorded(house, "SQLite", observed=seen())
     except LogBusy:

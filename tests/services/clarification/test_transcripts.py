@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from preflights_es.bootstrap import Opened, opened_process
+from preflights_es.core.errors import LogBusy
 from preflights_es.core.observed import ANSWERED, Observed
 from preflights_es.services import sessions
 from preflights_es.services.clarification.observed import record
@@ -18,6 +19,7 @@ from preflights_es.services.clarification.transcripts import Transcripts, import
 from preflights_es.services.inbox import inbox
 from preflights_es.services.replays import replay
 from preflights_es.services.transcripts.asked import Agent
+from tests.observing import busy_log
 from tests.services.transcripts.cases import CASES, PG
 from tests.services.transcripts.writing import (
     HERE,
@@ -144,6 +146,17 @@ def test_what_a_hook_has_told_is_known(house: Opened) -> None:
     path = laid(house, "claude", text=text_of(transcript(CASES[0])))
     (one,) = taken(house, "claude", path).questions
     assert (one.came, one.session_id) == ("known", first.session_id)
+
+
+@pytest.mark.parametrize("busy_at", range(1, 6))
+def test_an_import_that_broke_off_is_done_by_the_next(house: Opened, busy_at: int) -> None:
+    path = laid(house, "claude", text=text_of(transcript(CASES[0])))
+    busy_log(house, busy_at)
+    with pytest.raises(LogBusy):
+        taken(house, "claude", path)
+    (one,) = taken(house, "claude", path).questions
+    assert shown(house, one.session_id).status == "proposed"
+    assert len(house.process.store.heads(None)) == 1
 
 
 @pytest.mark.parametrize("agent", AGENTS)

@@ -33,6 +33,8 @@ DECISIONS: Final = (
     Decided("Theme", ("Dark Mode", "Light Mode", "System")),
     Decided("Sync", ("Batch", "Streaming", "Polling")),
     Decided("Store", ("Pinia", "Redux", "Zustand")),
+    Decided("Admin pages", ("htmx", "Angular", "Storybook")),
+    Decided("Jobs", ("systemd", "Nomad", "Snowflake")),
     Decided("HTTP client", ("httpx", "requests", "aiohttp")),
     Decided("Dates", ("date-fns", "Moment.js", "Luxon")),
     Decided("Sockets", ("ws", "Socket.IO", "SockJS")),
@@ -151,6 +153,10 @@ TRUE: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
             "tool_input": {"filePath": "app/db.py", "oldString": "", "newString": "import mysql"},
         },
     ),
+    ("Angular", edit("admin/main.ts", "import { Component } from '@angular/core';")),
+    ("Angular", edit("admin/package.json", '    "@angular/core": "^17.0.0",')),
+    ("Nomad", edit("compose.yml", "    image: hashicorp/nomad:1.7")),
+    ("Snowflake", edit("app/warehouse.py", "import snowflake.connector")),
 )
 """Pairs of the option that is named and the call of a tool."""
 
@@ -254,6 +260,9 @@ INNOCENT: Final[tuple[dict[str, Any], ...]] = (
     patch("app/db.py", "@@", "-import mysql", "+import psycopg", " x = 1"),
     patch("app/db.py", "@@", " import mysql", "+x = 1"),
     patch("app/db.py", "@@", "-import mysql  # old", "+import mysql  # older"),
+    edit("app/people.py", 'nomad = Person("Nomad")'),
+    edit("app/ids.py", "snowflake = (epoch << 22) | worker"),
+    edit("app/physics.py", "angular = 2 * pi / period"),
     {"tool_name": "Bash", "tool_input": {"command": "mysql -u root"}},
     {"tool_name": "Read", "tool_input": {"file_path": "app/mysql.py"}},
     {"tool_name": "Edit", "tool_input": {"file_path": "app/db.py"}},

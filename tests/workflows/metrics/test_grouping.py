@@ -52,6 +52,12 @@ def test_the_newest_groups_of_a_metric_count(said: tuple[str, ...], columns: str
     assert select(*said) == columns
 
 
+def test_a_question_names_every_metric_of_a_catalogue_of_twenty() -> None:
+    metrics = [Metric(name=f"m{n}", sql="SELECT 1") for n in range(30)]
+    assert str(answer(("what?",), metrics, None, "en")).endswith(", m19.")
+    assert str(answer(("what?",), metrics, None, "en", 1)).endswith(", m8.")
+
+
 @pytest.mark.parametrize(
     ("sql", "expected"),
     [

@@ -1,4 +1,4 @@
-"""Twelve questions and the query that each must come to, by the rules and by a real model."""
+"""Questions and the query that each must come to, by the rules and by a real model."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ QUESTIONS: Final = (
     ("provider calls yesterday", "sql", ("called_on", "2026-11-22")),
     ("Tokenverbrauch diese Woche", "sql", ("output_tokens", "2026-11-23")),
     ("rejected responses last 7 days", "sql", ("judged", "2026-11-17")),
+    ("Wie viele Aufgaben sind offen?", "sql", ("items", "open")),
+    ("tasks last week", "sql", ("items", "2026-11-16")),
     ("sessions and tokens", "ambiguous", ()),
     ("How is it going?", "text", ()),
 )

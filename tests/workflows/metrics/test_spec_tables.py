@@ -8,6 +8,7 @@ from typing import get_args, get_type_hints
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.session import STATUSES
 from preflights_es.services.metrics import log_views
+from preflights_es.services.metrics.catalogue_files import BUILT_IN, check_for, metrics
 from preflights_es.workflows.metrics import WORKFLOW, events, lead, sql_check, values
 from tests import markdown
 from tests.markdown import Row, ticked
@@ -55,3 +56,14 @@ def test_the_columns_of_the_log_are_those_that_are_promised() -> None:
     table = markdown.tables("docs/metrics.md")["The tables of the log"]
     promised = {ticked(row["table"])[0]: tuple(ticked(row["columns"])) for row in table}
     assert promised == {one.name: one.columns for one in log_views.tables()}
+
+
+def test_the_metrics_of_the_log_are_those_that_are_listed() -> None:
+    names = tuple(one.name for one in log_views.tables())
+    listed = markdown.tables("docs/metrics.md")["What you can ask about the log"]
+    held = metrics(BUILT_IN, check_for("sqlite", names))
+    assert [(row["metric"], tuple(ticked(row["dimensions"]))) for row in listed] == [
+        (one.name, one.dimensions) for one in held
+    ]
+    for row, one in zip(listed, held, strict=True):
+        assert row["in German"].casefold() in one.aliases

@@ -15,7 +15,7 @@ from preflights_es.core.source import Source, sources
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.services.own_providers import bank
-from preflights_es.workflows.planning import lead
+from preflights_es.workflows.planning import lead, views
 from preflights_es.workflows.planning.events import (
     BlockClosed,
     ChangeRefused,
@@ -60,6 +60,11 @@ def test_a_model_chooses_and_the_program_places() -> None:
     assert (plan.plan.source, plan.plan.reasoning) == ("model", "The report.")
     assert [(b.start, b.end) for b in plan.plan.blocks] == [(NINE, 630), (650, 665)]
     assert (plan.view.calls, plan.replayed()) == (1, "identical")
+
+
+def test_what_a_model_says_is_kept_in_whole_minutes_and_on_one_line() -> None:
+    plan = Planned(answer("a.1", "a.3", buffer_minutes=12.2, reasoning="First\nthis."))
+    assert (plan.plan.buffer_minutes, plan.plan.reasoning) == (13, "First this.")
 
 
 def test_a_models_plan_with_too_little_time_gives_up_its_minis() -> None:
@@ -166,6 +171,14 @@ def test_it_falls_back_for_this_plan_and_not_for_the_day() -> None:
     assert plan.replayed() == "identical"
 
 
+def test_what_stopped_a_plan_says_nothing_of_the_next_one() -> None:
+    fallen, stalled = Planned("no", "no"), Planned(DOWN, DOWN, strict=True)
+    for plan in (fallen, stalled):
+        assert plan.view.warnings
+        plan.again()
+        assert (plan.status, plan.view.warnings) == ("done", ())
+
+
 def test_a_second_plan_has_no_conversation_behind_it() -> None:
     plan = Planned(BOTH, BOTH)
     plan.again(situation(*THREE, start=700), plan.lead)
@@ -219,6 +232,16 @@ def test_a_person_chooses_the_focus_and_keeps_the_minis(plan: Planned) -> None:
 
 def test_a_person_chooses_minis_and_keeps_the_focus(plan: Planned) -> None:
     assert plan.choose(None, "a.8").chosen == ("a.1", ("a.8",), 15)
+
+
+def test_a_person_who_chose_reads_of_no_model_and_both_plans_are_kept() -> None:
+    plan = Planned("no", "no").choose(None, "a.3")
+    found = views.reached(plan.state)
+    assert (plan.plan.source, plan.view.warnings) == ("person", ())
+    assert (found.result, found.accepted) == (
+        {"focus_task_id": "a.1", "mini_task_ids": ["a.2", "a.3"], "buffer_minutes": 15},
+        {"focus_task_id": "a.1", "mini_task_ids": ["a.3"], "buffer_minutes": 15},
+    )
 
 
 def test_a_person_chooses_both(plan: Planned) -> None:

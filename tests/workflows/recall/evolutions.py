@@ -1,4 +1,4 @@
-"""40 pairs of decisions, each with how the new one stands to the old one."""
+"""50 pairs of decisions, each with how the new one stands to the old one."""
 
 from __future__ import annotations
 
@@ -21,6 +21,13 @@ MAIL: Final = decided("Authentication", "Add login", "Strategy=Email/Password", 
 POSTGRES: Final = decided("Database", "Store orders", "Type=PostgreSQL", number=7)
 FULL: Final = decided("Database", "Store orders", "Type=PostgreSQL", "Hosting=RDS", number=8)
 REDIS: Final = decided("Caching", "Faster pages", "Cache=Redis", number=12)
+
+
+REST: Final = decided("Backend", "An API for partners", "API_Style=REST", number=13)
+
+
+def api(intention: str, *fields: str) -> Decision:
+    return decided("Backend", intention, *fields)
 
 
 def auth(intention: str, *fields: str) -> Decision:
@@ -72,5 +79,15 @@ EVOLUTIONS: Final[tuple[tuple[Evolution, Decision, Decision], ...]] = (
     ("none", data("How long to keep rows", "Retention=1 year"), POSTGRES),
     ("none", decided("Backup", "Replace the tapes", "Method=Restic"), REDIS),
     ("none", decided("Search", "As in ADR-0070", "Engine=Meilisearch"), POSTGRES),
+    ("update", auth("Wir lösen die Anmeldung ab", "Strategy=SAML"), OAUTH),
+    ("update", auth("Die Anmeldung zieht um: Umzug im Mai", "Strategy=SAML"), OAUTH),
+    ("update", data("Migration der Bestellungen nach MySQL", "Type=MySQL"), POSTGRES),
+    ("update", data("Get rid of our database server", "Type=SQLite"), POSTGRES),
+    ("update", data("Change the database", "Type=SQLite"), POSTGRES),
+    ("contradict", data("Run migrations nightly", "Type=SQLite"), POSTGRES),
+    ("contradict", data("Record every change the team makes", "Type=SQLite"), POSTGRES),
+    ("update", api("We drop REST in favour of GraphQL", "API_Style=GraphQL"), REST),
+    ("derive", api("Pages of the REST endpoints", "Pages=Cursor"), REST),
+    ("none", api("Add rest periods to the shift planner", "Pages=Cursor"), REST),
 )
 """The evolution, the new decision, the older one."""

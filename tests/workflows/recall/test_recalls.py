@@ -10,7 +10,8 @@ from preflights_es.core.decision_record import Decided
 from preflights_es.core.projection_ports import TERMS_MAX
 from preflights_es.projections.memory import weighed
 from preflights_es.workflows.recall import rules
-from preflights_es.workflows.recall.values import QUERIES_MAX, WORDS_MAX, Match
+from preflights_es.workflows.recall.values import QUERIES_MAX, RESULTS_MAX, WORDS_MAX, Match
+from tests.workflows.recall.crowded import CROWDED, QUESTIONS
 from tests.workflows.recall.recalls import DECISIONS, PLAIN, RECALLS, Case
 
 FIRST: int = 3
@@ -79,6 +80,17 @@ def test_a_compound_belongs_to_its_first_and_last_part() -> None:
     assert rules.rewritten("framework") == ("framework",)
 
 
+def test_the_words_of_a_question_choose_between_decisions_of_one_topic() -> None:
+    held = [row for number, case in enumerate(CROWDED) for row in rows(number, case)]
+    ranks = []
+    for question, values in QUESTIONS:
+        found = [CROWDED[int(one.uid)].value for one in recalled(question, held=held)]
+        ranks.append(min((found.index(one) for one in values if one in found), default=RESULTS_MAX))
+    assert len(ranks) == 80
+    assert sum(rank < FIRST for rank in ranks) >= 64
+    assert sum(rank == 0 for rank in ranks) >= 45
+
+
 @pytest.mark.parametrize("question", [question for question, _ in RECALLS])
 def test_a_question_becomes_few_queries_of_few_words(question: str) -> None:
     queries = rules.rewritten(question)
@@ -112,9 +124,9 @@ def test_superseded_decisions_are_left_out_unless_all_are_asked_for() -> None:
     assert len(recalled("falcon", held=held, everything=True)) == 1
 
 
-def test_a_word_of_the_question_counts_twice() -> None:
+def test_a_word_of_the_question_counts_more() -> None:
     held = [*rows(1, Case("A", "A", "login", "a")), *rows(2, Case("A", "A", "registration", "a"))]
     assert [(one.uid[-1], one.score) for one in recalled("login", held=held)] == [
-        ("1", 32),
+        ("1", 24),
         ("2", 16),
     ]

@@ -108,9 +108,10 @@ def ask_command(
             "--session goes with --follow-up or --run",
         ),
         (
-            catalog is not None and (follow_up is not None or session is not None),
+            catalog is not None and bool(follow_up or session),
             "--catalog goes with a new question: a session keeps its own",
         ),
+        (strict and bool(follow_up or session), "--strict goes with a new question"),
         ((as_csv or any_project) and not runs, "--csv and --any-project go with --run"),
         (any_project and on is not None, "--any-project is about the log, without --on"),
         (isnan(timeout), "--timeout: found nan, expected seconds"),
@@ -198,7 +199,8 @@ class Asking:
 
     def conversation(self, lines: Iterator[str]) -> int:
         """One line after another: a question, answers while it asks, the next question."""
-        self._voice.quiet = True  # a hint names the next command: here it is the next line
+        # A hint names the next command: until the end, it is the next line.
+        quiet, self._voice.quiet = self._voice.quiet, True
         code, session = 0, ""
         for line in lines:
             text = line.strip()
@@ -216,6 +218,9 @@ class Asking:
                 continue
             session = asked.session_id if asked.status == "needs_answers" else ""
             self._app.notices.clear()
+        self._voice.quiet = quiet
+        if session:
+            self._voice.hint("Answer later with: preflights ask --follow-up TEXT")
         return code
 
 

@@ -20,10 +20,11 @@ def describe(voice: Voice, session: Session) -> None:
     voice.say(f"  recall {short(session.session_id)}, {session.status}")
     for one in session.results:
         voice.say(f"  {shown(_line(one))}")
-    listed = {one.uid for one in session.results}
+    both: set[frozenset[str]] = set()
     for to in session.evolution:
-        if to.evolution != "superseded_by" or to.other not in listed:  # else the other says it
+        if (pair := frozenset((to.uid, to.other))) not in both:  # the other one has the same link
             voice.say(f"  {shown(_standing(to))}")
+        both.add(pair)
     if session.learned:
         voice.say(f"  learned {shown(', '.join(session.learned))}")
 
@@ -60,13 +61,20 @@ def _line(one: Remembered) -> str:
 def hint(session: Session) -> str:
     """What may come next."""
     assert isinstance(session, Recall), "the caller checked the workflow"
-    if session.asks == "learning" and session.status == "done" and not session.learned:
-        return "No word was added: --provider names a model that is asked for words."
+    id_ = short(session.session_id)
     if session.results:
         return f"See where it came from with: preflights why {short(session.results[0].uid)}"
-    if session.asks == "question" and session.status == "stopped":
-        return "No decision matches: `preflights decisions` lists what is decided here."
-    return ""
+    match session.asks, session.status:
+        case "comparison", "done" | "stopped":
+            return f"See the decision with: preflights show {short(session.about)}"
+        case "learning", "done" if not session.calls:
+            return "No word was added: --provider names a model that is asked for words."
+        case "question", "stopped" if not session.progress:
+            return f"Nothing was looked up yet. Go on with: preflights resume {id_}"
+        case "question", "stopped":
+            return "No decision matches: `preflights decisions` lists what is decided here."
+        case _:
+            return ""
 
 
 SHOWN: Final = Shown(describe=describe, hint=hint)
