@@ -277,7 +277,9 @@ def test_outside_of_a_repository_nothing_breaks(house: Project, tmp_path: Any) -
 
 def test_a_busy_log_holds_no_agent(house: Project) -> None:
     house.decided()
-    for event, said in (("SessionStart", {}), ("PreToolUse", EDIT), ("PostToolUse", ASKS)):
+    several = {"tool_input": {"questions": [{"question": f"Which {n}?"} for n in range(4)]}}
+    asks = {**ASKS, **several}
+    for event, said in (("SessionStart", {}), ("PreToolUse", EDIT), ("PostToolUse", asks)):
         with locked(house):
             began = time.monotonic()
             hook(house, event, said)

@@ -23,7 +23,7 @@ from preflights_es.services.transcripts.reader import Question
 
 UNNAMED: Final = "agent"
 """The agent that neither the command nor its environment names."""
-TRIES: Final = 3  # each waits up to a quarter of a second for a process that writes
+WAITS_MAX: Final = 3  # of one event, each a quarter of a second for a process that writes
 
 
 def told(request: Request, agent: str, event: str) -> Output:
@@ -72,6 +72,7 @@ def _recorded(request: Request, agent: str, event: HookEvent, kind: Kind) -> Ite
     asked = questions(event)
     environment = request.process.settings.agent
     name = named(agent) or environment or UNNAMED
+    waits: list[LogBusy] = []
     for place, (one, (outcome, answers)) in enumerate(
         zip(asked, choices(event, kind, asked), strict=True)
     ):
@@ -87,23 +88,33 @@ def _recorded(request: Request, agent: str, event: HookEvent, kind: Kind) -> Ite
             outcome=outcome,
         )
         try:
-            _observe(request, one, answers, observed)
+            _observe(request, one, answers, observed, waits)
         except PreflightsError as error:
             yield one_line(str(error))
 
 
-def _observe(request: Request, asked: Question, answers: Sequence[str], observed: Observed) -> None:
-    """Record a question; a try that met another process's lock goes on where it stopped."""
+def _observe(
+    request: Request,
+    asked: Question,
+    answers: Sequence[str],
+    observed: Observed,
+    waits: list[LogBusy],
+) -> None:
+    """Record a question; a try that met another process's lock goes on where it stopped.
+
+    Args:
+        waits: those of the event so far; they are added to.
+    """
     from preflights_es.services.sessions import observe
 
-    for tries in range(1, TRIES + 1):
+    while len(waits) < WAITS_MAX:
         try:
             observe(request, asked.question, asked.options, answers, observed, topic=asked.header)
-        except LogBusy:
-            if tries == TRIES:
-                raise
+        except LogBusy as error:
+            waits.append(error)
         else:
             return
+    raise waits[-1]
 
 
 def _version(environment: str, name: str) -> str:

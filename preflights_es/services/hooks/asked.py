@@ -23,10 +23,7 @@ _REFUSED: Final = late_pattern(r"\buser\b|declined|rejected|cancel|dismissed|ski
 
 def questions(event: HookEvent) -> tuple[Question, ...]:
     """What was asked, in the order of the call; nothing whose answer was hidden as it was typed."""
-    said = event.tool_input
-    listed = said.get("questions") if isinstance(said, dict) else None
-    found = listed[:QUESTIONS_MAX] if isinstance(listed, list) else ()
-    return tuple(_question(one) for one in found if isinstance(one, dict))
+    return tuple(map(_question, _listed(event)))
 
 
 def choices(event: HookEvent, kind: Kind, asked: tuple[Question, ...]) -> Iterator[Choice]:
@@ -34,13 +31,21 @@ def choices(event: HookEvent, kind: Kind, asked: tuple[Question, ...]) -> Iterat
     said = _response(event)
     whole = _failed(said) if kind == "failed" or isinstance(said, str) else _of_all(said)
     answers = said.get("answers") if isinstance(said, dict) else None
-    for place, question in enumerate(asked):
+    for place, (question, listed) in enumerate(zip(asked, _listed(event), strict=True)):
         if whole is not None:
             yield whole, ()
         elif isinstance(said, dict) and isinstance(answers, dict):
-            yield _choice(question, _answer(answers, question, place), said)
+            yield _choice(question, _answer(answers, question, place), said, _by_id(listed))
         else:
             yield "empty", ()
+
+
+def _listed(event: HookEvent) -> list[Mapping[str, Any]]:
+    """The questions of the call as they are put."""
+    said = event.tool_input
+    found = said.get("questions") if isinstance(said, dict) else None
+    every = found[:QUESTIONS_MAX] if isinstance(found, list) else ()
+    return [one for one in every if isinstance(one, dict)]
 
 
 def _question(one: Mapping[str, Any]) -> Question:
@@ -60,6 +65,14 @@ def _question(one: Mapping[str, Any]) -> Question:
 
 def _label(option: Any) -> str:
     return _text(option.get("label") if isinstance(option, dict) else option)
+
+
+def _by_id(one: Mapping[str, Any]) -> dict[str, str]:
+    """Labels of the options that have an id too, as in Cursor: an answer may name either."""
+    listed = one.get("options")
+    options = listed if isinstance(listed, list) else ()
+    pairs = ((_text(o.get("id")), _label(o)) for o in options if isinstance(o, dict))
+    return {name: label for name, label in pairs if name and label}
 
 
 def _text(value: Any) -> str:
@@ -125,13 +138,16 @@ def _answer(answers: Mapping[str, Any], question: Question, place: int) -> Any:
     return next((answers[name] for name in names if name in answers), None)
 
 
-def _choice(one: Question, answer: Any, said: Mapping[str, Any]) -> Choice:
+def _choice(
+    one: Question, answer: Any, said: Mapping[str, Any], by_id: Mapping[str, str]
+) -> Choice:
     free = _text(answer.get("freeText")) if isinstance(answer, dict) else ""
     if isinstance(answer, dict):
         answer = answer.get("answers", answer.get("selected"))
     texts = [part for part in (answer if isinstance(answer, list) else [answer]) if _text(part)]
     if one.several and isinstance(answer, str):
         texts = list(parts(answer, one.options))
+    texts = [part if part in one.options else by_id.get(part, part) for part in texts]
     notes = [part.removeprefix(NOTE) for part in texts if part.startswith(NOTE)]
     labels = [part for part in texts if not part.startswith(NOTE) and part != NONE]
     return chosen(labels, one.options, " ".join([*notes, free, _annotated(one, said)]).strip())

@@ -38,6 +38,14 @@ def answers(**said: Any) -> dict[str, Any]:
     return {"answers": {"Which broker?": said.pop("of", "Redis")}, **said}
 
 
+def cursor(output: Any, **more: Any) -> dict[str, Any]:
+    """postToolUse of Cursor: JSON in a text."""
+    said = {"questions": [{**CURSOR, **more}]}
+    return {"tool_name": "AskQuestion", "tool_input": said, "tool_output": json.dumps(output)}
+
+
+SWAPPED = [{"id": "Kafka", "label": "Redis"}, {"id": "Redis", "label": "Kafka"}]
+
 CASES: tuple[tuple[dict[str, Any], str, tuple[str, ...]], ...] = (
     (claude(answers()), "answered", ("Redis",)),
     (claude(answers(of=" Redis ")), "answered", ("Redis",)),
@@ -74,6 +82,12 @@ CASES: tuple[tuple[dict[str, Any], str, tuple[str, ...]], ...] = (
     (codex({"answers": {}, "autoResolved": True}), "timed_out", ()),
     (codex({"answers": {}, "interrupted": True}), "denied", ()),
     (codex("request_user_input was cancelled"), "denied", ()),
+    (cursor({"answers": {"q1": {"selected": ["a"]}}}), "answered", ("Redis",)),
+    (cursor({"answers": {"q1": "a"}}), "answered", ("Redis",)),
+    (cursor({"answers": {"q1": ["b"]}}), "typed", ("b",)),
+    (cursor({"answers": {"q1": "Kafka"}}, options=SWAPPED), "answered", ("Kafka",)),
+    (cursor({"answers": {"q1": ""}}, options=[{"id": "", "label": "Redis"}]), "empty", ()),
+    (cursor({"answers": {"q1": [""]}}, options=[{"label": "Redis"}]), "empty", ()),
     ({"tool_name": "ask_user", "tool_input": {"questions": [CACHE]}, "tool_response": {
         "llmContent": json.dumps({"answers": {"0": "Kafka"}}), "returnDisplay": ""}},
         "answered", ("Kafka",)),
