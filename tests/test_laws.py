@@ -10,7 +10,6 @@ from preflights_es.core import json
 from preflights_es.core import session as kernel
 from preflights_es.core.events import Decision, Input, InputQuarantined
 from preflights_es.core.ports import Batch
-from preflights_es.core.questions import Answers
 from preflights_es.store import chain
 from preflights_es.store.codec import Codec
 from preflights_es.workflows.clarification.events import AnswersRevised
@@ -166,23 +165,24 @@ def test_events_survive_the_codec(name: str, data: st.DataObject) -> None:
     assert codec.draft(decoded, input_id).data == one.data
 
 
-def opens(new: Input, session: kernel.Session[object]) -> bool:
-    """Whether an answer wins over the category that the topics of a pack led to."""
-    is_found = isinstance(session.state, State) and session.state.topics is not None
-    given = new.answers if isinstance(new, Answers) else ()
-    return is_found and any(one.key == "change_category" for one in given)
+def category(session: kernel.Session[object]) -> str:
+    """What a clarification is about: an answer to a field of another category changes it."""
+    state = session.state
+    return state.found[1].value if isinstance(state, State) and state.found is not None else ""
 
 
 @each_workflow
 @given(st.data())
 def test_progress_falls_by_a_revision_alone(name: str, data: st.DataObject) -> None:
     run = Run(name).play(data.draw(strategies.sessions(name)))
-    before, plan = 0.0, None
+    before, plan, topic = 0.0, None, ""
     for new, session in run.steps():
         progress = EVERY[name].view(session.state).progress
         assert 0.0 <= progress <= 1.0
         # Another plan of the day has other blocks to be done.
         is_planned_anew = getattr(session.state, "plan", None) != plan
-        is_revised = isinstance(new, REVISIONS) or opens(new, session) or is_planned_anew
+        is_about_other = category(session) != topic
+        is_revised = isinstance(new, REVISIONS) or is_planned_anew or is_about_other
         assert progress >= before or is_revised
         before, plan = progress, getattr(session.state, "plan", None)
+        topic = category(session)

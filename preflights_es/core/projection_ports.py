@@ -72,6 +72,7 @@ approved or locked now. `unfolded`: of `sessions`, those that are damaged, erase
 """
 TERMS_MAX: Final = 24  # words by which rows are chosen at once
 CATEGORY: Final = 8  # weight in `memory` of a word of a category's name; values weigh more
+FIELD: Final = 4  # of a word of a field's name; the title and the intention weigh less
 
 
 class Kept(msgspec.Struct, frozen=True):

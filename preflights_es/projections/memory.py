@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from preflights_es.core.decision_record import Decided
-from preflights_es.core.projection_ports import CATEGORY, Row
+from preflights_es.core.projection_ports import CATEGORY, FIELD, Row
 from preflights_es.core.word_stems import stems
 from preflights_es.projections.decisions import accepted_at
 from preflights_es.projections.folding import Read
@@ -16,7 +16,6 @@ from preflights_es.projections.projection import Projection, text
 from preflights_es.projections.versions import MEMORY as VERSION
 
 VALUE: Final = 16  # weight of a word of a decided value
-FIELD: Final = 4  # of a field's name
 INTENTION: Final = 2  # of the title or the intention
 LEARNED: Final = 1  # of a word that the decision does not have, and a model named
 MARK: Final = ""

@@ -37,7 +37,7 @@ class SqlComparing(Looking):
         """Pairs of session and decision, as JSON: the best match first, then the newest.
 
         Args:
-            terms: words of values and categories; the first `TERMS_MAX` count.
+            terms: words of values, categories and fields; the first `TERMS_MAX` count.
         """
         padded = [*terms, *[""] * TERMS_MAX][:TERMS_MAX]
         of = {f"term_{n}": term for n, term in enumerate(padded)}

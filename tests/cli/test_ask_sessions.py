@@ -51,7 +51,7 @@ def test_a_conversation_ends_without_a_traceback_and_can_be_gone_on_with(
             t.interrupt()
         else:
             t.type(last)
-        t.rest()
+        assert "Answer later with: preflights ask --follow-up TEXT" in t.rest()
         assert t.code() == 3, "a question is open"
     done = house.call("ask", "--follow-up", "1")
     assert done.code == 0, done.err
@@ -138,6 +138,8 @@ def test_an_erased_question_is_gone(house: Project) -> None:
     assert done.code == 0, done.err
     assert b"Quimby" not in house.recorded()
     assert house.call("ask", "--follow-up", "tokens").code == 1
+    done = house.call("ask", "--session", found["session_id"], "--run")
+    assert (done.code, "was erased: there is no query to run" in done.err) == (1, True)
     assert house.call("ask", "tokens", "--run").code == 0
 
 

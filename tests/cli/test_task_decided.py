@@ -106,5 +106,6 @@ def test_an_erased_note_hinders_no_acceptance(house: Project, task: str) -> None
     note = house.call("note", "list", "--json").json["notes"][0]["session_id"]
     done = house.call("admin", "erase", note, "--yes")
     assert "quotes" in done.out + done.err
+    assert f"session {note[-8:]} was erased" in house.call("note", "done", task).err
     house.call("answer", "last", "OAuth")
     assert house.call("accept", "--by", "Ada").code == 0

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from preflights_es.core import ids
-from preflights_es.core.errors import Refused
+from preflights_es.core.errors import ErasedSession, Refused
 from preflights_es.core.events import Input
 from preflights_es.core.items import item_id, item_named
 from preflights_es.core.lead import Setup
@@ -124,11 +124,14 @@ class Notes(Sessions):
 
         Raises:
             UnknownSession, AmbiguousSession: no session, or several match.
+            ErasedSession: nothing is left of it.
             Refused: it is no note, or has no such item.
         """
         session, number = item_named(typed)
         handle = self.note(session)
         self.refuse_other(handle, extraction.WORKFLOW, "this command is for notes")
+        if handle.session.closed == "erased":
+            raise ErasedSession(handle.session_id)
         state: State = handle.session.state
         for item in state.items:
             if item.number == number:

@@ -160,7 +160,7 @@ def _is_own(option: str, edit: Edit, settings: Settings) -> bool:
     if not is_word(option) or is_list(edit.path):
         return False
     root = settings.root
-    beside = (root / edit.path).parent
+    beside = root / os.path.dirname(_relative(edit.path, settings))
     return any(
         squeezed(PurePath(name).stem) == squeezed(option)
         for folder in {root, root / "src", beside}

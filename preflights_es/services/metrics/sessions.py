@@ -109,8 +109,16 @@ def follow_up(request: Request, text: str, typed: str = "") -> Session:
 
 
 def standing(request: Request, typed: str) -> Session:
-    """A session that asks about data, as it stands; errors as `found`."""
-    return show(request, found(request, typed).session_id)
+    """A session that asks about data, as it stands.
+
+    Raises:
+        Refused: it was erased; and as `found`.
+    """
+    session = show(request, found(request, typed).session_id)
+    if session.erased is not None:
+        message = f"session {short(session.session_id)} was erased: there is no query to run"
+        raise Refused(message, code="no_query")
+    return session
 
 
 def found(request: Request, typed: str = "") -> Handle:

@@ -62,20 +62,11 @@ def today(
     day = clock_ids.local_day(clock_ids.now())
     own, is_chosen = days_of(request), bool(focus or minis)
     once = None if request.has_key else own.first(day.day, request.process.log_id)
-    begun, changed = own.before(PlanAsked), own.before(PlanAskedAgain, TasksChosen)
-    handle = None if begun else changed or own.of(day.day)
-    known = begun or changed
-    if known is None:
-        asked = made.window(day, wanted, request.process.settings.of(WORKFLOW))
-        if handle is not None and not again:
-            if wanted.is_said:
-                raise Refused("today is planned already", code="planned_already")
-            known = handle
-    found = planned_for(known) if known else _situation(request, day, asked)
+    handle, found = _looked_up(request, day, wanted, again=again)
     # What was typed wrong is refused before a plan is recorded.
     focus_id = None if focus is None else own.named(found, focus)
     mini_ids = tuple(own.named(found, one) for one in minis)
-    if not (known or found.tasks):
+    if not found.tasks and (handle is None or again):
         return _nothing(request, day.day, (focus_id, *mini_ids))
     if handle is None or again:
         step = _planned(request, handle, found, once, by_hand=is_chosen)
@@ -84,6 +75,28 @@ def today(
     if is_chosen:
         step = own.choose(step.handle, focus_id, mini_ids or None)
     return _told(request, step)
+
+
+def _looked_up(
+    request: Request, day: LocalDay, wanted: Wanted, *, again: bool
+) -> tuple[Handle | None, Situation]:
+    """The plan to go on with, None where one is to be made; and the day that is planned.
+
+    Raises:
+        Refused: something said is no time or no interval; or the day is planned already.
+    """
+    own = days_of(request)
+    if begun := own.before(PlanAsked):
+        return None, planned_for(begun)
+    if changed := own.before(PlanAskedAgain, TasksChosen):
+        return changed, planned_for(changed)
+    asked = made.window(day, wanted, request.process.settings.of(WORKFLOW))
+    handle = own.of(day.day)
+    if handle is None or again:
+        return handle, _situation(request, day, asked)
+    if wanted.is_said:
+        raise Refused("today is planned already", code="planned_already")
+    return handle, planned_for(handle)
 
 
 def _nothing(request: Request, day: str, named: tuple[str | None, ...]) -> NothingToPlan:

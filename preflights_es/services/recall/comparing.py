@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from preflights_es.services.process import Process
     from preflights_es.services.request import Request
 
-COMPARED_MAX: Final = 50  # decisions that are compared, those with the most words in common first
+COMPARED_MAX: Final = (
+    1_000  # decisions that are compared, those with the most words in common first
+)
 MOVED_MAX: Final = 50  # sessions that are looked through here; more are folded for good
 ENDING: Final = ".jsonl"
 
@@ -42,13 +44,14 @@ def findings(request: Request, handle: Handle) -> tuple[Finding, ...]:
     state: State = handle.session.state
     if state.patch is None:
         return ()
+    lead = state.led.lead
+    is_judged = lead is not None and lead.provider not in ("mock", *WRITERS)
     by_session: dict[str, Finding] = {}
     for process in _processes(request):
-        for one in _compared(process, handle):
+        for one in _compared(process, handle, is_judged=is_judged):
             by_session.setdefault(one.related.session_id, one)
     found = tuple(sorted(by_session.values(), key=_order))
-    lead = state.led.lead
-    if found and lead is not None and lead.provider not in ("mock", *WRITERS):
+    if found and lead is not None and is_judged:
         from preflights_es.services.recall.judging import judged
 
         found = tuple(sorted(judged(request, handle, lead, found), key=_order))
@@ -82,8 +85,8 @@ def _lacks(process: Process) -> bool:
     }
 
 
-def _compared(process: Process, handle: Handle) -> Iterator[Finding]:
-    """What the rules say of each decision that may be related, `none` among it."""
+def _compared(process: Process, handle: Handle, *, is_judged: bool) -> Iterator[Finding]:
+    """What the rules say of each decision that may be related, and of some that are not."""
     state: State = handle.session.state
     assert state.patch is not None, "the caller looked"
     # The same decision once more is `none`; most that have words in common are that. Its JSON
@@ -97,18 +100,20 @@ def _compared(process: Process, handle: Handle) -> Iterator[Finding]:
         for session_id, data in proposed.items()
         if same not in data and session_id != handle.session_id
     }
-    terms = tuple(dict.fromkeys((*stems(state.patch.category), *stems(state.intention))))
+    # Those of the same field come first, however many are of its category.
+    names = " ".join(name for name, _ in state.patch.fields)
+    terms = stems(f"{state.patch.category} {names} {state.intention}")
     kept = [
         (session_id, decided)
         for session_id, decided in log.rows(process.project, terms, COMPARED_MAX)
         # Another process may fold a session that moved between the statements.
         if session_id not in proposed and same not in decided
     ]
-    names = any(map(str.isdecimal, state.intention))
-    if patches or kept or names:
+    may_name = any(map(str.isdecimal, state.intention))
+    if patches or kept or may_name:
         from preflights_es.services.recall.findings import found
 
-        yield from found(process, handle, patches, kept)
+        yield from found(process, handle, patches, kept, is_judged=is_judged)
 
 
 def _moved(process: Process, log: SqlComparing) -> set[str]:

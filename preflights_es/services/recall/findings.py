@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from preflights_es.core import ids
 from preflights_es.core.artifacts import Related
 from preflights_es.core.errors import PreflightsError, ProjectionDamaged
-from preflights_es.core.evolution import Finding
+from preflights_es.core.evolution import Evolution, Finding
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.word_stems import folded, stems
 from preflights_es.runtime.runner import Handle
@@ -20,6 +20,7 @@ from preflights_es.workflows.clarification.state import State, accepted
 from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.clarification.values import DecisionPatch
 from preflights_es.workflows.recall.evolution import Decision, evolution, is_related
+from preflights_es.workflows.recall.values import PAIRS_MAX
 
 _NAMED: Final = late_pattern(r"(?<!\w)(?:adr[- ]?0*([1-9][0-9]{0,8})|([0-9a-f-]{8,36}))(?!\w)")
 """A record's number or the end of an id, in a folded text."""
@@ -48,12 +49,15 @@ def found(
     handle: Handle,
     proposed: Mapping[str, str],
     kept: Iterable[tuple[str, str]],
+    *,
+    is_judged: bool,
 ) -> Iterator[Finding]:
-    """What the rules say of older decisions, `none` among it.
+    """What the rules say of older decisions.
 
     Args:
         proposed: by session that no projection has folded, the last patch as its log has it.
         kept: pairs of session and decision, as the projection has it.
+        is_judged: whether a model is asked, too: it looks at some of which the rules find `none`.
 
     Raises:
         ProjectionDamaged: a row is not one that this program writes.
@@ -71,8 +75,13 @@ def found(
             raise ProjectionDamaged("decisions", f"session {session_id}: {error}") from error
         older.setdefault(session_id, replace(one, session_id=session_id))
     superseded = state.supersedes.session_id if state.supersedes else ""
+    nones = PAIRS_MAX if is_judged else 0
     for one in older.values():
-        if one.session_id != superseded and (made := _finding(process, state, one)):
+        if one.session_id == superseded or (kind := _evolution(state, one)) is None:
+            continue
+        if kind == "none":
+            nones -= 1
+        if (kind != "none" or nones >= 0) and (made := _finding(process, one, kind)):
             yield made
 
 
@@ -123,18 +132,18 @@ def _read(process: Process, session_id: str) -> Older | None:
     )
 
 
-def _finding(process: Process, state: State, old: Older) -> Finding | None:
-    """How the one stands to the other, perhaps `none`.
-
-    None where the two are not compared, or the older one cannot be read any more.
-    """
+def _evolution(state: State, old: Older) -> Evolution | None:
+    """How the one stands to the other; None where the two are not compared."""
     assert state.patch is not None, "only a patch is compared"
     new = Decision(
         category=state.patch.category, fields=state.patch.fields, intention=state.intention
     )
     former = Decision(category=old.category, fields=old.fields, uid=old.uid, number=old.number)
-    if not is_related(new, former):
-        return None
+    return evolution(new, former) if is_related(new, former) else None
+
+
+def _finding(process: Process, old: Older, kind: Evolution) -> Finding | None:
+    """The finding with its source; None where the older one cannot be read any more."""
     try:
         read = process.runner.load(old.session_id)
     except PreflightsError:
@@ -144,7 +153,7 @@ def _finding(process: Process, state: State, old: Older) -> Finding | None:
         category=old.category,
         fields=old.fields,
         accepted_at=max(old.acknowledged_at, 0),
-        evolution=evolution(new, former),
+        evolution=kind,
         by="rules",
         source=read.source,
     )

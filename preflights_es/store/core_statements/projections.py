@@ -26,7 +26,7 @@ from sqlalchemy.sql import ClauseElement
 from sqlalchemy.sql.elements import BindParameter
 
 from preflights_es.core.events import ERASED_TAG, INT_MAX
-from preflights_es.core.projection_ports import CATEGORY, TERMS_MAX, Choice
+from preflights_es.core.projection_ports import FIELD, TERMS_MAX, Choice
 from preflights_es.store import tables
 from preflights_es.store.core_statements.log import reading
 from preflights_es.store.projected import PORTIONS
@@ -136,7 +136,7 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
 
 
 def _compared() -> ClauseElement:
-    """Decisions in force with some words in their values or category, the best match first."""
+    """Decisions in force with some words in a value, category or field, the best match first."""
     m, d = tables.projected["memory"].c, tables.projected["decisions"].c
     score = func.sum(m.weight).label("score")
     best = (
@@ -145,7 +145,7 @@ def _compared() -> ClauseElement:
             m.project == bindparam("of_project"),
             m.term.in_([bindparam(f"term_{n}") for n in range(TERMS_MAX)]),
             m.superseded_at.is_(None),
-            m.weight >= literal_column(str(CATEGORY)),
+            m.weight >= literal_column(str(FIELD)),
         )
         .group_by(m.session_id, m.version)
         .order_by(score.desc(), m.session_id.desc())

@@ -65,6 +65,23 @@ def test_what_has_no_category_is_not_compared_by_its_description(log: Any) -> No
     assert found(log, "Name the mascot", change_category="Other", description="Otter") == ()
 
 
+def test_a_field_of_its_own_is_compared_however_many_others_have_the_same_category(
+    log: Any,
+) -> None:
+    def asked(topic: str, value: str) -> str:
+        question = {"question": "Which one?", "options": ["Kafka", "NATS"], "topic": topic}
+        session = log.start("Settle a matter of the team", **question)
+        return str(log.answer(session.session_id, {session.questions[0].id: value}).session_id)
+
+    first = asked("Message bus", "Kafka")
+    log.accept(first, by="Ada")
+    for n in range(60):
+        log.accept(asked(f"Matter {n}", "Kafka"), by="Ada")
+    request = log.request()
+    (other,) = findings(request, request.sessions.load(asked("Message bus", "NATS")))
+    assert (other.evolution, other.related.session_id) == ("contradict", first)
+
+
 def test_many_sessions_that_moved_are_folded_for_good(log: Any) -> None:
     first = decided(log, "Add login", auth_strategy="OAuth")
     for _ in range(MOVED_MAX + 2):

@@ -199,7 +199,8 @@ class Asking:
 
     def conversation(self, lines: Iterator[str]) -> int:
         """One line after another: a question, answers while it asks, the next question."""
-        self._voice.quiet = True  # a hint names the next command: here it is the next line
+        # A hint names the next command: until the end, it is the next line.
+        quiet, self._voice.quiet = self._voice.quiet, True
         code, session = 0, ""
         for line in lines:
             text = line.strip()
@@ -217,6 +218,9 @@ class Asking:
                 continue
             session = asked.session_id if asked.status == "needs_answers" else ""
             self._app.notices.clear()
+        self._voice.quiet = quiet
+        if session:
+            self._voice.hint("Answer later with: preflights ask --follow-up TEXT")
         return code
 
 

@@ -46,10 +46,11 @@ def hint(session: Session) -> str:
     assert isinstance(session, Answer), "the caller checked the workflow"
     goes_on = "preflights ask --follow-up TEXT"
     run_it = f"See its rows with: preflights ask --session {short(session.session_id)} --run"
+    number = " (a number chooses)" if session.candidates else ""
     return {
         "done": f"Go on with: {goes_on}" if session.result is not None else run_it,
-        "stopped": "Ask in other words: preflights ask --follow-up TEXT",
-        "needs_answers": "Answer with: preflights ask --follow-up TEXT (a number chooses)",
+        "stopped": f"Ask in other words: {goes_on}",
+        "needs_answers": f"Answer with: {goes_on}{number}",
     }.get(session.status, "")
 
 
