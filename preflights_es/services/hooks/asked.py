@@ -14,6 +14,7 @@ from preflights_es.services.transcripts.asked import CALL_MAX
 from preflights_es.services.transcripts.choices import Choice, apart, chosen, parts
 from preflights_es.services.transcripts.reader import Question
 
+CODEX: Final = "requestuserinput"  # the tool of Codex: no answers at all are its time-out
 _BY_HOOK: Final = late_pattern(r"\bhooks?\b", 2)  # re.IGNORECASE
 _TIMED_OUT: Final = late_pattern(r"no response after|timed? ?out|\bafk\b", 2)
 _REFUSED: Final = late_pattern(r"\buser\b|declined|rejected|cancel|dismissed|skipped", 2)
@@ -27,7 +28,11 @@ def questions(event: HookEvent) -> tuple[Question, ...]:
 def choices(event: HookEvent, kind: Kind, asked: tuple[Question, ...]) -> Iterator[Choice]:
     """What came of each question."""
     said = _response(event)
-    whole = _failed(said) if kind == "failed" or isinstance(said, str) else _of_all(said)
+    whole = (
+        _failed(said)
+        if kind == "failed" or isinstance(said, str)
+        else _of_all(said, plain(event.tool_name))
+    )
     answers = said.get("answers") if isinstance(said, dict) else None
     for place, (question, listed) in enumerate(zip(asked, _listed(event), strict=True)):
         if whole is not None:
@@ -119,7 +124,7 @@ _WORDS: Final[tuple[tuple[Any, Outcome], ...]] = (
 )
 
 
-def _of_all(said: dict[str, Any]) -> Outcome | None:
+def _of_all(said: dict[str, Any], tool: str) -> Outcome | None:
     """What is so of every question of the call; None where each has its own answer."""
     if said.get("afkTimeoutMs") or said.get("autoResolved") or said.get("timedOut"):
         return "timed_out"
@@ -127,7 +132,7 @@ def _of_all(said: dict[str, Any]) -> Outcome | None:
         return "by_hook"
     if any(said.get(name) for name in ("interrupted", "cancelled", "declined", "rejected")):
         return "denied"
-    return None
+    return "timed_out" if tool == CODEX and said.get("answers") == {} else None
 
 
 def _answer(answers: Mapping[str, Any], question: Question, place: int) -> Any:
