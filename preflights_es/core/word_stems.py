@@ -47,8 +47,12 @@ def folded(text: str) -> str:
     return plain.replace("\u00e4", "ae").replace("\u00f6", "oe").replace("\u00fc", "ue")
 
 
+@lru_cache(maxsize=1024)
 def stems(text: str) -> tuple[str, ...]:
-    """The stems of a text, each once, in its order; none of a stop word or a single letter."""
+    """The stems of a text, each once, in its order; none of a stop word or a single letter.
+
+    Decisions repeat the names of categories and fields, and many values.
+    """
     return tuple(stem for stem, _ in said(text))
 
 
@@ -61,8 +65,6 @@ def said(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(found.items())
 
 
-@lru_cache(maxsize=4096)
 def _stem(word: str) -> str:
-    """A text repeats the words of those before it."""
     found = _STEM.fullmatch(word[:TERM_MAX])
     return found[1] if found else word

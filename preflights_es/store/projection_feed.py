@@ -167,6 +167,8 @@ class SqlFollowing(SqlRows):
             self._in_portions(cursor, name, [turn.session_id for turn in moved])
             rows = [row for turn in moved for row in turn.rows[name]]
             self._statements.rows(cursor, f"insert_{name}", self.columns(name), rows)
+        if not pairs and PROJECTED.keys() == set(names):
+            self._drop_folded(cursor, turns)
         self._settle(cursor, done, pairs)
 
     def _standing(self, cursor: Any, turns: Sequence[FoldedSession]) -> list[FoldedSession]:
@@ -217,6 +219,15 @@ class SqlFollowing(SqlRows):
                 found += cursor.fetchall()
             begin = end
         return found
+
+    def _drop_folded(self, cursor: Any, turns: Sequence[FoldedSession]) -> None:
+        """What every projection has folded leaves the outbox, on PostgreSQL with the next follower.
+
+        There, another follower may hold these rows and wait for our marks.
+        """
+        if self.database.dialect == "sqlite":
+            folded = [{"in_session": turn.session_id, "upto": turn.version} for turn in turns]
+            self._statements.many(cursor, "delete_folded", folded)
 
     def _settle(self, cursor: Any, done: Folded, pairs: Sequence[tuple[str, int]]) -> None:
         """The outbox: what was folded leaves, what another process must fold stays."""

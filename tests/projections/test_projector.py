@@ -300,6 +300,19 @@ def test_one_projection_is_rebuilt_without_touching_another(store: SqlStore) -> 
     assert "touched" not in {row["category"] for row in kept(store)["decisions"]}
 
 
+def test_what_a_rebuild_of_all_folds_waits_no_more_in_a_file(store: SqlStore) -> None:
+    recorded(store, goldens())
+    waited = SqlFollowing(store).counts()["waiting"]
+    following(store).rebuild(["sessions"])
+    assert SqlFollowing(store).counts()["waiting"] == waited, "the other projections need them"
+    following(store).rebuild()
+    is_file = store.database.dialect == "sqlite"
+    assert SqlFollowing(store).counts()["waiting"] == (0 if is_file else waited)
+    following(store).follow()
+    assert SqlFollowing(store).counts()["waiting"] == 0
+    assert kept(store) == from_zero(store)
+
+
 # 4. Sessions in trouble ----------------------------------------------------------------------
 
 

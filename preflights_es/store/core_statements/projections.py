@@ -73,6 +73,9 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
         "delete_outbox": delete(tables.outbox).where(
             o.session_id == bindparam("in_session"), o.version == bindparam("of_version")
         ),
+        "delete_folded": delete(tables.outbox).where(
+            o.session_id == bindparam("in_session"), o.version <= bindparam("upto")
+        ),
         "keep_outbox": upsert(tables.outbox).on_conflict_do_nothing(),
         "moved": head.where(h.session_id.in_(select(o.session_id)))
         .order_by(h.session_id)

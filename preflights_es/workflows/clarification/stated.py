@@ -15,10 +15,10 @@ if TYPE_CHECKING:  # imported where a session has a pack: its classes cost time
 
 def topics_of(state: State) -> dict[str, Topic]:
     """The topics of the session's pack, by id; none without a pack."""
-    from preflights_es.workflows.clarification.pack import loaded
-
     if state.pack is None:
         return {}
+    from preflights_es.workflows.clarification.pack import loaded
+
     return {topic.id: topic for topic in loaded(state.pack, state.inlined).topics}
 
 
