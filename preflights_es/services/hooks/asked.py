@@ -10,12 +10,11 @@ import msgspec
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.observed import Outcome
 from preflights_es.services.hooks.agents import HookEvent, Kind, plain
-from preflights_es.services.transcripts.choices import Choice, chosen, parts
+from preflights_es.services.transcripts.asked import CALL_MAX
+from preflights_es.services.transcripts.choices import Choice, apart, chosen, parts
 from preflights_es.services.transcripts.reader import Question
 
-QUESTIONS_MAX: Final = 20  # of one call
-NOTE: Final = "user_note: "  # how Codex begins the person's own words
-NONE: Final = "None of the above"  # the option that Codex adds; it decides nothing
+CODEX: Final = "requestuserinput"  # the tool of Codex: no answers at all are its time-out
 _BY_HOOK: Final = late_pattern(r"\bhooks?\b", 2)  # re.IGNORECASE
 _TIMED_OUT: Final = late_pattern(r"no response after|timed? ?out|\bafk\b", 2)
 _REFUSED: Final = late_pattern(r"\buser\b|declined|rejected|cancel|dismissed|skipped", 2)
@@ -29,7 +28,11 @@ def questions(event: HookEvent) -> tuple[Question, ...]:
 def choices(event: HookEvent, kind: Kind, asked: tuple[Question, ...]) -> Iterator[Choice]:
     """What came of each question."""
     said = _response(event)
-    whole = _failed(said) if kind == "failed" or isinstance(said, str) else _of_all(said)
+    whole = (
+        _failed(said)
+        if kind == "failed" or isinstance(said, str)
+        else _of_all(said, plain(event.tool_name))
+    )
     answers = said.get("answers") if isinstance(said, dict) else None
     for place, (question, listed) in enumerate(zip(asked, _listed(event), strict=True)):
         if whole is not None:
@@ -44,7 +47,7 @@ def _listed(event: HookEvent) -> list[Mapping[str, Any]]:
     """The questions of the call as they are put."""
     said = event.tool_input
     found = said.get("questions") if isinstance(said, dict) else None
-    every = found[:QUESTIONS_MAX] if isinstance(found, list) else ()
+    every = found[:CALL_MAX] if isinstance(found, list) else ()
     return [one for one in every if isinstance(one, dict)]
 
 
@@ -121,7 +124,7 @@ _WORDS: Final[tuple[tuple[Any, Outcome], ...]] = (
 )
 
 
-def _of_all(said: dict[str, Any]) -> Outcome | None:
+def _of_all(said: dict[str, Any], tool: str) -> Outcome | None:
     """What is so of every question of the call; None where each has its own answer."""
     if said.get("afkTimeoutMs") or said.get("autoResolved") or said.get("timedOut"):
         return "timed_out"
@@ -129,7 +132,7 @@ def _of_all(said: dict[str, Any]) -> Outcome | None:
         return "by_hook"
     if any(said.get(name) for name in ("interrupted", "cancelled", "declined", "rejected")):
         return "denied"
-    return None
+    return "timed_out" if tool == CODEX and said.get("answers") == {} else None
 
 
 def _answer(answers: Mapping[str, Any], question: Question, place: int) -> Any:
@@ -147,9 +150,9 @@ def _choice(
     texts = [part for part in (answer if isinstance(answer, list) else [answer]) if _text(part)]
     if one.several and isinstance(answer, str):
         texts = list(parts(answer, one.options))
-    texts = [part if part in one.options else by_id.get(part, part) for part in texts]
-    notes = [part.removeprefix(NOTE) for part in texts if part.startswith(NOTE)]
-    labels = [part for part in texts if not part.startswith(NOTE) and part != NONE]
+    labels, notes = apart(
+        [part if part in one.options else by_id.get(part, part) for part in texts]
+    )
     return chosen(labels, one.options, " ".join([*notes, free, _annotated(one, said)]).strip())
 
 

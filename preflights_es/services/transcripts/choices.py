@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from preflights_es.core.observed import Outcome
 from preflights_es.core.text import visible
@@ -12,6 +13,18 @@ Choice = tuple[Outcome, tuple[str, ...]]
 """What came of a question, and the answers."""
 BETWEEN = ", "
 """What stands between several labels that were chosen."""
+
+
+NOTE: Final = "user_note: "
+"""How an answer begins in Codex that the person wrote beside an option."""
+NONE: Final = "None of the above"
+"""The option that Codex adds; it decides nothing."""
+
+
+def apart(said: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The labels, and the notes, among the answers of Codex."""
+    notes = [one.removeprefix(NOTE) for one in said if one.startswith(NOTE)]
+    return [one for one in said if not one.startswith(NOTE) and one != NONE], notes
 
 
 def chosen(said: Sequence[str], labels: Sequence[str], note: str = "") -> Choice:

@@ -23,17 +23,13 @@ from preflights_es.services.transcripts.asked import (
     cut,
     moment,
 )
-from preflights_es.services.transcripts.choices import Choice, chosen
+from preflights_es.services.transcripts.choices import Choice, apart, chosen
 from preflights_es.services.transcripts.reader import Call, Question, Reader
 
 ASKS: Final = "request_user_input"
 PATCH: Final = "*** Begin Patch"
 KNOWN: Final = frozenset(("compacted", "event_msg", "world_state", "inter_agent_communication"))
 """Types of lines in which nothing is asked."""
-NOTE: Final = "user_note: "
-"""How an answer begins that the person wrote beside an option."""
-NONE: Final = "None of the above"
-"""The option that Codex adds; it decides nothing."""
 PROGRAMS: Final = ("exec", "mcp")
 """How a conversation begins in which no person is asked."""
 _FILE: Final = late_pattern(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", 8)
@@ -208,7 +204,5 @@ def _came(call: Call, text: str) -> Outcome | Sequence[Choice]:
 def _choice(one: Question, answer: Any) -> Choice:
     said = answer.get("answers") if isinstance(answer, dict) else answer
     parts = said[:LABELS_MAX] if isinstance(said, list) else [said]
-    texts = [part for part in parts if isinstance(part, str)]
-    notes = [part.removeprefix(NOTE) for part in texts if part.startswith(NOTE)]
-    labels = [part for part in texts if not part.startswith(NOTE) and part != NONE]
+    labels, notes = apart([part for part in parts if isinstance(part, str)])
     return chosen(labels, one.options, " ".join(notes))

@@ -139,10 +139,6 @@ def _day_of_month(found: re.Match[str], today: date) -> Range:
     return _days(date(today.year - ((month, day) > (today.month, today.day)), month, day))
 
 
-def _quarter(found: re.Match[str], _: date) -> Range:
-    return _quarter_of(int(found["y"]), int(found["q"]) - 1)
-
-
 def _in_month(found: re.Match[str], today: date) -> Range:
     month = _MONTHS[found["at"]]
     return _month(today.year - (month > today.month), month)
@@ -203,7 +199,10 @@ _FORMS: Final[tuple[Form, ...]] = (
     (late_pattern(rf"\b(?P<at>{_DAY}(?: of)? (?P<m>{_MONTH_NAMES})\b{_YEAR})"), _day_of_month),
     (late_pattern(rf"\b(?P<at>(?P<m>{_MONTH_NAMES})\.? {_DAY}(?!\d){_YEAR})"), _day_of_month),
     (late_pattern(r"\b(?P<at>(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?!\d)(?P<y>))"), _day_of_month),
-    (late_pattern(r"\b(?P<at>q(?P<q>[1-4]) (?P<y>\d{4}))\b"), _quarter),
+    (
+        late_pattern(r"\b(?P<at>q(?P<q>[1-4]) (?P<y>\d{4}))\b"),
+        lambda one, _: _month(int(one["y"]), int(one["q"]) * 3 - 2, 3),
+    ),
     (late_pattern(rf"\b(?P<at>{_LAST} (?P<n>\d{{1,4}}) (?:days?|tagen?))\b"), _last(1)),
     (late_pattern(rf"\b(?P<at>{_LAST} (?P<n>\d{{1,4}}) (?:weeks?|wochen?))\b"), _last(7)),
     *(
@@ -248,7 +247,8 @@ def _of_unit(today: date, unit: str, offset: int) -> Range:
             monday = today - timedelta(days=today.weekday()) + timedelta(weeks=offset)
             return monday, monday + timedelta(weeks=1)
         case "quarter":
-            return _quarter_of(today.year, (today.month - 1) // 3 + offset)
+            months = today.year * 12 + (today.month - 1) // 3 * 3 + offset * 3
+            return _month(months // 12, months % 12 + 1, 3)
         case "month":
             months = today.year * 12 + today.month - 1 + offset
             return _month(months // 12, months % 12 + 1)
@@ -260,13 +260,7 @@ def _days(day: date) -> Range:
     return day, day + timedelta(days=1)
 
 
-def _quarter_of(year: int, quarter: int) -> Range:
-    """A quarter, counted from 0 in its year."""
-    months = year * 12 + quarter * 3
-    first, _ = _month(months // 12, months % 12 + 1)
-    _, end = _month((months + 2) // 12, (months + 2) % 12 + 1)
-    return first, end
-
-
-def _month(year: int, month: int) -> Range:
-    return date(year, month, 1), date(year + month // 12, month % 12 + 1, 1)
+def _month(year: int, month: int, count: int = 1) -> Range:
+    """Whole months, from the first day of one."""
+    end = year * 12 + month - 1 + count
+    return date(year, month, 1), date(end // 12, end % 12 + 1, 1)

@@ -32,16 +32,8 @@ TOPICS: Final = (
         "datenbank datenspeicherung persistenz",
         "store table tables tabelle speichern",
     ),
-    _topic(
-        "frontend ui gui interface webapp",
-        "oberfläche benutzeroberfläche weboberfläche",
-        "browser webseite",
-    ),
-    _topic(
-        "backend api rest endpoint service",
-        "schnittstelle webservice",
-        "programmierschnittstelle",
-    ),
+    _topic("frontend ui gui interface webapp", "oberfläche benutzeroberfläche weboberfläche"),
+    _topic("backend api rest endpoint service", "schnittstelle webservice"),
     _topic(
         "infra hosting infrastructure cloud serverless hoster",
         "infrastruktur hosten anbieter",
@@ -52,13 +44,9 @@ TOPICS: Final = (
         "berechtigungen rollen rechte zugriffsrechte",
         "allowed rights dürfen darf",
     ),
-    _topic(
-        "tenancy multi tenants tenant isolation",
-        "mandanten mandantenfähigkeit",
-        "separate trennen getrennt",
-    ),
+    _topic("tenancy multi tenants tenant isolation", "mandanten mandantenfähigkeit"),
     _topic("data access orm mapper", "datenzugriff datenbankzugriff"),
-    _topic("schema migrations migration", "migrationen schemaänderungen", "migrate migrieren"),
+    _topic("schema migrations migration", "migrationen schemaänderungen"),
     _topic(
         "caching cache memoization",
         "zwischenspeicher zwischenspeichern",
@@ -69,11 +57,7 @@ TOPICS: Final = (
         "warteschlange nachrichten",
         "notify ereignisse benachrichtigen",
     ),
-    _topic(
-        "background jobs worker tasks",
-        "hintergrundaufgaben hintergrundjobs",
-        "async asynchron später",
-    ),
+    _topic("background jobs worker tasks", "hintergrundaufgaben hintergrundjobs"),
     _topic(
         "scheduling scheduler cron reminders", "erinnerungen zeitplan", "nightly nachts täglich"
     ),
@@ -90,12 +74,12 @@ TOPICS: Final = (
         "datensicherung sicherung",
         "disaster loss sichern verlust",
     ),
-    _topic("pipeline etl warehouse ingestion", "datenpipeline datenimport", "reporting auswertung"),
+    _topic("pipeline etl warehouse ingestion", "datenpipeline datenimport"),
     _topic("rendering ssr ssg seo prerendering", "darstellung"),
     _topic("state management store", "zustandsverwaltung zustand"),
     _topic("styling css theming design stylesheet", "gestaltung designsystem"),
-    _topic("mobile app ios android smartphone", "handy handyapp", "native"),
-    _topic("versioning versions compatibility", "versionierung abwärtskompatibilität", "breaking"),
+    _topic("mobile app ios android smartphone", "handy handyapp"),
+    _topic("versioning versions compatibility", "versionierung abwärtskompatibilität"),
     _topic("validation checks", "validierung eingabeprüfung", "inputs eingaben prüfen"),
     _topic(
         "error handling retries exceptions",
@@ -107,19 +91,15 @@ TOPICS: Final = (
     ),
     _topic("webhooks callbacks webhook", "rückrufe"),
     _topic("realtime live websocket websockets chat", "echtzeit liveanzeige", "push time"),
-    _topic("limiting rate throttling quota", "drosselung", "abuse missbrauch"),
-    _topic(
-        "containers docker kubernetes orchestration",
-        "entwicklungsumgebung containerisierung",
-        "image images",
-    ),
+    _topic("limiting rate throttling quota", "drosselung"),
+    _topic("containers docker kubernetes orchestration", "entwicklungsumgebung containerisierung"),
     _topic(
         "deployment rollout release rollback",
         "auslieferung veröffentlichung",
         "deploy ship downtime ausliefern",
     ),
-    _topic("ci continuous integration build", "buildserver", "builds commit"),
-    _topic("repositories monorepo repos repository", "quellcode", "code"),
+    _topic("ci continuous integration build", "buildserver"),
+    _topic("repositories monorepo repos repository", "quellcode"),
     _topic(
         "package dependency dependencies lockfile",
         "paketmanager paketverwaltung",
@@ -132,7 +112,7 @@ TOPICS: Final = (
     ),
     _topic("audit trail history", "änderungshistorie protokollierung revision", "changed geändert"),
     _topic("secrets credentials vault keys", "zugangsdaten geheimnisse", "passwords passwörter"),
-    _topic("feature flags toggles", "schalter", "toggle switch"),
+    _topic("feature flags toggles", "schalter"),
     _topic(
         "analytics usage statistics tracking",
         "nutzungsstatistik besucherstatistik",

@@ -80,6 +80,7 @@ CASES: tuple[tuple[dict[str, Any], str, tuple[str, ...]], ...] = (
     (codex({"answers": {"broker": {"answers": ["user_note: NATS"]}}}), "typed", ("NATS",)),
     (codex({"answers": {"broker": {"answers": ["None of the above"]}}}), "empty", ()),
     (codex({"answers": {}, "autoResolved": True}), "timed_out", ()),
+    (codex({"answers": {}}), "timed_out", ()),
     (codex({"answers": {}, "interrupted": True}), "denied", ()),
     (codex("request_user_input was cancelled"), "denied", ()),
     (cursor({"answers": {"q1": {"selected": ["a"]}}}), "answered", ("Redis",)),
