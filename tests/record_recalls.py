@@ -41,11 +41,15 @@ def decision(uid: str, title: str, score: int, *, is_old: bool = False) -> Found
 
 
 def asked(
-    r: Recorder, question: str, lead: Lead | None = None, language: Language = "en"
+    r: Recorder,
+    question: str,
+    lead: Lead | None = None,
+    language: Language = "en",
+    decider: str = "recall/1",
 ) -> Handle:
     """A question, as far as its lead rewrites it."""
     provider = lead.provider if lead else "mock"
-    setup = Setup("0.2.0", "recall/1", provider, WORKFLOW.prompts if lead else (), lead)
+    setup = Setup("0.2.0", decider, provider, WORKFLOW.prompts if lead else (), lead)
     said = {"question": question, "language": language}
     step = recalls(r).opened(WORKFLOW, RecallAsked, said, setup)
     r.order.append(step.handle.session_id)
@@ -121,6 +125,12 @@ def a_result_says_how_it_stands_to_others(r: Recorder) -> None:
     told(r, handle, one, replace(other, stands=(older, kept)))
 
 
+def each_version_of_the_rules_reads_its_questions(r: Recorder) -> None:
+    for decider in (*WORKFLOW.former_deciders, WORKFLOW.decider):
+        told(r, asked(r, "how do we deploy?", decider=decider))
+        told(r, asked(r, "Welchen Zahlungsanbieter nehmen wir?", None, "de", decider))
+
+
 GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     the_rules_rewrite_a_question,
     superseded_decisions_are_asked_for,
@@ -130,4 +140,5 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_model_names_more_words,
     a_model_compares_decisions,
     a_result_says_how_it_stands_to_others,
+    each_version_of_the_rules_reads_its_questions,
 )

@@ -752,7 +752,7 @@ def recall_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
     """A question, a learning or a comparison, for a model or the rules."""
     leads = st.builds(Lead, st.just("script"), st.just("model-1"), strict=st.booleans())
     setup = st.builds(
-        Setup, st.just("0.1.0"), st.just("recall/1"), lead=weighted((3, leads), (1, st.none()))
+        Setup, st.just("0.1.0"), st.just("recall/2"), lead=weighted((3, leads), (1, st.none()))
     )
     asked = {
         "at": TIMES,

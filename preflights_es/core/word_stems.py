@@ -6,6 +6,7 @@ One function for both sides: what is kept and what is asked must be cut alike.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
@@ -58,10 +59,15 @@ def stems(text: str) -> tuple[str, ...]:
 
 def said(text: str) -> tuple[tuple[str, str], ...]:
     """Pairs of a stem and the first word that has it, in the order of the text."""
+    return cut(text, _stem)
+
+
+def cut(text: str, stem: Callable[[str], str]) -> tuple[tuple[str, str], ...]:
+    """The same by another way to cut a word."""
     found: dict[str, str] = {}
     for word in _WORD.findall(folded(text)):
         if len(word) > 1 and word not in STOP_WORDS:
-            found.setdefault(_stem(word), word)
+            found.setdefault(stem(word), word)
     return tuple(found.items())
 
 

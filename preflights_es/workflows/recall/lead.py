@@ -105,7 +105,7 @@ def by_rules(state: State) -> Decision:
         return WordsLearned(words=words, source="model" if words else "rules")
     if isinstance(state.about, ComparisonAsked):
         return EvolutionDetected(findings=rules.standing(state.about.older), source="rules")
-    return QueriesRewritten(queries=rules.rewritten(state.question), source="rules")
+    return QueriesRewritten(queries=rules.rewritten(state.question, state.decider), source="rules")
 
 
 def _said(state: State, payload: Any) -> tuple[Decision, ...]:

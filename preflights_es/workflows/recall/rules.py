@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 
 from preflights_es.core.evolution import Evolution, Finding
 from preflights_es.core.word_stems import said, stems
+from preflights_es.workflows.recall import first_rules
 from preflights_es.workflows.recall.events import LearningAsked
 from preflights_es.workflows.recall.values import (
     COMPOUND_MIN,
@@ -26,6 +28,9 @@ from preflights_es.workflows.recall.values import (
 from preflights_es.workflows.recall.vocabulary import TOPICS, Topic
 
 OTHER: Final = "other"
+Reader = Callable[[str], dict[str, str]]
+"""The stems of a text in its order, each with the first word that has it."""
+
 NOTHING: Final[Mapping[str, Evolution]] = MappingProxyType({})
 
 
@@ -40,17 +45,30 @@ class Wanted(NamedTuple):
 # 1. Rewriting --------------------------------------------------------------------------------
 
 
-def rewritten(question: str) -> tuple[str, ...]:
-    """The words of a question; those of its topics in English; and in German."""
-    own = [word for _, word in said(question)][:WORDS_MAX]
-    known = set(stems(question))
-    topics = [topic for topic in TOPICS if _is_asked(topic, known)]
-    english = _together([topic.english for topic in topics], known)
-    german = _together([topic.german for topic in topics], known | set(stems(" ".join(english))))
-    return tuple(" ".join(words) for words in (own, english, german) if words)[:QUERIES_MAX]
+def rewritten(question: str, decider: str = "") -> tuple[str, ...]:
+    """The words of a question; those of its topics in English; and in German.
+
+    Args:
+        question: as it was asked.
+        decider: the rules that read it, as its session names them; empty for those of now.
+    """
+    read, is_asked = _reading(decider)
+    own = read(question)
+    topics = [topic for topic in TOPICS if is_asked(topic, own.keys())]
+    english = _together([topic.english for topic in topics], own.keys(), read)
+    there = own.keys() | read(" ".join(english)).keys()
+    german = _together([topic.german for topic in topics], there, read)
+    queries = (list(own.values())[:WORDS_MAX], english, german)
+    return tuple(" ".join(words) for words in queries if words)[:QUERIES_MAX]
 
 
-def _is_asked(topic: Topic, known: set[str]) -> bool:
+def _reading(decider: str) -> tuple[Reader, Callable[[Topic, AbstractSet[str]], bool]]:
+    if decider in first_rules.DECIDERS:
+        return (lambda text: dict(first_rules.said(text))), first_rules.is_asked
+    return (lambda text: dict(said(text))), _is_asked
+
+
+def _is_asked(topic: Topic, known: AbstractSet[str]) -> bool:
     """Whether a stem is a topic's, or a compound's that begins with one or ends with a German one.
 
     No English word counts as an end: "framework" is no kind of work.
@@ -59,7 +77,7 @@ def _is_asked(topic: Topic, known: set[str]) -> bool:
     every = german.union(stems(" ".join((*topic.english, *topic.asked))))
     begins, ends = _parts(every), _parts(german)
     compounds = (stem for stem in known if len(stem) >= COMPOUND_MIN)
-    return bool(known & every) or any(
+    return not every.isdisjoint(known) or any(
         stem.startswith(begins) or stem.endswith(ends) for stem in compounds
     )
 
@@ -68,12 +86,12 @@ def _parts(found: set[str]) -> tuple[str, ...]:
     return tuple(stem for stem in found if len(stem) >= PART_MIN)
 
 
-def _together(lists: list[tuple[str, ...]], known: set[str]) -> list[str]:
+def _together(lists: list[tuple[str, ...]], known: AbstractSet[str], read: Reader) -> list[str]:
     """The words of several topics in turn, without those that are there."""
     longest = max(map(len, lists), default=0)
     turns = [words[n] for n in range(longest) for words in lists if n < len(words)]
-    found = {stem: word for stem, word in said(" ".join(turns)) if stem not in known}
-    return list(found.values())[:WORDS_MAX]
+    found = [word for stem, word in read(" ".join(turns)).items() if stem not in known]
+    return found[:WORDS_MAX]
 
 
 # 2. Learning and comparing -------------------------------------------------------------------
@@ -82,8 +100,9 @@ def _together(lists: list[tuple[str, ...]], known: set[str]) -> list[str]:
 def gained(decision: LearningAsked, names: Iterable[str]) -> tuple[str, ...]:
     """The words of names that the decision does not have itself, each once."""
     own = (decision.title, decision.intention, decision.category)
-    has = set(stems(" ".join((*own, *(text for pair in decision.fields for text in pair)))))
-    new = dict.fromkeys(word for stem, word in said(" ".join(names)) if stem not in has)
+    read, _ = _reading(decision.setup.decider)
+    has = read(" ".join((*own, *(text for pair in decision.fields for text in pair))))
+    new = dict.fromkeys(word for stem, word in read(" ".join(names)).items() if stem not in has)
     return tuple(new)[:LEARNED_MAX]
 
 

@@ -33,6 +33,8 @@ class State(msgspec.Struct, frozen=True):
     """The decision that is learned or compared; None where a question is asked."""
     language: Language = "en"
     everything: bool = False
+    decider: str = ""
+    """The rules that were in force when the question was asked."""
     input: Input | None = None
     """The last Input; its Decisions say what of it counts."""
     led: Led = Led()
@@ -102,6 +104,7 @@ def _after_input(state: State, new: Input) -> State:
             question=new.question,
             language=new.language,
             everything=new.everything,
+            decider=new.setup.decider,
             input=new,
             led=completion_step.opened(new.setup),
             redacted=new.redacted,
