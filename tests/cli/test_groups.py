@@ -28,7 +28,7 @@ OLD = {
     "export last": "admin export last",
     "import nowhere.jsonl": "admin import nowhere.jsonl",
     "completion fish": "admin completion fish",
-    "task done last.1 --json": "note done last.1 --json",
+    "task done last.9 --json": "note done last.9 --json",
     "task cancel last": "note cancel last",
     "task edit last.1": "note edit last.1",
     "task --help": "note --help",
