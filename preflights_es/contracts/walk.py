@@ -12,6 +12,7 @@ from preflights_es.core.verdict import Path
 DEPTH_MAX: Final = 200  # levels of arrays and objects (docs/contracts.md)
 TOO_DEEP: Final = f"it is nested deeper than {DEPTH_MAX} levels"
 TOO_LARGE: Final = "a number is too large to be one"
+_TEXTS: Final = {str}
 _INFINITE: Final = (float("inf"), float("-inf"))
 
 
@@ -44,6 +45,10 @@ def leaves(value: Any) -> Leaves:
             if type(holder) is dict:
                 keys.update(holder)
                 items, found = holder.values(), texts
+            elif set(map(type, holder)) == _TEXTS:
+                lists.append(holder)
+                words.append(holder)
+                continue
             else:
                 items, found = holder, []
             for item in items:
