@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -51,21 +51,28 @@ def leaves(value: Any) -> Leaves:
                 continue
             else:
                 items, found = holder, []
-            for item in items:
-                kind = type(item)
-                if kind is str:
-                    found.append(item)
-                elif kind is dict or kind is list:
-                    below.append(item)
-                elif kind is float and item in _INFINITE:
-                    flaw = TOO_LARGE
+            flaw = _sorted_out(items, found, below) or flaw
             if found and found is not texts:
                 lists.append(holder)
                 words.append(found)
         level = below
         if not level:
-            return Leaves(texts, lists, words, keys, flaw)
-    return Leaves(texts, lists, words, keys, TOO_DEEP)
+            break
+    return Leaves(texts, lists, words, keys, TOO_DEEP if level else flaw)
+
+
+def _sorted_out(items: Iterable[Any], texts: list[str], below: list[Any]) -> str:
+    """Add the texts to `texts`, arrays and objects to `below`; the flaw of a number among them."""
+    flaw = ""
+    for item in items:
+        kind = type(item)
+        if kind is str:
+            texts.append(item)
+        elif kind is dict or kind is list:
+            below.append(item)
+        elif kind is float and item in _INFINITE:
+            flaw = TOO_LARGE
+    return flaw
 
 
 def path_of_text(value: Any, text: str) -> Path:
