@@ -7,12 +7,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.core.errors import ErasedSession, PreflightsError, Refused
 from preflights_es.core.observed import Observed, Outcome
 from preflights_es.core.times import iso_or_none
 from preflights_es.redaction import redact_hidden
+from preflights_es.runtime.runner import Runner
 from preflights_es.services.clarification.observed import record, recorded
 from preflights_es.services.progress import Drawn, ticking, undrawn
 from preflights_es.services.request import Request
@@ -20,7 +22,7 @@ from preflights_es.services.results import Result, Session
 from preflights_es.services.transcripts.asked import NAMES, Agent, Asked, Tally
 from preflights_es.services.transcripts.files import Unread, found
 from preflights_es.workflows.clarification import WORKFLOW
-from preflights_es.workflows.clarification.state import State
+from preflights_es.workflows.clarification.events import IntentionDeclared
 
 Came = Literal["new", "known", "refused", "apart"]
 """What came of a question: a `new` session, or one that is `known`; `refused` where it cannot be
@@ -121,10 +123,18 @@ def _brought(request: Request) -> Brought:
             if head.workflow != WORKFLOW.name:
                 continue
             with suppress(PreflightsError):  # `audit verify` names what cannot be read
-                state: State = process.runner.load(head.session_id).session.state
-                if state.observed:
-                    found[state.observed.conversation, state.observed.call] = head.session_id
+                if observed := _first_told(process.runner, head.session_id):
+                    found[observed.conversation, observed.call] = head.session_id
     return found
+
+
+def _first_told(runner: Runner, session_id: str) -> Observed | None:
+    """Where an agent asked; the first event says it, and no session is folded for it."""
+    first = runner.store.read(session_id)[0]
+    event = runner.codec(WORKFLOW).decode(first) if first.data is not None else None
+    if not isinstance(event, IntentionDeclared) or event.observed is UNSET:
+        return None
+    return event.observed
 
 
 def _told(request: Request, agent: Agent, asked: Asked, brought: Brought, *, is_dry: bool) -> Told:

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from preflights_es.services.process import Process
     from preflights_es.services.request import Request
 
-COMPARED_MAX: Final = (
-    1_000  # decisions that are compared, those with the most words in common first
-)
+COMPARED_MAX: Final = 1_000
+"""Decisions that are compared, those with the most words in common first."""
 MOVED_MAX: Final = 50  # sessions that are looked through here; more are folded for good
 ENDING: Final = ".jsonl"
 
