@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.core.errors import LogDamaged, Refused, StoreError, StoreUnavailable
+from preflights_es.core.errors import (
+    LogDamaged,
+    Refused,
+    StoreError,
+    StoreUnavailable,
+    UnknownSession,
+)
 from preflights_es.core.ids import short
 from preflights_es.core.text import one_line
+from preflights_es.runtime.finder import LAST
 from preflights_es.runtime.runner import Handle
 from preflights_es.services.answers import Given, pairs
 from preflights_es.services.metrics import log_views
@@ -122,24 +129,24 @@ def standing(request: Request, typed: str) -> Session:
 
 
 def found(request: Request, typed: str = "") -> Handle:
-    """A session that asks about data.
+    """A session that asks about data; `last`, and nothing, is the newest of them.
 
     Raises:
+        UnknownSession, AmbiguousSession: no session matches what was typed, or several do.
         Refused: there is none, or the session is of another workflow or project.
     """
     sessions = request.sessions
-    if typed:
-        handle = sessions.load(typed)
-        sessions.refuse_other(handle, WORKFLOW, "this command is for questions about data")
-        sessions.refuse_elsewhere(handle)
-        return handle
-    process = request.process
-    heads = process.store.heads(process.project)
-    last = next((head for head in heads if head.workflow == WORKFLOW.name), None)
-    if last is None:
+    try:
+        session_id = sessions.resolved(typed or LAST, WORKFLOW.name)
+    except UnknownSession:
+        if typed not in ("", LAST):
+            raise
         message = "no question was asked in this project yet"
-        raise Refused(message, code="no_question")
-    return process.runner.load(last.session_id)
+        raise Refused(message, code="no_question") from None
+    handle = sessions.load(session_id)
+    sessions.refuse_other(handle, WORKFLOW, "this command is for questions about data")
+    sessions.refuse_elsewhere(handle)
+    return handle
 
 
 # 2. The catalogue ----------------------------------------------------------------------------
