@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -93,3 +94,28 @@ def api() -> Iterator[FakeAPI]:
     """A server that answers as a provider does."""
     with FakeAPI() as made:
         yield made
+
+
+@pytest.fixture
+def asked(house: Project) -> Project:
+    """A log with two decisions in progress."""
+    house.call("start", "Add caching", "--no-input")
+    house.call("start", "Add login", "--no-input")
+    return house
+
+
+@pytest.fixture
+def orders(tmp_path: Path) -> Path:
+    """A database that a person asks about: three orders, and a table that no catalogue names."""
+    path = tmp_path / "shop.db"
+    with sqlite3.connect(path) as made:
+        made.execute("CREATE TABLE orders (day TEXT, amount INTEGER, note TEXT)")
+        made.execute("CREATE TABLE secrets (word TEXT)")
+        values = (
+            ("2026-10-03", 5, "=1+1"),
+            ("2026-10-04", 7, "\x1b[31mred"),
+            ("2026-11-01", 9, ""),
+        )
+        made.executemany("INSERT INTO orders VALUES (?, ?, ?)", values)
+    made.close()
+    return path

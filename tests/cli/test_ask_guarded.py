@@ -1,0 +1,189 @@
+"""`ask --run` behind the check: what a database does with statements that pass it, and others."""
+
+from __future__ import annotations
+
+import hashlib
+import signal
+import sqlite3
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from preflights_es.core.errors import Refused
+from preflights_es.services.metrics import log_views
+from preflights_es.services.metrics.catalogue_files import own_catalogue
+from preflights_es.store.guarded_query import Limits, QueryFailed, rows
+from preflights_es.store.urls import SqliteFile, parsed
+from tests.cli.asking import answer, shop
+from tests.cli.program import Project
+from tests.postgres import Server, connected
+from tests.workflows.metrics.statements import HOSTILE, INNOCENT
+
+SLOW_SQLITE = (
+    "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r"
+)
+LIMITS = Limits(rows=5, seconds=0.5)
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_without_the_check_no_statement_writes_or_takes_long_in_sqlite(
+    asked: Project, tmp_path: Path
+) -> None:
+    asked.call("ask", "sessions", "--run")
+    address, before = SqliteFile(str(asked.log)), digest(asked.log)
+    began = time.monotonic()
+    for dialect, sql in HOSTILE:
+        if dialect == "sqlite":
+            try:
+                found = rows(address, sql, log_views.read(), LIMITS)
+            except QueryFailed:
+                continue
+            assert len(found.rows) <= LIMITS.rows, sql
+    assert time.monotonic() - began < 30
+    assert digest(asked.log) == before
+    assert not list(tmp_path.rglob("x.db"))
+    with pytest.raises(QueryFailed, match=r"not authorized|prohibited"):
+        rows(address, "SELECT * FROM events", log_views.read(), LIMITS)
+    with pytest.raises(QueryFailed, match=r"more than 0\.5 seconds"):
+        rows(address, SLOW_SQLITE, log_views.read(), LIMITS)
+
+
+def test_a_catalogue_may_read_a_view_and_names_in_any_case(
+    house: Project, tmp_path: Path, orders: Path
+) -> None:
+    with sqlite3.connect(orders) as made:
+        made.execute("CREATE VIEW Months AS SELECT substr(day, 1, 7) AS m, amount FROM orders")
+        made.execute("CREATE VIEW leak AS SELECT word FROM secrets")
+    made.close()
+    months = "name: months\nsql: SELECT m, sum(amount) AS a FROM months GROUP BY m ORDER BY m\n"
+    folder = shop(tmp_path / "c", months_yaml=months)
+    args = ("--catalog", str(folder), "--on", str(orders), "--run", "--csv")
+    done = house.call("ask", "months", *args)
+    assert (done.code, done.out) == (0, "m,a\r\n2026-10,12\r\n2026-11,9\r\n"), done.err
+    for table in ("leak", "secrets"):
+        with pytest.raises(QueryFailed, match=r"not authorized|prohibited"):
+            rows(SqliteFile(str(orders)), f"SELECT * FROM {table}", ("months",), LIMITS)
+
+
+def test_what_passes_the_check_runs_in_sqlite(asked: Project) -> None:
+    from preflights_es.workflows.metrics.sql_check import bound
+
+    asked.call("ask", "sessions", "--run")
+    views = log_views.definitions("sqlite", None)
+    for dialect, sql in INNOCENT:
+        if dialect == "sqlite":
+            rows(SqliteFile(str(asked.log)), bound(sql, "sqlite", views), log_views.read(), LIMITS)
+
+
+def test_ctrl_c_ends_a_query(orders: Path) -> None:
+    began = time.monotonic()
+    timer = threading.Timer(0.2, signal.raise_signal, (signal.SIGINT,))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        rows(SqliteFile(str(orders)), SLOW_SQLITE, (), Limits(seconds=20))
+    timer.join()
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("table", ["pg_authid", "pg_catalog.pg_user", "information_schema.tables"])
+def test_a_catalogue_reads_no_table_of_the_database_itself(tmp_path: Path, table: str) -> None:
+    folder = shop(tmp_path / "c", own_yaml=f"name: a\nsql: SELECT * FROM {table}\n")
+    with pytest.raises(Refused, match="is not in the catalogue"):
+        own_catalogue((folder / "metrics", folder / "snippets"), "postgres")
+
+
+def test_both_hold_in_postgresql(house: Project, postgres: str) -> None:
+    from preflights_es.workflows.metrics.sql_check import bound
+
+    at = ("--db", postgres)
+    house.call("start", "Add caching", "--no-input", *at)
+    found = house.call("ask", "sessions today", "--run", "--json", *at)
+    assert found.code == 0, found.err
+    assert found.json["result"]["rows"] == [[2]]
+    address, views = parsed(postgres), log_views.definitions("postgres", None)
+    for dialect, sql in INNOCENT:
+        if dialect == "postgres":
+            rows(address, bound(sql, "postgres", views), log_views.read(), LIMITS)
+    before, began = everything(postgres), time.monotonic()
+    for dialect, sql in HOSTILE:
+        if dialect == "postgres":
+            try:
+                rows(address, sql, log_views.read(), LIMITS)
+            except QueryFailed:
+                continue
+    assert time.monotonic() - began < 30
+    assert everything(postgres) == before
+
+
+def everything(url: str) -> list[object]:
+    """What a database holds: relations, functions, roles, large objects, and rows of tables."""
+    with closing(connected(url)) as there:
+        found: list[object] = [
+            there.execute(f"SELECT {name}::text FROM pg_{kind} ORDER BY 1".encode()).fetchall()
+            for kind, name in (("class", "relname"), ("proc", "proname"), ("roles", "rolname"))
+        ]
+        found += there.execute("SELECT count(*) FROM pg_largeobject_metadata").fetchall()
+        tables = there.execute(
+            "SELECT relname::text FROM pg_stat_user_tables ORDER BY 1"
+        ).fetchall()
+        for (table,) in tables:
+            of_all = f"SELECT md5(string_agg(t::text, ',' ORDER BY t::text)) FROM {table} AS t"
+            found += there.execute(of_all.encode()).fetchall()
+        return found
+
+
+def test_values_of_postgresql_are_shown_as_json_has_them(
+    house: Project, tmp_path: Path, server: Server
+) -> None:
+    url = server.url(server.database())
+    with closing(connected(url)) as owner:
+        owner.execute("CREATE TABLE kinds (n numeric, j jsonb, a date[])")
+        values = (
+            "('-1.50', '{\"a\": true}', '{2026-11-23}'), ('7', NULL, NULL), ('NaN', '[]', '{}')"
+        )
+        owner.execute(f"INSERT INTO kinds VALUES {values}, ('1e20', '1', NULL)".encode())
+    folder = shop(tmp_path / "c", kinds_yaml="name: kinds\nsql: SELECT n, j, a FROM kinds\n")
+    args = ("kinds", "--catalog", str(folder), "--on", url, "--run")
+    assert answer(house, *args)["result"]["rows"] == [
+        [-1.5, '{"a":true}', '["2026-11-23"]'],
+        [7, None, None],
+        ["NaN", "[]", "[]"],
+        ["100000000000000000000", 1, None],
+    ]
+    assert house.call("ask", *args, "--csv").out.splitlines()[1].startswith("-1.5,")
+
+
+def test_a_query_in_postgresql_takes_the_readers_role(
+    house: Project, postgres: str, server: Server
+) -> None:
+    at, address = ("--db", postgres), parsed(postgres)
+    house.call("start", "Add caching", "--no-input", *at)
+    server.said("CREATE ROLE preflights_reader NOLOGIN")
+    with closing(connected(postgres)) as owner:
+        try:
+            done = house.call("ask", "sessions", "--run", *at)
+            assert (done.code, done.err.endswith(", as the role preflights_reader\n")) == (1, True)
+            owner.execute("GRANT USAGE ON SCHEMA public TO preflights_reader")
+            owner.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO preflights_reader")
+            assert house.call("ask", "sessions", "--run", "--json", *at).json["result"]["rows"]
+            who = "SELECT current_user::text, current_setting('transaction_read_only')"
+            assert rows(address, who, (), LIMITS).rows == (("preflights_reader", "on"),)
+            for sql, why in (
+                ("SELECT pg_read_file('/etc/passwd')", "permission denied"),
+                ("SELECT lo_import('/etc/passwd')", "read-only|permission denied"),
+                ("SELECT pg_sleep(30)", r"more than 0\.5 seconds"),
+                ("SELECT 1 FROM generate_series(1, 1000000000) ORDER BY 1", r"more than 0\.5"),
+            ):
+                with pytest.raises(QueryFailed, match=why):
+                    rows(address, sql, (), LIMITS)
+            rows(address, "SELECT set_config('role', 'none', false)", (), LIMITS)
+            assert rows(address, who, (), LIMITS).rows == (("preflights_reader", "on"),)
+        finally:
+            owner.execute("DROP OWNED BY preflights_reader")
+            owner.execute("DROP ROLE preflights_reader")
