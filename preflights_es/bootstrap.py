@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from preflights_es.core.events import Actor
+from preflights_es.core.events import Actor, Evidence
 from preflights_es.core.notices import Notice
 from preflights_es.services.leads import Leads, Reloaded
 from preflights_es.services.process import Process
@@ -34,20 +34,26 @@ class Opened(msgspec.Struct, frozen=True, dict=True):
     """A process, and what its requests have in common."""
 
     process: Process
-    terminal: bool
+    evidence: Evidence
     options: Options | None
     reloaded: Reloaded
+    asks: bool = False
+    """Whether a person may be asked."""
 
     @cached_property
     def actor(self) -> Actor:
         """Who is at work, unless a request says otherwise."""
-        return actor(self.process.settings, terminal=self.terminal)
+        return actor(self.process.settings, terminal=self.asks)
 
     def request(self, actor: Actor | None = None, key: str = "") -> Request:
         """A request to it, by its actor or another one."""
         leads = Leads(self.process.settings, self.options, self.reloaded)
         return Request(
-            self.process, lambda: self.actor if actor is None else actor, leads=leads, key=key
+            self.process,
+            lambda: self.actor if actor is None else actor,
+            evidence=self.evidence,
+            leads=leads,
+            key=key,
         )
 
 
@@ -55,6 +61,7 @@ def opened_process(
     cwd: Path,
     *,
     terminal: bool = False,
+    asks: bool = True,
     database: str | None = None,
     options: Options | None = None,
     language: str | None = None,
@@ -66,7 +73,9 @@ def opened_process(
     """A process in a folder, with the settings that hold there.
 
     Args:
-        terminal: whether a person is at work, where the settings do not say.
+        terminal: whether standard input and output are one: a person is at work there, where the
+            settings and the environment do not say otherwise.
+        asks: whether a person may be asked at that terminal.
         options: what the caller says of a provider.
         language: what it says of the language of notes.
         who: what it says of the actor.
@@ -83,7 +92,8 @@ def opened_process(
 
     found = loaded(options)
     process = Process(found, creates=creates, reads=reads, tell=tell)
-    return Opened(process, terminal, options, loaded)
+    seen = Evidence(found.agent_variables, terminal)
+    return Opened(process, seen, options, loaded, terminal and asks)
 
 
 def joined(database: str, names: Sequence[str], start: str) -> None:

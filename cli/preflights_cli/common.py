@@ -345,10 +345,10 @@ def opened(
     reads: bool = False,
 ) -> Iterator[Request]:
     """The program in the current folder, given back at the end."""
-    terminal = is_terminal() and not voice.as_json
     program = composition.opened_process(
         folder(),
-        terminal=terminal,
+        terminal=is_terminal(),
+        asks=not voice.as_json,
         database=database,
         options=asked,
         language=language,

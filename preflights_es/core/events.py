@@ -40,6 +40,21 @@ class Actor(Value, frozen=True):
     """The configured name, or git's; empty without both."""
 
 
+class Evidence(Value, frozen=True):
+    """What was seen of who is at work."""
+
+    variables: tuple[str, ...] = ()
+    """Names of the variables of an agent that were set, sorted; never their values."""
+    terminal: bool = False
+    """Whether standard input and output were a terminal."""
+    client: str = ""
+    """Name and version of the server's client, as it says them; empty elsewhere."""
+
+
+UNSEEN: Final = Evidence()
+"""Of a caller that says nothing of itself."""
+
+
 class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, gc=False):
     """One immutable fact of a session."""
 

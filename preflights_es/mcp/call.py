@@ -80,8 +80,10 @@ class Call:
         """What the person filled in before this call; None where it stayed open."""
         told = desk.request.actor  # by the environment, or `--as`
         known = told.name if told.kind == "agent" else ""
-        self.client = _client(context) or (known or UNNAMED, "")
+        said = _client(context)
+        self.client = said or (known or UNNAMED, "")
         """Its name and version."""
+        self._said = " ".join(filter(None, said or ()))
         self.actor = Actor("agent", " ".join(filter(None, self.client)))
         self.notices: list[str] = []
 
@@ -96,7 +98,7 @@ class Call:
         """
         loop = asyncio.get_running_loop()
         actor = Actor("agent", f"{self.actor.name}{FORM}") if is_form else self.actor
-        request = self.desk.request.another(actor, key)
+        request = self.desk.request.another(actor, key, self._said)
         request.tell = self._tell
         request.watch = partial(self._watch, loop)
         return await loop.run_in_executor(self.desk.pool, self._used, use, request)

@@ -21,7 +21,14 @@ from preflights_es.core.errors import (
     SessionFaulted,
     SessionMoved,
 )
-from preflights_es.core.events import Actor, Input, InputQuarantined, SessionAbandoned
+from preflights_es.core.events import (
+    UNSEEN,
+    Actor,
+    Evidence,
+    Input,
+    InputQuarantined,
+    SessionAbandoned,
+)
 from preflights_es.core.lead import Lead, LeadChanged, Setup, StepRetried, setup_of
 from preflights_es.core.opaque import refuse_missing
 from preflights_es.core.questions import Answers, Given
@@ -53,6 +60,8 @@ class Desk(msgspec.Struct, frozen=True):
     given it twice, and the log knows one holder."""
     records: Callable[[int | str], Sequence[str]] = lambda _: ()
     """Paths of the project's records without a session that bear a number or a name."""
+    evidence: Evidence = UNSEEN
+    """What was seen of who is at work."""
 
 
 class AskedElsewhere(Step, frozen=True):
@@ -70,6 +79,7 @@ class Sessions(Finder):
         self._settle = desk.settle
         self._check = desk.check
         self._once = desk.once or Once(desk.runner, desk.project)
+        self._evidence = desk.evidence
 
     def begin(
         self,
@@ -176,7 +186,7 @@ class Sessions(Finder):
 
     def _input(self, cls: type[Input], fields: Mapping[str, Any], **known: Any) -> Input:
         """An Input of now, with what is known beside its fields where it has a place for that."""
-        known = {"actor": self._actor, **known}
+        known = {"actor": self._actor, "evidence": self._evidence, **known}
         more = {name: known[name] for name in known if name in cls.__struct_fields__}
         return cls(at=self._runner.now(), **fields, **more)
 

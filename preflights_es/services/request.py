@@ -8,9 +8,11 @@ from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec.structs import replace
+
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import AmbiguousSession, LogBusy, PreflightsError, UnknownSession
-from preflights_es.core.events import Actor
+from preflights_es.core.events import UNSEEN, Actor, Evidence
 from preflights_es.core.lead import WRITERS, Lead, Setup, setup_of
 from preflights_es.core.notices import Notice
 from preflights_es.core.session import Workflow
@@ -41,16 +43,19 @@ class Request:
         process: Process,
         who: Callable[[], Actor],
         *,
+        evidence: Evidence = UNSEEN,
         leads: Leads | None = None,
         key: str = "",
     ) -> None:
         """Args:
         who: is at work; asked once, by what records or looks for it.
+        evidence: what was seen of who is at work.
         leads: as the caller says; else as the settings do.
         key: makes what the request records happen once, however often it is made.
         """
         self.process = process
         self._who = who
+        self.evidence = evidence
         self.leads = leads or Leads(process.settings)
         self._key = key
         self.notices: list[Notice] = []
@@ -62,9 +67,11 @@ class Request:
         self.asking_for = ""
         """The session for which a model was asked: what was said in it is recorded."""
 
-    def another(self, actor: Actor, key: str = "") -> Request:
-        """A request of another caller to the same process."""
-        return Request(self.process, lambda: actor, leads=self.leads.anew(), key=key)
+    def another(self, actor: Actor, key: str = "", client: str = "") -> Request:
+        """A request of a client to the same process, whose terminal is not the client's."""
+        seen = replace(self.evidence, terminal=False, client=client)
+        leads = self.leads.anew()
+        return Request(self.process, lambda: actor, evidence=seen, leads=leads, key=key)
 
     @cached_property
     def actor(self) -> Actor:
@@ -140,6 +147,7 @@ class Request:
             self._check_lead,
             process.numbered,
             process.records,
+            self.evidence,
         )
 
     def _check_lead(self, handle: Handle) -> None:
@@ -188,7 +196,9 @@ class Request:
     def at_files(self) -> Request | None:
         """A request to what session files say more than the log; None where they say no more."""
         log = self.process.file_log
-        return None if log.is_empty else Request(log, lambda: self.actor, leads=self.leads)
+        if log.is_empty:
+            return None
+        return Request(log, lambda: self.actor, evidence=self.evidence, leads=self.leads)
 
     def setup(self, workflow: Workflow[Any], *, strict: bool = False) -> Setup:
         """What a new session records of the program.

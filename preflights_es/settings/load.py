@@ -21,7 +21,7 @@ from preflights_es.core.session import Workflow
 from preflights_es.core.text import shortened
 from preflights_es.core.views import Language
 from preflights_es.providers.capabilities import ALIASES, ProviderSettings
-from preflights_es.settings.agents import agent_of, home_of, is_ci
+from preflights_es.settings.agents import agent_of, home_of, is_ci, signs
 from preflights_es.settings.fields import HELD_BACK, KEYS, AgentsTable, PlansTable
 from preflights_es.settings.file import FileSettings, held_back, own, read
 from preflights_es.settings.git import is_own
@@ -91,6 +91,8 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
     """Where it is an agent's or a script's; None lets the terminal decide."""
     agent: str = ""
     """Of the agent in whose environment the program runs; empty elsewhere."""
+    agent_variables: tuple[str, ...] = ()
+    """Names of the variables that show it, sorted."""
     language: Language = "en"
     """Of the sentences that a person reads."""
     is_language_said: bool = False
@@ -213,6 +215,7 @@ def load_settings(
         find_actor_name=find_name,
         actor_kind=kind,
         agent=agent_of(env),
+        agent_variables=tuple(sorted({name for _, name in signs(env)})),
         workflows={name: told for one in files[::-1] for name, told in one.workflows.items()},
         prices=prices.value if prices else (),
         agents=agents.value if agents else AgentsTable(),

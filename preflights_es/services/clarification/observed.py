@@ -109,9 +109,8 @@ def _before(own_request: Request) -> Handle | None:
 def _as_agent(request: Request, observed: Observed, question: str) -> Request:
     """A request of the agent that asked; the caller is a hook or an import."""
     actor = Actor("agent", observed.agent or UNNAMED)
-    own_request = Request(
-        request.process, lambda: actor, key=_key(observed, question) or request.key
-    )
+    key = _key(observed, question) or request.key
+    own_request = Request(request.process, lambda: actor, evidence=request.evidence, key=key)
     own_request.tell = request.tell
     return own_request
 
