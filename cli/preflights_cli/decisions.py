@@ -15,8 +15,9 @@ from preflights_cli.records import say_foreign
 from preflights_cli.table import streamed
 from preflights_es.core.events import Actor
 from preflights_es.core.ids import short
-from preflights_es.core.text import one_line
-from preflights_es.services.decisions import Listing, Lost, listing
+from preflights_es.core.imports import Proposal
+from preflights_es.core.text import one_line, shown
+from preflights_es.services.decisions import LOST_MAX, Listing, Lost, listing
 from preflights_es.services.request import Request
 from preflights_es.services.results import DecisionRow, Who
 
@@ -100,8 +101,17 @@ def _say_decisions(voice: Voice, found: Iterable[DecisionRow], *, everything: bo
         "decided": _values,
         "title": lambda decided: one_line(decided.title),
     }
-    rows = ([cell(one) for cell in columns.values()] for one in found)
-    if streamed(tuple(columns), rows):
+    filed: list[str] = []
+
+    def row(one: DecisionRow) -> list[str]:
+        if one.imported_by and len(filed) < LOST_MAX:
+            filed.append(_filed(one))
+        return [cell(one) for cell in columns.values()]
+
+    are_some = streamed(tuple(columns), map(row, found))
+    for told in filed:
+        voice.say(told)
+    if are_some:
         voice.hint("Ask why with: preflights why UID")
     else:
         voice.say("Nothing is decided here." if everything else "Nothing is in force here.")
@@ -117,13 +127,23 @@ def _record(decided: DecisionRow) -> str:
     record = "task" if decided.kind == "task" else ""
     if decided.number is not None:
         record = f"ADR-{decided.number:04}"
-    return f"{record} (file)".lstrip() if decided.file else record
+    mark = "(file)" if decided.file else "(imported)" if decided.imported_by else ""
+    return f"{record} {mark}".strip()
 
 
 def _by(decided: DecisionRow) -> str:
     """Who acknowledged it, and the day on which it was accepted."""
     actor = decided.acknowledged_by
     return f"{who(actor)} {(decided.accepted_at or '')[:DAY_LENGTH]}".rstrip() if actor else ""
+
+
+def _filed(decided: DecisionRow) -> str:
+    """What the acceptance of a decision is worth that an agent imported; empty of another."""
+    importer, by = decided.imported_by, decided.acknowledged_by
+    if importer is None:
+        return ""
+    proposal = Proposal(Actor("agent", importer.name), by.name if by else "")
+    return shown(f"{short(decided.uid)} is {proposal.told}: confirm it with `preflights inbox`")
 
 
 def who(actor: Actor | Who) -> str:

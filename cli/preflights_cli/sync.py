@@ -36,7 +36,7 @@ def sync_command(yes: bool, erase: bool, app: Request, voice: Voice) -> int:
     finish_pending(app, voice)
     consent = Consent(voice, extend=yes, erase=erase, option="--yes")
     told = Telling(voice)
-    done = synced(app.process, consent.agrees, told.tell, erases=erase)
+    done = synced(app, consent.agrees, told.tell, erases=erase)
     if told.erased:
         tell_scrubbed(app, voice, scrubbed=app.process.store.scrubbed())
     voice.json(done)

@@ -17,14 +17,16 @@ from preflights_es.core.events import Actor
 from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
 from preflights_es.core.text import shown
+from preflights_es.services.imported import ImportedBy
 from preflights_es.services.trail import Told, TrailStep
 
 COLUMNS: Final = (
     *("recorded_at", "session_id", "version", "role", "type", "follows", "actor_kind"),
-    *("actor_name", "provider", "model", "call", "what", "hash", "damage"),
+    *("actor_name", "provider", "model", "call", "what", "hash", "damage", "imported"),
 )
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 """First characters of a cell that a spreadsheet would compute."""
+IMPORTED_MAX: Final = 20  # imported sessions that are named
 HEADINGS: Final = ("session", "", "UTC", "event", "by", "what")
 NONCHARACTERS: Final = dict.fromkeys(
     (*range(0xFDD0, 0xFDF0), *(p << 16 | n for p in range(17) for n in (0xFFFE, 0xFFFF))), "\ufffd"
@@ -35,9 +37,19 @@ NONCHARACTERS: Final = dict.fromkeys(
 # 1. For people -------------------------------------------------------------------------------
 
 
-def _table(_voice: Voice, found: Iterable[Told]) -> bool:
+def _table(voice: Voice, found: Iterable[Told]) -> bool:
     """Whether there was a step."""
-    return streamed(HEADINGS, map(_row, found), whole=True)
+    imported: dict[str, ImportedBy] = {}
+
+    def row(one: Told) -> tuple[str, ...]:
+        if one.step.imported is not None and len(imported) < IMPORTED_MAX:
+            imported[one.step.session_id] = one.step.imported
+        return _row(one)
+
+    is_any = streamed(HEADINGS, map(row, found), whole=True)
+    for session_id, one in imported.items():
+        voice.say(shown(f"(file) {short(session_id)}: {one.told}"))
+    return is_any
 
 
 def _row(told: Told) -> tuple[str, ...]:
@@ -61,7 +73,8 @@ def _by(step: TrailStep) -> str:
     if step.actor.kind == "model":
         provider = step.model.provider if step.model else ""
         return " ".join(word for word in ("model", provider, step.actor.name) if word)
-    return who(Actor(step.actor.kind, step.actor.name))
+    mark = " (file)" if step.imported else ""
+    return f"{who(Actor(step.actor.kind, step.actor.name))}{mark}"
 
 
 def _what(told: Told) -> str:
@@ -103,6 +116,7 @@ def _cloudevent(step: TrailStep) -> dict[str, Any]:
         "provider": model.provider if model else None,
         "model": model.model if model else None,
         "eventhash": step.hash,
+        "imported": step.imported.told if step.imported else None,
         "erased": True if step.erased else None,
         "damage": step.damage,
     }
@@ -152,6 +166,7 @@ def _cells(told: Told) -> tuple[object, ...]:
         _what(told),
         step.hash,
         step.damage,
+        step.imported.told if step.imported else None,
     )
 
 

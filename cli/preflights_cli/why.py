@@ -18,6 +18,7 @@ from preflights_es.core.plan_record import Cause, path_of
 from preflights_es.core.rationale import alternative_text
 from preflights_es.core.source import Source
 from preflights_es.core.text import one_line, shortened, shown
+from preflights_es.services.imported import ImportedBy
 from preflights_es.services.request import Request
 from preflights_es.services.results import Who
 from preflights_es.services.why import why
@@ -96,8 +97,25 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
     if (done := value.acknowledged) is not None:
         word = "accepted" if done.by is not None and done.by.kind == "user" else "proposed"
         relayed = f", passed on by {_by(done.relayed_by)}" if done.relayed_by else ""
-        voice.say(f"  {word:<10} {_by_at(done)}{relayed}")
+        filed = _as_filed(value.imported, done.version)
+        voice.say(f"  {word:<10} {_by_at(done)}{relayed}{filed}")
+    _say_imported(voice, value.imported)
     _say_others(voice, value)
+
+
+def _as_filed(imported: Sequence[ImportedBy], version: int) -> str:
+    """What an event of a file is worth: its chain says that it is whole, not who wrote it."""
+    return ", as the file says" if any(one.brought(version) for one in imported) else ""
+
+
+def _say_imported(voice: Voice, imported: Sequence[ImportedBy]) -> None:
+    for one in imported:
+        by, at = shown(who(one.by)), minute(one.at)
+        if one.standing == "confirmed":
+            voice.say(f"  confirmed  by {by}, {at}")
+            continue
+        voice.say(shown(f"  file       {one.told}"))
+        voice.say(f"             {at}, from {shown(one.source)}")
 
 
 def _say_others(voice: Voice, value: Why) -> None:
@@ -143,8 +161,10 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
         voice.say(f"             {shown(shortened(one_line(response.text or ''), RESPONSE_MAX))}")
     for change in one.standings:
         relayed = f", passed on by {_by(change.relayed_by)}" if change.relayed_by else ""
-        voice.say(f"  {change.standing:<10} {_by_at(change)}{relayed}")
+        filed = _as_filed(one.imported, change.version)
+        voice.say(f"  {change.standing:<10} {_by_at(change)}{relayed}{filed}")
         _say_stale(voice, f"{change.standing} all the same", change.stale)
+    _say_imported(voice, one.imported)
     if one.superseded_by:
         voice.say(shown(f"  replaced   by {one.superseded_by}"))
     if one.path:

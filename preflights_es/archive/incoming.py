@@ -10,6 +10,7 @@ from preflights_es.archive.record_numbers import FAR, NUMBER_MAX, highest
 from preflights_es.core.artifacts import Relations
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.errors import ArtifactOutside, Refused
+from preflights_es.core.imports import NAME as IMPORTS
 from preflights_es.core.ports import Archive, Stored
 from preflights_es.core.session import Session
 
@@ -31,6 +32,8 @@ class Known:
         self._related: dict[str, tuple[int, Relations]] = {}
         """Of those that are related to others, by their ids: place, and what they say."""
         self._projects: dict[str, _Numbers] = {}
+        self.imports: list[str] = []
+        """Sessions that are themselves streams of imports."""
         self.lacking = bytearray()
         """Of each `NOTHING`, `WHOLE` or `TAIL`."""
 
@@ -41,6 +44,8 @@ class Known:
         place = len(self.numbers)
         self.numbers.append(number)
         project = self._projects.setdefault(first.project, _Numbers())
+        if first.workflow == IMPORTS:
+            self.imports.append(first.session_id)
         if number is not None:
             project.borne[number] = first.session_id
         if relations is not None:

@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from preflights_es.archive.import_record import Digest, Importer, ImportRecord, refuse_reserved
 from preflights_es.archive.import_review import (
     Review,
     Reviewing,
@@ -153,6 +154,7 @@ class Transfer:
         where: str,
         progress: Callable[[], None] = lambda: None,
         agrees: Callable[[Review], bool] = lambda review: not review.changes,
+        importer: Importer | None = None,
     ) -> Iterator[Taken]:
         """Take over the sessions of a file, each of them whole or not at all.
 
@@ -163,23 +165,32 @@ class Transfer:
             progress: is called after each session, when it is verified and when it is taken.
             agrees: whether sessions that are held here may change so; asked once, before anything
                 is taken. Where it says no, nothing is.
+            importer: whose import it is, which is recorded first; None where a log is mirrored.
 
         Raises:
             LogDamaged: an event does not verify; nothing of the file is taken.
             LogFromFuture: a newer version wrote it; likewise.
-            Refused: a session has gone another way here, a number is far beyond the next one, or
-                only one side says that a session held here is superseded; likewise. Or an Input of
-                a session stands in another one here, or the file has changed since: says how many
-                were taken.
+            Refused: a session has gone another way here, a number is far beyond the next one, only
+                one side says that a session held here is superseded, or an agent would change a
+                session that is held here; likewise. Or an Input of a session stands in another one
+                here, or the file has changed since: says how many were taken.
             StoreUnavailable: the log cannot be written; likewise.
         """
-        passes = Passes(source, where)
+        read = Digest(source)
+        passes = Passes(read.lines, where)
         known = self._verified(passes, where, progress)
-        if not agrees(self._reviewed(passes, known)):
+        review = self._reviewed(passes, known)
+        record: ImportRecord | None = None
+        if importer is not None:
+            importer.refuse(review, [one for one in known.imports if not self._archive.head(one)])
+            record = ImportRecord(*(self._runner, self._archive, importer, where, read.hexdigest))
+        if not agrees(review):
             return
         taken = 0
         try:
             for some in _together(_arriving(passes, known)):
+                if record is not None:
+                    record.take([one.events for one in some if one.lacking != NOTHING])
                 for one in self._taken(some):
                     taken += one.new > 0
                     yield one
@@ -255,6 +266,7 @@ class Transfer:
 
     def _learn(self, known: Known, events: list[Stored]) -> None:
         chain.verified(events)
+        refuse_reserved(events)
         workflow = self._runner.workflow(events[0].workflow)
         session = self._runner.folded(workflow, events)
         number = workflow.number(session.state)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from preflights_es.core.artifacts import Beside, Related, Written
@@ -101,6 +102,9 @@ class Decided(Value, frozen=True, kw_only=True):
     """Others that the same acceptance replaced."""
     kept: tuple[Beside, ...] = ()
     """Decisions that stay in force beside it, although their values differ."""
+    imported_by: Actor | UnsetType = UNSET
+    """The agent whose import brought it, while no person of this log has confirmed it; then
+    `acknowledged_by` is what the file says."""
     former: tuple[Stood, ...] = ()
     """What its number, its document and the decision before it were since it was acknowledged."""
 
@@ -109,7 +113,7 @@ class Decided(Value, frozen=True, kw_only=True):
         then = next((former for former in self.former if at < former.until), self)
         return replace(
             self,
-            standing="accepted",
+            standing=self.standing if self.imported_by else "accepted",
             number=then.number,
             supersedes=then.supersedes,
             written=then.written,

@@ -13,6 +13,9 @@ TYPED_MIN = 4
 DIGITS = frozenset("0123456789abcdef-")
 """All that an id is made of."""
 
+IMPORTS = "imports-"
+"""Begins the ids of Inputs that only the stream of an import may bear (`core.imports`)."""
+
 SALT_BYTES = 16
 """Random bytes beside a payload, so that its digest does not reveal the payload."""
 
@@ -51,6 +54,15 @@ def behind(made: str, last: str) -> str:
 def short(session_id: str) -> str:
     """The form that people see and type."""
     return session_id[-SHORT:]
+
+
+def imports(session_id: str = "") -> tuple[str, str]:
+    """The range of ids by which imports of a session, or of all, are found.
+
+    The second is the first id behind them.
+    """
+    begin = f"{IMPORTS}{session_id}-" if session_id else IMPORTS
+    return begin, f"{begin[:-1]}."  # the character behind a hyphen
 
 
 def decision_uid(session_id: str) -> str:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
+from preflights_es.core.imports import PROPOSED, Proposal
 from preflights_es.core.json import encoded
 from preflights_es.core.plan_record import Planned
 from preflights_es.core.projection_ports import Row
@@ -61,6 +63,13 @@ def rows(read: Read) -> tuple[Row, ...]:
     )
 
 
+def _proposed(row: dict[str, Any], _proposal: Proposal) -> dict[str, Any]:
+    if row["standing"] not in ("approved", "locked"):
+        return row
+    planned = replace(kept("artifacts", row, "plan", Planned), standing=PROPOSED)
+    return {**row, "standing": PROPOSED, "plan": encoded(planned).decode()}
+
+
 ARTIFACTS: Final = Projection(
     name="artifacts",
     version=1,
@@ -68,6 +77,7 @@ ARTIFACTS: Final = Projection(
     row=ArtifactRow,
     key=2,
     index=("project", "session_id", "version", "standing"),
+    proposed=_proposed,
 )
 PROJECTION: Final = ARTIFACTS
 

@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.core.decision_record import Decided
+from preflights_es.core.imports import ACCEPTED, PROPOSED, Proposal
 from preflights_es.core.json import encoded
 from preflights_es.core.projection_ports import Row
 from preflights_es.projections.folding import Read
@@ -40,7 +41,24 @@ class Decision(msgspec.Struct, frozen=True):
 
 def accepted_at(patch: Decided) -> int | None:
     """When a person accepted it, in microseconds since 1970 UTC."""
-    return patch.acknowledged_at if patch.standing in ("accepted", "superseded") else None
+    is_accepted = patch.standing in ("accepted", "superseded") or patch.imported_by
+    return patch.acknowledged_at if is_accepted else None
+
+
+def proposed(patch: Decided, proposal: Proposal) -> Decided:
+    """A patch of a session that an agent imported, as it counts here."""
+    if patch.standing not in ("accepted", "superseded"):
+        return patch
+    return replace(
+        patch,
+        standing=PROPOSED if patch.standing == ACCEPTED else patch.standing,
+        imported_by=proposal.importer,
+    )
+
+
+def _proposed(row: dict[str, Any], proposal: Proposal) -> dict[str, Any]:
+    patch = proposed(kept("decisions", row, "decided", Decided), proposal)
+    return {**row, "standing": patch.standing, "decided": encoded(patch).decode()}
 
 
 def rows(read: Read) -> tuple[Row, ...]:
@@ -68,6 +86,7 @@ DECISIONS: Final = Projection(
     row=DecisionRow,
     key=2,
     index=("project", "session_id", "version", "accepted_at", "superseded_at"),
+    proposed=_proposed,
 )
 PROJECTION: Final = DECISIONS
 

@@ -14,6 +14,7 @@ import msgspec
 
 from preflights_es.core.errors import ProjectionDamaged
 from preflights_es.core.events import INT_MAX
+from preflights_es.core.imports import Proposal
 from preflights_es.core.projection_ports import Row
 from preflights_es.projections.folding import Read
 
@@ -35,6 +36,9 @@ class Projection(msgspec.Struct, frozen=True, kw_only=True):
     """How many of the first columns tell one row from the others."""
     index: tuple[str, ...] = ("project", "session_id")
     """Columns by which rows of a project are found, with those that a choice of rows asks for."""
+    proposed: Callable[[dict[str, Any], Proposal], dict[str, Any]] | None = None
+    """A row of a session that an agent imported and no person confirmed, as it counts here: rows
+    are kept as the session itself says them."""
     words: str = ""
     """The column that says what is wrong with a session, in words that may differ between versions
     of Python and of libraries."""

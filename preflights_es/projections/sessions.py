@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.core import session as kernel
+from preflights_es.core.imports import ACCEPTED, PROPOSED, Proposal
 from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, setup_of
 from preflights_es.core.projection_ports import Row
 from preflights_es.core.questions import Answers
@@ -99,6 +100,10 @@ def _led(read: Read) -> tuple[str, str, str]:
     return provider, model, fell_back
 
 
+def _proposed(row: dict[str, Any], _proposal: Proposal) -> dict[str, Any]:
+    return {**row, "status": PROPOSED} if row["status"] == ACCEPTED else row
+
+
 SESSIONS: Final = Projection(
     name="sessions",
     version=3,
@@ -107,5 +112,6 @@ SESSIONS: Final = Projection(
     # In the order in which rows are read, with all that is asked before a row is: a row has texts.
     index=("project", "session_id", "status", "began_at", "moved_at"),
     words="intention",
+    proposed=_proposed,
 )
 PROJECTION: Final = SESSIONS

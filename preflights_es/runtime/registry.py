@@ -24,6 +24,7 @@ from preflights_es.core.text import one_line, shortened
 if TYPE_CHECKING:
     from importlib.metadata import Distribution, EntryPoint
 
+IMPORTS: Final = "imports"
 GROUP: Final = "preflights.workflows"
 WHY_MAX: Final = 300  # characters of what a package raises
 
@@ -61,6 +62,10 @@ class Registry(MutableMapping[str, Workflow[Any]]):
         return self._loaded[name]
 
     def _found(self, name: str) -> Workflow[Any]:
+        if name == IMPORTS:
+            from preflights_es.core.imports import WORKFLOW  # of the kernel
+
+            return WORKFLOW
         if name in self.shipped:
             made: Workflow[Any] = import_module(f"{folder.__name__}.{name}").WORKFLOW
             return made

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import takewhile
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -38,6 +38,9 @@ from preflights_es.runtime.performer import Performed, Performer, open_completio
 from preflights_es.runtime.reader import Reader
 from preflights_es.store.chain import verified
 
+if TYPE_CHECKING:
+    from preflights_es.core.imports import Proposal
+
 CONFLICTS_MAX: Final = 100  # tries to append before the store is said to be unusable
 
 
@@ -49,6 +52,8 @@ class Handle(msgspec.Struct, frozen=True, dict=True):
     workflow: Workflow[Any]
     session: Session[Any]
     hash: bytes = b""
+    proposal: Proposal | None = None
+    """Set where an agent imported what a person accepted elsewhere, and no person confirmed it."""
 
     @property
     def version(self) -> int:
@@ -64,7 +69,11 @@ class Handle(msgspec.Struct, frozen=True, dict=True):
     def view(self) -> View:
         """What may be shown of it, computed once."""
         view: View = self.workflow.view(self.session.state)
-        return view
+        if self.proposal is None:
+            return view
+        from preflights_es.core.imports import as_proposed  # few sessions are
+
+        return as_proposed(view, self.proposal)
 
     @cached_property
     def status(self) -> str:
@@ -124,7 +133,17 @@ class Runner(Reader):
         workflow = self.workflow_or_opaque(head.workflow)
         session = self.folded(workflow, stored)
         # The last event's hash, not the head's: the session may have grown between the two reads.
-        return Handle(session_id, head.project, workflow, session, stored[-1].hash)
+        proposal = self.proposal(session_id) if workflow.acknowledges is not None else None
+        return Handle(session_id, head.project, workflow, session, stored[-1].hash, proposal)
+
+    def proposal(self, session_id: str) -> Proposal | None:
+        """Who imported it, where that was an agent, and no person has confirmed it."""
+        found = self.store.inputs_between(*ids.imports(session_id))
+        if not found:
+            return None
+        from preflights_es.core.imports import proposals
+
+        return proposals(found).get(session_id)
 
     def refreshed(self, handle: Handle) -> Handle:
         """The session as it stands now; read again only where it has moved."""

@@ -8,11 +8,13 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO, Final, NamedTuple
 
+from preflights_es.archive.import_record import Importer
 from preflights_es.archive.import_review import Review, SessionChange
 from preflights_es.archive.number_collisions import Collision, Collisions
 from preflights_es.archive.transfer import Taken, Transfer
 from preflights_es.archive.two_pass_reader import Passes
 from preflights_es.core.errors import LogDamaged, Refused
+from preflights_es.core.imports import NAME as IMPORTS
 from preflights_es.core.ports import Head, Stored
 from preflights_es.runtime.finder import LAST
 from preflights_es.services.looking import looking
@@ -79,7 +81,8 @@ def export(
 def _heads(request: Request, session: str | None, *, any_project: bool) -> Sequence[Head]:
     store = request.process.store
     if session is None:
-        heads = store.heads(None if any_project else request.process.project)
+        every = store.heads(None if any_project else request.process.project)
+        heads = [head for head in every if head.workflow != IMPORTS]  # who imported what stays here
         if not heads:
             raise Refused("there is no session to export")
         return heads
@@ -144,6 +147,7 @@ def imported_each(
     where: str,
     agrees: Callable[[Review], bool],
     refused: dict[str, str],
+    importer: Importer | None,
 ) -> Iterator[Taken]:
     """As `Transfer.imported`, where a session that is refused holds up no other.
 
@@ -157,7 +161,8 @@ def imported_each(
 
     while coming:
         try:
-            yield from (one for one in transfer.imported(lines, where, agrees=agrees) if one.new)
+            came = transfer.imported(lines, where, agrees=agrees, importer=importer)
+            yield from (one for one in came if one.new)
             return
         except Refused as error:
             session_id = error.fields.get("session", "")
@@ -209,7 +214,8 @@ def imported(
     collisions = Collisions(request.process.runner)
     with _opened(file, drawn) as source:
         taking = request.process.transfer.imported
-        for one in taking(source.lines, file.name, source.progress, agreed):
+        importer = importer_of(request)
+        for one in taking(source.lines, file.name, source.progress, agreed, importer):
             tell(one)
             collisions.look(one)
             if lists:
@@ -221,6 +227,11 @@ def imported(
         changes=tuple(agreed.changes),
         warnings=tuple(agreed.warnings),
     )
+
+
+def importer_of(request: Request) -> Importer:
+    """Whose import a request's is."""
+    return Importer(request.process.project, request.actor, request.evidence)
 
 
 def sessions_of(file: SessionFile, drawn: Drawn = undrawn) -> Iterator[Sequence[Stored]]:

@@ -71,7 +71,7 @@ def meant(request: Request, named: Sequence[str], *, looks: bool) -> tuple[Reque
         return at, [at.sessions.resolved(one) for one in named]
     for one in named:
         request.holding(one)
-    take_new(request.process)
+    take_new(request)
     ids = [*dict.fromkeys(request.sessions.resolved(one) for one in named)]
     for session_id in ids:
         file = Shelf(request.process).file_of(session_id)

@@ -356,6 +356,9 @@ class DecisionRow(Result, frozen=True):
     because: Statement | None
     consequences: tuple[Statement, ...]
     alternatives: tuple[Rejected, ...]
+    imported_by: Who | None
+    """The agent that imported it, while no person here confirmed it: the acceptance is the file's
+    word."""
     file: str | None = None
     """The session file that says so, where the log does not."""
 
@@ -389,5 +392,6 @@ class DecisionRow(Result, frozen=True):
             kept=decided.kept,
             artifact=decided.written.path if decided.written else None,
             sha256=decided.written.sha256 if decided.written else None,
+            imported_by=Who.of(decided.imported_by or None),
             **msgspec.structs.asdict(decided.rationale),
         )

@@ -14,8 +14,14 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from preflights_es.core import ids
-from preflights_es.core.errors import LogDamaged, PreflightsError, Refused, UnknownSession
-from preflights_es.core.events import ERASED_TAG, SessionErased
+from preflights_es.core.errors import (
+    LogDamaged,
+    PreflightsError,
+    Refused,
+    SessionMoved,
+    UnknownSession,
+)
+from preflights_es.core.events import ERASED_TAG, Actor, SessionErased
 from preflights_es.core.evolution import Choices
 from preflights_es.core.observed import Observed
 from preflights_es.core.opaque import UNKNOWN
@@ -23,7 +29,7 @@ from preflights_es.core.ports import Head
 from preflights_es.core.questions import WrittenQuestion
 from preflights_es.core.rationale import Reasons
 from preflights_es.core.session import STATUSES
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.registry import IMPORTS, WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.services.answers import Given, Pairs, addressed, asked_in, check_taken, pairs
 from preflights_es.services.filing import filed
@@ -37,6 +43,7 @@ from preflights_es.services.results import (
     SessionRow,
     session_of,
 )
+from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
 
 LISTED: Final = 20  # sessions of a list that is not whole
@@ -191,6 +198,8 @@ def accept(
     except UnknownSession:  # an agent is told that a person accepts, whatever it names
         acceptance.Acceptances.of(request).refuse_relaying(by, session)
         raise
+    if handle.proposal is not None:
+        return _confirmed(request, handle, by, expect)
     workflow = handle.workflow
     has_own = workflow.acknowledges and workflow.name in WORKFLOWS.shipped
     own = _services(workflow.name) if has_own else acceptance
@@ -207,6 +216,27 @@ def accept(
         more["relays"] = True
     done: Session = own.accept(request, handle.session_id, by=by, expect=expect, **more)
     return done
+
+
+def _confirmed(request: Request, handle: Handle, by: str | None, expect: int | None) -> Session:
+    """Take over what a person accepted elsewhere and an agent imported.
+
+    Raises:
+        SessionMoved: the session is at another version.
+        Refused: no person confirms it.
+    """
+    from preflights_es.archive.import_record import confirmed
+    from preflights_es.services.acceptance import Acceptances
+    from preflights_es.services.archives import importer_of
+
+    Acceptances.of(request).refuse_relaying(by, ids.short(handle.session_id))
+    if expect is not None and expect != handle.version:
+        raise SessionMoved(handle.session_id, expect, handle.version)
+    importer = importer_of(request)
+    if by is not None:
+        importer = replace(importer, actor=Actor("user", by))
+    now = confirmed(request.process.runner, importer, handle)
+    return session_of(Step(now, ()), request.notices)
 
 
 def abandon(request: Request, session: str, reason: str = "", *, force: bool = False) -> Session:
@@ -292,16 +322,28 @@ def rows(
     request.finish_pending()
     process = request.process
     project = None if any_project else process.project
-    heads = process.store.heads(project, LISTED + 1)
+    heads = _newest(process.store, project, LISTED + 1)
     are_many = len(heads) > LISTED
     more = are_many and not everything and not status
     listed: Iterable[tuple[Head, dict[str, Any] | None]]
     if are_many and not more:  # from the projection: folding every one of many would take long
-        listed = process.projector.newest(project)
+        newest = process.projector.newest(project)
+        listed = ((head, row) for head, row in newest if head.workflow != IMPORTS)
     else:
         listed = ((head, None) for head in heads[:LISTED])
     found = (_row(request, head, kept) for head, kept in listed)
     return (row for row in found if status in (None, row.status)), more
+
+
+def _newest(store: SqlStore, project: str | None, wanted: int) -> list[Head]:
+    """The newest sessions, without those that only say what was imported."""
+    at_most = wanted
+    while True:
+        heads = store.heads(project, at_most)
+        found = [head for head in heads if head.workflow != IMPORTS]
+        if len(found) >= wanted or len(heads) < at_most:
+            return found[:wanted]
+        at_most *= 2
 
 
 def statuses(request: Request, wanted: str) -> set[str]:

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from preflights_es.archive.import_record import Importer
 from preflights_es.archive.import_review import Review
 from preflights_es.archive.transfer import Taken, Transfer
 from preflights_es.core.errors import NoLog, PreflightsError
@@ -81,7 +82,7 @@ def _follow(database: str, place: Path, tell: Callable[[Notice], None]) -> None:
     try:
         with closing(_opened(database)) as log, closing(_opened(place)) as here:
             transfer = Transfer(_runner(here), here, projected())
-            deque(_taken(log, transfer, here, database, lambda _: True, {}), maxlen=0)
+            deque(_taken(log, transfer, here, database, lambda _: True, {}, None), maxlen=0)
     except NoLog:
         pass
     except PreflightsError as error:
@@ -108,7 +109,7 @@ def _remember(place: Path, changed: int) -> None:
 
 
 def taken_over(
-    process: Process, agrees: Agreement, tell: Callable[[Taken], None]
+    process: Process, agrees: Agreement, tell: Callable[[Taken], None], importer: Importer
 ) -> Iterator[Taken]:
     """Import what was recorded while git's folder was read-only, then set that log aside.
 
@@ -120,9 +121,14 @@ def taken_over(
     place = process.settings.stand_in
     if place is None or process.settings.is_read_only:
         return
+    if importer.is_agent:  # it may go on with sessions, which an agent's import does not
+        text = f"an agent leaves {place} as it is: `preflights sync` of a person takes it over"
+        process.tell(Notice("stand_in_left", text, {"path": str(place)}))
+        return
     refused: dict[str, str] = {}
     with closing(_opened(place)) as log:
-        for one in _taken(log, process.transfer, process.store, str(place), agrees, refused):
+        into = process.store
+        for one in _taken(log, process.transfer, into, str(place), agrees, refused, importer):
             tell(one)
             yield one
     if agrees.given:
@@ -140,6 +146,7 @@ def _taken(
     where: str,
     agrees: Callable[[Review], bool],
     refused: dict[str, str],
+    importer: Importer | None,
 ) -> Iterator[Taken]:
     """Import the sessions of one log that another one holds otherwise."""
     heads = {head.session_id: head for head in log.heads(None)}
@@ -151,7 +158,7 @@ def _taken(
 
     lacking = [id_ for id_ in sorted(heads) if known.get(id_) != heads[id_]]
     coming: Lines = {session_id: partial(lines, session_id) for session_id in lacking}
-    return imported_each(transfer, coming, where, agrees, refused)
+    return imported_each(transfer, coming, where, agrees, refused, importer)
 
 
 def _opened(place: Path | str) -> SqlStore:

@@ -15,8 +15,9 @@ from preflights_es.artifacts import files
 from preflights_es.core.ids import decision_uid
 from preflights_es.projections.artifacts import plan
 from preflights_es.projections.decisions import decision
-from preflights_es.services.archives import Agreement, Came, Lines, imported_each
+from preflights_es.services.archives import Agreement, Came, Lines, imported_each, importer_of
 from preflights_es.services.process import Process
+from preflights_es.services.request import Request
 from preflights_es.services.results import Result
 from preflights_es.services.session_files import FOREIGN, FiledSession, Shelf
 from preflights_es.services.stand_in import taken_over
@@ -43,7 +44,7 @@ class Synced(Result, frozen=True, tag_field="format", tag="sync/1"):
 
 
 def synced(
-    process: Process,
+    request: Request,
     agrees: Callable[[Review], bool],
     tell: Callable[[Taken], None] = lambda _: None,
     *,
@@ -61,8 +62,8 @@ def synced(
     Raises:
         Refused, StoreUnavailable: as for `Transfer.imported`.
     """
-    taking = Agreement(agrees)
-    taken = list(taken_over(process, taking, tell)) if only is None else []
+    process, taking, importer = request.process, Agreement(agrees), importer_of(request)
+    taken = list(taken_over(process, taking, tell, importer)) if only is None else []
     if not taking.given:
         return _with(Synced(), taking)
     found = [
@@ -76,7 +77,7 @@ def synced(
     lines: Lines = {id_: partial(map, jsonl.line, one.events) for id_, one in coming.items()}
     collisions, refused = Collisions(process.runner), dict[str, str]()
     where = process.session_folders.paths
-    for one in imported_each(process.transfer, lines, where, taking, refused):
+    for one in imported_each(process.transfer, lines, where, taking, refused, importer):
         collisions.look(one)
         taken.append(one)
         tell(one)
@@ -137,15 +138,15 @@ def _filed(process: Process) -> Iterator[tuple[str, str]]:
             yield made.session_id, made.planned.path
 
 
-def take_new(process: Process) -> None:
+def take_new(request: Request) -> None:
     """Take over the sessions that only files have; the log refuses none of them aloud.
 
     Raises:
         StoreUnavailable: as for `synced`.
     """
-    filed = process.file_log.files.values()
+    filed = request.process.file_log.files.values()
     if new := {file.session_id for file in filed if file.compared == "new"}:
-        synced(process, lambda review: not review.changes, only=new)
+        synced(request, lambda review: not review.changes, only=new)
 
 
 def erased_files(process: Process, session_id: str) -> Iterator[str]:

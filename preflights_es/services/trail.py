@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
@@ -17,7 +17,9 @@ from preflights_es.core.times import iso, iso_or_none
 from preflights_es.projections.audit import Model, TrailActor, TrailFilter, is_by, steps, wanted
 from preflights_es.projections.audit import TrailStep as Step
 from preflights_es.projections.folding import Read
+from preflights_es.services.imported import ImportedBy, imports, imports_of
 from preflights_es.services.looking import heads_with_files, looking
+from preflights_es.services.process import Process
 from preflights_es.services.request import Request
 from preflights_es.services.results import Result
 from preflights_es.services.why import refuse_undecided
@@ -47,6 +49,8 @@ class TrailStep(Result, frozen=True, tag_field="format", tag="trail/1"):
     decider: str
     input_id: str | None
     hash: str
+    imported: ImportedBy | None
+    """The import that brought it: then the actor is the one that the file says."""
     erased: bool
     """Whether an erasure took the payload; one that is gone without it is damage."""
     damage: str | None
@@ -54,7 +58,7 @@ class TrailStep(Result, frozen=True, tag_field="format", tag="trail/1"):
     """The payload, JSON byte for byte; None where it is gone or no JSON."""
 
     @classmethod
-    def of(cls, step: Step, *, is_erased: bool) -> TrailStep:
+    def of(cls, step: Step, *, is_erased: bool, imported: ImportedBy | None) -> TrailStep:
         """A step as it is told."""
         one, event = step.stored, step.event
         call = getattr(event, "call", None)
@@ -75,6 +79,7 @@ class TrailStep(Result, frozen=True, tag_field="format", tag="trail/1"):
             decider=one.decider,
             input_id=one.input_id,
             hash=one.hash.hex(),
+            imported=imported,
             erased=is_erased,
             damage=step.damage or None,
             data=_data(step),
@@ -167,19 +172,22 @@ def trail(
     if decision is not None:
         at = looking(request, decision)
         read = at.process.history(at.sessions.resolved(decision))
-        found.steps = _told(read, replace(want, upto=_decided_at(read)), found, tell)
+        upto = replace(want, upto=_decided_at(read))
+        found.steps = _told(read, upto, found, tell, imports_of(at.process, read.head.session_id))
     elif session is not None:
         at = looking(request, session)
         head = at.process.store.head(at.sessions.resolved(session))
         assert head is not None, "it was found"
-        found.steps = _told(_read(at, head), want, found, tell)
+        came = imports_of(at.process, head.session_id)
+        found.steps = _told(_read(at, head), want, found, tell, came)
     else:
         project = None if any_project else request.process.project
 
         def within(at: Request) -> Iterator[Head]:
             return at.process.projector.within(project, since, until)
 
-        found.steps = _of_all(heads_with_files(request, within), want, found, tell)
+        known = _came(request.process)
+        found.steps = _of_all(heads_with_files(request, within), want, found, tell, known)
     return found
 
 
@@ -201,6 +209,7 @@ def _of_all(
     want: TrailFilter,
     trail: Trail,
     tell: Callable[[Trouble], None],
+    came: Mapping[str, tuple[ImportedBy, ...]],
 ) -> Iterator[Told]:
     """Session by session, so that a log of any size passes through.
 
@@ -213,16 +222,30 @@ def _of_all(
         except PreflightsError as error:
             tell(Trouble(session_id=head.session_id, kind="left_out", why=str(error)))
             continue
-        yield from _told(read, want, trail, tell)
+        yield from _told(read, want, trail, tell, came.get(head.session_id, ()))
+
+
+def _came(process: Process) -> dict[str, tuple[ImportedBy, ...]]:
+    """By session: its imports."""
+    found: dict[str, tuple[ImportedBy, ...]] = {}
+    for session_id, one in imports(process):
+        found[session_id] = (*found.get(session_id, ()), one)
+    return found
 
 
 def _told(
-    read: Read, want: TrailFilter, trail: Trail, tell: Callable[[Trouble], None]
+    read: Read,
+    want: TrailFilter,
+    trail: Trail,
+    tell: Callable[[Trouble], None],
+    came: tuple[ImportedBy, ...],
 ) -> Iterator[Told]:
     """The steps of a session that are wanted."""
     if read.trouble in ("damaged", "faulted"):
         tell(Trouble(session_id=read.head.session_id, kind=read.trouble, why=read.why))
     taken = erased(read.stored)
     for step in wanted(trail.passing(steps(read)), want):
-        told = TrailStep.of(step, is_erased=step.stored.version in taken)
+        version = step.stored.version
+        by = next((one for one in came if one.brought(version)), None)
+        told = TrailStep.of(step, is_erased=version in taken, imported=by)
         yield Told(told, step.event, step.stored.data is None)

@@ -24,8 +24,9 @@ from preflights_es.core.questions import Answers
 from preflights_es.core.source import Source, sources
 from preflights_es.core.times import iso
 from preflights_es.core.views import Behind
-from preflights_es.projections.decisions import in_force
+from preflights_es.projections.decisions import in_force, proposed
 from preflights_es.projections.folding import Read
+from preflights_es.services.imported import ImportedBy, imports_of
 from preflights_es.services.looking import looking
 from preflights_es.services.request import Request
 from preflights_es.services.results import Who
@@ -89,13 +90,14 @@ def _meant(
         return [], (), (_session(read, sources),)
     if not found:
         refuse_undecided(read, "no_decision")
-    decided = found[-1]
+    decided = _counted(at, read, found[-1])
     origins = [o for o in decided.origins if field is None or _is_named(o, decided, field)]
     if not origins:
         known = ", ".join(origin.field for origin in decided.origins)
         message = f"session {short(session_id)} has no field {field!r}: it has {known}"
         raise Refused(message, code="no_such_field", session=short(session_id))
-    return [_why(read, decided, origin) for origin in origins], (), ()
+    came = imports_of(at.process, session_id)
+    return [_why(read, decided, origin, came) for origin in origins], (), ()
 
 
 def refuse_undecided(read: Read, code: str) -> NoReturn:
@@ -144,15 +146,23 @@ def _of_log(request: Request, what: str) -> list[tuple[Why, str]]:
             request.notice(error.code, str(error), **error.fields)
             continue  # it hides no other decision
         # A row says where to look; what is so is what the session's own log folds to.
-        if one.decided not in read.patches:
+        patches = [_counted(request, read, decided) for decided in read.patches]
+        if one.decided not in patches:
             id_ = short(one.session_id)
             text = f"the projection 'decisions' keeps of session {id_} what its log does not say"
             request.notice("projection_differs", text, session=id_)
-        for decided in read.patches:
+        came = imports_of(process, one.session_id)
+        for decided in patches:
             named = [o for o in decided.origins if _is_named(o, decided, what)]
-            if decided.standing == "accepted":
-                values += [_why(read, decided, origin) for origin in named]
+            if decided.standing == "accepted" or decided.imported_by:
+                values += [_why(read, decided, origin, came) for origin in named]
     return values
+
+
+def _counted(request: Request, read: Read, decided: Decided) -> Decided:
+    """A patch as it counts in this log."""
+    proposal = request.process.runner.proposal(read.head.session_id)
+    return decided if proposal is None else proposed(decided, proposal)
 
 
 def _is_named(origin: Origin, decided: Decided, field: str) -> bool:
@@ -160,7 +170,9 @@ def _is_named(origin: Origin, decided: Decided, field: str) -> bool:
     return field.casefold() in (name.casefold() for name in names)
 
 
-def _why(read: Read, decided: Decided, origin: Origin) -> tuple[Why, str]:
+def _why(
+    read: Read, decided: Decided, origin: Origin, came: tuple[ImportedBy, ...]
+) -> tuple[Why, str]:
     found = Why(
         session_id=read.head.session_id,
         uid=decided.uid,
@@ -180,6 +192,7 @@ def _why(read: Read, decided: Decided, origin: Origin) -> tuple[Why, str]:
         answer=_answer(read, origin),
         response=response_of(read, origin.response),
         acknowledged=_acknowledged(decided),
+        imported=came,
         superseded_by=decided.superseded_by,
         kept=decided.kept,
         read=_sources(read),

@@ -16,6 +16,7 @@ from preflights_es.core.questions import Answers
 from preflights_es.core.times import iso
 from preflights_es.projections.artifacts import plan, plans
 from preflights_es.projections.folding import Read
+from preflights_es.services.imported import ImportedBy, imports_of
 from preflights_es.services.looking import looking, with_files
 from preflights_es.services.request import Request
 from preflights_es.services.results import Who
@@ -66,10 +67,11 @@ def of_session(at: Request, read: Read, id_: str = "") -> tuple[WhyArtifact, ...
     if not found:
         message = f"session {short(session_id)} has no artifact"
         raise Refused(message, code="no_artifact", session=short(session_id))
-    return tuple(_why(at.process.settings.root, read, one) for one in found)
+    came = imports_of(at.process, session_id)
+    return tuple(_why(at.process.settings.root, read, one, came) for one in found)
 
 
-def _why(root: Path, read: Read, one: Planned) -> WhyArtifact:
+def _why(root: Path, read: Read, one: Planned, came: tuple[ImportedBy, ...]) -> WhyArtifact:
     first, before = read.folded[0], list(enumerate(read.folded[: one.version], 1))
     assert isinstance(first, Input), "a session begins with an Input"
     inputs = [(version, event) for version, event in before if isinstance(event, Input)]
@@ -95,6 +97,7 @@ def _why(root: Path, read: Read, one: Planned) -> WhyArtifact:
         reason=one.reason,
         superseded_by=one.superseded_by,
         path=one.path,
+        imported=came,
     )
 
 

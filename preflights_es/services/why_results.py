@@ -9,6 +9,7 @@ from preflights_es.core.observed import Observed
 from preflights_es.core.plan_record import Cause
 from preflights_es.core.rationale import Rejected, Statement
 from preflights_es.core.source import Source
+from preflights_es.services.imported import ImportedBy
 from preflights_es.services.results import Result, Who
 
 
@@ -85,6 +86,8 @@ class Why(Result, frozen=True):
     answer: Answer | None
     response: Response | None
     acknowledged: Acknowledged | None
+    imported: tuple[ImportedBy, ...]
+    """Imports that brought events of its session: what they say is the file's word."""
     superseded_by: Related | None
     kept: tuple[Beside, ...]
     read: tuple[Source, ...]
@@ -142,6 +145,7 @@ class WhyArtifact(Result, frozen=True):
     response: Response | None
     """The one that it follows from; None of a report on a call that failed."""
     standings: tuple[Stood, ...]
+    imported: tuple[ImportedBy, ...]
     """Oldest first."""
     reason: str
     """Of a rejection; of a report, its summary."""

@@ -117,6 +117,9 @@ class Counting:
     def session_of_input(self, input_id: str) -> str | None:
         return self.inner.session_of_input(input_id)
 
+    def inputs_between(self, first: str, behind: str) -> tuple[tuple[str, bytes | None], ...]:
+        return self.inner.inputs_between(first, behind)
+
     def open_calls(self, project: str) -> tuple[tuple[str, str], ...]:
         return self.inner.open_calls(project)
 

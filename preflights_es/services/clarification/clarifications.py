@@ -138,7 +138,7 @@ class Clarifications(Acceptances):
                 handle = self._runner.load(head.session_id)
             except PreflightsError:
                 continue  # a damaged session is no reason to refuse a new one
-            told = words(handle.session.state)
+            told = None if handle.proposal else words(handle.session.state)
             if told is not None and handle.session.state.superseded_by is None:
                 known.append(replace(told, source=handle.source))
         return tuple(known[:KNOWN_MAX])
@@ -279,6 +279,9 @@ class Clarifications(Acceptances):
         if handle.project != self._project:
             message = f"{typed!r} is a decision of the project {handle.project!r}, not of this"
             raise Refused(message, code="other_project", project=handle.project)
+        if handle.proposal is not None:
+            message = f"{typed!r} is a proposal ({handle.proposal.told}): accept it first"
+            raise Refused(message, code="not_accepted", typed=typed)
         if not accepted(state) or handle.session.closed:
             message = f"{typed!r} is no accepted decision: only those can be superseded"
             raise Refused(message, code="not_accepted", typed=typed)

@@ -94,10 +94,12 @@ def _compared(process: Process, handle: Handle, *, is_judged: bool) -> Iterator[
     log = SqlComparing(process.store)
     moved = _moved(process, log) - {handle.session_id}
     proposed = log.payloads(PatchProposed.tag) if moved else {}
+    # What an agent imported is in force once a person has confirmed it.
+    apart = {handle.session_id, *process.projector.proposals()}
     patches = {
         session_id: data
         for session_id, data in proposed.items()
-        if same not in data and session_id != handle.session_id
+        if same not in data and session_id not in apart
     }
     # Those of the same field come first, however many are of its category.
     names = " ".join(name for name, _ in state.patch.fields)
@@ -106,7 +108,7 @@ def _compared(process: Process, handle: Handle, *, is_judged: bool) -> Iterator[
         (session_id, decided)
         for session_id, decided in log.rows(process.project, terms, COMPARED_MAX)
         # Another process may fold a session that moved between the statements.
-        if session_id not in proposed and same not in decided
+        if session_id not in proposed and session_id not in apart and same not in decided
     ]
     may_name = any(map(str.isdecimal, state.intention))
     if patches or kept or may_name:

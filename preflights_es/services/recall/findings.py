@@ -116,6 +116,8 @@ def _read(process: Process, session_id: str) -> Older | None:
     except PreflightsError:
         return None  # a damaged session is no reason to refuse a new decision
     state = handle.session.state
+    if handle.proposal is not None:
+        return None
     if not isinstance(state, State) or handle.session.closed or handle.project != process.project:
         return None
     if not accepted(state) or state.patch is None or state.superseded_by is not None:

@@ -94,7 +94,10 @@ def _found(request: Request, state: State) -> tuple[Found, ...]:
     logs = [request.process] if beside is None else [request.process, beside.process]
     found: dict[str, Found] = {}
     for process in logs:
+        proposed = process.projector.proposals()  # nothing is in force by an agent's import alone
         for match in _matches(process, state):
+            if match.session_id in proposed:
+                continue
             if match.uid not in found and (read := _read(process, match)):
                 found[match.uid] = read
         if behind := process.projector.behind:

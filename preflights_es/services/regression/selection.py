@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.core.errors import LogDamaged, LogFromFuture, Refused, WorkflowMissing
+from preflights_es.core.imports import NAME as IMPORTS
 from preflights_es.core.ports import Head
 from preflights_es.core.projection_ports import Stream
 from preflights_es.core.times import iso
@@ -260,7 +261,7 @@ class _Picking:
             known = ((head, None) for head in heads)
         found = []
         for head, kept in known:
-            if asked.workflow not in (None, head.workflow):
+            if asked.workflow not in (None, head.workflow) or head.workflow == IMPORTS:
                 continue
             if not head.session_id.endswith(asked.only or ""):
                 continue

@@ -87,6 +87,9 @@ def _appending_and_reading() -> dict[str, ClauseElement]:
         "project_heads": _head.where(_h.project == bindparam("of_project"))
         .order_by(_h.session_id.desc())
         .limit(bindparam("at_most")),
+        "workflow_heads": _head.where(_h.workflow == bindparam("of_workflow")).order_by(
+            _h.session_id
+        ),
         "matching": select(_h.session_id)
         .where(
             or_(
@@ -99,6 +102,9 @@ def _appending_and_reading() -> dict[str, ClauseElement]:
         "count_sessions": select(func.count()).select_from(tables.heads),
         "count_events": select(func.count()).select_from(tables.events),
         "count_open_calls": select(func.count()).select_from(tables.claims),
+        "inputs_between": select(_e.input_id, _e.data)
+        .where(_e.input_id >= bindparam("first_input"), _e.input_id < bindparam("behind_input"))
+        .order_by(_e.input_id),
         "session_of_input": select(_e.session_id, _e.version).where(
             _e.input_id == bindparam("of_input")
         ),
