@@ -80,6 +80,9 @@ def test_what_an_agent_imports_is_a_proposal_everywhere(
         for one in house.call("sessions", "--json").json["sessions"]
     }
     assert listed[session] == "proposed"
+    said = house.call("ask", "sessions by status", "--run", "--json").json["result"]["rows"]
+    assert ["proposed", 1] in said
+    assert "accepted" not in dict(said)
     assert house.call("audit", "verify", "--all").code == 0
 
 

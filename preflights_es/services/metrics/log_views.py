@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from preflights_es.store.projected import PROJECTED
@@ -59,6 +60,16 @@ _COLUMNS: Final[dict[str, dict[str, str]]] = {
 }
 """By table: each column, and what it is of the projection's; `day:` is the day of a time."""
 
+_IS_ACCEPTED: Final = "CASE WHEN {these} AND {was} = 'accepted' THEN 'proposed' ELSE {was} END"
+_PROPOSED: Final = {
+    "sessions": {"status": _IS_ACCEPTED},
+    "decisions": {
+        "standing": _IS_ACCEPTED,
+        "accepted_on": "CASE WHEN {these} THEN NULL ELSE {was} END",
+    },
+}
+"""By table: what columns say instead of sessions that an agent imported."""
+
 
 def tables() -> tuple[Table, ...]:
     """What a query may read: those whose projection this log has."""
@@ -72,21 +83,31 @@ def read() -> frozenset[str]:
     return frozenset(PROJECTED[one.name] for one in tables())
 
 
-def definitions(dialect: Dialect, project: str | None, ahead_s: int = 0) -> str:
+def definitions(
+    dialect: Dialect, project: str | None, ahead_s: int = 0, proposed: Collection[str] = ()
+) -> str:
     """Each table in front of a query, with the rows of one project alone.
 
     Args:
         project: None for the rows of all projects.
         ahead_s: seconds by which the clock of its days is before UTC.
+        proposed: sessions that an agent imported and no person confirmed.
     """
-    return ", ".join(_definition(one.name, dialect, project, ahead_s) for one in tables())
+    these = ", ".join(map(_literal, sorted(proposed)))
+    made = (_definition(one.name, dialect, project, ahead_s, these) for one in tables())
+    return ", ".join(made)
 
 
-def _definition(name: str, dialect: Dialect, project: str | None, ahead_s: int) -> str:
-    columns = ", ".join(
-        f"{_source(source, dialect, ahead_s)} AS {column}"
-        for column, source in _COLUMNS[name].items()
-    )
+def _definition(
+    name: str, dialect: Dialect, project: str | None, ahead_s: int, proposed: str
+) -> str:
+    sources = {
+        column: _source(source, dialect, ahead_s) for column, source in _COLUMNS[name].items()
+    }
+    for column, instead in _PROPOSED.get(name, {}).items() if proposed else ():
+        was = sources[column]
+        sources[column] = instead.format(these=f"session_id IN ({proposed})", was=was)
+    columns = ", ".join(f"{source} AS {column}" for column, source in sources.items())
     where = "" if project is None else f" WHERE project = {_literal(project)}"
     return f"{name} AS (SELECT {columns} FROM {_SCHEMA[dialect]}{PROJECTED[name]}{where})"  # noqa: S608  ours alone
 

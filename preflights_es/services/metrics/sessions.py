@@ -252,8 +252,10 @@ def _views(request: Request, catalogue: Catalogue, project: str | None, asked_at
     if not all(one.columns and one.name in ours for one in catalogue.tables):
         message = "the question is about another database"
         raise Refused(message, code="other_database")
-    request.process.projector.catch_up()
-    return log_views.definitions(catalogue.dialect, project, _ahead_s(asked_at))
+    projector = request.process.projector
+    projector.catch_up()
+    proposed = projector.proposals()
+    return log_views.definitions(catalogue.dialect, project, _ahead_s(asked_at), proposed)
 
 
 def _ahead_s(local: str) -> int:
