@@ -10,7 +10,7 @@ import click
 
 from preflights_cli.common import Voice, folder
 from preflights_cli.main import EXIT_REFUSED
-from preflights_es.artifacts.agent_entries import AGENTS, AgentName
+from preflights_es.artifacts.agent_entries import AGENTS, PROGRAM, AgentName
 from preflights_es.core.text import shown, shown_lines
 from preflights_es.services.agent_files import agent_files, agents_found, without_agents
 from preflights_es.services.project_files import (
@@ -68,7 +68,7 @@ def init_command(
     """Write files into this repository: for coding agents, for a CI that replays, or for plans.
 
     Without an option it sets up the coding agents that this repository is used with: the server
-    `preflights mcp`, hooks, and a block in AGENTS.md. Your own text and your edits stay.
+    `preflights-es mcp`, hooks, and a block in AGENTS.md. Your own text and your edits stay.
 
     You may edit the files of --ci: `init` writes only what is missing, and what an older version
     wrote and no person edited since. Of --plans it writes only what is missing: starters of the
@@ -129,10 +129,10 @@ def _say(voice: Voice, file: ProjectFile, *, prints: bool) -> None:
 
 def _warn(voice: Voice) -> None:
     """What an agent will miss on this machine."""
-    if which("preflights") is None:
-        voice.warn("`preflights` is not on the PATH: agents do not find it")
+    if which(PROGRAM) is None:
+        voice.warn(f"`{PROGRAM}` is not on the PATH: agents do not find it")
     if find_spec("mcp") is None:
-        voice.warn("the server needs the extra `mcp`: `pip install 'preflights[mcp]'`")
+        voice.warn("the server needs the extra `mcp`: `pip install 'preflights-es[mcp]'`")
 
 
 def _removed(voice: Voice, settings: Settings, agents: tuple[AgentName, ...]) -> int:

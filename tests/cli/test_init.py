@@ -67,7 +67,7 @@ def test_edits_stay(empty: Project) -> None:
     _init(empty)
     for path in (WORKFLOW, HOOK):
         file = empty.folder / path
-        file.write_text(file.read_text().replace("preflights==", "preflights>="))
+        file.write_text(file.read_text().replace("preflights-es==", "preflights-es>="))
     before = {path: (empty.folder / path).read_bytes() for path in (WORKFLOW, HOOK)}
     code, files = _init(empty)
     assert (code, [one["state"] for one in files.values()]) == (0, ["edited", "edited"])
@@ -294,7 +294,7 @@ def test_agents_in_use_are_set_up_and_taken_out_again(empty: Project) -> None:
     (empty.folder / "CLAUDE.md").write_text("Be brief.\n")
     before = empty.call("init", "--check")
     assert (before.code, before.out.count("is missing")) == (1, 4)
-    assert empty.call("init", "--print").out.count("preflights hook") == 4
+    assert empty.call("init", "--print").out.count("preflights-es hook") == 4
     assert empty.call("init").out.splitlines() == [
         "Wrote AGENTS.md.",
         "Wrote CLAUDE.md.",
@@ -312,7 +312,7 @@ def test_agents_in_use_are_set_up_and_taken_out_again(empty: Project) -> None:
     assert done.code == 1
     said = ".mcp.json is left as it is: it has no object where 'mcpServers' belongs; add this"
     assert said in done.out
-    assert '"command": "preflights"' in done.out
+    assert '"command": "preflights-es"' in done.out
     (empty.folder / ".mcp.json").unlink()
 
     assert empty.call("init", "--remove", "--check").code == 2
@@ -325,14 +325,14 @@ def test_agents_in_use_are_set_up_and_taken_out_again(empty: Project) -> None:
 
 def test_a_program_that_agents_do_not_find_is_named(empty: Project) -> None:
     done = empty.call("init", "--agent", "codex", env={"PATH": str(empty.folder)})
-    assert done.err == "warning: `preflights` is not on the PATH: agents do not find it\n"
+    assert done.err == "warning: `preflights-es` is not on the PATH: agents do not find it\n"
     assert empty.call("init", "--agent", "codex").err == ""
 
 
 def test_an_edit_is_named_when_the_rest_is_taken_out(empty: Project) -> None:
     empty.call("init", "--agent", "claude")
     file = empty.folder / ".mcp.json"
-    file.write_text(file.read_text().replace('"preflights",', '"/opt/preflights",'))
+    file.write_text(file.read_text().replace('"preflights-es",', '"/opt/preflights",'))
     (empty.folder / ".claude" / "settings.json").write_text("preflights")
     done = empty.call("init", "--remove")
     assert done.code == 1

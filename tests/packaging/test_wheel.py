@@ -84,7 +84,7 @@ def test_everything_the_program_reads_is_inside(wheel: Path) -> None:
     assert not {name.split("/")[0] for name in names} - {
         "preflights_es",
         "preflights_cli",
-        f"preflights-{__version__}.dist-info",
+        f"preflights_es-{__version__}.dist-info",
     }
     assert "preflights_es/store/migrations/__init__.py" not in names, "it would hide the library"
 
@@ -105,6 +105,8 @@ def test_a_session_and_its_replay_run_away_from_the_checkout(
     assert imported.count(str(installed.parent)) == 2
 
     assert preflights("--version") == f"preflights {__version__}\n"
+    own = run(installed / "preflights-es", "--version", folder=folder, env=env)
+    assert own == f"preflights {__version__}\n"
     assert "has schema" in preflights("admin", "db", "upgrade")
     begun = preflights(
         *("start", "Add OAuth login", "--answer", "auth_strategy=OAuth"),
