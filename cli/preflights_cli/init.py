@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from shutil import which
 from typing import Final, get_args
@@ -30,7 +32,7 @@ SAID: Final = {
     "edited": "was edited, and stays as it is",
     "unclear": "has a shape that `init` does not change; add this yourself:",
 }
-NEXT: Final = "Commit these files, and restart the agent."
+NEXT: Final = "Commit these files, and restart the agent:"
 NOTHING: Final = (
     "no coding agent is found here: name one (--agent claude), or say --ci github, or --plans"
 )
@@ -101,10 +103,18 @@ def init_command(
         _say(voice, file, prints=prints)
     if named and any(file.written for file in done.files):
         voice.hint(NEXT)
+        voice.hint(f"  git add {shlex.join(_to_commit(settings, done.files))}")
     if named and not prints:
         _warn(voice)
     is_behind = any(f.state == "unclear" or _is_owed(f) for f in done.files)
     return EXIT_REFUSED if is_behind and not prints else 0
+
+
+def _to_commit(settings: Settings, files: Iterable[ProjectFile]) -> Iterator[str]:
+    """Paths that git has something to add of: the records that were found, and what is ours."""
+    if any((settings.root / settings.decisions).glob("*")):
+        yield settings.decisions
+    yield from (file.path for file in files if file.state != "unclear")
 
 
 def _named(agents: tuple[str, ...]) -> tuple[AgentName, ...]:

@@ -300,7 +300,8 @@ def test_agents_in_use_are_set_up_and_taken_out_again(empty: Project) -> None:
         "Wrote CLAUDE.md.",
         "Wrote .mcp.json.",
         "Wrote .claude/settings.json.",
-        "Commit these files, and restart the agent.",
+        "Commit these files, and restart the agent:",
+        "  git add AGENTS.md CLAUDE.md .mcp.json .claude/settings.json",
     ]
     assert empty.call("init", "--check").code == 0
     written = empty.call("init", "--agent", "codex", "--json").json
@@ -321,6 +322,22 @@ def test_agents_in_use_are_set_up_and_taken_out_again(empty: Project) -> None:
     assert "Removed from CLAUDE.md." in done.out
     assert sorted(path.name for path in empty.folder.iterdir()) == [".git", "CLAUDE.md"]
     assert empty.call("init", "--remove").out == "Nothing that `init` writes for agents is here.\n"
+
+
+@pytest.mark.parametrize("records", ["docs/adr", "docs/decisions"])
+def test_the_line_that_init_ends_with_adds_the_folder_that_was_found(
+    house: Project, records: str
+) -> None:
+    (house.folder / records).mkdir(parents=True)
+    (house.folder / records / "0001-use-postgresql.md").write_text("# Use PostgreSQL\n")
+    done = house.call("init", "--agent", "claude")
+    line = done.out.splitlines()[-1].strip()
+    assert line.startswith(f"git add {records} ")
+    house.git(*line.split()[1:])
+    added = house.run("diff", "--cached", "--name-only", program=("git",)).out.split()
+    assert added == sorted(
+        [f"{records}/0001-use-postgresql.md", "AGENTS.md", ".mcp.json", ".claude/settings.json"]
+    )
 
 
 def test_a_program_that_agents_do_not_find_is_named(empty: Project) -> None:

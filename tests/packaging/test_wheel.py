@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -120,3 +122,30 @@ def test_a_session_and_its_replay_run_away_from_the_checkout(
     listed = preflights("sessions", "-q").splitlines()
     assert "identical: 11 events" in preflights("replay", listed[-1].split()[0])
     assert "* Strategy: OAuth" in preflights("prompt", listed[-1].split()[0])
+
+
+def test_readme_s_first_line_installs_from_a_clone(tmp_path: Path) -> None:
+    words = next(
+        shlex.split(line, comments=True)
+        for line in (ROOT / "README.md").read_text("utf-8").splitlines()
+        if line.startswith("    uv tool install ")
+    )
+    home = {"HOME": str(tmp_path), "PREFLIGHTS_ACTOR": "Ada", "LC_ALL": "C.UTF-8"}
+    places = {"UV_TOOL_DIR": str(tmp_path / "tools"), "UV_TOOL_BIN_DIR": str(tmp_path / "bin")}
+    uv = (sys.executable, "-m", "uv", *words[1:], "--quiet", "--python", sys.executable)
+    run(*uv, folder=ROOT, env={**os.environ, **places})
+
+    def preflights(*said: str) -> str:
+        env = {"PATH": "/usr/bin:/bin", **home}
+        return run(tmp_path / "bin" / "preflights-es", *said, folder=tmp_path, env=env)
+
+    assert preflights("--version") == f"preflights {__version__}\n"
+    begun = preflights("start", "Add OAuth login", "--answer", "auth_strategy=OAuth", "--accept")
+    assert "100 %" in begun
+    for module in ("mcp", "sqlglot"):
+        run(
+            tmp_path / "tools" / "preflights-es" / "bin" / "python",
+            "-c",
+            f"import {module}",
+            folder=tmp_path,
+        )
