@@ -106,6 +106,8 @@ def init_command(
         voice.hint(f"  git add {shlex.join(_to_commit(settings, done.files))}")
     if named and not prints:
         _warn(voice)
+    if host and any(file.written for file in done.files):
+        _try(voice)
     is_behind = any(f.state == "unclear" or _is_owed(f) for f in done.files)
     return EXIT_REFUSED if is_behind and not prints else 0
 
@@ -143,6 +145,18 @@ def _warn(voice: Voice) -> None:
         voice.warn(f"`{PROGRAM}` is not on the PATH: agents do not find it")
     if find_spec("mcp") is None:
         voice.warn("the server needs the extra `mcp`: `pip install 'preflights-es[mcp]'`")
+
+
+def _try(voice: Voice) -> None:
+    """See that CI can install what it is told."""
+    from preflights_es.services.installed_source import source, tried
+
+    requirement, trouble = source()
+    if trouble := trouble or tried(requirement):
+        voice.warn(
+            f"CI cannot install {requirement!r}: {trouble}. Install Preflights from a repository "
+            "that CI reads (uv tool install git+URL) and run this again, or edit that line"
+        )
 
 
 def _removed(voice: Voice, settings: Settings, agents: tuple[AgentName, ...]) -> int:
