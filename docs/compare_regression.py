@@ -89,7 +89,7 @@ def _peers(asked: argparse.Namespace, work: Path) -> Iterable[Peer]:
     ours += ["--jobs", "1", "--json", "--db", f"sqlite:///{work}/empty.db"]
     home = {"HOME": str(work), "PYTHONPATH": f"{ROOT}:{ROOT / 'cli'}"}
     yield Peer(
-        "Preflights", version("preflights"), lambda _: ours, _differing_cases, home, (0, 1, 4)
+        "Preflights", version("preflights-es"), lambda _: ours, _differing_cases, home, (0, 1, 4)
     )
     floor = [sys.executable, "-S", str(PEERS / "by_hand.py"), str(ROOT)]
     yield Peer("by hand, standard library", platform.python_version(), lambda _: floor, _printed)

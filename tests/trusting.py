@@ -19,6 +19,14 @@ def trust(file: Path, home: Path) -> None:
     Trusted.of({"HOME": str(home)}).remember(source)
 
 
+def git_repository(folder: Path) -> Path:
+    """A folder with the least that git takes for a repository."""
+    for name in ("objects", "refs"):
+        (folder / ".git" / name).mkdir(parents=True)
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    return folder
+
+
 class Person:
     """One with a home, in a repository that another person may have written."""
 
@@ -27,7 +35,7 @@ class Person:
         self.folder = top / "shop"
         self.file = self.folder / "preflights.toml"
         self.own = self.home / ".config" / "preflights" / "settings.toml"
-        (self.folder / ".git").mkdir(parents=True)
+        git_repository(self.folder)
         self.own.parent.mkdir(parents=True)
 
     def env(self, **variables: str) -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from shutil import which
 from typing import Final, get_args
@@ -10,7 +12,7 @@ import click
 
 from preflights_cli.common import Voice, folder
 from preflights_cli.main import EXIT_REFUSED
-from preflights_es.artifacts.agent_entries import AGENTS, AgentName
+from preflights_es.artifacts.agent_entries import AGENTS, PROGRAM, AgentName
 from preflights_es.core.text import shown, shown_lines
 from preflights_es.services.agent_files import agent_files, agents_found, without_agents
 from preflights_es.services.project_files import (
@@ -30,7 +32,7 @@ SAID: Final = {
     "edited": "was edited, and stays as it is",
     "unclear": "has a shape that `init` does not change; add this yourself:",
 }
-NEXT: Final = "Commit these files, and restart the agent."
+NEXT: Final = "Commit these files, and restart the agent:"
 NOTHING: Final = (
     "no coding agent is found here: name one (--agent claude), or say --ci github, or --plans"
 )
@@ -68,7 +70,7 @@ def init_command(
     """Write files into this repository: for coding agents, for a CI that replays, or for plans.
 
     Without an option it sets up the coding agents that this repository is used with: the server
-    `preflights mcp`, hooks, and a block in AGENTS.md. Your own text and your edits stay.
+    `preflights-es mcp`, hooks, and a block in AGENTS.md. Your own text and your edits stay.
 
     You may edit the files of --ci: `init` writes only what is missing, and what an older version
     wrote and no person edited since. Of --plans it writes only what is missing: starters of the
@@ -101,10 +103,20 @@ def init_command(
         _say(voice, file, prints=prints)
     if named and any(file.written for file in done.files):
         voice.hint(NEXT)
+        voice.hint(f"  git add {shlex.join(_to_commit(settings, done.files))}")
     if named and not prints:
         _warn(voice)
+    if host and any(file.written for file in done.files):
+        _try(voice)
     is_behind = any(f.state == "unclear" or _is_owed(f) for f in done.files)
     return EXIT_REFUSED if is_behind and not prints else 0
+
+
+def _to_commit(settings: Settings, files: Iterable[ProjectFile]) -> Iterator[str]:
+    """Paths that git has something to add of: the records that were found, and what is ours."""
+    if any((settings.root / settings.decisions).glob("*")):
+        yield settings.decisions
+    yield from (file.path for file in files if file.state != "unclear")
 
 
 def _named(agents: tuple[str, ...]) -> tuple[AgentName, ...]:
@@ -129,10 +141,22 @@ def _say(voice: Voice, file: ProjectFile, *, prints: bool) -> None:
 
 def _warn(voice: Voice) -> None:
     """What an agent will miss on this machine."""
-    if which("preflights") is None:
-        voice.warn("`preflights` is not on the PATH: agents do not find it")
+    if which(PROGRAM) is None:
+        voice.warn(f"`{PROGRAM}` is not on the PATH: agents do not find it")
     if find_spec("mcp") is None:
-        voice.warn("the server needs the extra `mcp`: `pip install 'preflights[mcp]'`")
+        voice.warn("the server needs the extra `mcp`: `pip install 'preflights-es[mcp]'`")
+
+
+def _try(voice: Voice) -> None:
+    """See that CI can install what it is told."""
+    from preflights_es.services.installed_source import source, tried
+
+    requirement, trouble = source()
+    if trouble := trouble or tried(requirement):
+        voice.warn(
+            f"CI cannot install {requirement!r}: {trouble}. Install Preflights from a repository "
+            "that CI reads (uv tool install git+URL) and run this again, or edit that line"
+        )
 
 
 def _removed(voice: Voice, settings: Settings, agents: tuple[AgentName, ...]) -> int:

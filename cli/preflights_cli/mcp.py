@@ -19,7 +19,7 @@ PORT_MAX: Final = 65_535
 SDK: Final = ("mcp", "mcp_types")
 NEEDED: Final = (
     "the server needs the extra `mcp`, with version 2.3 of the SDK or a later one: "
-    "`pip install 'preflights[mcp]'`"
+    "`pip install 'preflights-es[mcp]'`"
 )
 TOKEN: Final = "PREFLIGHTS_MCP_TOKEN"  # noqa: S105  the variable's name
 

@@ -5,6 +5,7 @@ Each agent has names of its own for files, events and tools; its documentation s
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from functools import partial
@@ -18,12 +19,14 @@ from preflights_es.artifacts.managed_json import Entries
 AgentName = Literal["claude", "codex", "cursor", "gemini", "vscode", "opencode"]
 AGENTS: Final[tuple[AgentName, ...]] = get_args(AgentName)
 TIMEOUT_S: Final = 10  # a hook of ours takes less than one second
+PROGRAM: Final = "preflights-es"
+"""Our command: `preflights` may be the program of another package (docs/decisions/0032)."""
 
 _BODY: Final = Path(__file__).with_name("agents") / "instructions.md"
 _IMPORT: Final = re.compile(r"(^|\s)@(\.{1,2}/)*AGENTS\.md\b")
 _PATH: Final = ("mcp_servers", "preflights")
-_TABLE: Final = '[mcp_servers.preflights]\ncommand = "preflights"\nargs = ["mcp"]\n'
-_SERVER: Final = {"command": "preflights", "args": ["mcp"]}
+_TABLE: Final = f'[mcp_servers.preflights]\ncommand = "{PROGRAM}"\nargs = ["mcp"]\n'
+_SERVER: Final = {"command": PROGRAM, "args": ["mcp"]}
 
 
 class AgentFile(NamedTuple):
@@ -48,17 +51,26 @@ class Agent(NamedTuple):
 
 # 1. Hooks ------------------------------------------------------------------------------------
 
+_MISSING: Final = (
+    f"{PROGRAM} is not on the PATH, or failed: no decision is shown or recorded here. "
+    f"Install it, then try: {PROGRAM} --version"
+)
+
 
 def command(event: str, agent: AgentName) -> str:
-    """The command of a hook; without our program on the PATH it does nothing, and blocks nothing.
+    """The command of a hook, in words that sh, bash, zsh and fish read alike.
 
-    Exit code 2 is a veto, and a version of us that knows no `hook` would end with it.
+    Without our program it prints one line and ends with 0: at the start of a session a message that
+    most agents show their person, at each later event a line on stderr, which no agent reads. Exit
+    code 2 is a veto, and a version of us that knows no `hook` would end with it.
     """
-    return f"{_plain(event, agent)} || exit 0"
+    begins = event.casefold() == "sessionstart"
+    said = f"'{json.dumps({'systemMessage': _MISSING})}'" if begins else f"'{_MISSING}' >&2"
+    return f"command -v {PROGRAM} >/dev/null 2>&1 && {_plain(event, agent)} || echo {said}"
 
 
 def _plain(event: str, agent: AgentName) -> str:
-    return f"preflights hook {event} --agent {agent}"
+    return f"{PROGRAM} hook {event} --agent {agent}"
 
 
 def _grouped(agent: AgentName, *events: tuple[str, str], timeout: int = TIMEOUT_S) -> Entries:
@@ -68,6 +80,8 @@ def _grouped(agent: AgentName, *events: tuple[str, str], timeout: int = TIMEOUT_
 
 def _group(agent: AgentName, event: str, matcher: str, timeout: int) -> tuple[str, Any]:
     run = {"type": "command", "command": command(event, agent), "timeout": timeout}
+    if agent == "codex":  # it gives the command to cmd.exe there
+        run["commandWindows"] = f"{_plain(event, agent)} || exit 0"
     return event, {"matcher": matcher, "hooks": [run]} if matcher else {"hooks": [run]}
 
 
@@ -221,7 +235,7 @@ TABLE: Final[dict[AgentName, Agent]] = {
             _server(
                 "opencode.json",
                 "mcp",
-                {"type": "local", "command": ["preflights", "mcp"], "enabled": True},
+                {"type": "local", "command": [PROGRAM, "mcp"], "enabled": True},
             ),
         ),
     ),

@@ -26,13 +26,14 @@ from preflights_es.artifacts.managed_files import FilePlan
 
 HOOKS_MAX: Final = 100  # of ours in one file; each is edited on its own
 
-_OURS: Final = re.compile(r"(^|[\s/\\\"'])preflights(\.exe)?[\"']? hook\b")
+_OURS: Final = re.compile(r"(^|[\s/\\\"'])preflights(-es)?(\.exe)?[\"']? hook\b")
 _WRITTEN: Final = re.compile(
-    r"preflights hook [A-Za-z-]+ --agent (?P<agent>[a-z]+)( \|\| exit 0|; exit 0)?"
+    r"(command -v \S+ >/dev/null 2>&1 && )?preflights-es hook [A-Za-z-]+ --agent (?P<agent>[a-z]+)"
+    r"( \|\| exit 0| \|\| echo '[^']*'( >&2)?|; exit 0)?"
 )
 """A command that some version wrote, and no person edited."""
 
-COMMANDS: Final = ("command", "bash", "powershell")
+COMMANDS: Final = ("command", "bash", "commandWindows", "powershell")
 """Keys of a hook under which some agent reads a command."""
 
 

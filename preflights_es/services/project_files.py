@@ -14,8 +14,8 @@ from preflights_es.artifacts import managed_files
 from preflights_es.artifacts.managed_files import FilePlan, State
 from preflights_es.artifacts.session_folder import FOLDER
 from preflights_es.core.errors import Refused, StoreUnavailable
-from preflights_es.core.version import __version__
 from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.services import installed_source
 from preflights_es.services.results import Result
 from preflights_es.settings.load import Settings
 from preflights_es.system import atomic_file
@@ -121,7 +121,7 @@ def _wanted(settings: Settings, host: Host) -> tuple[Template, ...]:
     # Any other name would have to be quoted in three languages.
     folders = [_RECORDINGS, *filter(_PLAIN.fullmatch, kept)]
     said = {
-        "VERSION": __version__,
+        "SOURCE": installed_source.source().requirement,
         "FOLDERS": " ".join(folders),
         "PATTERN": "|".join(re.escape(folder) for folder in folders),
     }

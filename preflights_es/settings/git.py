@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -23,7 +24,52 @@ _PLAIN: Final = late_pattern(r"[^\"\\#;\t\r\udc80-\udcff]+")
 _NO_SYSTEM: Final = "GIT_CONFIG_NOSYSTEM"
 """The variable by which git leaves the file of the whole machine out."""
 _ELSEWHERE: Final = late_pattern(r"user|include|worktreeconfig", re.IGNORECASE)
+_HEAD: Final = late_pattern(r"ref:[ \t\r\n]*refs/|[0-9a-fA-F]{40}")
 INSTEAD: Final = "name the log with --db or PREFLIGHTS_DATABASE_URL"
+
+
+def is_git_s(folder: Path) -> bool:
+    """Whether git would take a folder for one of its own, by the rule that git itself has.
+
+    Source: `is_git_directory` and `validate_headref` of git's setup.c and path.c.
+    """
+    common = common_of(folder)
+    return (
+        common is not None
+        and _is_head(folder / "HEAD")
+        and all(os.access(common / name, os.X_OK) for name in ("objects", "refs"))
+    )
+
+
+def _is_head(path: Path) -> bool:
+    try:
+        if path.is_symlink():
+            return os.readlink(path).startswith("refs/")
+    except (OSError, ValueError):
+        return False
+    return _HEAD.match(pointer(path)) is not None
+
+
+def common_of(folder: Path) -> Path | None:
+    """What all work trees share: another folder where git's folder of a linked one names it."""
+    if not os.path.lexists(folder / "commondir"):
+        return folder
+    told = pointer(folder / "commondir").rstrip("\r\n")
+    return folder / told if told else None
+
+
+def named_by(dot: Path) -> Path | None:
+    """The folder that a `.git` file names; None where git calls it no such file, or no folder."""
+    key, _, path = pointer(dot).partition("gitdir: ")
+    pointed = dot.parent / path.rstrip("\r\n")
+    return pointed if not key and path.strip() and is_git_s(pointed) else None
+
+
+def is_others(*paths: Path) -> bool:
+    """Whether one of these belongs to another user, whose configuration git does not read."""
+    if sys.platform == "win32":
+        return False
+    return any(os.lstat(path).st_uid != os.geteuid() for path in paths)
 
 
 def own_folder(root: Path, common: Path) -> Path:
@@ -57,8 +103,7 @@ def is_own(root: Path, common: Path) -> bool:
         return _resolved(common / found[1].strip()) == root
     if linked.is_dir():
         return any(_pointed(path) == root / ".git" for path in linked.glob("*/gitdir"))
-    is_git_s = (common / "HEAD").is_file() and (common / "objects").is_dir()
-    return common.name != ".git" and is_git_s and not _BARE.search(config)
+    return common.name != ".git" and is_git_s(common) and not _BARE.search(config)
 
 
 def linked_trees(common: Path) -> list[Path]:

@@ -21,7 +21,16 @@ from preflights_es.core.text import NAME_MAX, is_git, line_trouble, problem, sho
 from preflights_es.settings.agents import is_ci
 from preflights_es.settings.fields import KEYS, PlansTable
 from preflights_es.settings.file import TEXT_MAX, Source
-from preflights_es.settings.git import FOLDER, linked_trees, own_folder, plain_name, pointer
+from preflights_es.settings.git import (
+    FOLDER,
+    common_of,
+    is_git_s,
+    is_others,
+    linked_trees,
+    named_by,
+    own_folder,
+    plain_name,
+)
 from preflights_es.settings.layers import FoundSetting, Layers
 from preflights_es.system.bounded_read import Unreadable, regular
 
@@ -32,14 +41,43 @@ _PASSWORD: Final = late_pattern(
 
 
 def git_folders(cwd: Path) -> tuple[Path, Path] | None:
-    """The top of the work tree, and git's common directory; None outside of git."""
+    """The top of the work tree, and git's common directory; None outside of git.
+
+    It is looked for as git does, without starting git: an empty `.git` is passed over, and the
+    search ends at a `.git` file that git refuses and at a repository without a work tree.
+
+    Raises:
+        SettingsError: it belongs to another user, and `safe.directory` does not name it.
+    """
     for folder in (cwd, *cwd.parents):
         dot = folder / ".git"
-        if dot.is_dir():
-            return folder, dot
-        if dot.is_file() and (common := _common(folder, dot)):
-            return folder, common
+        if dot.is_file():
+            named = named_by(dot)
+            return (folder, _checked(folder, dot, named).resolve()) if named else None
+        if is_git_s(dot):
+            return folder, _checked(folder, dot, dot)
+        if is_git_s(folder):
+            return None
     return None
+
+
+def _checked(folder: Path, dot: Path, git: Path) -> Path:
+    """Git's common directory, of a repository that git would read for this user.
+
+    Git itself is asked where another user owns it: its settings may say that it is safe.
+    """
+    common = common_of(git)
+    assert common is not None, "git_folders knows the folder as git's"
+    if is_others(folder, dot, git):
+        from preflights_es.system.git import said
+
+        env = os.environ  # noqa: TID251  git finds its settings by it
+        if said(("rev-parse", "--git-dir"), folder, env) is None:
+            raise SettingsError(
+                f"{folder} is a repository of another user, which git does not read: if you trust "
+                f"it, run `git config --global --add safe.directory {folder}`"
+            )
+    return common
 
 
 def work_trees(root: Path) -> list[Path]:
@@ -55,24 +93,11 @@ def work_trees(root: Path) -> list[Path]:
 
 def _agrees(tree: Path, common: Path) -> bool:
     """Whether a folder says itself whose work tree it is: git's directory may name any."""
-    found = git_folders(tree)
+    try:
+        found = git_folders(tree)
+    except SettingsError:  # another user's
+        return False
     return found is not None and found[0] == tree and found[1].resolve() == common.resolve()
-
-
-def _common(folder: Path, dot: Path) -> Path | None:
-    """Of a linked work tree or a submodule, whose `.git` is a file that points elsewhere.
-
-    None where it points nowhere: then the file is not git's.
-    """
-    key, _, path = pointer(dot).partition(":")
-    pointed = folder / path.strip()
-    if key != "gitdir" or not path.strip() or not pointed.is_dir():
-        return None
-    shared = pointed / "commondir"
-    if not shared.exists():
-        return pointed.resolve()
-    told = pointer(shared).strip()
-    return (pointed / told).resolve() if told and (pointed / told).is_dir() else None
 
 
 def project_named(said: FoundSetting | None) -> str | None:

@@ -40,7 +40,7 @@ try:
 except ImportError as error:
     raise SettingsError(
         "a log in PostgreSQL needs psycopg, the extra `postgres`: "
-        "`pip install 'preflights[postgres]'`"
+        "`pip install 'preflights-es[postgres]'`"
     ) from error
 
 # What it warns of, an error says as well; without a handler it would stand on stderr beside that.

@@ -8,8 +8,8 @@ from preflights_es.artifacts.agent_entries import TABLE
 from preflights_es.artifacts.json_text import parsed
 
 SERVERS, HOOKS = TABLE["claude"].files
-OURS = '"preflights": {"command": "preflights", "args": ["mcp"]}'
-HOOK = '{"command": "preflights hook SessionStart --agent cursor || exit 0", "timeout": 10}'
+OURS = '"preflights": {"command": "preflights-es", "args": ["mcp"]}'
+HOOK = '{"command": "preflights-es hook SessionStart --agent cursor || exit 0", "timeout": 10}'
 MINE = "/* mine */"
 
 
@@ -23,7 +23,7 @@ MINE = "/* mine */"
         f'{{"mcpServers": {{"b": 1, // mine\n{OURS}}}, "c": 2}}',
         f'{{"mcpServers": {{"b": 1, // mine\n{OURS}, "d": 3}}}}',
         f'{{"mcpServers": {{ // mine\n{OURS}}}}}',
-        '{"mcpServers": {"preflights": {"command": "preflights", // mine\n"args": ["mcp"]}}}',
+        '{"mcpServers": {"preflights": {"command": "preflights-es", // mine\n"args": ["mcp"]}}}',
         f'{{"mcpServers": {{{OURS.replace(":", f"{MINE}:", 1)}}}}}',
     ],
 )

@@ -8,6 +8,7 @@ import pytest
 
 from preflights_es.artifacts.record_folder import RecordFolder, record_folder
 from preflights_es.core.errors import ArtifactOutside
+from tests.trusting import git_repository
 
 
 @pytest.fixture
@@ -71,7 +72,7 @@ def test_an_adr_dir_that_says_nothing_is_passed_over(root: Path, content: str) -
     ],
 )
 def test_an_adr_dir_that_leads_outside_is_refused_on_one_line(root: Path, content: bytes) -> None:
-    (root / ".git").mkdir()
+    git_repository(root)
     (root / ".adr-dir").write_bytes(content)
     with pytest.raises(ArtifactOutside, match=r"^\.adr-dir") as caught:
         record_folder(root)

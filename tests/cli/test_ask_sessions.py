@@ -179,7 +179,7 @@ def test_without_the_extra_one_line_names_it(house: Project) -> None:
     for words in (("replay", found["session_id"]), ("ask", "tokens"), ("ask", "--follow-up", "a")):
         done = house.run(*words, program=program)
         assert (done.code, done.err.count("\n")) == (5, 1), done
-        assert "pip install 'preflights[metrics]'" in done.err
+        assert "pip install 'preflights-es[metrics]'" in done.err
     assert house.run("show", found["session_id"], program=program).code == 0
     assert house.call("replay", found["session_id"]).code == 0, "nothing was recorded"
 

@@ -67,7 +67,7 @@ def test_edits_stay(empty: Project) -> None:
     _init(empty)
     for path in (WORKFLOW, HOOK):
         file = empty.folder / path
-        file.write_text(file.read_text().replace("preflights==", "preflights>="))
+        file.write_text(file.read_text().replace("preflights-es==", "preflights-es>="))
     before = {path: (empty.folder / path).read_bytes() for path in (WORKFLOW, HOOK)}
     code, files = _init(empty)
     assert (code, [one["state"] for one in files.values()]) == (0, ["edited", "edited"])
@@ -294,13 +294,14 @@ def test_agents_in_use_are_set_up_and_taken_out_again(empty: Project) -> None:
     (empty.folder / "CLAUDE.md").write_text("Be brief.\n")
     before = empty.call("init", "--check")
     assert (before.code, before.out.count("is missing")) == (1, 4)
-    assert empty.call("init", "--print").out.count("preflights hook") == 4
+    assert empty.call("init", "--print").out.count("preflights-es hook") == 4
     assert empty.call("init").out.splitlines() == [
         "Wrote AGENTS.md.",
         "Wrote CLAUDE.md.",
         "Wrote .mcp.json.",
         "Wrote .claude/settings.json.",
-        "Commit these files, and restart the agent.",
+        "Commit these files, and restart the agent:",
+        "  git add AGENTS.md CLAUDE.md .mcp.json .claude/settings.json",
     ]
     assert empty.call("init", "--check").code == 0
     written = empty.call("init", "--agent", "codex", "--json").json
@@ -312,7 +313,7 @@ def test_agents_in_use_are_set_up_and_taken_out_again(empty: Project) -> None:
     assert done.code == 1
     said = ".mcp.json is left as it is: it has no object where 'mcpServers' belongs; add this"
     assert said in done.out
-    assert '"command": "preflights"' in done.out
+    assert '"command": "preflights-es"' in done.out
     (empty.folder / ".mcp.json").unlink()
 
     assert empty.call("init", "--remove", "--check").code == 2
@@ -323,16 +324,32 @@ def test_agents_in_use_are_set_up_and_taken_out_again(empty: Project) -> None:
     assert empty.call("init", "--remove").out == "Nothing that `init` writes for agents is here.\n"
 
 
+@pytest.mark.parametrize("records", ["docs/adr", "docs/decisions"])
+def test_the_line_that_init_ends_with_adds_the_folder_that_was_found(
+    house: Project, records: str
+) -> None:
+    (house.folder / records).mkdir(parents=True)
+    (house.folder / records / "0001-use-postgresql.md").write_text("# Use PostgreSQL\n")
+    done = house.call("init", "--agent", "claude")
+    line = done.out.splitlines()[-1].strip()
+    assert line.startswith(f"git add {records} ")
+    house.git(*line.split()[1:])
+    added = house.run("diff", "--cached", "--name-only", program=("git",)).out.split()
+    assert added == sorted(
+        [f"{records}/0001-use-postgresql.md", "AGENTS.md", ".mcp.json", ".claude/settings.json"]
+    )
+
+
 def test_a_program_that_agents_do_not_find_is_named(empty: Project) -> None:
     done = empty.call("init", "--agent", "codex", env={"PATH": str(empty.folder)})
-    assert done.err == "warning: `preflights` is not on the PATH: agents do not find it\n"
+    assert done.err == "warning: `preflights-es` is not on the PATH: agents do not find it\n"
     assert empty.call("init", "--agent", "codex").err == ""
 
 
 def test_an_edit_is_named_when_the_rest_is_taken_out(empty: Project) -> None:
     empty.call("init", "--agent", "claude")
     file = empty.folder / ".mcp.json"
-    file.write_text(file.read_text().replace('"preflights",', '"/opt/preflights",'))
+    file.write_text(file.read_text().replace('"preflights-es",', '"/opt/preflights",'))
     (empty.folder / ".claude" / "settings.json").write_text("preflights")
     done = empty.call("init", "--remove")
     assert done.code == 1

@@ -10,6 +10,7 @@ import pytest
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
 from tests.services.transcripts.writing import laid
+from tests.trusting import git_repository
 
 
 @pytest.fixture
@@ -130,8 +131,7 @@ def test_conversations_in_every_work_tree_of_the_repository_count(shop: Project)
 
 def test_a_folder_that_git_alone_calls_ours_is_not(shop: Project) -> None:
     file = next((shop.home / ".claude").rglob("*.jsonl"))
-    other = shop.folder.parent / "other"
-    (other / ".git").mkdir(parents=True)
+    other = git_repository(shop.folder.parent / "other")
     file.write_text(file.read_text().replace(f'"{shop.folder}', f'"{other}'))
     named = shop.folder / ".git" / "worktrees" / "x"
     named.mkdir(parents=True)

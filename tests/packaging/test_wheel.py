@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -84,7 +86,7 @@ def test_everything_the_program_reads_is_inside(wheel: Path) -> None:
     assert not {name.split("/")[0] for name in names} - {
         "preflights_es",
         "preflights_cli",
-        f"preflights-{__version__}.dist-info",
+        f"preflights_es-{__version__}.dist-info",
     }
     assert "preflights_es/store/migrations/__init__.py" not in names, "it would hide the library"
 
@@ -105,6 +107,8 @@ def test_a_session_and_its_replay_run_away_from_the_checkout(
     assert imported.count(str(installed.parent)) == 2
 
     assert preflights("--version") == f"preflights {__version__}\n"
+    own = run(installed / "preflights-es", "--version", folder=folder, env=env)
+    assert own == f"preflights {__version__}\n"
     assert "has schema" in preflights("admin", "db", "upgrade")
     begun = preflights(
         *("start", "Add OAuth login", "--answer", "auth_strategy=OAuth"),
@@ -118,3 +122,30 @@ def test_a_session_and_its_replay_run_away_from_the_checkout(
     listed = preflights("sessions", "-q").splitlines()
     assert "identical: 11 events" in preflights("replay", listed[-1].split()[0])
     assert "* Strategy: OAuth" in preflights("prompt", listed[-1].split()[0])
+
+
+def test_readme_s_first_line_installs_from_a_clone(tmp_path: Path) -> None:
+    words = next(
+        shlex.split(line, comments=True)
+        for line in (ROOT / "README.md").read_text("utf-8").splitlines()
+        if line.startswith("    uv tool install ")
+    )
+    home = {"HOME": str(tmp_path), "PREFLIGHTS_ACTOR": "Ada", "LC_ALL": "C.UTF-8"}
+    places = {"UV_TOOL_DIR": str(tmp_path / "tools"), "UV_TOOL_BIN_DIR": str(tmp_path / "bin")}
+    uv = (sys.executable, "-m", "uv", *words[1:], "--quiet", "--python", sys.executable)
+    run(*uv, folder=ROOT, env={**os.environ, **places})
+
+    def preflights(*said: str) -> str:
+        env = {"PATH": "/usr/bin:/bin", **home}
+        return run(tmp_path / "bin" / "preflights-es", *said, folder=tmp_path, env=env)
+
+    assert preflights("--version") == f"preflights {__version__}\n"
+    begun = preflights("start", "Add OAuth login", "--answer", "auth_strategy=OAuth", "--accept")
+    assert "100 %" in begun
+    for module in ("mcp", "sqlglot"):
+        run(
+            tmp_path / "tools" / "preflights-es" / "bin" / "python",
+            "-c",
+            f"import {module}",
+            folder=tmp_path,
+        )

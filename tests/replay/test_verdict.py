@@ -361,7 +361,7 @@ def test_without_scipy_one_line_says_what_to_install() -> None:
         "try:\n    require_statistics()\nexcept PreflightsError as error:\n    print(error)"
     )
     assert said.startswith("a verdict on a change needs scipy")
-    assert said.endswith("`pip install 'preflights[stats]'`")
+    assert said.endswith("`pip install 'preflights-es[stats]'`")
     assert "\n" not in said
 
 

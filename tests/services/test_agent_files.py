@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -24,7 +26,7 @@ from preflights_es.settings.load import Settings, load_settings
 CLAUDE = ".claude/settings.json"
 MCP = ".mcp.json"
 TOML = ".codex/config.toml"
-SERVER = '[mcp_servers.preflights]\ncommand = "preflights"\nargs = ["mcp"]\n'
+SERVER = '[mcp_servers.preflights]\ncommand = "preflights-es"\nargs = ["mcp"]\n'
 GROUP = '{"matcher": "Bash", "hooks": [{"type": "command", "command": "lint"}]}'
 OWN = '{"command": "other", "args": []}'
 
@@ -156,7 +158,7 @@ LEFT: dict[str, tuple[str, bytes, str]] = {
     ),
     "hooks without end": (
         CLAUDE,
-        b'{"hooks": {"Stop": [' + b'{"command": "preflights hook X"},' * 101 + b"]}}",
+        b'{"hooks": {"Stop": [' + b'{"command": "preflights-es hook X"},' * 101 + b"]}}",
         "it runs our hook more than 100 times",
     ),
     "twice": (MCP, b'{"mcpServers": {}, "mcpServers": {}}', "it says 'mcpServers' twice"),
@@ -235,7 +237,7 @@ def _assert_within(path: str, before: str, after: str) -> None:
     elif path.endswith(".toml"):
         old, new = (tomllib.loads(text.removeprefix("\ufeff")) for text in (before, after))
         assert new.pop("mcp_servers").pop("preflights") == {
-            "command": "preflights",
+            "command": "preflights-es",
             "args": ["mcp"],
         }
         assert {key: str(one) for key, one in old.items() if key != "mcp_servers"} == {
@@ -273,10 +275,10 @@ def test_a_file_that_is_not_understood_is_left_with_the_part_to_paste(
 
 
 EDITS = {
-    "server": (MCP, '"command": "preflights"', '"command": "/opt/bin/preflights"'),
+    "server": (MCP, '"command": "preflights-es"', '"command": "/opt/bin/preflights-es"'),
     "server with more": (MCP, '"preflights": {', '"preflights": {"env": {},'),
-    "command of a hook": (CLAUDE, '"preflights hook Pre', '"env A=1 preflights hook Pre'),
-    "path of a hook": (CLAUDE, '"preflights hook Pre', '"/opt/bin/preflights hook Pre'),
+    "command of a hook": (CLAUDE, "&& preflights-es hook Pre", "&& env A=1 preflights-es hook Pre"),
+    "path of a hook": (CLAUDE, "&& preflights-es hook Pre", "&& /opt/bin/preflights-es hook Pre"),
     "matcher": (CLAUDE, "Edit|Write|MultiEdit|NotebookEdit", "Write"),
     "agent": (CLAUDE, "hook PreToolUse --agent claude ||", "hook PreToolUse --agent mine ||"),
     "time-out": (CLAUDE, '"timeout": 10', '"timeout": 60'),
@@ -339,7 +341,11 @@ def test_a_command_of_an_older_version_is_written_anew_with_a_persons_matcher(
     agent_files(settings, ["claude"])
     file = settings.root / CLAUDE
     current = file.read_text()
-    older = current.replace("PreToolUse --agent claude || exit 0", "before-edit --agent claude")
+    older = current.replace(
+        json.dumps(command("PreToolUse", "claude")),
+        '"preflights-es hook before-edit --agent claude"',
+    )
+    assert older != current
     file.write_text(older)
     assert _states(settings, writes=False)[CLAUDE] == "stale"
     assert _states(settings)[CLAUDE] == "stale"
@@ -363,7 +369,7 @@ def test_a_hook_that_only_an_older_version_wrote_goes(settings: Settings) -> Non
     agent_files(settings, ["claude"])
     file = settings.root / CLAUDE
     value = json.loads(file.read_text())
-    run = {"type": "command", "command": "preflights hook Former --agent claude"}
+    run = {"type": "command", "command": "preflights-es hook Former --agent claude"}
     value["hooks"]["Former"] = [{"hooks": [run, {"type": "command", "command": "mine"}]}]
     file.write_text(json.dumps(value))
     assert _states(settings)[CLAUDE] == "stale"
@@ -486,14 +492,68 @@ def test_what_is_written_is_found(settings: Settings) -> None:
     assert agents_found(settings) == AGENTS
 
 
-def test_without_our_program_a_hook_does_nothing(tmp_path: Path) -> None:
-    (tmp_path / "preflights").write_text("#!/bin/sh\nexit 2\n")
+SHELLS = ("sh", "dash", "bash", "zsh", "fish")
+
+
+def _hooked(event: str, agent: AgentName, path: Path) -> subprocess.CompletedProcess[str]:
+    """What every shell of this machine makes of a hook's command; all make the same."""
+    shells = [found for one in SHELLS if (found := shutil.which(one))]
+    (done,) = {
+        (done.returncode, done.stdout, done.stderr): done
+        for shell in shells
+        for done in [
+            subprocess.run(
+                [shell, "-c", command(event, agent)],
+                env={"PATH": str(path), "HOME": str(path)},
+                capture_output=True,
+                check=False,
+                text=True,
+            )
+        ]
+    }.values()
+    return done
+
+
+@pytest.mark.parametrize("agent", [one for one in AGENTS if one != "opencode"])
+def test_without_our_program_a_hook_says_one_line_and_ends_with_0(
+    settings: Settings, tmp_path: Path, agent: AgentName
+) -> None:
+    (tmp_path / "preflights").write_text("#!/bin/sh\necho of another package\nexit 2\n")
     (tmp_path / "preflights").chmod(0o755)
-    for path in ("/nowhere", str(tmp_path)):  # not installed; a version that knows no hooks
-        done = subprocess.run(
-            ["/bin/sh", "-c", command("PreToolUse", "claude")], env={"PATH": path}, check=False
-        )
+    for event, _ in _written(agent):
+        done = _hooked(event, agent, tmp_path)
         assert done.returncode == 0
+        (line,) = (done.stdout + done.stderr).splitlines()
+        assert "preflights-es is not on the PATH" in line
+        if agents.KINDS[agents.plain(event)] == "begins":
+            assert list(json.loads(done.stdout)) == ["systemMessage"]
+        else:
+            assert done.stdout == "", "an agent would read it"
+
+
+def test_a_program_that_knows_no_hooks_vetoes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "preflights-es").write_text("#!/bin/sh\nexit 2\n")
+    (tmp_path / "preflights-es").chmod(0o755)
+    assert _hooked("PreToolUse", "claude", tmp_path).returncode == 0
+
+
+def test_a_hook_s_command_runs_our_program_alone(tmp_path: Path) -> None:
+    (tmp_path / "preflights-es").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "preflights-es").chmod(0o755)
+    done = _hooked("PreToolUse", "claude", tmp_path)
+    assert (done.stdout, done.stderr) == ("hook PreToolUse --agent claude\n", "")
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_everything_that_is_written_calls_the_name_that_is_ours(
+    settings: Settings, agent: AgentName
+) -> None:
+    agent_files(settings, [agent])
+    for path, content in _tree(settings.root).items():
+        called = re.findall(
+            r'(?<![\w.-])preflights(?= [a-z])|"preflights"(?!: |\])', content.decode()
+        )
+        assert called == [], path
 
 
 def test_every_file_says_what_its_agent_reads(settings: Settings) -> None:
@@ -523,7 +583,7 @@ def _written(agent: AgentName) -> list[tuple[str, list[str]]]:
     """Pairs of event and tools, of the hooks of an agent."""
     found = []
     for file in TABLE[agent].files:
-        if "preflights hook" in (text := file.content(None).content):
+        if "preflights-es hook" in (text := file.content(None).content):
             for event, [item] in json.loads(text)["hooks"].items():
                 run = item.get("hooks", [item])[0]["command"]
                 assert run == command(event, agent)

@@ -21,7 +21,7 @@ from preflights_es.workflows.clarification import WORKFLOW, rules
 from preflights_es.workflows.clarification.pack import NO_TABLES, STANDARD, tables
 from preflights_es.workflows.clarification.settings import LIST_MAX, PACK_MAX
 from preflights_es.workflows.clarification.values import Field, Heuristics, HeuristicsConfig
-from tests.trusting import trust
+from tests.trusting import git_repository, trust
 
 _ONE = {
     "id": "oven",
@@ -60,9 +60,7 @@ def home(tmp_path: Path) -> Path:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A folder that git would take for a repository."""
-    folder = tmp_path / "shop"
-    (folder / ".git").mkdir(parents=True)
-    return folder
+    return git_repository(tmp_path / "shop")
 
 
 def loaded(folder: Path, database: str | None = None, **variables: str) -> Settings:
@@ -690,7 +688,7 @@ def test_a_server_is_named_in_a_file_without_a_password(project: Path, url: str)
 
 @pytest.mark.parametrize("name", ["100%25", "what?", "a#b", "Küche 🛫"])
 def test_a_log_lies_in_the_repository_whatever_its_name(tmp_path: Path, name: str) -> None:
-    (tmp_path / name / ".git").mkdir(parents=True)
+    git_repository(tmp_path / name)
     found = loaded(tmp_path / name)
     assert file_of(parsed(found.database)) == tmp_path / name / ".git" / "preflights" / "log.db"
     assert found.project == name

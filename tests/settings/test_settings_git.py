@@ -59,6 +59,7 @@ def test_a_git_folder_that_is_another_repositorys_is_refused(
         case "chain":
             (clone / ".git").write_text("gitdir: real\n")
             (clone / "real").mkdir()
+            (clone / "real" / "HEAD").write_text("ref: refs/heads/main\n")
             (clone / "real" / "commondir").write_text("../../victim/.git\n")
         case _:
             (clone / ".git").symlink_to(victim.folder / ".git")
@@ -80,14 +81,11 @@ def test_a_log_that_is_a_link_is_refused(victim: Project, tmp_path: Path, name: 
         log_of(victim.folder)
 
 
-@pytest.mark.parametrize("kind", ["no git folder", "bare", "submodule"])
+@pytest.mark.parametrize("kind", ["bare", "submodule"])
 def test_a_git_file_that_points_at_no_work_tree_of_its_own_is_refused(
     victim: Project, tmp_path: Path, kind: str
 ) -> None:
-    target = tmp_path / "target"
     match kind:
-        case "no git folder":
-            target.mkdir()
         case "bare":
             victim.git("clone", "-q", "--bare", ".", "../target")
         case _:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from preflights_es.core.errors import SettingsError
 from preflights_es.settings.file import DOTS_MAX, FILE_MAX
 from preflights_es.settings.git import POINTER_MAX
 from preflights_es.settings.load import load_settings
-from tests.trusting import Person, trust
+from tests.trusting import Person, git_repository, trust
 
 
 @pytest.fixture
@@ -95,13 +96,13 @@ def test_a_commondir_that_leads_nowhere_makes_no_repository(
 ) -> None:
     (tmp_path / "gits").mkdir()
     (tmp_path / "gits" / "commondir").write_bytes(content)
-    ada.folder.joinpath(".git").rmdir()
+    shutil.rmtree(ada.folder / ".git")
     ada.folder.joinpath(".git").write_text("gitdir: ../gits\n")
     assert str(ada.home) in ada.loaded().database
 
 
 def test_a_git_file_that_is_too_large_makes_no_repository(ada: Person) -> None:
-    ada.folder.joinpath(".git").rmdir()
+    shutil.rmtree(ada.folder / ".git")
     ada.folder.joinpath(".git").write_text("gitdir: .\n" + "x" * POINTER_MAX)
     assert str(ada.home) in ada.loaded().database
 
@@ -162,7 +163,9 @@ def test_a_folder_that_cannot_name_a_project_is_named_itself(
     ada: Person, name: str, in_git: bool
 ) -> None:
     folder = ada.folder.parent / name
-    (folder / ".git" if in_git else folder).mkdir(parents=True)
+    folder.mkdir()
+    if in_git:
+        git_repository(folder)
     with pytest.raises(SettingsError) as caught:
         load_settings(folder, ada.env())
     said = str(caught.value)

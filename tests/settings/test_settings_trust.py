@@ -19,7 +19,7 @@ from preflights_es.settings.load import Options, load_settings
 from preflights_es.settings.places import PARAMETERS
 from preflights_es.workflows.clarification import WORKFLOW
 from tests.markdown import ROOT, ticked
-from tests.trusting import Person, trust
+from tests.trusting import Person, git_repository, trust
 
 
 @pytest.fixture
@@ -191,7 +191,7 @@ def test_line_ends_are_part_of_what_is_trusted(ada: Person) -> None:
 def test_a_copy_elsewhere_is_not_trusted(ada: Person, tmp_path: Path) -> None:
     ada.file.write_text('project = "shop"\n')
     trust(ada.file, ada.home)
-    (tmp_path / "clone" / ".git").mkdir(parents=True)
+    git_repository(tmp_path / "clone")
     (tmp_path / "clone" / "preflights.toml").write_text('project = "shop"\n')
     with pytest.raises(SettingsError, match="not trusted"):
         load_settings(tmp_path / "clone", ada.env())

@@ -280,6 +280,6 @@ def _special() -> Any:
         from scipy import special  # type: ignore[import-untyped]
     except ImportError as error:
         raise ProviderMissing(
-            f"a verdict on a change needs scipy ({error}): `pip install 'preflights[stats]'`"
+            f"a verdict on a change needs scipy ({error}): `pip install 'preflights-es[stats]'`"
         ) from error
     return special

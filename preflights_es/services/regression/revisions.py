@@ -235,7 +235,7 @@ def _ours() -> tuple[str, ...]:
     from importlib.metadata import PackageNotFoundError, requires
 
     try:
-        found = requires("preflights") or []
+        found = requires("preflights-es") or []
     except PackageNotFoundError:
         return ()
     return tuple(sorted(one for one in found if "extra ==" not in one))

@@ -85,7 +85,7 @@ def dask(scheduler: str) -> Opened:
     try:
         distributed: Any = import_module("distributed")
     except ImportError as error:
-        what = "--scheduler needs the extra 'distributed': pip install 'preflights[distributed]'"
+        what = "--scheduler needs the extra 'distributed': pip install 'preflights-es[distributed]'"
         raise SettingsError(what) from error
 
     @contextmanager

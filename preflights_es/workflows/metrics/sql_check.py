@@ -59,7 +59,7 @@ class NoExtra(WorkflowMissing):
     """The packages that read SQL and YAML are not installed."""
 
     def __init__(self) -> None:
-        needed = "need the extra `metrics`: `pip install 'preflights[metrics]'`"
+        needed = "need the extra `metrics`: `pip install 'preflights-es[metrics]'`"
         super().__init__("metrics", f"its sessions {needed}")
         self.args = (f"questions about data {needed}",)
 

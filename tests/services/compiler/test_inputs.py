@@ -16,6 +16,7 @@ from preflights_es.settings.load import Settings, load_settings
 from preflights_es.workflows.compiler.events import PassBegun
 from preflights_es.workflows.compiler.passes import PASSES
 from preflights_es.workflows.compiler.values import DOCUMENT_MAX, Document
+from tests.trusting import git_repository
 
 ARCHITECTURE = PASSES["architecture"]
 """Reads one document: the constraints."""
@@ -26,8 +27,7 @@ SECRET = "sk-ant-api03-" + "Zq7Xw2Lk9" * 9
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A repository with a constraint, beside a folder that is not in it."""
-    folder = tmp_path / "house"
-    (folder / ".git").mkdir(parents=True)
+    folder = git_repository(tmp_path / "house")
     (folder / ".git" / "config").write_text("[core]\n")
     (folder / ".preflights").mkdir()
     (folder / CONSTRAINTS).write_text("# Constraints\n\nPython only.\n")
