@@ -21,10 +21,10 @@ from preflights_es.system.interpreter import collect_seldom
 def actor(settings: Settings, *, terminal: bool) -> Actor:
     """Who is at work: an agent where its environment is seen, else what the settings say.
 
-    Else a user at a terminal, else a script. In an agent's environment without a terminal, no
+    Else a user at a terminal, else a script. In an agent's environment neither a terminal nor a
     setting makes another actor; `agent:NAME` only names the agent.
     """
-    if settings.agent and not terminal:
+    if settings.agent:
         is_named = settings.actor_kind == "agent" and settings.actor_name
         return Actor("agent", settings.actor_name if is_named else settings.agent)
     return Actor(settings.actor_kind or ("user" if terminal else "script"), settings.actor_name)
@@ -46,7 +46,9 @@ class Opened(msgspec.Struct, frozen=True, dict=True):
         return actor(self.process.settings, terminal=self.asks)
 
     def request(self, actor: Actor | None = None, key: str = "") -> Request:
-        """A request to it, by its actor or another one."""
+        """A request to it, by its actor or another one; in an agent's environment by an agent."""
+        if actor is not None and self.process.settings.agent and actor.kind != "agent":
+            actor = None
         leads = Leads(self.process.settings, self.options, self.reloaded)
         return Request(
             self.process,

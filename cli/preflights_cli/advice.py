@@ -15,8 +15,9 @@ _REBUILD: Final = "`preflights admin projections rebuild`"
 
 ADVICE: Final[dict[str, str]] = {
     # 1. Errors -------------------------------------------------------------------------------
-    "agent_cannot_accept": ", with `preflights accept {session}` at a terminal; without --by it "
-    "is proposed",
+    "agent_at_work": ": run it in a terminal of your own",
+    "agent_cannot_accept": ", with `preflights accept {session}` in a terminal of their own; "
+    "without --by it is proposed",
     "ambiguous_number": ", and give each its own by `preflights admin renumber`",
     "ambiguous_artifact": ": type more of the id",
     "artifact_stale": ": run its pass again, or approve it all the same with --allow-stale",
@@ -64,6 +65,7 @@ ADVICE: Final[dict[str, str]] = {
     "trust_list_damaged": ", then run `preflights trust` again",
     "upgrade_waits": ", or run `preflights admin db upgrade`",
     # 2. Warnings -----------------------------------------------------------------------------
+    "agent_proposes": ": accept it in a terminal of your own, with `preflights accept {session}`",
     "asked_earlier": "; a new `preflights ask` counts from today",
     "asking_elsewhere": ": see the result with `preflights show {session}`",
     "file_beyond": "; `preflights sync` takes it over",

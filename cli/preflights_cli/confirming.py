@@ -43,10 +43,12 @@ def confirmed(app: Request, voice: Voice, proposed: Sequence[Session], by: str |
 
     Raises:
         UsageError: no person is there, and none is named.
+        Refused: an agent is at work.
     """
     if not proposed:
         voice.say("No proposal waits.")
         return 0
+    app.sessions.refuse_agent("confirm a proposal")
     asks = is_terminal() and not voice.as_json
     if not asks and by is None:
         message = "a person confirms: run --all at a terminal, or name the person with --by"

@@ -16,7 +16,7 @@ from preflights_cli.main import EXIT_DAMAGED, EXIT_REFUSED
 from preflights_cli.progress import counted, tell_scrubbed
 from preflights_es.archive.erasure import DAYS_MAX, Doomed
 from preflights_es.archive.quotes import Quotes
-from preflights_es.core.errors import PreflightsError
+from preflights_es.core.errors import PreflightsError, Refused
 from preflights_es.core.ids import short
 from preflights_es.core.text import shortened, shown
 from preflights_es.services.erasures import Erased, erase, meant, plan, stated
@@ -85,7 +85,8 @@ def erase_command(
     planned = plan(app, ids, days, reason)
     for error in (*planned.damaged, *planned.kept):
         voice.warn(worded(error))
-    ended = EXIT_DAMAGED if planned.damaged else 0
+    refused = all(isinstance(error, Refused) for error in planned.damaged)
+    ended = (EXIT_REFUSED if refused else EXIT_DAMAGED) if planned.damaged else 0
     doomed, others, quotes = planned.doomed, planned.others, planned.quotes
     also: Sequence[Doomed] | None = others if quoting else []
     going = [*doomed, *(others if quoting else ())]

@@ -9,6 +9,7 @@ import click
 
 from preflights_cli.common import Voice, folder, is_terminal
 from preflights_es.core.errors import Refused
+from preflights_es.core.events import Evidence
 from preflights_es.core.text import shown
 from preflights_es.providers.capabilities import host_of
 from preflights_es.services.trust import trust
@@ -88,6 +89,11 @@ def _trust(told: FileSettings, trusted: Trusted, voice: Voice) -> None:
         voice.say(f"{path} is trusted already.")
         return
     load.check_trustable(folder())
+    agent, variables = load.agent_seen()
+    if variables:
+        seen = Evidence(variables)
+        message = f"{source.name} is not trusted: {seen.set}, so an agent ({agent}) is at work"
+        raise Refused(message, code="agent_at_work")
     if voice.as_json or not (is_terminal() and load.speaks_for_a_person()):
         raise Refused(f"{source.name} is not trusted: only a person at a terminal can trust it")
     lines = [_line(source, key) for key in keys]

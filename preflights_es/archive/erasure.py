@@ -107,7 +107,7 @@ class Erasure(Sessions):
         Raises:
             UnknownSession: nothing is recorded under the id.
             ErasedSession: it is erased already.
-            Refused: it belongs to another project.
+            Refused: it belongs to another project, or an agent would erase what a person accepted.
             LogDamaged: it does not verify; erasing it would hide what was done to it.
         """
         return self._doomed(session_id, self._lying())
@@ -153,6 +153,9 @@ class Erasure(Sessions):
         stored = checked(self._archive, head)
         if erased_before(stored):
             raise ErasedSession(session_id)
+        accepts = self._runner.workflow_or_opaque(head.workflow).acknowledges
+        if any(accepts and (e.type, e.actor_kind) == (accepts.tag, "user") for e in stored):
+            self.refuse_agent(f"erase session {short(session_id)}, which a person accepted")
         return head, stored
 
     def _lying(self) -> Lying:

@@ -50,6 +50,13 @@ class Evidence(Value, frozen=True):
     client: str = ""
     """Name and version of the server's client, as it says them; empty elsewhere."""
 
+    @property
+    def set(self) -> str:
+        """`CODEX_CI is set`; empty where no variable shows an agent."""
+        if not self.variables:
+            return ""
+        return f"{', '.join(self.variables)} {'are' if self.variables[1:] else 'is'} set"
+
 
 UNSEEN: Final = Evidence()
 """Of a caller that says nothing of itself."""

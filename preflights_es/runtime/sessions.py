@@ -180,6 +180,19 @@ class Sessions(Finder):
         step = self._once.recorded(wanted, record)
         return self._settled(step) if asks else step
 
+    def refuse_agent(self, what: str) -> None:
+        """Raises:
+        Refused: an agent is at work, and what is to be done takes a person.
+        """
+        if self._actor.kind == "agent":
+            message = f"{self._agent()} cannot {what}, only a person can"
+            raise Refused(message, code="agent_at_work")
+
+    def _agent(self) -> str:
+        """`an agent (codex; CODEX_CI is set)`: the agent at work, as messages name it."""
+        about = "; ".join(filter(None, (self._actor.name, self._evidence.set)))
+        return f"an agent ({about})" if about else "an agent"
+
     def _named(self, by: str | None) -> Actor:
         """The person whose word a caller passes on; else who is at work."""
         return self._actor if by is None else Actor("user", name_cleaned(by))

@@ -46,7 +46,17 @@ def accept(
     cls = handle.workflow.acknowledges or Input
     own = Acceptances.of(request)
     how: dict[str, Any] = {"by": by, "expect": expect, "relays": relays}
-    return filed(request, own.acknowledged(handle.session_id, cls, {}, **how))
+    step = own.acknowledged(handle.session_id, cls, {}, **how)
+    notice_agent(request, step)
+    return filed(request, step)
+
+
+def notice_agent(request: Request, step: Step) -> None:
+    """Say that an agent's acceptance only proposes, and what shows that it is an agent's."""
+    seen = request.evidence
+    if seen.variables and not seen.client:
+        text = f"{seen.set}: an agent ({request.actor.name}) accepts, so this is only proposed"
+        request.notice("agent_proposes", text, session=ids.short(step.handle.session_id))
 
 
 def begun(
@@ -148,8 +158,7 @@ class Acceptances(Sessions):
             Refused: an agent names a person.
         """
         if by is not None and self._actor.kind == "agent":
-            name = f" ({self._actor.name})" if self._actor.name else ""
-            message = f"an agent{name} cannot accept for {by!r}: a person accepts"
+            message = f"{self._agent()} cannot accept for {by!r}: a person accepts"
             raise Refused(message, code="agent_cannot_accept", session=session)
 
     def _acknowledgement(

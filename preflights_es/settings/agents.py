@@ -1,7 +1,8 @@
 """Whose environment this is: a coding agent's, or a CI's.
 
 An agent says so in the environment of the commands that it runs. Settings of an agent that a person
-keeps in a shell profile (`CLAUDE_CODE_USE_BEDROCK`, `CODEX_HOME`) are no signs of it.
+keeps in a shell profile (`CLAUDE_CODE_USE_BEDROCK`, `CODEX_HOME`) are no signs of it, nor is what
+an editor sets in a person's own terminal (`TERM_PROGRAM`, `CURSOR_TRACE_ID`).
 """
 
 from __future__ import annotations
@@ -9,39 +10,80 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
 from preflights_es.core.text import NAME_MAX, problem
 
 NAMED: Final = "AI_AGENT"  # https://github.com/vercel/vercel/pull/13762: holds the agent's name
-AGENTS: Final = (
-    # It sets CLAUDECODE, too. https://github.com/anthropics/claude-code/issues/24838
-    ("amp", ("AGENT=amp",)),
-    # https://code.claude.com/docs/en/env-vars
-    ("claude-code", ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID")),
-    # https://github.com/cli/cli/blob/trunk/internal/agents/detect.go
-    ("cursor", ("CURSOR_AGENT", "CURSOR_EXTENSION_HOST_ROLE=agent-exec")),
-    # https://github.com/openai/codex/blob/main/codex-rs/core/src/spawn.rs, .../exec_env.rs and
-    # .../unified_exec/process_manager.rs; https://github.com/aws/aws-cdk-cli takes all of CODEX_*
-    ("codex", ("CODEX_*",)),
-    # https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/shell.md
-    ("gemini-cli", ("GEMINI_CLI",)),
-    # https://github.com/anomalyco/opencode/blob/dev/packages/opencode/src/index.ts
-    ("opencode", ("OPENCODE",)),
-    # https://github.com/cli/cli/blob/trunk/internal/agents/detect.go
-    ("copilot-cli", ("COPILOT_CLI",)),
-    ("antigravity", ("ANTIGRAVITY_AGENT",)),
-    ("augment", ("AUGMENT_AGENT",)),
-    # https://github.com/checkly/checkly-cli/pull/1261
-    ("cline", ("CLINE_ACTIVE",)),
-    # https://github.com/block/goose/pull/7017
-    ("goose", ("GOOSE_TERMINAL", "AGENT=goose")),
-)
-"""Pairs of an agent's name and the variables that it sets, in the order of the search. A name is a
-variable that says something, with `=` one of this value, with `*` any that begins so."""
 
-SETTINGS: Final = ("CODEX_HOME", "CODEX_API_KEY", "CODEX_SQLITE_HOME", "CODEX_CA_CERTIFICATE")
-"""What a person sets: https://developers.openai.com/codex/environment-variables."""
+
+class Sign(NamedTuple):
+    """A variable that an agent sets for the commands that it runs."""
+
+    agent: str
+    variable: str
+    """Its name; with `=`, it counts with this value only."""
+    version: str
+    """Of the agent, where it was seen; else when that was."""
+    how: Literal["run", "read", "reported"]
+    """`run`: the agent ran `env` here, led by a scripted model. `read`: in what it ships or in its
+    source. `reported`: by others who ran it."""
+    source: str
+    """Where, unless it was run here."""
+
+
+_CURSOR: Final = "https://github.com/entireio/cli/pull/2317"
+_CODEX: Final = "https://github.com/openai/codex/blob/main/codex-rs/core/src/spawn.rs"
+
+SIGNS: Final = (
+    # It set CLAUDECODE, too.
+    Sign(
+        *("amp", "AGENT=amp", "2026-02", "reported"),
+        "https://github.com/anthropics/claude-code/issues/24838",
+    ),
+    Sign("claude-code", "CLAUDECODE", "2.1.197", "run", ""),
+    Sign("claude-code", "CLAUDE_CODE_CHILD_SESSION", "2.1.197", "run", ""),
+    Sign("claude-code", "CLAUDE_CODE_SESSION_ID", "2.1.197", "run", ""),
+    Sign("claude-code", NAMED, "2.1.197", "run", ""),
+    Sign("cursor", "CURSOR_AGENT", "2026-09", "reported", _CURSOR),
+    Sign(
+        *("cursor", "CURSOR_EXTENSION_HOST_ROLE=agent-exec", "2026-04", "reported"),
+        "https://github.com/vercel/vercel/pull/15879",
+    ),
+    Sign("codex", "CODEX_CI", "0.169.0", "run", ""),
+    Sign("codex", "CODEX_SESSION_ID", "0.169.0", "run", ""),
+    Sign("codex", "CODEX_THREAD_ID", "0.169.0", "run", ""),
+    Sign("codex", "CODEX_TOOL_CALL_ID", "0.169.0", "run", ""),
+    # Only within its sandbox.
+    Sign("codex", "CODEX_SANDBOX", "0.169.0", "read", _CODEX),
+    Sign("codex", "CODEX_SANDBOX_NETWORK_DISABLED", "0.169.0", "read", _CODEX),
+    Sign("gemini-cli", "GEMINI_CLI", "0.61.0", "run", ""),
+    # It sets it for itself: a terminal within it inherits it.
+    Sign("opencode", "OPENCODE", "1.18.33", "run", ""),
+    Sign(
+        *("copilot-cli", "COPILOT_CLI", "1.0.63", "reported"),
+        "https://github.com/dynatrace-oss/dtctl/pull/289",
+    ),
+    Sign(
+        *("copilot-vscode", "COPILOT_AGENT", "1.121", "read"),
+        "https://github.com/microsoft/vscode/pull/316267",
+    ),
+    Sign(
+        "augment",
+        "AUGMENT_AGENT",
+        "0.36.0",
+        "read",
+        "https://www.npmjs.com/package/@augmentcode/auggie",
+    ),
+    # The terminals that it opens in the editor, which a person may use as well.
+    Sign(
+        *("cline", "CLINE_ACTIVE", "commit 31063c6", "read"),
+        "https://github.com/cline/cline/blob/main/src/hosts/vscode/terminal/VscodeTerminalRegistry.ts",
+    ),
+    Sign("goose", "GOOSE_TERMINAL", "2026-02", "read", "https://github.com/block/goose/pull/7017"),
+    Sign("goose", "AGENT=goose", "2026-02", "read", "https://github.com/block/goose/pull/7017"),
+)
+"""In the order of the search."""
 
 HOMES: Final = {"claude": ("CLAUDE_CONFIG_DIR", ".claude"), "codex": ("CODEX_HOME", ".codex")}
 """Where agents keep their own files: the variable that says it, and the folder in the home."""
@@ -73,8 +115,10 @@ def home_of(agent: str, env: Mapping[str, str]) -> Path | None:
 
 def signs(env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Pairs of an agent's name and a variable that shows it."""
-    for agent, named in AGENTS:
-        yield from ((agent, name) for one in named for name in _set(env, one))
+    for one in SIGNS:
+        name, equals, value = one.variable.partition("=")
+        if name != NAMED and (env.get(name) == value if equals else _says(env.get(name, ""))):
+            yield one.agent, name
     if _says(env.get(NAMED, "")):
         yield "agent", NAMED
 
@@ -82,17 +126,6 @@ def signs(env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 def is_ci(env: Mapping[str, str]) -> bool:
     """Whether a CI runs the program."""
     return any(_says(env.get(name, "")) for name in CI)
-
-
-def _set(env: Mapping[str, str], sign: str) -> list[str]:
-    """The variables that a sign stands for, as far as they are set."""
-    name, equals, value = sign.partition("=")
-    if equals:
-        return [name] if env.get(name) == value else []
-    if not name.endswith("*"):
-        return [name] if _says(env.get(name, "")) else []
-    begun = (one for one in env if one.startswith(name[:-1]) and one not in SETTINGS)
-    return [one for one in begun if _says(env[one])]
 
 
 def _says(value: str) -> bool:

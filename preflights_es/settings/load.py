@@ -191,6 +191,7 @@ def load_settings(
     own_git = git if git and is_own(*git) else None
     remembered = remembered_project(own_git) if own_git and not named_project else None
     kind, find_name = actor_of(layers.first("actor"), env, cwd, git)
+    agent, agent_variables = agent_seen(env)
     log = layers.first("database")
     named = beside(log.layer.file, log.value) if log else None
     known = named or named_project or remembered
@@ -214,8 +215,8 @@ def load_settings(
         keeps_sessions=records is None or records.value.sessions,
         find_actor_name=find_name,
         actor_kind=kind,
-        agent=agent_of(env),
-        agent_variables=tuple(sorted({name for _, name in signs(env)})),
+        agent=agent,
+        agent_variables=agent_variables,
         workflows={name: told for one in files[::-1] for name, told in one.workflows.items()},
         prices=prices.value if prices else (),
         agents=agents.value if agents else AgentsTable(),
@@ -281,8 +282,14 @@ def surroundings() -> Mapping[str, str]:
     return os.environ
 
 
+def agent_seen(environment: Mapping[str, str] | None = None) -> tuple[str, tuple[str, ...]]:
+    """The agent whose environment this is, and the variables that show it; empty without one."""
+    env = os.environ if environment is None else environment
+    return agent_of(env), tuple(sorted({name for _, name in signs(env)}))
+
+
 def speaks_for_a_person(environment: Mapping[str, str] | None = None) -> bool:
-    """Whether no variable says that an agent, a script or a CI is at work."""
+    """Whether no variable says that a script or a CI is at work."""
     env = os.environ if environment is None else environment
     kind, colon, _ = env.get("PREFLIGHTS_ACTOR", "").partition(":")
     return kind == "user" if colon else not is_ci(env)

@@ -91,7 +91,7 @@ def test_an_agent_passes_no_acceptance_on(house: Project) -> None:
     assert (done.code, done.out) == (1, "")
     assert done.err == (
         "preflights: an agent (claude) cannot accept for 'Grace': a person accepts, with "
-        "`preflights accept SESSION` at a terminal; without --by it is proposed\n"
+        "`preflights accept SESSION` in a terminal of their own; without --by it is proposed\n"
     )
     assert house.call("sessions", "--all", "--json").json["sessions"] == []
     proposed = house.call(*start, "--json", env=agent).json
@@ -100,7 +100,7 @@ def test_an_agent_passes_no_acceptance_on(house: Project) -> None:
     before = house.events(id_)
     done = house.call("accept", id_, "--by", "Grace", env=agent)
     assert done.code == 1
-    assert f"`preflights accept {id_[-8:]}` at a terminal" in done.err
+    assert f"`preflights accept {id_[-8:]}` in a terminal of their own" in done.err
     assert house.events(id_) == before
     assert house.call("accept", id_, "--by", "Grace").code == 0
 

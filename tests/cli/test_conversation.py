@@ -257,7 +257,7 @@ def test_an_agent_at_a_terminal_only_proposes(house: Project) -> None:
         t.type("1")
         t.proposal()
         t.press("a")
-        assert "A person confirms it with: preflights accept" in t.rest()
+        assert "A person confirms it at a terminal with: preflights accept" in t.rest()
         assert t.code() == 0
     id_ = house.call("sessions", "--json").json["sessions"][0]["session_id"]
     with terminal(house, "accept", id_) as t:  # and a person needs no --by

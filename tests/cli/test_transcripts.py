@@ -91,7 +91,7 @@ def test_an_agent_confirms_nothing(shop: Project) -> None:
     assert shop.call("transcripts", "claude", env=env).code == 0
     done = shop.call("inbox", "--all", "--by", "Ada", env=env)
     assert done.code == 1
-    assert "an agent (claude-code) cannot accept for 'Ada'" in done.err
+    assert "an agent (claude-code; CLAUDECODE is set) cannot confirm a proposal" in done.err
     assert shop.call("decisions").out == "Nothing is in force here.\n"
 
 

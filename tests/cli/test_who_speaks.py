@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import preflights_es
+from preflights_es.core.events import Actor
+from preflights_es.settings.agents import SIGNS, Sign
 from tests.cli.program import Project
-from tests.cli.terminal import terminal
+from tests.cli.terminal import ANSWER, terminal
 
 AGENT = {"CLAUDECODE": "1"}
 READY = ("start", "Add login", "--answer", "auth_strategy=OAuth", "--no-input")
@@ -35,9 +40,10 @@ def test_an_agent_is_told_what_to_do_in_place_of_by(house: Project) -> None:
     house.call(*READY, env=AGENT)
     done = house.call("accept", "last", "--by", "Ada", "--as", "user:Ada", env=AGENT)
     assert done.code == 1
-    assert "an agent (claude-code) cannot accept for 'Ada': a person accepts" in done.err
+    said = "an agent (claude-code; CLAUDECODE is set) cannot accept for 'Ada': a person accepts"
+    assert said in done.err
     assert "`preflights accept" in done.err
-    assert "at a terminal; without --by it is proposed" in done.err
+    assert "in a terminal of their own; without --by it is proposed" in done.err
 
 
 def test_an_agent_may_say_its_name(house: Project) -> None:
@@ -46,20 +52,108 @@ def test_an_agent_may_say_its_name(house: Project) -> None:
     assert "acting as the agent claude 2.1" in done.err
 
 
-def test_a_person_at_the_agents_terminal_is_a_person(house: Project) -> None:
-    session = house.call(*READY, "--json", env=AGENT).json["session_id"]
-    with terminal(house, "accept", session, env=AGENT) as t:
+@pytest.mark.parametrize("sign", SIGNS, ids=lambda sign: sign.variable)
+def test_no_terminal_of_an_agent_makes_a_person_of_it(house: Project, sign: Sign) -> None:
+    name, _, value = sign.variable.partition("=")
+    session = house.call(*READY, "--json").json["session_id"]
+    with terminal(house, "accept", session, env={name: value or "1"}) as t:
+        said = " ".join(t.rest().split())
+    assert f"{name} is set: an agent (" in said
+    assert "only proposed: accept it in a terminal of your own, with `preflights accept" in said
+    found = house.call("show", session, "--json").json
+    assert (found["status"], found["acknowledged_by"]["kind"]) == ("proposed", "agent")
+    with terminal(house, "accept", session) as t:
         assert t.code() == 0
-    assert house.call("show", session, "--json").json["status"] == "accepted"
+    assert house.call("show", session, "--json").json["acknowledged_by"]["kind"] == "user"
+
+
+@pytest.mark.parametrize(
+    ("words", "env"),
+    [
+        (("--as", "user:Ada"), {}),
+        ((), {"PREFLIGHTS_ACTOR": "user:Ada"}),
+        (("--as", "script:nightly"), {"CI": ""}),
+    ],
+)
+def test_no_word_helps_an_agent_at_a_terminal(
+    house: Project, words: tuple[str, ...], env: dict[str, str]
+) -> None:
+    session = house.call(*READY, "--json").json["session_id"]
+    with terminal(house, "accept", session, *words, env={**AGENT, **env}) as t:
+        assert t.code() == 0
+    found = house.call("show", session, "--json").json
+    assert found["acknowledged_by"] == {"kind": "agent", "name": "claude-code"}
+
+
+def test_an_agent_answers_at_its_terminal_and_its_key_only_proposes(house: Project) -> None:
+    with terminal(house, "start", "Add login", env=AGENT) as t:
+        t.expect(ANSWER)
+        t.type("1")
+        t.proposal()
+        t.press("a")
+        assert t.code() == 0
+    found = house.call("show", "last", "--json").json
+    assert found["status"] == "proposed"
+    assert {one["by"] for one in found["provenance"] if one["source"] == "chosen"} == {"agent"}
+
+
+def test_an_agent_confirms_nothing_of_the_inbox(house: Project) -> None:
+    house.call(*READY, "--accept", env=AGENT)
+    with terminal(house, "inbox", env=AGENT) as t:
+        assert "Confirm" not in t.rest()
+    with terminal(house, "inbox", "--all", env=AGENT) as t:
+        assert "cannot confirm a proposal, only a person can" in " ".join(t.rest().split())
+        assert t.code() == 1
+    assert house.call("inbox", "--all", "--by", "Ada", env=AGENT).code == 1
+    assert house.call("show", "last", "--json").json["status"] == "proposed"
+
+
+def test_an_agent_erases_nothing_that_a_person_accepted(house: Project) -> None:
+    kept = house.call(*READY, "--accept", "--by", "Ada", "--json").json["session_id"]
+    own = house.call("start", "Store invoices", "--json").json["session_id"]
+    for words in ((kept,), ("--older-than", "0d")):
+        done = house.call("admin", "erase", *words, "--yes", env=AGENT)
+        assert done.code == 1
+        assert "an agent (claude-code; CLAUDECODE is set) cannot erase session" in done.err
+        assert "which a person accepted" in done.err
+    assert house.call("show", kept, "--json").json["status"] == "accepted"
+    assert house.call("show", own, "--json").json["status"] == "erased"
+    assert house.call("admin", "erase", kept, "--yes").code == 0
+
+
+def test_a_program_in_the_environment_of_an_agent_is_the_agents(
+    house: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODEX_CI", "1")
+    with preflights_es.open(house.folder) as log:
+        assert log.request(actor="Ada", kind="user").actor == Actor("agent", "codex")
+        assert log.request(actor="codex 0.169", kind="agent").actor.name == "codex 0.169"
 
 
 def test_an_agent_trusts_no_file(house: Project) -> None:
     (house.folder / "preflights.toml").write_text('actor = "Eve"\n')
-    done = house.call("trust", env=AGENT)
-    assert done.code == 1
-    assert "only a person at a terminal can trust it" in done.err
+    with terminal(house, "trust", env={**AGENT, "PREFLIGHTS_ACTOR": "user:Ada"}) as t:
+        said = " ".join(t.rest().split())
+        assert t.code() == 1
+    assert "is not trusted: CLAUDECODE is set, so an agent (claude-code) is at work: run" in said
+    assert "in a terminal of your own" in said
 
 
 def test_a_file_of_the_repository_says_not_who_acts(house: Project) -> None:
     (house.folder / "preflights.toml").write_text('actor = "user:Eve"\n')
     assert house.call("show", env=AGENT).code == 2
+
+
+def test_the_page_lists_the_variables_that_count() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "agents.md").read_text()
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    begins = rows.index(["agent", "variable", "version", "how"]) + 2
+    listed = rows[
+        begins : next(n for n, row in enumerate(rows) if row[:2] == ["any", "`AI_AGENT`"])
+    ]
+    words = {"run": "we ran it", "read": "[read](", "reported": "[reported]("}
+    assert [row[:3] for row in listed] == [[s.agent, f"`{s.variable}`", s.version] for s in SIGNS]
+    for row, sign in zip(listed, SIGNS, strict=True):
+        assert row[3].startswith(words[sign.how])
+        assert sign.source in row[3]
+        assert bool(sign.source) == (sign.how != "run")

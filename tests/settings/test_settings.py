@@ -859,7 +859,7 @@ def test_unheard_becomes_a_person_by_saying_so(project: Path) -> None:
     ("env", "name"),
     [
         ({"CLAUDECODE": "1"}, "claude-code"),
-        ({"CLAUDE_CODE_ENTRYPOINT": "cli"}, "claude-code"),
+        ({"CLAUDE_CODE_CHILD_SESSION": "1"}, "claude-code"),
         ({"CURSOR_AGENT": "1"}, "cursor"),
         ({"CURSOR_EXTENSION_HOST_ROLE": "agent-exec"}, "cursor"),
         ({"CODEX_SANDBOX": "seatbelt"}, "codex"),
@@ -874,6 +874,9 @@ def test_unheard_becomes_a_person_by_saying_so(project: Path) -> None:
         ({"CODEX_HOME": "/home/ada/.codex"}, ""),
         ({"CLAUDE_CODE_USE_BEDROCK": "1"}, ""),
         ({"CURSOR_EXTENSION_HOST_ROLE": "user"}, ""),
+        ({"TERM_PROGRAM": "vscode", "CURSOR_TRACE_ID": "1f", "CODEX_ANYTHING": "1"}, ""),
+        ({"CLAUDE_CODE_ENTRYPOINT": "claude-vscode", "CLAUDE_CODE_SSE_PORT": "1"}, ""),
+        ({"AGENT": "1"}, ""),
     ],
 )
 def test_an_agent_is_seen_by_what_it_sets(project: Path, env: dict[str, str], name: str) -> None:
@@ -881,24 +884,29 @@ def test_an_agent_is_seen_by_what_it_sets(project: Path, env: dict[str, str], na
 
 
 @pytest.mark.parametrize("said", ["Ada", "user:Ada", "script:nightly", ""])
-def test_no_word_makes_a_person_of_an_agent_without_a_terminal(project: Path, said: str) -> None:
+@pytest.mark.parametrize("terminal", [False, True])
+def test_no_word_and_no_terminal_makes_a_person_of_an_agent(
+    project: Path, terminal: bool, said: str
+) -> None:
     env = {"CLAUDECODE": "1", "GIT_AUTHOR_NAME": "Ada"}
     by_variable = loaded(project, PREFLIGHTS_ACTOR=said, **env)
-    assert actor_of(by_variable, terminal=False) == Actor("agent", "claude-code")
+    assert actor_of(by_variable, terminal=terminal) == Actor("agent", "claude-code")
     by_option = load_settings(project, env, actor=said)
-    assert actor_of(by_option, terminal=False) == Actor("agent", "claude-code")
+    assert actor_of(by_option, terminal=terminal) == Actor("agent", "claude-code")
     named = load_settings(project, env, actor="agent:claude-code 2.1")
-    assert actor_of(named, terminal=False) == Actor("agent", "claude-code 2.1")
+    assert actor_of(named, terminal=terminal) == Actor("agent", "claude-code 2.1")
 
 
 def test_who_speaks_is_decided_in_one_order(project: Path) -> None:
     env = {"CLAUDECODE": "1", "PREFLIGHTS_ACTOR": "script:nightly", "CI": "true"}
     found = load_settings(project, env, actor="agent:Robo")
     assert actor_of(found, terminal=True) == Actor("agent", "Robo")
-    assert actor_of(load_settings(project, env), terminal=True) == Actor("script", "nightly")
+    assert actor_of(load_settings(project, env), terminal=True) == Actor("agent", "claude-code")
+    script = load_settings(project, {**env, "CLAUDECODE": ""})
+    assert actor_of(script, terminal=True) == Actor("script", "nightly")
     ci = load_settings(project, {"CI": "true", "USER": "ada"})
     assert actor_of(ci, terminal=True) == Actor("script", "ada")
-    off = load_settings(project, {"CI": "false", "CLAUDECODE": "1", "USER": "ada"})
+    off = load_settings(project, {"CI": "false", "CLAUDECODE": "0", "USER": "ada"})
     assert actor_of(off, terminal=True) == Actor("user", "ada")
     with pytest.raises(SettingsError, match="--as: found 'king:Ada'"):
         load_settings(project, {}, actor="king:Ada")

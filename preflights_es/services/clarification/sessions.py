@@ -16,7 +16,7 @@ from preflights_es.core.questions import Refusal, WrittenQuestion
 from preflights_es.core.rationale import Reasons
 from preflights_es.core.views import Question
 from preflights_es.runtime.runner import Step
-from preflights_es.services.acceptance import begun
+from preflights_es.services.acceptance import begun, notice_agent
 from preflights_es.services.answers import Given, Pairs, addressed, asked_in, check_taken, pairs
 from preflights_es.services.clarification.choosing import Choosing
 from preflights_es.services.clarification.clarifications import Clarifications, clarifications_of
@@ -172,7 +172,8 @@ def accept(
 
 
 def _accepted(request: Request, own: Clarifications, step: Step) -> Step:
-    """Say which files no new number is counted from."""
+    """Say whose acceptance it is, and which files no new number is counted from."""
+    notice_agent(request, step)
     if step.handle.session.state.number is None or not (found := own.uncounted()):
         return step
     which = f"{found[0]:04d}" if len(found) == 1 else f"{found[0]:04d} to {found[-1]:04d}"

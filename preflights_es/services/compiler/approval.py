@@ -12,7 +12,7 @@ from preflights_es.core.plan_record import Cause, path_of
 from preflights_es.core.text import one_line, shown
 from preflights_es.runtime.finder import LAST
 from preflights_es.runtime.runner import Handle, Proposed, Step
-from preflights_es.services.acceptance import Acceptances, begun
+from preflights_es.services.acceptance import Acceptances, begun, notice_agent
 from preflights_es.services.compiler.standing import PlanRow, Standings
 from preflights_es.services.filing import filed
 from preflights_es.services.request import Request
@@ -84,6 +84,7 @@ def _approved(
 ) -> Session:
     handle, expect = begun(request, session, by, expect)
     step = own.acknowledged(handle.session_id, PlanApproved, {}, by=by, expect=expect)
+    notice_agent(request, step)
     return filed(request, step)
 
 
@@ -161,11 +162,10 @@ class Approvals(Acceptances):
         Raises:
             Refused: no person does it.
         """
-        kind = self._actor.kind
-        if kind == "agent" or (kind == "script" and by is None):
-            who = "an agent" if kind == "agent" else "a script"
+        self.refuse_agent(f"{what} an artifact")
+        if self._actor.kind == "script" and by is None:
             name = f" ({self._actor.name})" if self._actor.name else ""
-            message = f"{who}{name} cannot {what} an artifact, only a person can"
+            message = f"a script{name} cannot {what} an artifact, only a person can"
             raise Refused(message, code="person_needed")
 
     def rejected(self, handle: Handle, reason: str, by: str | None) -> Step:

@@ -74,7 +74,11 @@ def test_what_a_script_approves_is_proposed_and_satisfies_no_pass(shop: Project)
 def test_an_agent_proposes_and_never_approves_rejects_or_locks(shop: Project) -> None:
     one = drafted(shop)
     why = refused(shop, "approve", one, *BY, env=AGENT)
-    assert "cannot approve an artifact, only a person can: run it at a terminal" in why
+    assert (
+        "an agent (claude-code; CLAUDECODE is set) cannot approve an artifact, only a person can"
+        in why
+    )
+    assert why.endswith(": run it in a terminal of your own")
     assert shop.call("approve", one, env=AGENT).code == 3
     assert standings(shop) == {one: "proposed"}
     for words in (("reject", one, "--reason", "No"), ("lock", "tests")):

@@ -106,7 +106,7 @@ def hint(session: Session) -> str:
     return {
         "ready": f"Accept with: preflights accept {id_}",
         "stopped": f"Nothing was decided. File it as a task with: preflights accept {id_}",
-        "proposed": f"A person confirms it with: preflights accept {id_} --by NAME",
+        "proposed": f"A person confirms it at a terminal with: preflights accept {id_}",
         "accepted": f"Brief an agent with: preflights prompt {id_}",
         "superseded": f"Look at the newer one with: preflights show {newer}",
     }.get(session.status, "")
