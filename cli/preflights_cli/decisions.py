@@ -15,7 +15,6 @@ from preflights_cli.records import say_foreign
 from preflights_cli.table import streamed
 from preflights_es.core.events import Actor
 from preflights_es.core.ids import short
-from preflights_es.core.imports import Proposal
 from preflights_es.core.text import one_line, shown
 from preflights_es.services.decisions import LOST_MAX, Listing, Lost, listing
 from preflights_es.services.request import Request
@@ -105,7 +104,8 @@ def _say_decisions(voice: Voice, found: Iterable[DecisionRow], *, everything: bo
 
     def row(one: DecisionRow) -> list[str]:
         if one.imported_by and len(filed) < LOST_MAX:
-            filed.append(_filed(one))
+            what = f"{short(one.uid)} is {one.filed}"
+            filed.append(shown(f"{what}: confirm it with `preflights inbox`"))
         return [cell(one) for cell in columns.values()]
 
     are_some = streamed(tuple(columns), map(row, found))
@@ -135,15 +135,6 @@ def _by(decided: DecisionRow) -> str:
     """Who acknowledged it, and the day on which it was accepted."""
     actor = decided.acknowledged_by
     return f"{who(actor)} {(decided.accepted_at or '')[:DAY_LENGTH]}".rstrip() if actor else ""
-
-
-def _filed(decided: DecisionRow) -> str:
-    """What the acceptance of a decision is worth that an agent imported; empty of another."""
-    importer, by = decided.imported_by, decided.acknowledged_by
-    if importer is None:
-        return ""
-    proposal = Proposal(Actor("agent", importer.name), by.name if by else "")
-    return shown(f"{short(decided.uid)} is {proposal.told}: confirm it with `preflights inbox`")
 
 
 def who(actor: Actor | Who) -> str:

@@ -56,6 +56,8 @@ class InForce(Value, frozen=True, kw_only=True):
     """ISO 8601, UTC: of a proposal, when it was proposed."""
     path: str
     """Of its record, relative to the project's root; empty without one."""
+    imported: str = ""
+    """Of a proposal that a file calls accepted: who imported it, in a few words."""
     beside: tuple[tuple[str, str], ...] = ()
     """Decisions with another value that stay in force: name and reason."""
 
@@ -177,7 +179,7 @@ def _quoted(one: Quoted) -> str:
 
 
 def _proposed(one: InForce) -> str:
-    return f"* {_values(one)} (proposed, {one.name}, {one.date})\n"
+    return f"* {_values(one)} ({_cut(one.imported) or 'proposed'}, {one.name}, {one.date})\n"
 
 
 def _values(one: InForce) -> str:

@@ -120,6 +120,7 @@ def _in_force(row: DecisionRow, by_uid: Mapping[str, DecisionRow]) -> InForce:
         beside=tuple((_known_as(one.related), one.reason) for one in row.kept),
         date=_moved(row)[: len("2026-11-22")],
         path=row.artifact or "",
+        imported=row.filed,
     )
 
 

@@ -362,6 +362,16 @@ class DecisionRow(Result, frozen=True):
     file: str | None = None
     """The session file that says so, where the log does not."""
 
+    @property
+    def filed(self) -> str:
+        """`imported by claude-code; accepted by Ada, as the file says`; else empty."""
+        if self.imported_by is None:
+            return ""
+        from preflights_es.core.imports import told
+
+        by = self.acknowledged_by
+        return told(Actor("agent", self.imported_by.name), by.name if by else "")
+
     @classmethod
     def of(cls, one: Patch) -> Self:
         """As the projection `decisions` keeps it."""

@@ -66,6 +66,8 @@ def test_what_an_agent_imports_is_a_proposal_everywhere(
     assert FILE in house.call("decisions").out
     told = house.call("why", session).out
     assert f"{SAYS}, {FILE}" in told
+    brief = house.call("prompt").out
+    assert f"{SAYS}, {FILE}" in brief.partition("Proposed, not in force")[2]
     (waiting,) = house.call("inbox", "--json").json["waiting"]
     assert (waiting["session_id"], waiting["kind"]) == (session, "proposal")
     assert FILE in waiting["origin"]
@@ -237,3 +239,20 @@ def test_an_import_says_who_from_what_and_how_far(house: Project, tmp_path: Path
     assert house.call("admin", "import", str(tmp_path / "many.jsonl")).code == 0
     assert len(imported(house)) == 2, "an import that takes nothing records nothing"
     assert house.call("replay", head.session_id).code == 0
+
+
+def test_a_proposal_holds_no_edit(house: Project, forged: tuple[str, bytes]) -> None:
+    session, lines = forged
+    house.call("admin", "import", "-", stdin=lines, env=AGENT)
+    edit = {
+        "hook_event_name": "PreToolUse",
+        "session_id": "s1",
+        "cwd": str(house.folder),
+        "tool_name": "Write",
+        "tool_input": {"file_path": str(house.folder / "a.py"), "content": "import pymongo\n"},
+    }
+    words = ("hook", "PreToolUse", "--agent", "claude")
+    event = json.dumps(edit).encode()
+    assert house.call(*words, stdin=event).out in ("", "{}", "{}\n")
+    house.call("accept", session, "--by", "Ada")
+    assert "PostgreSQL" in house.call(*words, stdin=event).out

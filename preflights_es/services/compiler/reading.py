@@ -110,7 +110,8 @@ def _read(request: Request, row: PlanRow) -> ReadPlan:
 
 def decisions_in_force(request: Request) -> tuple[ReadDecision, ...]:
     """What people decided and nothing replaced, the newest first, with what was not chosen."""
-    handles = [_loaded(request, row.session_id, row.file) for row in decisions(request)]
+    rows = (row for row in decisions(request) if row.imported_by is None)
+    handles = [_loaded(request, row.session_id, row.file) for row in rows]
     return tuple(one for one in map(_decision, reversed(handles)) if one is not None)
 
 

@@ -216,6 +216,8 @@ def _rules(request: Request, memory: Memory) -> list[Rule]:
     found = []
     kept = {}
     for row in decisions(request):
+        if row.imported_by is not None:
+            continue  # by an agent: a person has not confirmed it
         key = f"{row.session_id}:{row.version}"
         fields = memory.turned.get(key)
         if fields is None:
