@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.archive.import_review import Review, said_by
+from preflights_es.archive.import_review import Review
 from preflights_es.archive.two_pass_reader import Source
 from preflights_es.core import imports
 from preflights_es.core.errors import LogDamaged, Refused
@@ -112,23 +112,17 @@ class ImportRecord:
         for events in some:
             head, last = heads.get(events[0].session_id), events[-1]
             before = head.version if head else 0
-            hash_, by = last.hash.hex(), self._accepted_by(events)
-            one = TakenSession(last.session_id, before, last.version, hash_, by)
-            if by is not None and self._importer.is_agent:
+            workflow = self._runner.workflow(last.workflow)
+            accepted = imports.accepted_by(workflow, events) is not None
+            hash_ = last.hash.hex()
+            one = TakenSession(last.session_id, before, last.version, hash_, accepted)
+            if accepted and self._importer.is_agent:
                 self._propose(one)
             else:
                 taken.append(one)
         rest = iter(taken)
         while portion := tuple(islice(rest, imports.TOGETHER)):
             self._record(SessionsTaken(**self._known(), sessions=portion), self._runner.new_id())
-
-    def _accepted_by(self, events: Sequence[Stored]) -> str | None:
-        """The person who accepted it, as it says; None where no person did."""
-        accepts = self._runner.workflow(events[0].workflow).acknowledges
-        if accepts is None:
-            return None
-        said = (said_by(one) for one in events if one.type == accepts.tag)
-        return next((name for kind, name in filter(None, said) if kind == "user"), None)
 
     def _propose(self, one: TakenSession) -> None:
         input_id = imports.proposed_id(one.session_id)

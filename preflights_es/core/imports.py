@@ -8,7 +8,7 @@ session that an agent imported is a proposal here, until a person of this log co
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -24,6 +24,7 @@ from preflights_es.core.events import (
     Value,
 )
 from preflights_es.core.ids import IMPORTS
+from preflights_es.core.ports import Stored
 from preflights_es.core.session import Workflow
 from preflights_es.core.views import View
 
@@ -46,8 +47,8 @@ class TakenSession(Value, frozen=True):
     """Of the last event that is taken."""
     hash: str
     """Of that event, in hexadecimal: it covers all before."""
-    accepted_by: str | None = None
-    """The person who accepted it, as the file says; None where no person did."""
+    accepted: bool = False
+    """Whether the file says that a person accepted it; the name stays in the session itself."""
 
 
 class SessionsTaken(Input, frozen=True):
@@ -105,7 +106,8 @@ class Proposal(msgspec.Struct, frozen=True):
     """Who imported a session that says a person accepted it, and who that is."""
 
     importer: Actor
-    accepted_by: str
+    accepted_by: str = ""
+    """As the session says; empty where it was not looked up."""
 
     @property
     def told(self) -> str:
@@ -151,11 +153,31 @@ def _proposal(data: bytes | None) -> Proposal:
     try:
         taken = _DECODER.decode(data or b"")
     except (ValueError, RecursionError):  # erased or damaged: it stays a proposal
-        return Proposal(Actor("agent"), "")
-    return Proposal(taken.actor, taken.session.accepted_by or "")
+        return Proposal(Actor("agent"))
+    return Proposal(taken.actor)
+
+
+class _Acted(msgspec.Struct, frozen=True):
+    """What the payload of every Input has."""
+
+    actor: Actor
 
 
 _DECODER: Final = msgspec.json.Decoder(ProposalTaken)
+_ACTED: Final = msgspec.json.Decoder(_Acted)
+
+
+def accepted_by(workflow: Workflow[Any], events: Iterable[Stored]) -> str | None:
+    """The person who accepted a session, as its events say; None where no person did."""
+    accepts = workflow.acknowledges
+    for one in events:
+        if accepts is None or one.type != accepts.tag or one.actor_kind != "user":
+            continue
+        try:
+            return _ACTED.decode(one.data or b"").actor.name
+        except (ValueError, RecursionError):  # erased or damaged: the envelope says enough
+            return ""
+    return None
 
 
 def as_proposed(view: View, proposal: Proposal) -> View:

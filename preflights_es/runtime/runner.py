@@ -134,6 +134,10 @@ class Runner(Reader):
         session = self.folded(workflow, stored)
         # The last event's hash, not the head's: the session may have grown between the two reads.
         proposal = self.proposal(session_id) if workflow.acknowledges is not None else None
+        if proposal is not None:
+            from preflights_es.core.imports import accepted_by
+
+            proposal = replace(proposal, accepted_by=accepted_by(workflow, stored) or "")
         return Handle(session_id, head.project, workflow, session, stored[-1].hash, proposal)
 
     def proposal(self, session_id: str) -> Proposal | None:

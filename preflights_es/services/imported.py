@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
 
 from preflights_es.core.events import Actor
 from preflights_es.core.imports import (
@@ -11,6 +13,7 @@ from preflights_es.core.imports import (
     ProposalTaken,
     SessionsTaken,
     TakenSession,
+    accepted_by,
     told,
 )
 from preflights_es.core.times import iso
@@ -32,10 +35,10 @@ class ImportedBy(Result, frozen=True):
     """The version of the session here before it."""
     version: int
     """Of the last event that came with it."""
-    accepted_by: str | None
-    """The person who accepted it, as the file says; None where no person did."""
     standing: str
     """`as_said`, `proposed` or `confirmed`: what an acceptance in it counts for."""
+    accepted_by: str | None = None
+    """The person who accepted the session, as the file says; None where no person did."""
 
     @property
     def told(self) -> str:
@@ -47,9 +50,15 @@ class ImportedBy(Result, frozen=True):
         return self.before < version <= self.version
 
 
-def imports_of(process: Process, session_id: str) -> tuple[ImportedBy, ...]:
+def imports_of(process: Process, read: Read) -> tuple[ImportedBy, ...]:
     """All of one session, oldest first; none of a session that began here."""
-    return tuple(one for id_, one in imports(process, session_id) if id_ == session_id)
+    return named(read, [one for _, one in imports(process, read.head.session_id)])
+
+
+def named(read: Read, came: Sequence[ImportedBy]) -> tuple[ImportedBy, ...]:
+    """Imports of a session, with the person who accepted it."""
+    by = accepted_by(read.workflow, read.stored) if came else None
+    return tuple(replace(one, accepted_by=by) for one in came)
 
 
 def imports(process: Process, only: str = "") -> Iterator[tuple[str, ImportedBy]]:
@@ -78,5 +87,5 @@ def _imports(read: Read) -> Iterator[tuple[TakenSession, ImportedBy]]:
                 continue
         by, at = event.actor, iso(event.at)
         for one in taken:
-            of = (one.before, one.version, one.accepted_by, standing)
+            of = (one.before, one.version, standing)
             yield one, ImportedBy(read.head.session_id, by, at, source, *of)

@@ -17,7 +17,7 @@ from preflights_es.core.times import iso, iso_or_none
 from preflights_es.projections.audit import Model, TrailActor, TrailFilter, is_by, steps, wanted
 from preflights_es.projections.audit import TrailStep as Step
 from preflights_es.projections.folding import Read
-from preflights_es.services.imported import ImportedBy, imports, imports_of
+from preflights_es.services.imported import ImportedBy, imports, imports_of, named
 from preflights_es.services.looking import heads_with_files, looking
 from preflights_es.services.process import Process
 from preflights_es.services.request import Request
@@ -173,13 +173,13 @@ def trail(
         at = looking(request, decision)
         read = at.process.history(at.sessions.resolved(decision))
         upto = replace(want, upto=_decided_at(read))
-        found.steps = _told(read, upto, found, tell, imports_of(at.process, read.head.session_id))
+        found.steps = _told(read, upto, found, tell, imports_of(at.process, read))
     elif session is not None:
         at = looking(request, session)
         head = at.process.store.head(at.sessions.resolved(session))
         assert head is not None, "it was found"
-        came = imports_of(at.process, head.session_id)
-        found.steps = _told(_read(at, head), want, found, tell, came)
+        read = _read(at, head)
+        found.steps = _told(read, want, found, tell, imports_of(at.process, read))
     else:
         project = None if any_project else request.process.project
 
@@ -222,7 +222,7 @@ def _of_all(
         except PreflightsError as error:
             tell(Trouble(session_id=head.session_id, kind="left_out", why=str(error)))
             continue
-        yield from _told(read, want, trail, tell, came.get(head.session_id, ()))
+        yield from _told(read, want, trail, tell, named(read, came.get(head.session_id, ())))
 
 
 def _came(process: Process) -> dict[str, tuple[ImportedBy, ...]]:

@@ -96,7 +96,7 @@ def _meant(
         known = ", ".join(origin.field for origin in decided.origins)
         message = f"session {short(session_id)} has no field {field!r}: it has {known}"
         raise Refused(message, code="no_such_field", session=short(session_id))
-    came = imports_of(at.process, session_id)
+    came = imports_of(at.process, read)
     return [_why(read, decided, origin, came) for origin in origins], (), ()
 
 
@@ -151,7 +151,7 @@ def _of_log(request: Request, what: str) -> list[tuple[Why, str]]:
             id_ = short(one.session_id)
             text = f"the projection 'decisions' keeps of session {id_} what its log does not say"
             request.notice("projection_differs", text, session=id_)
-        came = imports_of(process, one.session_id)
+        came = imports_of(process, read)
         for decided in patches:
             named = [o for o in decided.origins if _is_named(o, decided, what)]
             if decided.standing == "accepted" or decided.imported_by:

@@ -67,7 +67,7 @@ def of_session(at: Request, read: Read, id_: str = "") -> tuple[WhyArtifact, ...
     if not found:
         message = f"session {short(session_id)} has no artifact"
         raise Refused(message, code="no_artifact", session=short(session_id))
-    came = imports_of(at.process, session_id)
+    came = imports_of(at.process, read)
     return tuple(_why(at.process.settings.root, read, one, came) for one in found)
 
 
