@@ -200,6 +200,7 @@ TROUBLE: Final = (
     ("PreToolUse", b"\xff\xfe"),
     ("PreToolUse", b'{"tool_name": 3}'),
     ("PreToolUse", b"[" * 100_000),
+    ("PostToolUse", b'{"tool_input": ' + b"[" * 500 + b"]" * 500 + b"}"),
     ("PostToolUse", b'{"session_id": NaN}'),
     ("Unheard", b"{}"),
     ("", b"{}"),

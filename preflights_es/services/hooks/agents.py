@@ -6,6 +6,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from preflights_es.core.json import NESTED_MAX, is_too_deep
 from preflights_es.core.late_pattern import late_pattern
 
 Kind = Literal["begins", "edits", "asked", "failed"]
@@ -81,6 +82,8 @@ def event_of(content: bytes) -> HookEvent:
         DecodeError, UnicodeError, RecursionError: it is no JSON object of this shape.
     """
     said = msgspec.json.decode(content, type=dict[str, Any])
+    if is_too_deep(content):
+        raise msgspec.DecodeError(f"it is nested deeper than {NESTED_MAX} levels")
     return msgspec.convert({k: v for k, v in said.items() if v is not None}, HookEvent)
 
 
