@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +39,8 @@ ROOM: Final = 2 * 1024**3  # bytes that must be free there; all tests of two wor
 
 def pytest_configure(config: pytest.Config) -> None:
     """No agent speaks; no provider is asked and no key is at hand, but for `-m live`."""
+    # A shell starts what runs in the background deaf to Ctrl-C, and all that tests start as well.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for _, variable in [*signs(os.environ)]:
         os.environ.pop(variable, None)
     if "TMPDIR" not in os.environ and _holds_files(MEMORY):

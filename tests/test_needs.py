@@ -1,4 +1,4 @@
-"""What a machine lacks: its tests are left out with a line, and are errors in a build."""
+"""Tests run anywhere: what a machine lacks is left out with a line, and is an error in a build."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tests.conftest import NEEDS
 from tests.markdown import ROOT
 
 PAGE = "tests/cli/reports/test_page.py::test_the_page_filters_by_keyboard"
+VOICE = "tests/cli/test_voice.py::test_control_c_without_a_terminal_ends_with_130"
 WATCH = "tests/clones/test_tracing.py"
 
 
@@ -57,3 +58,16 @@ def test_what_a_build_lacks_is_an_error_and_not_left_out(bare: Path) -> None:
     assert "this machine has no strace" in done.stdout
     assert " skipped" not in done.stdout
     assert "were left out" not in done.stdout
+
+
+def test_tests_that_run_in_the_background_are_told_of_control_c() -> None:
+    # As a shell starts what stands before an `&`.
+    words = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-k", "[1]", VOICE)
+    done = subprocess.run(
+        ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "1 passed" in done.stdout
