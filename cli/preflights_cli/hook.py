@@ -116,6 +116,7 @@ class _Hook:
         from preflights_es import bootstrap
         from preflights_es.services.hooks import answer
         from preflights_es.settings.beside import beside_log
+        from preflights_es.settings.load import surroundings
 
         records = kind in ("asked", "failed")
         program = bootstrap.opened_process(
@@ -127,7 +128,8 @@ class _Hook:
             if kind == "begins":
                 return answer.told(app, self._agent, self._name)
             if kind == "edits":
-                return answer.looked_at(app, self._agent, event, beside_log(self._settings))
+                folder = beside_log(self._settings)
+                return answer.looked_at(app, self._agent, event, folder, surroundings())
             for trouble in answer.recorded(app, self._agent, event, kind):
                 self._note(trouble)
             return {}

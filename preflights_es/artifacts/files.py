@@ -19,7 +19,7 @@ from preflights_es.core.artifacts import Written
 from preflights_es.core.errors import ArtifactOutside, LogBusy, StoreUnavailable
 from preflights_es.core.text import is_git
 from preflights_es.system import atomic_file
-from preflights_es.system.bounded_read import Unreadable
+from preflights_es.system.bounded_read import Unreadable, resolved
 
 DOCUMENT_MAX: Final = 10_000_000  # bytes; a file that has more is not one of our documents
 _NO_FILE: Final = "no file"  # stands for a link, a folder, a fifo: no hash can equal it
@@ -42,7 +42,7 @@ def checked_folder(root: Path, folder: str) -> Path:
         ArtifactOutside: it does not, or belongs to git.
     """
     top = root.resolve()
-    found = _resolved(top / folder)
+    found = resolved(top / folder)
     if found is None or (found != top and top not in found.parents):
         raise ArtifactOutside(
             f"the folder {folder!r} leads outside the project {str(root)!r}: "
@@ -89,7 +89,7 @@ def checked_path(root: Path, folders: tuple[str, ...], path: str) -> Path:
     parts = PurePosixPath(path)
     if parts.is_absolute() or ".." in parts.parts or "\\" in path or "\0" in path:
         raise ArtifactOutside(f"the path {path!r} is not inside the project: nothing was written")
-    found = _resolved(root.resolve() / parts.parent)
+    found = resolved(root.resolve() / parts.parent)
     allowed = [checked_folder(root, folder) for folder in folders]
     if found is None or not parts.name or found not in allowed:
         expected = " or ".join(folders)
@@ -97,14 +97,6 @@ def checked_path(root: Path, folders: tuple[str, ...], path: str) -> Path:
             f"the document {path!r} does not lie in {expected}: nothing was written"
         )
     return found / parts.name
-
-
-def _resolved(path: Path) -> Path | None:
-    """Links followed; None where they lead in a circle, or no file can bear the name."""
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError, ValueError):
-        return None
 
 
 @contextlib.contextmanager

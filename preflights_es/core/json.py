@@ -7,6 +7,10 @@ from typing import Any, Final
 
 import msgspec
 
+from preflights_es.core.late_pattern import late_pattern
+
+NESTED_MAX: Final = 200  # levels of arrays and objects; a model's response has no more either
+
 _encoder = msgspec.json.Encoder()
 
 
@@ -44,6 +48,22 @@ def repeated(data: bytes) -> str | None:
     return None
 
 
+def is_too_deep(data: bytes) -> bool:
+    """Whether JSON nests deeper than `NESTED_MAX`; how deep a parser goes differs by Python.
+
+    Args:
+        data: valid JSON; for other bytes the result is undefined.
+    """
+    if data.count(b"[") + data.count(b"{") <= NESTED_MAX:
+        return False  # the usual case, without a second look
+    depth = 0
+    for found in _BRACKET.finditer(data):
+        depth += 1 if found[1] in b"[{" else -1
+        if depth > NESTED_MAX:
+            return True
+    return False
+
+
 class Absent:
     """Stands for a value that one side does not have."""
 
@@ -52,6 +72,8 @@ class Absent:
 
 
 ABSENT = Absent()
+_BRACKET: Final = late_pattern(rb'(?:[^][{}"]++|"(?:[^"\\]++|\\.)*+")*+([][{}])')
+"""The next one that stands in no text."""
 _LEAVES: Final = frozenset((str, int, float, bool, type(None)))
 
 

@@ -220,8 +220,8 @@ class Child:
         session_id = self.handle.session_id
         made = await self._performer.performed(session_id, request, self.provider)
         assert made is not None, "only this process makes the calls of a store in memory"
-        self.handle = self.runner.submit(self.handle, made.outcome, made.input_id).handle
-        self._performer.recorded(session_id, request.call)
+        with self._performer.recording(session_id, made):
+            self.handle = self.runner.submit(self.handle, made.outcome, made.input_id).handle
         return True
 
     async def settle(self) -> None:

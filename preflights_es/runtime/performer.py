@@ -7,7 +7,8 @@ process that began it: it may have been paid (docs/decisions/0005).
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable, Callable, Container
+import threading
+from collections.abc import Awaitable, Callable, Container, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -40,7 +41,11 @@ class Performed(msgspec.Struct, frozen=True):
 
 
 class Performer:
-    """Makes the calls of one process, each at most once."""
+    """Makes the calls of one process, each at most once; any of its threads may ask.
+
+    A call is under way from `performed` to the end of `recording`: one task has it, and the others
+    are refused. What could not be recorded is handed to the next task, which has the call then.
+    """
 
     def __init__(
         self,
@@ -60,40 +65,64 @@ class Performer:
         self._new_id = new_id
         self._sleep = sleep
         self._recorded_as_is = recorded_as_is
-        self._calls: dict[tuple[str, str], Performed | None] = {}
-        """By session and call: None while one is under way, then what is not recorded yet."""
+        self._lock = threading.Lock()
+        self._under_way: set[tuple[str, str]] = set()
+        """By session and call."""
+        self._unrecorded: dict[tuple[str, str], Performed] = {}
+        """What came of a call where recording it failed; no task has the call now."""
 
     async def performed(
         self, session_id: str, request: CompletionRequested, provider: Provider
     ) -> Performed | None:
-        """What came of a call, for `recorded` to be told of; None where it is not open any more.
+        """What came of a call, to be recorded within `recording`; None where it is open no more.
 
         Raises:
-            CallHeld: another process, or another task of this one, is making the call.
+            CallHeld: another process, or another task of this one, has the call.
         """
         key = (session_id, request.call)
-        if key in self._calls:  # by another task of this process, whose owner is the same
-            raise _held(session_id, request)
-        self._calls[key] = None
+        with self._lock:
+            if key in self._under_way:  # by another task of this process, whose owner is the same
+                raise _held(session_id, request)
+            self._under_way.add(key)
+            made = self._unrecorded.pop(key, None)
+        if made is not None:
+            return made
+        outcome = None
         try:
             outcome = await self._outcome(session_id, request, provider)
-        except BaseException:  # whatever it was, also Ctrl-C: the call is free again; raised on
-            del self._calls[key]
+        finally:
+            if outcome is None:  # also where Ctrl-C ended it: the call is free again
+                self._free(key)
+        return None if outcome is None else Performed(outcome, self._new_id())
+
+    def unrecorded(self, session_id: str) -> Performed | None:
+        """What came of one of a session's calls and is not in the log, because the log failed.
+
+        It is to be recorded within `recording`.
+        """
+        with self._lock:
+            for key in self._unrecorded:
+                if key[0] == session_id:
+                    self._under_way.add(key)
+                    return self._unrecorded.pop(key)
+        return None
+
+    @contextlib.contextmanager
+    def recording(self, session_id: str, made: Performed) -> Iterator[None]:
+        """While this runs, its task records what came of a call; it is kept where that fails."""
+        key = (session_id, made.outcome.call)
+        try:
+            yield
+        except BaseException:  # also Ctrl-C: what was paid for is recorded later; raised on
+            self._free(key, made)
             raise
-        if outcome is None:
-            del self._calls[key]
-            return None
-        made = self._calls[key] = Performed(outcome, self._new_id())
-        return made
+        self._free(key)
 
-    def unrecorded(self, session_id: str) -> list[Performed]:
-        """What came of a session's calls and is not in the log, because the log failed."""
-        found = (made for (of, _), made in self._calls.items() if of == session_id)
-        return [made for made in found if made is not None]
-
-    def recorded(self, session_id: str, call: str) -> None:
-        """What came of a call is in the log, and is kept no more."""
-        del self._calls[session_id, call]
+    def _free(self, key: tuple[str, str], unrecorded: Performed | None = None) -> None:
+        with self._lock:
+            self._under_way.discard(key)
+            if unrecorded is not None:
+                self._unrecorded[key] = unrecorded
 
     async def _outcome(
         self, session_id: str, request: CompletionRequested, provider: Provider

@@ -340,7 +340,7 @@ class Runner(Reader):
         """
         # An Outcome that is recorded and could not be decided is not asked for again.
         step = self.resume(handle)
-        for made in self._performer.unrecorded(handle.session_id):
+        while made := self._performer.unrecorded(handle.session_id):
             step = self._recorded(step.handle, made)
         while request := open_completion(step.handle.session):
             new = await self._performer.performed(handle.session_id, request, provider)
@@ -348,9 +348,8 @@ class Runner(Reader):
         return step
 
     def _recorded(self, handle: Handle, made: Performed) -> Step:
-        step = self.submit(handle, made.outcome, made.input_id)
-        self._performer.recorded(handle.session_id, made.outcome.call)
-        return step
+        with self._performer.recording(handle.session_id, made):
+            return self.submit(handle, made.outcome, made.input_id)
 
     def _moved(self, handle: Handle, request: Request) -> Step:
         """The session as the process that answered its call left it."""

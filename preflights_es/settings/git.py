@@ -11,7 +11,7 @@ from typing import Final
 
 from preflights_es.core.errors import SettingsError
 from preflights_es.core.late_pattern import late_pattern
-from preflights_es.system.bounded_read import Unreadable, regular
+from preflights_es.system.bounded_read import Unreadable, regular, resolved
 
 FOLDER: Final = "preflights"
 POINTER_MAX: Final = 65_536  # bytes of a `.git`, `commondir` or `gitdir` file: a path
@@ -100,7 +100,7 @@ def is_own(root: Path, common: Path) -> bool:
         return True
     config, linked = pointer(common / "config"), common / "worktrees"
     if found := _WORKTREE.search(config):  # of a submodule
-        return _resolved(common / found[1].strip()) == root
+        return resolved(common / found[1].strip()) == root
     if linked.is_dir():
         return any(_pointed(path) == root / ".git" for path in linked.glob("*/gitdir"))
     return common.name != ".git" and is_git_s(common) and not _BARE.search(config)
@@ -113,17 +113,10 @@ def linked_trees(common: Path) -> list[Path]:
     return [*main, *(path.parent for path in named if path is not None)]
 
 
-def _resolved(path: Path) -> Path | None:
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError, ValueError):  # links in a circle, or no name of a file
-        return None
-
-
 def _pointed(path: Path) -> Path | None:
     """The `.git` of a linked work tree, as git keeps it; links of its folders followed."""
     told = Path(path.parent, pointer(path).strip())
-    folder = _resolved(told.parent)
+    folder = resolved(told.parent)
     return folder / told.name if folder else None
 
 

@@ -13,6 +13,7 @@ import msgspec
 
 from preflights_es.core.errors import LogDamaged, LogFromFuture
 from preflights_es.core.ids import SALT_BYTES
+from preflights_es.core.json import NESTED_MAX, is_too_deep
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.ports import Stored
 from preflights_es.store.chain import HASH_BYTES
@@ -197,6 +198,8 @@ def _checked(found: Line) -> Stored:
         raise ValueError(_EXPECTED) from error
     if event.data is not None:
         event.data.decode()
+        if is_too_deep(event.data):
+            raise ValueError(f"`data` is nested deeper than {NESTED_MAX} levels")
     return event
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -14,6 +15,20 @@ BLOCK: Final = 1024 * 1024  # bytes that are read at once where a file is read b
 
 class Unreadable(Exception):
     """A file that is there and cannot be read as asked; the message says why, without its name."""
+
+
+def resolved(path: Path) -> Path | None:
+    """The path with its links followed; None where they lead in a circle, or it names no file."""
+    try:
+        found = path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return None
+    try:
+        found.stat()
+    except OSError as error:
+        if error.errno == errno.ELOOP:  # which `resolve` passes over from Python 3.13 on
+            return None
+    return found
 
 
 def regular(

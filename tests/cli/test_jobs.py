@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from typing import Any
 
+import psycopg
 import pytest
 
 from tests.cli.following import until
@@ -33,8 +36,7 @@ def test_control_c_ends_all_who_rebuild_in_one_word(
     with closing(at(postgres)) as store:
         for n in range(3):
             recorded(store, goldens(), first=1 + n * 1_000)
-    with opened_log(postgres) as log:
-        log.execute(SLOW)
+    with opened_log(postgres) as log, slow(log):
         process = house.started(
             *("admin", "projections", "rebuild", "--jobs", "3", "--db", postgres), leads=True
         )
@@ -43,6 +45,15 @@ def test_control_c_ends_all_who_rebuild_in_one_word(
         _, err = process.communicate(timeout=TIMEOUT_S)
         assert (process.returncode, err) == (130, b"\ninterrupted\n")
         until(lambda: not _is_there(process.pid))
+
+
+@contextmanager
+def slow(log: psycopg.Connection[Any]) -> Iterator[None]:
+    """Each mark takes its time meanwhile; never afterwards, since other tests get the same log."""
+    log.execute(SLOW)
+    try:
+        yield
+    finally:
         log.execute("DROP FUNCTION slowly CASCADE")
 
 

@@ -21,6 +21,8 @@ from tests.clones.ground import Ground
 from tests.clones.hostile import Log
 from tests.clones.tracing import Traced
 
+pytestmark = pytest.mark.needs("strace")
+
 PARTS: Final = 4  # of the list of commands, so that several processes share it
 
 

@@ -14,6 +14,8 @@ import pytest
 
 from tests.clones.tracing import Traced, own, traced
 
+pytestmark = pytest.mark.needs("strace")
+
 
 @pytest.fixture
 def ground() -> Iterator[Path]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preflights_es.core.events import Actor
-from preflights_es.core.json import ABSENT, decoded, differences, encoded
+from preflights_es.core.json import ABSENT, NESTED_MAX, decoded, differences, encoded, is_too_deep
 
 # Adding 0.0 makes one zero of two: they are equal, though their texts differ.
 PLAIN = st.recursive(
@@ -122,6 +122,17 @@ def test_a_lone_surrogate_is_not_encoded() -> None:
 def test_what_is_not_json_is_not_decoded(text: bytes) -> None:
     with pytest.raises(msgspec.DecodeError):
         decoded(text)
+
+
+@pytest.mark.parametrize(
+    ("opens", "closes"), [(b"[", b"]"), (b'{"a":', b"}"), (b'[0,{"[":', b"}]")]
+)
+def test_what_nests_deeper_than_the_limit_is_too_deep(opens: bytes, closes: bytes) -> None:
+    most = NESTED_MAX // (opens.count(b"{") + opens.count(b"[", 0, 1))
+    for wide in (b"1", b'"' + b"[" * 500 + rb"\"[{" + b'"'):
+        assert not is_too_deep(opens * most + wide + closes * most)
+        assert is_too_deep(opens * (most + 1) + wide + closes * (most + 1))
+    assert not is_too_deep(b"[" + b",".join([b"[{}]"] * 500) + b"]")
 
 
 def test_absent_says_so() -> None:

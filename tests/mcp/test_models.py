@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
+from preflights_es.core.completions import CompletionReceived
 from preflights_es.mcp.server import server, threads
 from preflights_es.settings.load import Options
 from tests.cli.program import Project
@@ -100,3 +101,31 @@ def test_a_model_that_a_dead_server_asked_is_asked_again_by_the_same_call(
 
     api.script(text(json.dumps(CLARIFY)))
     assert asyncio.run(with_model(shop, api, flow, "auto")) == ["waiting", "needs_answers"]
+
+
+def test_equal_calls_at_once_are_one_session_and_one_call_of_its_model(shop: Project) -> None:
+    equal, rounds = 20, 12
+
+    async def flow(client: Client) -> list[set[tuple[str, str]]]:
+        found = []
+        for number in range(rounds):
+            said = {"intention": f"Keep orders of shop {number} in a database"}
+            calls = (told(client, "start_decision", **said) for _ in range(equal))
+            came = await asyncio.gather(*calls)
+            found.append({(one["session"], one["status"]) for one in came})
+        return found
+
+    options = Options(provider="sim", seed="7")
+    with closing(opened(shop.folder, options=options)) as request, threads() as pool:
+        for came in asyncio.run(talked(server(request, pool), flow, "auto")):
+            assert len({session for session, _ in came}) == 1
+            assert {status for _, status in came} <= {"needs_answers", "waiting"}
+        process = request.process
+        heads = process.store.heads(process.project)
+        runner = process.runner
+        assert len(heads) == rounds
+        for head in heads:
+            codec = runner.codec(runner.workflow(head.workflow))
+            events = map(codec.decode, process.store.read(head.session_id))
+            assert sum(isinstance(one, CompletionReceived) for one in events) == 1
+            assert runner.load(head.session_id).view.questions

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -496,6 +497,38 @@ def test_two_tasks_of_one_process_make_a_call_once(processes: Processes) -> None
     step = settled(ada, Meanwhile(second, "hers"))
     assert step.handle.session.state.answers == ("hers",)
     assert other.asked == []
+
+
+class Overlapping(SqlStore):
+    """A log that lets another thread act while the outcome of a call is being recorded."""
+
+    appends = 0
+    meanwhile: Callable[[], object]
+
+    def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
+        self.appends += 1
+        if self.appends == 2:
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(self.meanwhile).result()
+        return super().append(batches)
+
+
+def test_an_outcome_that_one_thread_records_is_recorded_by_no_other(processes: Processes) -> None:
+    ada = processes.another(store=Overlapping)
+    begun(ada)
+    other, said = Scripted("other"), []
+
+    def second() -> None:
+        with pytest.raises(Refused, match="another process is asking") as refused:
+            settled(ada, other)
+        said.append(refused.value)
+
+    assert isinstance(ada.store, Overlapping)
+    ada.store.meanwhile = second
+    assert settled(ada, Scripted("hers")).handle.session.state.answers == ("hers",)
+    assert (len(said), other.asked) == (1, [])
+    assert settled(ada, other).handle.session.state.answers == ("hers",)
+    assert is_whole(ada)
 
 
 class Full(SqlStore):

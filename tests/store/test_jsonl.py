@@ -155,6 +155,14 @@ def test_a_line_that_is_no_event_is_named(line: bytes) -> None:
     assert "not an event" in str(caught.value)
 
 
+def test_a_payload_that_no_program_writes_so_deep_is_refused_by_every_python() -> None:
+    first = conversation()[0]
+    deep = replace(first, data=b'{"text":' + b"[" * 200 + b"]" * 200 + b"}")
+    with pytest.raises(LogDamaged, match="nested deeper than 200 levels"):
+        read(jsonl.line(deep))
+    assert read(jsonl.line(replace(deep, data=b'{"text":' + b"[" * 199 + b"]" * 199 + b"}")))
+
+
 def test_what_stands_before_a_damaged_line_is_read() -> None:
     lines = jsonl.stored([*map(jsonl.line, conversation()), b"{"], FILE)
     assert [next(lines).version for _ in range(6)] == [1, 2, 3, 4, 5, 6]

@@ -8,12 +8,22 @@ from pathlib import Path, PosixPath
 
 import pytest
 
-from preflights_es.system.bounded_read import Unreadable, beginning, regular
+from preflights_es.system.bounded_read import Unreadable, beginning, regular, resolved
 
 
 def test_a_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"12345")
     assert regular(tmp_path / "a", 5) == b"12345"
+
+
+def test_links_in_a_circle_lead_nowhere_and_a_missing_file_somewhere(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "back")
+    (tmp_path / "back").symlink_to(tmp_path / "loop")
+    (tmp_path / "link").symlink_to(tmp_path / "new")
+    assert resolved(tmp_path / "loop") is None
+    assert resolved(tmp_path / "loop" / "below") is None
+    assert resolved(tmp_path / "link" / "below") == tmp_path.resolve() / "new" / "below"
+    assert resolved(tmp_path / "a\0b") is None
 
 
 def test_a_file_above_the_limit_is_refused(tmp_path: Path) -> None:

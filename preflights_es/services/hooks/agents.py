@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 import msgspec
 
+from preflights_es.core.json import NESTED_MAX, is_too_deep
 from preflights_es.core.late_pattern import late_pattern
 
 Kind = Literal["begins", "edits", "asked", "failed"]
@@ -44,6 +46,15 @@ ASKING: Final = frozenset(
 )
 """Tools that edit, and tools that ask, of Claude Code, Codex, Cursor, Gemini and VS Code; in lower
 case, without hyphens and underscores."""
+NEVER_ASKED: Final = frozenset(("dontAsk", "bypassPermissions"))
+"""Values of `permission_mode` in an event of Claude Code (2.1.280) with which its person said that
+nothing is to be asked: an `ask` would end an edit that they allowed.
+
+Source: https://code.claude.com/docs/en/permissions.
+"""
+UNATTENDED: Final = (("CLAUDE_CODE_ENTRYPOINT", "sdk-cli"),)
+"""Variables of a hook, and the value that says that no person is there: Claude Code (2.1.280) sets
+this one under `claude -p`, where an `ask` is refused."""
 _BETWEEN: Final = late_pattern(r"[-_\s]")
 
 Output = dict[str, Any]
@@ -67,6 +78,8 @@ class HookEvent(msgspec.Struct, frozen=True):
     error: Any = None
     """Why a tool failed."""
     cursor_version: str = ""
+    permission_mode: str = ""
+    """Of Claude Code, and of those that run its hooks."""
 
     @property
     def conversation(self) -> str:
@@ -81,6 +94,8 @@ def event_of(content: bytes) -> HookEvent:
         DecodeError, UnicodeError, RecursionError: it is no JSON object of this shape.
     """
     said = msgspec.json.decode(content, type=dict[str, Any])
+    if is_too_deep(content):
+        raise msgspec.DecodeError(f"it is nested deeper than {NESTED_MAX} levels")
     return msgspec.convert({k: v for k, v in said.items() if v is not None}, HookEvent)
 
 
@@ -112,19 +127,31 @@ def begun(agent: str, event: str, brief: str) -> Output:
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": brief}}
 
 
-def asking(agent: str, reason: str) -> Output:
-    """The person is asked before the edit.
+def is_attended(event: HookEvent, environment: Mapping[str, str]) -> bool:
+    """Whether nothing says that no person is there who could be asked."""
+    if event.permission_mode in NEVER_ASKED:
+        return False
+    return all(environment.get(name) != value for name, value in UNATTENDED)
+
+
+def asking(agent: str, reason: str, *, attended: bool = True) -> Output:
+    """The person is asked before the edit; where no person is there, the agent is told.
 
     Codex refuses `ask` and then edits; Cursor takes it and does not ask. There the person reads the
-    reason, and the agent is told to ask.
+    reason, and the agent is told to ask. Gemini CLI hangs at an `ask` without a person,
+    and no field or variable of its hooks says whether one is there: it is told in every case.
     """
     told = f"{reason} Ask the person before you go on."
     match agent:
         case "cursor":
             return {"permission": "ask", "user_message": reason, "agent_message": told}
         case "gemini" | "gemini-cli":
-            return {"decision": "ask", "reason": reason, "systemMessage": reason}
+            return {"systemMessage": told}
         case "codex":
+            said = {"hookEventName": "PreToolUse", "additionalContext": told}
+            return {"systemMessage": reason, "hookSpecificOutput": said}
+        case _ if not attended:
+            told = f"{reason} No person is there to ask: keep to the decision, or leave the edit."
             said = {"hookEventName": "PreToolUse", "additionalContext": told}
             return {"systemMessage": reason, "hookSpecificOutput": said}
         case _:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from preflights_es.core.errors import LogBusy, PreflightsError
@@ -16,6 +17,7 @@ from preflights_es.services.hooks.agents import (
     Output,
     asking,
     begun,
+    is_attended,
     named,
 )
 from preflights_es.services.request import Request
@@ -34,7 +36,13 @@ def told(request: Request, agent: str, event: str) -> Output:
     return begun(agent, event, found.prompt)
 
 
-def looked_at(request: Request, agent: str, event: HookEvent, folder: Path) -> Output:
+def looked_at(
+    request: Request,
+    agent: str,
+    event: HookEvent,
+    folder: Path,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> Output:
     """A question to the person where an edit contradicts a decision; once in a conversation."""
     from preflights_es.services.hooks.edits import edits  # the beginning needs none of it
 
@@ -57,7 +65,8 @@ def looked_at(request: Request, agent: str, event: HookEvent, folder: Path) -> O
         return {}
     name = against[0].rule.name
     reasons = " ".join(one.reason for one in against)
-    return asking(agent, f"{reasons} `preflights why {name}` says why it was decided.")
+    reason = f"{reasons} `preflights why {name}` says why it was decided."
+    return asking(agent, reason, attended=is_attended(event, environment))
 
 
 def recorded(request: Request, agent: str, event: HookEvent, kind: Kind) -> list[str]:

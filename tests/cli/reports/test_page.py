@@ -15,6 +15,8 @@ from preflights_es.replay.regress.results import Report
 from tests.cli.reports import given
 from tests.cli.reports.browser import Browser, chromium
 
+pytestmark = pytest.mark.needs("chromium")
+
 FOCUS = "return document.activeElement.value || document.activeElement.tagName"
 COUNT = "return document.getElementById('count').textContent"
 OUTCOMES = "return [...new Set([...document.querySelectorAll('.outcome')].map(o => o.textContent))]"

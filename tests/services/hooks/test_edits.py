@@ -96,7 +96,9 @@ def test_a_person_is_asked_once_in_a_conversation(house: Opened) -> None:
 def test_every_agent_is_answered_in_its_own_shape(house: Opened) -> None:
     call = edit("app/db.py", "import mysql")
     cursor, codex, gemini = (answered(house, call, one) for one in ("cursor", "codex", "gemini"))
-    assert (cursor["permission"], gemini["decision"]) == ("ask", "ask")
+    assert cursor["permission"] == "ask"
+    # It hangs at an `ask` without a person, and nothing says whether one is there.
+    assert gemini.keys() == {"systemMessage"}
     assert "PostgreSQL" in cursor["user_message"]
     assert "PostgreSQL" in gemini["systemMessage"]
     assert "PostgreSQL" in codex["systemMessage"]
