@@ -72,13 +72,14 @@ def test_a_catalogue_may_read_a_view_and_names_in_any_case(
 
 
 def test_what_passes_the_check_runs_in_sqlite(asked: Project) -> None:
-    from preflights_es.workflows.metrics.sql_check import bound
+    from preflights_es.workflows.metrics.sql_check import bound, rendered
 
     asked.call("ask", "sessions", "--run")
     views = log_views.definitions("sqlite", None)
     for dialect, sql in INNOCENT:
         if dialect == "sqlite":
-            rows(SqliteFile(str(asked.log)), bound(sql, "sqlite", views), log_views.read(), LIMITS)
+            text = bound(rendered(sql, "sqlite"), views)
+            rows(SqliteFile(str(asked.log)), text, log_views.read(), LIMITS)
 
 
 def test_ctrl_c_ends_a_query(orders: Path) -> None:
@@ -99,7 +100,7 @@ def test_a_catalogue_reads_no_table_of_the_database_itself(tmp_path: Path, table
 
 
 def test_both_hold_in_postgresql(house: Project, postgres: str) -> None:
-    from preflights_es.workflows.metrics.sql_check import bound
+    from preflights_es.workflows.metrics.sql_check import bound, rendered
 
     at = ("--db", postgres)
     house.call("start", "Add caching", "--no-input", *at)
@@ -109,7 +110,7 @@ def test_both_hold_in_postgresql(house: Project, postgres: str) -> None:
     address, views = parsed(postgres), log_views.definitions("postgres", None)
     for dialect, sql in INNOCENT:
         if dialect == "postgres":
-            rows(address, bound(sql, "postgres", views), log_views.read(), LIMITS)
+            rows(address, bound(rendered(sql, "postgres"), views), log_views.read(), LIMITS)
     before, began = everything(postgres), time.monotonic()
     for dialect, sql in HOSTILE:
         if dialect == "postgres":

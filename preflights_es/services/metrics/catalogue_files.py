@@ -217,7 +217,7 @@ def _wrong(message: str) -> Refused:
     return Refused(message, code="bad_catalogue")
 
 
-def check_for(dialect: Dialect, tables: tuple[str, ...] | None) -> Check:
+def check_for(dialect: Dialect, tables: tuple[Table, ...] | None) -> Check:
     """The check of a metric's SQL.
 
     Args:
@@ -227,7 +227,8 @@ def check_for(dialect: Dialect, tables: tuple[str, ...] | None) -> Check:
     def check(sql: str) -> tuple[str, ...]:
         if tables is not None:
             return findings(sql, dialect, tables)
-        return findings(sql, dialect, [one for one in tables_of(sql, dialect) if not system(one)])
+        read = [Table(one) for one in tables_of(sql, dialect) if not system(one)]
+        return findings(sql, dialect, read)
 
     return check
 

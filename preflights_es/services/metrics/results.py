@@ -74,10 +74,13 @@ def shown_sql(handle: Handle, sql: str) -> str:
     catalogue = handle.session.state.catalogue
     if not sql or catalogue is None:
         return sql
-    tables = [one.name for one in catalogue.tables]
     try:
         # A log of other hands may hold what no check has seen: then it is shown as it is.
-        return sql if findings(sql, catalogue.dialect, tables) else rendered(sql, catalogue.dialect)
+        return (
+            sql
+            if findings(sql, catalogue.dialect, catalogue.tables)
+            else rendered(sql, catalogue.dialect)
+        )
     except NoExtra:
         return sql
 

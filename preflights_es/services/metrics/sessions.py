@@ -165,7 +165,7 @@ def read_catalogue(request: Request, folders: Folders | None, on: str) -> Catalo
     if folders is not None and not _is_the_log(request, on):
         return own_catalogue(folders, dialect)
     tables = log_views.tables()
-    held = metrics(folders or BUILT_IN, check_for(dialect, tuple(one.name for one in tables)))
+    held = metrics(folders or BUILT_IN, check_for(dialect, tables))
     return Catalogue(dialect=dialect, metrics=held, tables=tables)
 
 
@@ -204,7 +204,7 @@ def run(
         Refused: there is no query, the database refuses it, or it takes too long.
     """
     assert isinstance(session, Answer), "the caller asked"
-    from preflights_es.workflows.metrics.sql_check import bound, findings
+    from preflights_es.workflows.metrics.sql_check import bound, findings, rendered
 
     handle = request.process.runner.load(session.session_id)
     catalogue: Catalogue | None = handle.session.state.catalogue
@@ -215,19 +215,20 @@ def run(
     if catalogue.dialect != _dialect(address):
         message = f"the query is written for {catalogue.dialect}, and the database is another"
         raise Refused(message, code="other_dialect")
-    sql, names = handle.session.state.sql, [one.name for one in catalogue.tables]
+    sql = handle.session.state.sql
     for kind in dict.fromkeys(handle.session.state.redacted):
         if f"[redacted:{kind}]" in sql:
             message = f"the query lacks a secret that was taken out ({kind}): ask without it"
             raise Refused(message, code="query_redacted")
-    if wrong := findings(sql, catalogue.dialect, names):
+    if wrong := findings(sql, catalogue.dialect, catalogue.tables):
         raise Refused(f"the query does not pass the check: {wrong[0]}", code="query_refused")
+    text = rendered(sql, catalogue.dialect)
     if on and not _is_the_log(request, on):
-        brought = _of_another(address, bound(sql, catalogue.dialect, ""), names, limits)
+        brought = _of_another(address, text, [one.name for one in catalogue.tables], limits)
     else:
         project = None if any_project else request.process.project
         views = _views(request, catalogue, project, handle.session.state.asked_at)
-        brought = rows(address, bound(sql, catalogue.dialect, views), log_views.read(), limits)
+        brought = rows(address, bound(text, views), log_views.read(), limits)
     values = tuple(tuple(map(_plain, row)) for row in brought.rows)
     return replace(session, result=Ran(columns=brought.columns, rows=values, more=brought.more))
 

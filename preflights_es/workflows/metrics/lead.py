@@ -100,6 +100,5 @@ def violations(state: State, payload: Any) -> tuple[Violation, ...]:
         return ()
     from preflights_es.workflows.metrics.sql_check import findings
 
-    tables = [one.name for one in state.catalogue.tables]
-    found = findings(payload["sql"], state.catalogue.dialect, tables)
+    found = findings(payload["sql"], state.catalogue.dialect, state.catalogue.tables)
     return tuple(Violation("/sql", one) for one in found)

@@ -7,7 +7,7 @@ import pytest
 from preflights_es.workflows.metrics.grouping import grouped
 from preflights_es.workflows.metrics.reference import answer
 from preflights_es.workflows.metrics.sql_check import findings
-from preflights_es.workflows.metrics.values import Metric
+from preflights_es.workflows.metrics.values import Metric, Table
 
 DAU = Metric(
     name="DAU",
@@ -84,4 +84,4 @@ def test_a_question_names_every_metric_of_a_catalogue_of_twenty() -> None:
 def test_columns_come_in_front_grouped_and_ordered(sql: str, expected: str | None) -> None:
     found = grouped(sql, ("k",))
     assert (found and " ".join(found.split())) == expected
-    assert found is None or not findings(found, "sqlite", ("t", "s"))
+    assert found is None or not findings(found, "sqlite", (Table("t"), Table("s")))

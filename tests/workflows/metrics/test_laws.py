@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preflights_es.core.completions import CompletionRequested
+from preflights_es.services.metrics import log_views
 from preflights_es.store.sql import SqlStore
 from preflights_es.workflows.metrics.sql_check import findings, rendered
 from preflights_es.workflows.metrics.state import State
@@ -25,7 +26,6 @@ from tests.workflows.metrics.statements import HOSTILE, INNOCENT
 
 SEEDS: Final = 200
 FAULTS: Final = ("none", "malformed=0.5", "timeout=0.4,error=0.2", "rate_limit=0.3,malformed=0.4")
-NAMES: Final = tuple(one.name for one in TABLES)
 
 
 def case(seed: int) -> Case:
@@ -43,7 +43,7 @@ def test_200_seeds_with_faults_end_as_the_specification_says() -> None:
         asked = [event for event in session.events if isinstance(event, CompletionRequested)]
         assert max(Counter(one.call.rpartition(".")[0] for one in asked).values()) <= 2
         assert state.turns <= TURNS_MAX
-        assert not state.sql or not findings(state.sql, "sqlite", NAMES)
+        assert not state.sql or not findings(state.sql, "sqlite", TABLES)
         if session.status == "stopped":
             assert [*state.led.said][-1:] == [] or [*state.led.said][-1].role == "assistant"
     assert ends.keys() == {"done", "stopped", "waiting"}, ends
@@ -77,6 +77,6 @@ def mixed(draw: st.DrawFn) -> str:
 def test_the_check_is_total_and_what_passes_passes_again_as_it_is_shown(
     sql: str, dialect: Dialect
 ) -> None:
-    names = ("sessions", "decisions", "usage", "items")
+    names = log_views.tables()
     if not findings(sql, dialect, names):
         assert not findings(rendered(sql, dialect), dialect, names)

@@ -31,7 +31,7 @@ QUESTIONS: Final = (
     ("sessions and tokens", "ambiguous", ()),
     ("How is it going?", "text", ()),
 )
-TABLES: Final = tuple(one.name for one in log_views.tables())
+TABLES: Final = log_views.tables()
 
 
 def replied(client: LLMClient, question: str) -> str:

@@ -9,7 +9,7 @@ from preflights_es.core.events import Decision, Input
 from preflights_es.core.session import STATUSES
 from preflights_es.services.metrics import log_views
 from preflights_es.services.metrics.catalogue_files import BUILT_IN, check_for, metrics
-from preflights_es.workflows.metrics import WORKFLOW, events, lead, sql_check, values
+from preflights_es.workflows.metrics import WORKFLOW, events, lead, sql_check, sql_tree, values
 from tests import markdown
 from tests.markdown import Row, ticked
 
@@ -20,7 +20,7 @@ def spec() -> dict[str, list[Row]]:
 
 
 def test_the_limits_are_those_of_the_code() -> None:
-    rooms = (values, sql_check)
+    rooms = (values, sql_check, sql_tree)
     for row in spec()["1.1 Limits"]:
         name = row["Constant"].strip("`")
         if name == "POLICY.calls_max":
@@ -59,9 +59,8 @@ def test_the_columns_of_the_log_are_those_that_are_promised() -> None:
 
 
 def test_the_metrics_of_the_log_are_those_that_are_listed() -> None:
-    names = tuple(one.name for one in log_views.tables())
     listed = markdown.tables("docs/metrics.md")["What you can ask about the log"]
-    held = metrics(BUILT_IN, check_for("sqlite", names))
+    held = metrics(BUILT_IN, check_for("sqlite", log_views.tables()))
     assert [(row["metric"], tuple(ticked(row["dimensions"]))) for row in listed] == [
         (one.name, one.dimensions) for one in held
     ]

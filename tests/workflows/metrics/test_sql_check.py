@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from preflights_es.services.metrics import log_views
 from preflights_es.workflows.metrics.sql_check import bound, findings, rendered, tables_of
-from preflights_es.workflows.metrics.values import SQL_MAX
+from preflights_es.workflows.metrics.values import SQL_MAX, Table
 from tests.workflows.metrics.statements import HOSTILE, INNOCENT, Dialect
 
-TABLES = ("sessions", "decisions", "usage", "items")
+TABLES = log_views.tables()
 
 
 def test_there_are_60_statements_of_each_kind_in_each_dialect() -> None:
@@ -58,10 +61,10 @@ def test_findings_are_in_an_order_of_our_own() -> None:
 
 def test_definitions_stand_in_front_of_a_query_and_of_its_own() -> None:
     views = "sessions AS (SELECT 1 AS a)"
-    plain = bound("SELECT a FROM sessions", "sqlite", views)
+    plain = bound("SELECT a FROM sessions", views)
     assert plain == f"WITH {views} SELECT a FROM sessions"
-    own = bound("WITH x AS (SELECT a FROM sessions) SELECT a FROM x", "sqlite", views)
-    assert own == f"WITH {views}, x AS MATERIALIZED (SELECT a FROM sessions) SELECT a FROM x"
+    own = bound("WITH x AS (SELECT a FROM sessions) SELECT a FROM x", views)
+    assert own == f"WITH {views}, x AS (SELECT a FROM sessions) SELECT a FROM x"
 
 
 def test_the_tables_of_a_query_are_those_that_it_does_not_define() -> None:
@@ -111,4 +114,45 @@ def test_what_multiplies_or_nests_is_refused_in_time(
 def test_each_definition_of_a_query_is_computed_once() -> None:
     sql = chained("c || c", 40)
     assert findings(sql, "postgres", TABLES) == ()
-    assert bound(sql, "postgres", "").count("AS MATERIALIZED (") == 40
+    assert rendered(sql, "postgres").count("AS MATERIALIZED (") == 40
+
+
+INJECTED = "year from now()), (select token from secret), extract(year"
+RAW_TEXTS = (
+    *(f'extract("{INJECTED}" FROM day)', f'date_part("{INJECTED}", day)'),
+    *(
+        f"date_trunc('month', day) + interval '1' \"{INJECTED}\"",
+        f'timestamp_trunc(day, "{INJECTED}")',
+    ),
+    *(f"ts_or_ds_add(day, 1, '{INJECTED}')", f'date_add(day, 1, "{INJECTED}")'),
+    *('a::varchar("1)), (select token from secret), cast(a as varchar(1")',),
+    *('cast(a AS decimal("1)), (select token from secret), cast(a as decimal(1"))',),
+    *("cast(a AS varchar(max))", "cast(a AS varchar(10 char))", "cast(a AS decimal(a, b))"),
+    "a COLLATE token",
+    *('"lower"(a) OVER ("w" x)', "a -> '$.\"x''\"'"),
+)
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
+@pytest.mark.parametrize("text", RAW_TEXTS)
+def test_what_would_be_written_out_as_raw_sql_is_refused(dialect: Dialect, text: str) -> None:
+    sql = f"SELECT {text} AS v FROM orders"
+    assert findings(sql, dialect, (Table("orders", ("a", "day")),))
+    shown = "" if findings(sql, dialect, (Table("orders"),)) else rendered(sql, dialect)
+    assert "secret" not in re.sub(r'"[^"]*"', "", shown)
+
+
+def test_a_text_that_the_renderer_itself_uses_is_refused() -> None:
+    sql = "SELECT '__SQLGLOT__LB__' AS v"
+    assert findings(sql, "sqlite", ()) == (
+        "it would be written out as another query: use plainer SQL",
+    )
+
+
+def test_a_query_close_to_every_limit_is_still_rendered_as_itself() -> None:
+    wide = "SELECT " + ", ".join(f"began_on AS b{n}" for n in range(1_000)) + " FROM sessions"
+    deep = "SELECT " + "abs(" * 39 + "turns" + ")" * 39 + " AS a FROM sessions"
+    for dialect in ("sqlite", "postgres"):
+        for sql in (wide, deep):
+            assert len(rendered(sql, dialect)) > len(sql)
+            assert findings(sql, dialect, TABLES) == ()
