@@ -122,7 +122,7 @@ def taken_over(
     if place is None or process.settings.is_read_only:
         return
     if importer.is_agent:  # it may go on with sessions, which an agent's import does not
-        text = f"an agent leaves {place} as it is: `preflights sync` of a person takes it over"
+        text = f"an agent leaves {place} as it is"
         process.tell(Notice("stand_in_left", text, {"path": str(place)}))
         return
     refused: dict[str, str] = {}

@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from preflights_es.core import imports
 from preflights_es.core.artifacts import ARTIFACT_EVENTS
 from preflights_es.core.completions import COMPLETION_EVENTS
 from preflights_es.core.events import (
@@ -224,3 +225,14 @@ def checkpoint_lines() -> bytes:
     text = SPECIFICATION.read_text("utf-8")
     (block,) = re.findall(r"^```json\n(.*?)```$", text, re.DOTALL | re.MULTILINE)
     return str(block).encode()
+
+
+def test_the_page_lists_the_events_of_imports_with_their_fields() -> None:
+    rows = {ticked(row["Tag"])[0]: row for row in TABLES["8.2 Events of imports"]}
+    assert {*rows} == {cls.tag for cls in imports.WORKFLOW.events}
+    for cls in imports.WORKFLOW.events:
+        own = (field for field in cls.__struct_fields__ if field not in ("at", "actor"))
+        assert ticked(rows[cls.tag]["Fields"]) == tuple(own)
+        assert issubclass(cls, KINDS[rows[cls.tag]["Is"]])
+    named = {name for row in TABLES["8.1 Imports"] for name in ticked(row["Field"])}
+    assert named == {*imports.TakenSession.__struct_fields__}
