@@ -11,6 +11,7 @@ from preflights_cli.common import Voice, finish_pending, reading
 from preflights_cli.dates import minute
 from preflights_cli.decisions import KINDS, who
 from preflights_cli.rendering import shown_of
+from preflights_es.core.events import UNSEEN
 from preflights_es.core.ids import short
 from preflights_es.core.lead import WRITERS
 from preflights_es.core.observed import told
@@ -96,7 +97,7 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
     if (done := value.acknowledged) is not None:
         word = "accepted" if done.by is not None and done.by.kind == "user" else "proposed"
         relayed = f", passed on by {_by(done.relayed_by)}" if done.relayed_by else ""
-        voice.say(f"  {word:<10} {_by_at(done)}{relayed}")
+        voice.say(f"  {word:<10} {_by_at(done)}{relayed}{_seen(done)}")
     _say_others(voice, value)
 
 
@@ -143,7 +144,7 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
         voice.say(f"             {shown(shortened(one_line(response.text or ''), RESPONSE_MAX))}")
     for change in one.standings:
         relayed = f", passed on by {_by(change.relayed_by)}" if change.relayed_by else ""
-        voice.say(f"  {change.standing:<10} {_by_at(change)}{relayed}")
+        voice.say(f"  {change.standing:<10} {_by_at(change)}{relayed}{_seen(change)}")
         _say_stale(voice, f"{change.standing} all the same", change.stale)
     if one.superseded_by:
         voice.say(shown(f"  replaced   by {one.superseded_by}"))
@@ -177,6 +178,10 @@ def _quoted(text: str) -> str:
 
 def _by_at(said: Said | Acknowledged) -> str:
     return f"by {_by(said.by)}, {minute(said.at)} (event {said.version})"
+
+
+def _seen(done: Acknowledged) -> str:
+    return f", seen: {shown(str(done.evidence))}" if done.evidence != UNSEEN else ""
 
 
 def _by(actor: Who | None) -> str:
