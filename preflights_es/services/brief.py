@@ -120,6 +120,7 @@ def _in_force(row: DecisionRow, by_uid: Mapping[str, DecisionRow]) -> InForce:
         beside=tuple((_known_as(one.related), one.reason) for one in row.kept),
         date=_moved(row)[: len("2026-11-22")],
         path=row.artifact or "",
+        file=row.file or "",
     )
 
 
@@ -145,7 +146,10 @@ def _conflicts(rows: Iterable[DecisionRow]) -> Iterable[Conflict]:
             of_field.setdefault(value, row)
     for (category, field), of_field in values.items():
         if any(not _are_kept(*pair) for pair in combinations(of_field.values(), 2)):
-            named = tuple((value, _name(row)) for value, row in of_field.items())
+            named = tuple(
+                (value, _name(row) + (" (file)" if row.file else ""))
+                for value, row in of_field.items()
+            )
             yield Conflict(category, field, named)
 
 
