@@ -13,7 +13,7 @@ from preflights_cli.dates import day, second
 from preflights_cli.table import streamed
 from preflights_es.core.completions import Message
 from preflights_es.core.errors import LogDamaged
-from preflights_es.core.events import Event
+from preflights_es.core.events import UNSEEN, Event, Evidence
 from preflights_es.core.ids import short
 from preflights_es.core.ports import Stored
 from preflights_es.core.source import Source
@@ -27,7 +27,7 @@ WHAT_MAX: Final = 200  # characters of one value in the list of events
 ERASED, GONE, UNREAD = "erased", "gone", "damaged"
 """In place of a payload: it was erased; it is missing without an erasure; it is unreadable."""
 
-_UNSAID: Final = ("", None, (), False, UNSET)
+_UNSAID: Final = ("", None, (), False, UNSET, UNSEEN)
 
 
 @click.command()
@@ -106,11 +106,7 @@ def what_of(event: object) -> str:
     }
     names = [name for name in getattr(event, "__struct_fields__", ()) if name not in hidden]
     pairs = ((name, getattr(event, name)) for name in names)
-    return ", ".join(
-        f"{name}={_short(value)}"
-        for name, value in pairs
-        if value not in ("", None, (), False, UNSET)
-    )
+    return ", ".join(f"{name}={_short(value)}" for name, value in pairs if value not in _UNSAID)
 
 
 def _short(value: object) -> str:
@@ -118,6 +114,8 @@ def _short(value: object) -> str:
         return repr(shortened(one_line(value), WHAT_MAX))
     if isinstance(value, Question):
         return value.id
+    if isinstance(value, Evidence):
+        return repr(shortened(one_line(str(value)), WHAT_MAX))
     if isinstance(value, Source):
         return short(value.session_id)
     if isinstance(value, tuple) and value and isinstance(value[0], Message):

@@ -11,6 +11,7 @@ from preflights_cli.common import Voice, finish_pending, reading
 from preflights_cli.dates import minute
 from preflights_cli.decisions import KINDS, who
 from preflights_cli.rendering import shown_of
+from preflights_es.core.events import UNSEEN
 from preflights_es.core.ids import short
 from preflights_es.core.lead import WRITERS
 from preflights_es.core.observed import told
@@ -98,7 +99,7 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
         word = "accepted" if done.by is not None and done.by.kind == "user" else "proposed"
         relayed = f", passed on by {_by(done.relayed_by)}" if done.relayed_by else ""
         filed = _as_filed(value.imported, done.version)
-        voice.say(f"  {word:<10} {_by_at(done)}{relayed}{filed}")
+        voice.say(f"  {word:<10} {_by_at(done)}{relayed}{filed}{_seen(done)}")
     _say_imported(voice, value.imported)
     _say_others(voice, value)
 
@@ -162,7 +163,7 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
     for change in one.standings:
         relayed = f", passed on by {_by(change.relayed_by)}" if change.relayed_by else ""
         filed = _as_filed(one.imported, change.version)
-        voice.say(f"  {change.standing:<10} {_by_at(change)}{relayed}{filed}")
+        voice.say(f"  {change.standing:<10} {_by_at(change)}{relayed}{filed}{_seen(change)}")
         _say_stale(voice, f"{change.standing} all the same", change.stale)
     _say_imported(voice, one.imported)
     if one.superseded_by:
@@ -197,6 +198,10 @@ def _quoted(text: str) -> str:
 
 def _by_at(said: Said | Acknowledged) -> str:
     return f"by {_by(said.by)}, {minute(said.at)} (event {said.version})"
+
+
+def _seen(done: Acknowledged) -> str:
+    return f", seen: {shown(str(done.evidence))}" if done.evidence != UNSEEN else ""
 
 
 def _by(actor: Who | None) -> str:

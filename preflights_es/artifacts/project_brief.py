@@ -60,6 +60,13 @@ class InForce(Value, frozen=True, kw_only=True):
     """Of a proposal that a file calls accepted: who imported it, in a few words."""
     beside: tuple[tuple[str, str], ...] = ()
     """Decisions with another value that stay in force: name and reason."""
+    file: str = ""
+    """The session file that alone holds it; empty where the log does."""
+
+    @property
+    def mark(self) -> str:
+        """What stands behind its name where the log does not hold it."""
+        return " (file)" if self.file else ""
 
 
 class Conflict(Value, frozen=True):
@@ -166,7 +173,7 @@ def _more(count: int, command: str) -> str:
 
 
 def _decision(one: InForce) -> str:
-    where = f"{one.date}, {_cut(one.path) or one.name}"
+    where = f"{one.date}, {_cut(one.path) or one.name}{one.mark}"
     because = f". Because: {_cut(one.because)}" if one.because else ""
     excludes = f". Not: {_several(one.excludes)}" if one.excludes else ""
     beside = "".join(f". Beside {name}: {_cut(reason)}" for name, reason in one.beside)
@@ -179,7 +186,8 @@ def _quoted(one: Quoted) -> str:
 
 
 def _proposed(one: InForce) -> str:
-    return f"* {_values(one)} ({_cut(one.imported) or 'proposed'}, {one.name}, {one.date})\n"
+    says = _cut(one.imported) or "proposed"
+    return f"* {_values(one)} ({says}, {one.name}{one.mark}, {one.date})\n"
 
 
 def _values(one: InForce) -> str:

@@ -57,6 +57,16 @@ class Evidence(Value, frozen=True):
             return ""
         return f"{', '.join(self.variables)} {'are' if self.variables[1:] else 'is'} set"
 
+    def __str__(self) -> str:
+        """`CODEX_CI, a terminal`; empty where nothing was seen."""
+        return ", ".join(
+            (
+                *self.variables,
+                *(("a terminal",) if self.terminal else ()),
+                *filter(None, (self.client,)),
+            )
+        )
+
 
 UNSEEN: Final = Evidence()
 """Of a caller that says nothing of itself."""

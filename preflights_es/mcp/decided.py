@@ -45,6 +45,8 @@ class DecisionTold(Given, frozen=True, kw_only=True):
     """Kind and name of the person, agent or script that accepted it."""
     date: str
     record: str = ""
+    file: str = ""
+    """The session file that alone holds it."""
 
 
 class Decided(Given, frozen=True, kw_only=True):
@@ -96,6 +98,7 @@ def _told(row: DecisionRow) -> DecisionTold:
         by=row.filed or (" ".join(filter(None, (by.kind, by.name))) if by else ""),
         date=(row.accepted_at or row.proposed_at)[:10],
         record=row.artifact or "",
+        file=row.file or "",
     )
 
 

@@ -115,7 +115,9 @@ def _decided(request: Request) -> list[types.Resource]:
     newest = [*decisions(request)][: -LISTED_MAX - 1 : -1]
     return [
         types.Resource(
-            uri=f"{DECISIONS}{short(row.session_id)}", name=shown(row.title), mime_type=MARKDOWN
+            uri=f"{DECISIONS}{short(row.session_id)}",
+            name=shown(row.title) + (" (file)" if row.file else ""),
+            mime_type=MARKDOWN,
         )
         for row in newest
     ]

@@ -121,6 +121,7 @@ def _in_force(row: DecisionRow, by_uid: Mapping[str, DecisionRow]) -> InForce:
         date=_moved(row)[: len("2026-11-22")],
         path=row.artifact or "",
         imported=row.filed,
+        file=row.file or "",
     )
 
 
@@ -146,7 +147,10 @@ def _conflicts(rows: Iterable[DecisionRow]) -> Iterable[Conflict]:
             of_field.setdefault(value, row)
     for (category, field), of_field in values.items():
         if any(not _are_kept(*pair) for pair in combinations(of_field.values(), 2)):
-            named = tuple((value, _name(row)) for value, row in of_field.items())
+            named = tuple(
+                (value, _name(row) + (" (file)" if row.file else ""))
+                for value, row in of_field.items()
+            )
             yield Conflict(category, field, named)
 
 

@@ -17,7 +17,7 @@ from preflights_es.core.errors import (
     Refused,
     UnknownSession,
 )
-from preflights_es.core.events import Event, Input
+from preflights_es.core.events import UNSEEN, Event, Input
 from preflights_es.core.ids import short
 from preflights_es.core.items import item_id
 from preflights_es.core.questions import Answers
@@ -191,7 +191,7 @@ def _why(
         question=_question(read, origin),
         answer=_answer(read, origin),
         response=response_of(read, origin.response),
-        acknowledged=_acknowledged(decided),
+        acknowledged=_acknowledged(read, decided),
         imported=came,
         superseded_by=decided.superseded_by,
         kept=decided.kept,
@@ -282,12 +282,13 @@ def _sources(read: Read) -> tuple[Source, ...]:
     return tuple(dict.fromkeys(source for event in read.folded for source in sources(event)))
 
 
-def _acknowledged(decided: Decided) -> Acknowledged | None:
+def _acknowledged(read: Read, decided: Decided) -> Acknowledged | None:
     if decided.acknowledged_at is None or decided.recorded is None:
         return None
     return Acknowledged(
         version=decided.recorded,
         by=Who.of(decided.acknowledged_by),
         relayed_by=Who.of(decided.relayed_by),
+        evidence=getattr(_event(read, decided.recorded - 1), "evidence", UNSEEN),
         at=iso(decided.acknowledged_at),
     )

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from preflights_es.artifacts.files import found_hash
 from preflights_es.core.errors import ErasedSession, Refused
-from preflights_es.core.events import Input
+from preflights_es.core.events import UNSEEN, Input
 from preflights_es.core.ids import short
 from preflights_es.core.plan_record import Planned
 from preflights_es.core.questions import Answers
@@ -127,6 +127,7 @@ def _standings(read: Read, one: Planned) -> Iterator[Stood]:
                 version=version,
                 by=Who.of(new.actor),
                 relayed_by=Who.of(getattr(new, "relayed_by", None)),
+                evidence=getattr(new, "evidence", UNSEEN),
                 at=iso(new.at),
                 standing=now,
                 stale=getattr(new, "stale", ()),

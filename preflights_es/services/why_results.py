@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from preflights_es.core.artifacts import Beside, Related
+from preflights_es.core.events import Evidence
 from preflights_es.core.observed import Observed
 from preflights_es.core.plan_record import Cause
 from preflights_es.core.rationale import Rejected, Statement
@@ -59,6 +60,8 @@ class Acknowledged(Result, frozen=True):
     version: int
     by: Who | None
     relayed_by: Who | None
+    evidence: Evidence
+    """What was seen of who was at work."""
     at: str
 
 

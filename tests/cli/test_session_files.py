@@ -530,3 +530,33 @@ def test_a_clone_whose_git_folder_is_read_only_gets_a_log_all_the_same(
     assert sealed("start", "Add OAuth login").code == 3
     assert sealed("show").code == 0
     assert not house.log.exists()
+
+
+def test_what_only_a_file_holds_is_marked_for_agents_as_in_decisions(
+    house: Project, tmp_path: Path
+) -> None:
+    words = ("--question", "Which broker?", "--option", "RabbitMQ", "--option", "Kafka")
+    answer = ("--answer", "custom.broker=RabbitMQ", "--accept", "--by", "Ada")
+    done = house.call("start", "Queue the mails", *words, "--topic", "Broker", *answer)
+    assert done.code == 0, done.err
+    committed(house)
+    clone = cloned(house, tmp_path / "clone")
+    edit = {"file_path": "app/queue.py", "old_string": "", "new_string": "import kafka"}
+
+    def told(project: Project) -> list[str]:
+        """What `decisions`, the brief, the hook at its beginning and before an edit say."""
+        called = {"tool_name": "Edit", "tool_input": edit, "session_id": os.urandom(4).hex()}
+        hooks = (("SessionStart", {"source": "startup"}), ("PreToolUse", called))
+        said = (
+            project.call("hook", event, "--agent", "claude", stdin=json.dumps(one).encode()).out
+            for event, one in hooks
+        )
+        return [project.call("decisions").out, project.call("prompt").out, *said]
+
+    assert all("RabbitMQ" in text and "(file)" not in text for text in told(house))
+    assert all("RabbitMQ" in text and "(file)" in text for text in told(clone))
+    assert "`preflights why ADR-0001` says why" in told(clone)[-1]
+    (one,) = clone.call("prompt", "--json").json["decisions"]
+    assert one["file"].startswith("docs/decisions/.sessions/")
+    assert clone.call("sync").code == 0
+    assert all("(file)" not in text for text in told(clone))

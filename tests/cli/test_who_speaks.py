@@ -157,3 +157,38 @@ def test_the_page_lists_the_variables_that_count() -> None:
         assert row[3].startswith(words[sign.how])
         assert sign.source in row[3]
         assert bool(sign.source) == (sign.how != "run")
+
+
+# What was seen --------------------------------------------------------------------------------
+
+
+def test_each_acceptance_says_what_was_seen_of_who_was_at_work(house: Project) -> None:
+    one = house.call(*READY, "--accept", "--by", "Ada", "--json").json
+    assert one["evidence"] == {"variables": [], "terminal": False, "client": ""}
+    invoices = ("start", "Store invoices in a database", "--answer", "db_type=PostgreSQL", "--json")
+    two = house.call(*invoices).json["session_id"]
+    env = {"CODEX_CI": "1", "CODEX_THREAD_ID": "019d-of-the-agent"}
+    with terminal(house, "accept", two, env=env) as t:
+        assert t.code() == 0
+    seen = {"variables": ["CODEX_CI", "CODEX_THREAD_ID"], "terminal": True, "client": ""}
+    assert house.call("show", two, "--json").json["evidence"] == seen
+    words = "CODEX_CI, CODEX_THREAD_ID, a terminal"
+    assert f"seen: {words}" in house.call("why", two).out
+    told = f"evidence='{words}'".replace(" ", "")
+    for command in (("log", two), ("audit", "trail", "--session", two)):
+        assert told in "".join(house.call(*command).out.split())
+    assert "019d-of-the-agent" not in house.call("log", two, "--json").out, "never a value"
+    with terminal(house, "accept", two) as t:
+        assert t.code() == 0
+    (value,) = (v for v in house.call("why", two, "--json").json["values"] if v["field"] == "Type")
+    assert value["acknowledged"]["evidence"] == {"variables": [], "terminal": True, "client": ""}
+    assert "seen: a terminal" in house.call("why", two).out
+
+
+def test_a_key_is_about_what_was_said_and_not_about_what_was_seen(house: Project) -> None:
+    session = house.call(*READY, "--json").json["session_id"]
+    words = ("accept", session, "--key", "once", "--as", "agent:codex")
+    first = house.call(*words, "--json").json
+    again = house.call(*words, "--json", env={"CODEX_CI": "1"})
+    assert (again.code, again.json["version"]) == (0, first["version"])
+    assert again.json["evidence"]["variables"] == []

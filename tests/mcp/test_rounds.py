@@ -288,6 +288,7 @@ def test_a_form_accepts_where_the_users_own_settings_say_so(shop: Project, era: 
     accepted = inputs(shop)[-1]["data"]
     assert accepted["actor"] == {"kind": "user", "name": ""}
     assert accepted["relayed_by"] == {"kind": "agent", "name": FORM}
+    assert accepted["evidence"] == {"variables": [], "terminal": False, "client": NAME}
 
 
 @pytest.mark.usefixtures("trusting")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from mcp.shared.exceptions import MCPError
 from preflights_es.mcp.decided import VALUE_MAX
 from preflights_es.mcp.server import INSTRUCTIONS, described, offered, server, threads
 from tests.artifacts.test_project_brief import tokens
+from tests.cli.clones import cloned, committed
 from tests.cli.program import Project
 from tests.mcp.clients import ERAS, NAME, opened, refused, talk, talked, told
 
@@ -73,6 +75,21 @@ async def after(client: Client) -> None:
     assert value["acknowledged"]["by"] == {"kind": "user", "name": "Ada"}
     assert (await told(client, "today"))["timeline"] == []
     assert (await told(client, "ask", question="sessions per status"))["session"]
+
+
+def test_what_only_a_file_holds_is_marked(shop: Project, tmp_path: Path) -> None:
+    shop.decided()
+    committed(shop)
+    clone = cloned(shop, tmp_path / "clone")
+
+    async def flow(client: Client) -> None:
+        (found,) = (await told(client, "decisions"))["decisions"]
+        assert found["file"].startswith("docs/decisions/.sessions/")
+        assert "(file)" in (await told(client, "brief"))["brief"]
+        listed = (await client.list_resources()).resources
+        assert [one.name.endswith(" (file)") for one in listed] == [False, True]
+
+    talk(clone.folder, flow, "auto")
 
 
 def test_a_question_of_the_agents_own_is_asked_and_recommended(shop: Project) -> None:

@@ -73,7 +73,8 @@ class Choosing:
         """
         if self._said:
             message = "only a person supersedes a decision, or keeps it beside another"
-            raise Refused(message, code="person_chooses")
+            is_agent = self._request.actor.kind == "agent"  # it gives no --by
+            raise Refused(message, code="agent_at_work" if is_agent else "person_chooses")
 
     def is_said(self, before: Any) -> bool:
         """Whether an acknowledgement that was recorded before holds the same choices."""

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.core.artifacts import Beside, Related
-from preflights_es.core.events import Actor, Decision
+from preflights_es.core.events import Actor, Decision, Evidence
 from preflights_es.core.evolution import Finding
 from preflights_es.core.observed import Observed
 from preflights_es.core.questions import AnswerRefusal
@@ -150,6 +150,7 @@ class Clarification(Session, frozen=True, kw_only=True):
     turn: int
     acknowledged_by: Actor | None
     relayed_by: Actor | None
+    evidence: Evidence | None
     supersedes: Related | None
     superseded_by: Related | None
     also_supersedes: tuple[Related, ...]
@@ -171,6 +172,7 @@ class Clarification(Session, frozen=True, kw_only=True):
             "provenance": tuple(map(Value.of, view.provenance)),
             "acknowledged_by": done.actor if done else None,
             "relayed_by": done.relayed_by if done else None,
+            "evidence": done.evidence if done else None,
             "supersedes": state.supersedes,
             "superseded_by": state.superseded_by,
             "also_supersedes": state.also_supersedes,

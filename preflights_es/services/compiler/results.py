@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from msgspec.structs import asdict
 
 from preflights_es.core.completions import CompletionRequested, Message
-from preflights_es.core.events import ActorKind, Decision
+from preflights_es.core.events import ActorKind, Decision, Evidence
 from preflights_es.core.json import encoded
 from preflights_es.core.plan_record import Cause, PlanStanding
 from preflights_es.core.questions import AnswerRefusal
@@ -106,6 +106,7 @@ class PlanSession(Session, frozen=True, kw_only=True):
     changed_at: str | None
     changed_by: str
     relayed_by: ActorKind | None
+    evidence: Evidence | None
     reason: str
     """Of a rejection."""
     superseded_by: str

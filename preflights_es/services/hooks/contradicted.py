@@ -74,6 +74,8 @@ class Rule(msgspec.Struct, frozen=True):
     date: str
     category: str
     fields: tuple[Turned, ...]
+    mark: str
+    """Behind its name: where only a session file holds it."""
 
 
 class Contradiction(msgspec.Struct, frozen=True):
@@ -91,8 +93,8 @@ class Contradiction(msgspec.Struct, frozen=True):
         field = _quoted(f"{category} {self.field.name}")
         where = f" ({_quoted(self.path)})" if self.path else ""
         return (
-            f"{self.rule.name} of {self.rule.date} decided {field}: {_quoted(self.field.value)}. "
-            f"This edit{where} names {_quoted(self.option)}."
+            f"{self.rule.name}{self.rule.mark} of {self.rule.date} decided {field}: "
+            f"{_quoted(self.field.value)}. This edit{where} names {_quoted(self.option)}."
         )
 
 
@@ -229,7 +231,8 @@ def _rules(request: Request, memory: Memory) -> list[Rule]:
             name = short(row.uid) if row.number is None else f"ADR-{row.number:04}"
             date = (row.accepted_at or row.proposed_at)[:DATE]
             turned = tuple(Turned(*field) for field in fields)
-            found.append(Rule(row.uid, name, date, row.category, turned))
+            mark = " (file)" if row.file else ""
+            found.append(Rule(row.uid, name, date, row.category, turned, mark))
     memory.turned = kept
     return found
 

@@ -9,9 +9,11 @@ from msgspec import UNSET, UnsetType
 from preflights_es.core.artifacts import ARTIFACT_EVENTS, Related
 from preflights_es.core.completions import COMPLETION_EVENTS
 from preflights_es.core.events import (
+    UNSEEN,
     Actor,
     Decision,
     Event,
+    Evidence,
     Input,
     RecordNumber,
     Typed,
@@ -161,6 +163,8 @@ class DecisionAcknowledged(Input, frozen=True):
     mark: Mark = ""
     relayed_by: Actor | None = None
     """Who passed the actor's word on (`--by`); None where the actor gave it."""
+    evidence: Evidence = UNSEEN
+    """What was seen of who was at work."""
     resolved: tuple[Resolution, ...] | UnsetType = UNSET
     """What a person chose about decisions that differ; not written where there are none."""
 

@@ -331,7 +331,7 @@ def _after_record(state: State, event: DecisionRecorded) -> State:
     return replace(
         state,
         acknowledgement=Acknowledgement(
-            new.at, new.actor, event.status, event.kind, new.relayed_by
+            new.at, new.actor, event.status, event.kind, new.relayed_by, new.evidence
         ),
         mark=new.mark or state.mark,
         number=event.number,

@@ -8,7 +8,7 @@ import msgspec
 
 from preflights_es.core.artifacts import Beside, Related, Written
 from preflights_es.core.completion_step import Led
-from preflights_es.core.events import Actor, Input
+from preflights_es.core.events import UNSEEN, Actor, Evidence, Input
 from preflights_es.core.growing import Growing
 from preflights_es.core.items import ItemRef
 from preflights_es.core.observed import Observed
@@ -43,6 +43,7 @@ class Acknowledgement(msgspec.Struct, frozen=True):
     kind: Literal["adr", "task"]
     relayed_by: Actor | None = None
     """The actor that passed on what this actor said."""
+    evidence: Evidence = UNSEEN
 
 
 class State(msgspec.Struct, frozen=True, gc=False):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import to_builtins
+
+from preflights_es.core.events import UNSEEN
 from preflights_es.core.session import Upcaster
 from preflights_es.workflows.clarification.events import DecisionAcknowledged, IntentionDeclared
 
@@ -25,9 +28,9 @@ def declared_v2(old: dict[str, Any]) -> dict[str, Any]:
 
 def acknowledged_v2(old: dict[str, Any]) -> dict[str, Any]:
     """An acknowledgement recorded before the field for who passed a person's word on."""
-    if "relayed_by" in old:
-        raise ValueError("a field that came later: 'relayed_by'")
-    return {**old, "relayed_by": None}
+    if found := {"relayed_by", "evidence"} & old.keys():
+        raise ValueError(f"a field that came later: {min(found)!r}")
+    return {**old, "relayed_by": None, "evidence": to_builtins(UNSEEN)}
 
 
 UPCASTERS: dict[str, Upcaster] = {

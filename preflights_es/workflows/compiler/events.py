@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from preflights_es.core.artifacts import ARTIFACT_EVENTS
 from preflights_es.core.completions import COMPLETION_EVENTS
-from preflights_es.core.events import Actor, Decision, Event, Input, Typed, Whole
+from preflights_es.core.events import UNSEEN, Actor, Decision, Event, Evidence, Input, Typed, Whole
 from preflights_es.core.lead import LED_EVENTS, Setup
 from preflights_es.core.plan_record import Cause
 from preflights_es.core.questions import AnswerRefusal, Answers, Refusal, TextAccepted
@@ -78,6 +78,8 @@ class PlanApproved(Input, frozen=True):
     """Of the payload's canonical JSON, as it was shown."""
     relayed_by: Actor | None = None
     """The actor who passed that person's word on."""
+    evidence: Evidence = UNSEEN
+    """What was seen of who was at work."""
     former: tuple[Source, ...] = ()
     """The session whose approved artifact gives way, if there is one."""
     stale: tuple[Cause, ...] = ()
@@ -93,6 +95,7 @@ class PlanRejected(Input, frozen=True):
     id: str
     reason: str
     relayed_by: Actor | None = None
+    evidence: Evidence = UNSEEN
     redacted: tuple[str, ...] = ()
 
 
@@ -106,6 +109,7 @@ class PlanLocked(Input, frozen=True):
     scaffold: Source
     """Its ScaffoldPlan, which names the files."""
     relayed_by: Actor | None = None
+    evidence: Evidence = UNSEEN
     former: tuple[Source, ...] = ()
     """The session whose locked TestPlan gives way, if there is one."""
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from preflights_es.core import completion_step
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Written
 from preflights_es.core.completion_step import Led
-from preflights_es.core.events import Actor, Event, Input
+from preflights_es.core.events import UNSEEN, Actor, Event, Evidence, Input
 from preflights_es.core.growing import Growing
 from preflights_es.core.plan_record import PlanStanding
 from preflights_es.core.views import Question
@@ -35,6 +35,7 @@ class Change(msgspec.Struct, frozen=True, gc=False):
     actor: Actor
     relayed_by: Actor | None = None
     """The actor who passed that person's word on."""
+    evidence: Evidence = UNSEEN
 
 
 class State(msgspec.Struct, frozen=True, gc=False):
@@ -135,7 +136,8 @@ def _after_change(state: State, event: StandingChanged) -> State:
     new = state.input
     if new is None:
         return after
-    change = Change(new.at, new.actor, getattr(new, "relayed_by", None))
+    evidence = getattr(new, "evidence", UNSEEN)
+    change = Change(new.at, new.actor, getattr(new, "relayed_by", None), evidence)
     match new:
         case PlanRejected(reason=reason):
             return replace(after, change=change, reason=reason)

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from preflights_es.core.completion_step import no_answer, why_none
-from preflights_es.core.events import ActorKind, Event, Value
+from preflights_es.core.events import ActorKind, Event, Evidence, Value
 from preflights_es.core.json import decoded, encoded
 from preflights_es.core.plan_record import Cause, Planned, PlanStanding, ReadFile, ReadRecord
 from preflights_es.core.session import Session
@@ -62,6 +62,8 @@ class PlanView(View, frozen=True, kw_only=True):
     changed_by: str
     """The name of the actor who changed it, else its kind; empty of a draft."""
     relayed_by: ActorKind | None
+    evidence: Evidence | None
+    """What was seen of that actor; None of a draft."""
     reason: str
     superseded_by: str
     locked: tuple[LockedFile, ...]
@@ -98,6 +100,7 @@ def view(state: State) -> PlanView:
         changed_at=change.at if change else None,
         changed_by=(change.actor.name or change.actor.kind) if change else "",
         relayed_by=change.relayed_by.kind if change and change.relayed_by else None,
+        evidence=change.evidence if change else None,
         reason=state.reason,
         superseded_by=state.superseded_by,
         locked=state.files,

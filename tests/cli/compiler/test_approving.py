@@ -79,7 +79,10 @@ def test_an_agent_proposes_and_never_approves_rejects_or_locks(shop: Project) ->
         in why
     )
     assert why.endswith(": run it in a terminal of your own")
-    assert shop.call("approve", one, env=AGENT).code == 3
+    proposing = shop.call("approve", one, "--json", env=AGENT)
+    assert (proposing.code, proposing.json["evidence"]["variables"]) == (3, ["CLAUDECODE"])
+    assert "CLAUDECODE is set: an agent (claude-code) accepts" in proposing.err
+    assert "seen: CLAUDECODE" in shop.call("why", one).out
     assert standings(shop) == {one: "proposed"}
     for words in (("reject", one, "--reason", "No"), ("lock", "tests")):
         assert "only a person can" in refused(shop, *words, env=AGENT)
@@ -148,6 +151,7 @@ def test_a_rejected_artifact_keeps_its_reason_and_is_approved_no_more(shop: Proj
     one = drafted(shop)
     done = shop.call("reject", one, "--reason", "Billing is no domain", *BY)
     assert (done.code, standings(shop)) == (0, {one: "rejected"})
+    assert last_input(shop, "plan_rejected")["evidence"]["terminal"] is False
     why = f"the ProjectPlan {one[:8]} is rejected already: Billing is no domain"
     assert refused(shop, "approve", one, *BY) == why
     assert refused(shop, "reject", one, "--reason", "Again", *BY) == why

@@ -49,6 +49,7 @@ def test_each_test_file_of_the_scaffold_is_recorded_with_its_hash(shop: Project)
     done = shop.call("lock", "tests", *BY)
     assert (done.code, newest(shop)["standing"]) == (0, "locked")
     files = last_input(shop, "plan_locked")["files"]
+    assert last_input(shop, "plan_locked")["evidence"]["variables"] == []
     assert files == [
         {"path": path, "sha256": sha256(f"# {path}\n".encode()).hexdigest()} for path in TESTS
     ]
