@@ -76,6 +76,7 @@ ADVICE: Final[dict[str, str]] = {
     "session_files_erased": ": `git filter-repo --invert-paths --path FILE` purges it, if every "
     "clone is made anew",
     "session_file_left": ": `preflights sync` says more",
+    "no_reader": ": PREFLIGHTS_READER_URL, or `reader_url` in your settings, names a reader",
     "stand_in_left": ": a person takes it over, with `preflights sync`",
     "stand_in_waits": ": `preflights sync` takes it over",
     "sessions_unclaimed": ". If they are of this repository, run `preflights admin db upgrade` "

@@ -44,6 +44,13 @@ class AgentsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether an acceptance in a form of an agent's client is the person's; else it proposes."""
 
 
+class MetricsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table `metrics`: how questions about data reach a database."""
+
+    reader_url: str = ""
+    """A login of PostgreSQL that can only read what is asked about; empty without one."""
+
+
 class Setting(msgspec.Struct, frozen=True):
     """One setting."""
 
@@ -115,6 +122,7 @@ FIELDS: Final = (
     Setting("records", RecordsTable, variable=None),
     Setting("plans", PlansTable, variable=None),
     Setting("agents", AgentsTable, variable=None, is_own=True),
+    Setting("metrics", MetricsTable, variable=None, is_own=True),
 )
 
 KEYS: Final = {key: one for one in FIELDS for key in (one.name, one.also) if key}

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from preflights_es.settings.trust import Trusted
 
 
+READER_URL: Final = "PREFLIGHTS_READER_URL"
 OWN_ELSEWHERE: Final = "the environment leads to a settings file inside the repository"
 
 
@@ -103,6 +104,8 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
     """What agents may do in the user's name."""
     beside: Path = Path()
     """Folder of this machine's own files about the log, wherever the log lies."""
+    reader_url: str = ""
+    """A login that can only read, for queries in a database of PostgreSQL; empty without one."""
     prices: tuple[PriceTable, ...] = ()
     """What models cost, as far as configured."""
     source: str
@@ -196,6 +199,7 @@ def load_settings(
     named = beside(log.layer.file, log.value) if log else None
     known = named or named_project or remembered
     records, agents = layers.first("records"), layers.first("agents")
+    reading = layers.first("metrics")
     if prices := layers.first("prices"):
         check_prices(prices.value, prices.refused)
     return Settings(
@@ -220,6 +224,7 @@ def load_settings(
         workflows={name: told for one in files[::-1] for name, told in one.workflows.items()},
         prices=prices.value if prices else (),
         agents=agents.value if agents else AgentsTable(),
+        reader_url=env.get(READER_URL) or (reading.value.reader_url if reading else ""),
         source=str(here.source.path) if here else "",
         own=str(mine.source.path) if mine else "",
         language=_language(layers.first("language"), env),

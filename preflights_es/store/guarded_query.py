@@ -53,8 +53,8 @@ class QueryFailed(Refused):
     """The database does not run the query: the message says why."""
 
 
-def rows(address: Address, sql: str, readable: Collection[str], limits: Limits) -> Rows:
-    """What a query brings.
+def rows_here(address: Address, sql: str, readable: Collection[str], limits: Limits) -> Rows:
+    """What a query brings, run in this process: `store.query_process` ends it at the limit.
 
     Args:
         readable: tables of the database that it may read; empty for all.
@@ -73,7 +73,7 @@ def rows(address: Address, sql: str, readable: Collection[str], limits: Limits) 
 def holds_log(address: Address) -> bool:
     """Whether the tables of a log are there."""
     try:
-        rows(address, "SELECT 1 AS a FROM heads, outbox, projections LIMIT 0", (), Limits())
+        rows_here(address, "SELECT 1 AS a FROM heads, outbox, projections LIMIT 0", (), Limits())
     except QueryFailed:
         return False
     return True

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import signal
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from contextlib import closing
@@ -15,7 +18,8 @@ import pytest
 from preflights_es.core.errors import Refused
 from preflights_es.services.metrics import log_views
 from preflights_es.services.metrics.catalogue_files import own_catalogue
-from preflights_es.store.guarded_query import Limits, QueryFailed, rows
+from preflights_es.store.guarded_query import Limits, QueryFailed, rows_here
+from preflights_es.store.query_process import rows
 from preflights_es.store.urls import SqliteFile, parsed
 from tests.cli.asking import answer, shop
 from tests.cli.program import Project
@@ -41,7 +45,7 @@ def test_without_the_check_no_statement_writes_or_takes_long_in_sqlite(
     for dialect, sql in HOSTILE:
         if dialect == "sqlite":
             try:
-                found = rows(address, sql, log_views.read(), LIMITS)
+                found = rows_here(address, sql, log_views.read(), LIMITS)
             except QueryFailed:
                 continue
             assert len(found.rows) <= LIMITS.rows, sql
@@ -84,12 +88,75 @@ def test_what_passes_the_check_runs_in_sqlite(asked: Project) -> None:
 
 def test_ctrl_c_ends_a_query(orders: Path) -> None:
     began = time.monotonic()
-    timer = threading.Timer(0.2, signal.raise_signal, (signal.SIGINT,))
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         rows(SqliteFile(str(orders)), SLOW_SQLITE, (), Limits(seconds=20))
     timer.join()
     assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "trim({a}, {b})",
+        "ltrim({a}, {b})",
+        "rtrim({a}, {b})",
+        "replace({a}, {b}, 'x')",
+        "instr({a}, {b})",
+        "trim({b}, {a})",
+        "replace({b}, {a}, {b})",
+        "instr({b}, {a})",
+    ],
+)
+def test_a_function_on_long_texts_ends_at_the_limit(tmp_path: Path, call: str) -> None:
+    """SQLite looks at no clock within a function: both arguments are columns or made of them."""
+    database = tmp_path / "long.db"
+    with closing(sqlite3.connect(database)) as made:
+        made.execute("CREATE TABLE many (name TEXT, other TEXT)")
+        row = ("ab" * 90_000 + "c", "ba" * 90_000)
+        made.executemany("INSERT INTO many VALUES (?, ?)", [row] * 5)
+        made.commit()
+    whole = "(SELECT group_concat({}, '') FROM many)"
+    sql = "SELECT " + ", ".join(
+        f"length({call.format(a=a, b=b)})" for a, b in (("name", "other"), ("other", "name"))
+    )
+    grouped = call.format(a=whole.format("name"), b=whole.format("other"))
+    sql = f"{sql}, {grouped} FROM many, many AS n, many AS m, many AS o"
+    process = subprocess.Popen(
+        [sys.executable, "-c", ASKING, str(database), sql], stdout=subprocess.PIPE, text=True
+    )
+    out, _ = process.communicate(timeout=20)  # without an end of its own it would be minutes
+    assert process.returncode == 0, out
+
+
+ASKING = """
+import sys
+from preflights_es.store.guarded_query import Limits, QueryFailed
+from preflights_es.store.query_process import rows
+from preflights_es.store.urls import SqliteFile
+try:
+    rows(SqliteFile(sys.argv[1]), sys.argv[2], (), Limits(seconds=1.0))
+except QueryFailed as error:
+    print(error)
+"""
+
+
+def test_a_query_ends_with_the_program_that_asked(orders: Path) -> None:
+    asking = ASKING.replace("seconds=1.0", "seconds=60.0")
+    words = [sys.executable, "-c", asking, str(orders), SLOW_SQLITE]
+    with subprocess.Popen(words) as process:
+        while not (children := children_of(process.pid)):
+            time.sleep(0.01)
+        process.kill()
+    until = time.monotonic() + 20
+    while any(os.path.exists(f"/proc/{child}") for child in children):
+        assert time.monotonic() < until, "it goes on"
+        time.sleep(0.05)
+
+
+def children_of(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
 
 
 @pytest.mark.parametrize("table", ["pg_authid", "pg_catalog.pg_user", "information_schema.tables"])
@@ -110,12 +177,12 @@ def test_both_hold_in_postgresql(house: Project, postgres: str) -> None:
     address, views = parsed(postgres), log_views.definitions("postgres", None)
     for dialect, sql in INNOCENT:
         if dialect == "postgres":
-            rows(address, bound(rendered(sql, "postgres"), views), log_views.read(), LIMITS)
+            rows_here(address, bound(rendered(sql, "postgres"), views), log_views.read(), LIMITS)
     before, began = everything(postgres), time.monotonic()
     for dialect, sql in HOSTILE:
         if dialect == "postgres":
             try:
-                rows(address, sql, log_views.read(), LIMITS)
+                rows_here(address, sql, log_views.read(), LIMITS)
             except QueryFailed:
                 continue
     assert time.monotonic() - began < 30
@@ -188,3 +255,45 @@ def test_a_query_in_postgresql_takes_the_readers_role(
         finally:
             owner.execute("DROP OWNED BY preflights_reader")
             owner.execute("DROP ROLE preflights_reader")
+
+
+def test_a_query_in_postgresql_takes_the_login_for_readers(
+    house: Project, postgres: str, server: Server
+) -> None:
+    at = ("--db", postgres)
+    house.call("start", "Add caching", "--no-input", *at)
+    first = house.call("ask", "sessions", "--run", "--json", *at)
+    assert first.json["result"]["rows"]
+    assert "a login that may do more" in first.err
+    assert "PREFLIGHTS_READER_URL" in first.err
+    with closing(connected(postgres)) as owner:
+        owner.execute("CREATE ROLE asker LOGIN PASSWORD 'read-1234'")
+        try:
+            url = parsed(postgres).set(username="asker", password="read-1234")  # type: ignore[union-attr]
+            env = {"PREFLIGHTS_READER_URL": url.render_as_string(hide_password=False)}
+            refused = house.call("ask", "sessions", "--run", *at, env=env)
+            assert refused.code == 1
+            assert "permission denied" in refused.err
+            assert "read-1234" not in refused.err
+            tables = ", ".join(sorted(log_views.read()))
+            owner.execute(b"GRANT USAGE ON SCHEMA public TO asker")
+            owner.execute(f"GRANT SELECT ON {tables} TO asker".encode())
+            done = house.call("ask", "sessions", "--run", "--json", *at, env=env)
+            assert done.json["result"]["rows"]
+            assert "login" not in done.err
+            with pytest.raises(QueryFailed, match="permission denied"):
+                rows(url, "SELECT * FROM events", (), LIMITS)
+            other = {"PREFLIGHTS_READER_URL": "postgresql://asker@elsewhere.example/x"}
+            told = house.call("ask", "sessions", "--run", *at, env=other)
+            assert (told.code, "is of another database" in told.err) == (0, True)
+        finally:
+            owner.execute("DROP OWNED BY asker")
+            owner.execute("DROP ROLE asker")
+
+
+def test_no_repository_names_the_login_for_readers(house: Project) -> None:
+    text = '[metrics]\nreader_url = "postgresql://asker@evil.example/x"\n'
+    (house.folder / "preflights.toml").write_text(text)
+    done = house.call("ask", "sessions", "--run")
+    assert done.code == 2
+    assert "preflights.toml, line 1: metrics: no repository says this" in done.err

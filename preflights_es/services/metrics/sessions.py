@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import msgspec
 from msgspec.structs import replace
 
 from preflights_es.core.errors import (
@@ -36,7 +34,8 @@ from preflights_es.services.metrics.results import Answer, Ran
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session, session_of
 from preflights_es.services.sessions import show
-from preflights_es.store.guarded_query import LOG_TABLES, Limits, Rows, holds_log, rows
+from preflights_es.store.guarded_query import LOG_TABLES, Limits, Rows, holds_log
+from preflights_es.store.query_process import rows
 from preflights_es.store.urls import SqliteFile, parsed, shown_url
 from preflights_es.system import clock_ids
 from preflights_es.workflows.metrics import WORKFLOW
@@ -44,9 +43,10 @@ from preflights_es.workflows.metrics.events import FollowUpPut, QuestionPut
 from preflights_es.workflows.metrics.values import Catalogue, Dialect
 
 if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
+
     from preflights_es.store.urls import Address
 
-NUMBER_MAX: Final = 2**53  # of a decimal in JSON: readers round a larger one
 PORT: Final = 5432  # of PostgreSQL, where an address names none
 
 # 1. Asking -----------------------------------------------------------------------------------
@@ -175,8 +175,7 @@ def _is_the_log(request: Request, on: str) -> bool:
     if isinstance(named, SqliteFile) or isinstance(log, SqliteFile):
         paths = {Path(one.name).resolve() for one in (named, log) if isinstance(one, SqliteFile)}
         return bool(on) and type(named) is type(log) and len(paths) == 1
-    places = {(one.host, one.port or PORT, one.database) for one in (named, log)}
-    return bool(on) and len(places) == 1
+    return bool(on) and _place(named) == _place(log)
 
 
 def _address(request: Request, on: str) -> Address:
@@ -223,14 +222,39 @@ def run(
     if wrong := findings(sql, catalogue.dialect, catalogue.tables):
         raise Refused(f"the query does not pass the check: {wrong[0]}", code="query_refused")
     text = rendered(sql, catalogue.dialect)
+    address = _as_reader(request, address)
     if on and not _is_the_log(request, on):
         brought = _of_another(address, text, [one.name for one in catalogue.tables], limits)
     else:
         project = None if any_project else request.process.project
         views = _views(request, catalogue, project, handle.session.state.asked_at)
         brought = rows(address, bound(text, views), log_views.read(), limits)
-    values = tuple(tuple(map(_plain, row)) for row in brought.rows)
-    return replace(session, result=Ran(columns=brought.columns, rows=values, more=brought.more))
+    return replace(
+        session, result=Ran(columns=brought.columns, rows=brought.rows, more=brought.more)
+    )
+
+
+def _as_reader(request: Request, address: Address) -> Address:
+    """The same database by the user's login for readers; a line where there is none."""
+    if isinstance(address, SqliteFile):
+        return address  # a file is opened read-only
+    said = request.process.settings.reader_url
+    reader = parsed(said) if said else None
+    if reader is None or isinstance(reader, SqliteFile):
+        text = "the query runs read-only, by a login that may do more"
+        request.notice("no_reader", text)
+        return address
+    if _place(reader) != _place(address):
+        text = f"the login for readers is of another database ({shown_url(reader)})"
+        request.notice(
+            "no_reader", f"{text}: the query runs read-only, by a login that may do more"
+        )
+        return address
+    return reader
+
+
+def _place(url: URL) -> tuple[str | None, int, str | None]:
+    return url.host, url.port or PORT, url.database
 
 
 def _of_another(address: Address, sql: str, names: Sequence[str], limits: Limits) -> Rows:
@@ -266,18 +290,3 @@ def _ahead_s(local: str) -> int:
     except ValueError:
         return 0
     return int(offset.total_seconds()) if offset else 0
-
-
-def _plain(value: object) -> object:
-    """As JSON has it; bytes in hexadecimal, anything else as text."""
-    match value:
-        case None | bool() | int() | float() | str():
-            return value
-        case bytes():
-            return value.hex()
-        case Decimal() if value.is_finite() and abs(value) < NUMBER_MAX:
-            return int(value) if value == int(value) else float(value)
-        case list() | dict():
-            return msgspec.json.encode(value, enc_hook=str).decode()
-        case _:
-            return str(value)
