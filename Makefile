@@ -1,15 +1,17 @@
 # Two commands do everything: `make demo` and `make test`; the rest is for those who work here.
 
 PYTHON ?= python3
-VENV ?= .venv
+# Each interpreter that is named has an environment of its own: one is never taken for another.
+VENV ?= .venv$(if $(filter python3,$(PYTHON)),,-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])'))
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test check style types format bench freeze lock clean
+.PHONY: help demo test tests check style types format bench freeze lock clean
 
 help:
 	@echo "make demo    a decision and its replay, a day of six workflows, and a coding agent"
 	@echo "make test    format, lint, types, import contracts, tests"
+	@echo "make tests   the tests alone; with PYTHON=python3.13 under another interpreter, as make test"
 	@echo "make bench   measures speed and writes docs/performance.md"
 	@echo "make format  mends format and what lint can mend"
 	@echo "make freeze  writes the statements and tables of SQLite, and the index of packs, anew"
@@ -44,6 +46,9 @@ test: $(READY) style
 	[ $$tests -ne 1 ] || $(PYTEST) --last-failed; \
 	wait $$types; types=$$?; echo "$(BIN)/mypy"; cat $(VENV)/types.txt; \
 	exit $$((tests || types))
+
+tests: $(READY)
+	$(PYTEST) -n auto --dist worksteal --assert=plain
 
 check: style types
 
