@@ -147,13 +147,25 @@ def _open_streams() -> None:
 def run(arguments: list[str]) -> int:
     """The exit code of one command; every error ends here, in one line on stderr."""
     try:
-        return _ran(arguments)
+        code = _ran(arguments)
+        _warn_of_packages()
+        return code
     except (Unread, BrokenPipeError):
         # What a shell says of any program that is stopped by it; not 0, since a command that was
         # cut short knows nothing of the rest. The signal itself stays ignored: it would also end us
         # for a line to a server that broke.
         _drop_output()
         return EXIT_UNREAD
+
+
+def _warn_of_packages() -> None:
+    """Name what was installed and cannot be read, where the command came across it."""
+    registry = sys.modules.get("preflights_es.runtime.registry")
+    for folder, why in registry.unread.items() if registry is not None else ():
+        from preflights_es.core.text import shown
+
+        what = f"the installed package {folder} cannot be read ({why}): install it again"
+        click.echo(shown(f"warning: {what}, or remove that folder"), err=True)
 
 
 def _ran(arguments: list[str]) -> int:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 IMPORTS: Final = "imports"
 GROUP: Final = "preflights.workflows"
+unread: Final[dict[str, str]] = {}
+"""Installed packages whose own files cannot be read: by their folder, why."""
 WHY_MAX: Final = 300  # characters of what a package raises
 
 
@@ -116,12 +118,18 @@ def _entry_points() -> Iterator[EntryPoint]:
 
     seen: set[str] = set()
     for one in distributions(path=[path for path in sys.path if _is_elsewhere(path)]):
-        known = re.sub("[-_.]+", "-", _name(one)).lower()
+        try:
+            known = re.sub("[-_.]+", "-", _name(one)).lower()
+            points = [point for point in one.entry_points if point.group == GROUP]
+        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+            # Its files are no text, or say what no installer writes: that hides no other package.
+            unread[str(getattr(one, "_path", "unknown"))] = one_line(str(error))
+            continue
         if known in seen:
             continue  # Python would import what stands first on its path
         if known:
             seen.add(known)
-        yield from (point for point in one.entry_points if point.group == GROUP)
+        yield from points
 
 
 def _is_elsewhere(path: str) -> bool:

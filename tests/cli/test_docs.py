@@ -53,7 +53,7 @@ from preflights_es.replay.regress.results import Report
 from preflights_es.services.own_providers import GENERATION
 from preflights_es.services.results import Result as Shape
 from preflights_es.settings.fields import FIELDS
-from preflights_es.settings.load import Options
+from preflights_es.settings.load import READER_URL, Options
 from preflights_es.workflows.clarification import settings as clarification
 from preflights_es.workflows.planning import settings as planning
 from tests.cli.compiler.planning import approved, planned
@@ -668,4 +668,4 @@ def test_every_variable_that_is_read_is_documented() -> None:
     for name in re.findall(r'"(PREFLIGHTS_[A-Z_]+)"', source):
         assert f"`{name}`" in text
     documented = set(re.findall(r"`(PREFLIGHTS_[A-Z_]+)`", text))
-    assert documented <= {one.read_from for one in FIELDS} | {TOKEN}
+    assert documented <= {one.read_from for one in FIELDS} | {TOKEN, READER_URL}

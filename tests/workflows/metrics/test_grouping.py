@@ -67,8 +67,8 @@ def test_a_question_names_every_metric_of_a_catalogue_of_twenty() -> None:
             "SELECT k, b, sum(a) FROM t WHERE x = 'by' GROUP BY k, b HAVING sum(a) > 1 ORDER BY k",
         ),
         (
-            "WITH w AS (SELECT a FROM s) SELECT sum(a) FROM w ORDER BY a",
-            "WITH w AS (SELECT a FROM s) SELECT k, sum(a) FROM w GROUP BY k ORDER BY k, a",
+            "WITH w AS (SELECT a, k FROM s) SELECT sum(a) FROM w ORDER BY a",
+            "WITH w AS (SELECT a, k FROM s) SELECT k, sum(a) FROM w GROUP BY k ORDER BY k, a",
         ),
         ("SELECT a FROM t UNION SELECT a FROM s", None),
         ("SELECT DISTINCT a FROM t", None),
