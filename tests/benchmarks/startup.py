@@ -36,11 +36,20 @@ AS_FAST = 1.1  # a tenth is noise
 FOREIGN, FOREIGN_LIMIT = 2_000, 3.0
 ROUNDS = 15
 HOOK = 2.5
+HOOK_LARGE = 4.0
 BEGINS = {"session_id": "s", "source": "startup"}
 EDITS = {
     "session_id": "s",
     "tool_name": "Edit",
     "tool_input": {"file_path": "app.py", "old_string": "x = 1", "new_string": "x = 2\ny = 3"},
+}
+WRITES = {
+    "session_id": "s",
+    "tool_name": "Write",
+    "tool_input": {
+        "file_path": "app.py",
+        "content": "value = compute(order)  # as before\n" * 28_000,
+    },
 }
 WAITS = 3  # the exit code of a session that waits for a person
 
@@ -61,10 +70,9 @@ def figures() -> list[Figure]:
             figure("start --answer --accept", [[*db, *START]], RECORD, RECORD_STRETCH),
             figure("answer", _answers(folder, db), RECORD, RECORD_STRETCH, WAITS),
             _beside(Path(folder)),
-            *(
-                _hook(folder, db, *event)
-                for event in (("SessionStart", BEGINS), ("PreToolUse", EDITS))
-            ),
+            _hook(folder, db, "SessionStart", BEGINS),
+            _hook(folder, db, "PreToolUse", EDITS),
+            _hook(folder, db, "PreToolUse", WRITES, " of 1 MB", HOOK_LARGE),
             _against("prompt, against show last", "prompt", none, "show last", none, AS_FAST),
             _against(
                 f"decisions over {FOREIGN:,} records of another tool, against none",
@@ -140,16 +148,23 @@ def _figure(
     )
 
 
-def _hook(folder: str, db: list[str], name: str, event: dict[str, object]) -> Figure:
+def _hook(
+    folder: str,
+    db: list[str],
+    name: str,
+    event: dict[str, object],
+    size: str = "",
+    limit: float = HOOK,
+) -> Figure:
     """An event of an agent, as its hook is told it."""
-    said = Path(folder) / f"{name}.json"
+    said = Path(folder) / f"{name}{size}.json"
     said.write_text(json.dumps(event))
     command = [*PREFLIGHTS, *db, "hook", name, "--agent", "claude"]
     return _held(
-        f"hook {name}",
+        f"hook {name}{size}",
         lambda: process_seconds(command, folder, stdin=said),
         lambda: process_seconds([sys.executable, "nothing.py"], folder),
-        HOOK,
+        limit,
         None,
     )
 

@@ -9,6 +9,7 @@ import pytest
 import preflights_es
 from preflights_es.bootstrap import opened_process
 from preflights_es.core.events import UNSEEN, Actor, Evidence
+from preflights_es.settings.agents import CI
 
 
 def test_a_program_sees_variables_by_name_and_no_terminal(
@@ -22,7 +23,11 @@ def test_a_program_sees_variables_by_name_and_no_terminal(
         assert log.request().evidence == Evidence(("AI_AGENT", "CLAUDECODE"))
 
 
-def test_the_terminal_is_evidence_also_where_no_person_is_asked(tmp_path: Path) -> None:
+def test_the_terminal_is_evidence_also_where_no_person_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in CI:
+        monkeypatch.delenv(variable, raising=False)
     asked = opened_process(tmp_path, terminal=True).request()
     assert (asked.evidence, asked.actor.kind) == (Evidence(terminal=True), "user")
     unasked = opened_process(tmp_path, terminal=True, asks=False).request()

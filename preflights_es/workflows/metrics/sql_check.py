@@ -11,9 +11,11 @@ Imports sqlglot, and so is imported only where a query is judged.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
+from functools import wraps
 from logging import NullHandler, getLogger
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from preflights_es.core.errors import WorkflowMissing
 from preflights_es.core.late_pattern import late_pattern
@@ -38,6 +40,8 @@ EMPTY: Final = "there is no statement"
 SEVERAL: Final = "expected one statement, found several"
 REWRITTEN: Final = "it would be written out as another query: use plainer SQL"
 _QUIET: Final = NullHandler()
+P = ParamSpec("P")
+T = TypeVar("T")
 _CALLED: Final = late_pattern(r"([A-Za-z_][A-Za-z0-9_]*)\s*\(")
 
 
@@ -50,6 +54,18 @@ class NoExtra(WorkflowMissing):
         self.args = (f"questions about data {needed}",)
 
 
+def _on_a_stack_of_its_own(judged: Callable[P, T]) -> Callable[P, T]:
+    """What is too deep for a parser must not depend on the depth of its caller: a log keeps it."""
+
+    @wraps(judged)
+    def called(*args: P.args, **kwargs: P.kwargs) -> T:
+        with ThreadPoolExecutor(max_workers=1) as thread:
+            return thread.submit(judged, *args, **kwargs).result()
+
+    return called
+
+
+@_on_a_stack_of_its_own
 def findings(sql: str, dialect: Dialect, tables: Collection[Table]) -> tuple[str, ...]:
     """What is wrong with a query; nothing where its rendered text may be shown and run."""
     tree = _parsed(sql, dialect)
@@ -64,6 +80,7 @@ def findings(sql: str, dialect: Dialect, tables: Collection[Table]) -> tuple[str
     return () if _is_fixed(tree, dialect, tables) else (REWRITTEN,)
 
 
+@_on_a_stack_of_its_own
 def rendered(sql: str, dialect: Dialect) -> str:
     """A checked query as it is shown and run: one statement, without comments.
 
@@ -86,6 +103,7 @@ def bound(text: str, views: str) -> str:
     return f"WITH {views}{' ' if own == text else ', '}{own}"
 
 
+@_on_a_stack_of_its_own
 def unproven(sql: str, dialect: Dialect, tables: Collection[Table]) -> tuple[Unproven, ...]:
     """The names of a checked query of which only the database can say that they are columns."""
     tree = _parsed(sql, dialect)
@@ -96,6 +114,7 @@ def unproven(sql: str, dialect: Dialect, tables: Collection[Table]) -> tuple[Unp
     return tuple(columns(tree, tables, dialect).unproven) if dialect == "postgres" else ()
 
 
+@_on_a_stack_of_its_own
 def tables_of(sql: str, dialect: Dialect) -> tuple[str, ...]:
     """The tables that a query reads, without those that it defines; none of what is no query."""
     tree = _parsed(sql, dialect)

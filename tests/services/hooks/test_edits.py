@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 import msgspec
@@ -16,7 +15,7 @@ from preflights_es.bootstrap import Opened, opened_process
 from preflights_es.core.events import Actor
 from preflights_es.core.questions import WrittenQuestion
 from preflights_es.services import sessions
-from preflights_es.services.hooks.agents import HookEvent, event_of
+from preflights_es.services.hooks.agents import HookEvent
 from preflights_es.services.hooks.answer import looked_at
 from preflights_es.services.hooks.memory import FILE, remembered
 from preflights_es.services.hooks.products import is_product
@@ -136,21 +135,6 @@ def test_what_is_remembered_is_only_a_help(house: Opened) -> None:
         assert answered(house, edit("app/db.py", "import mysql")) != {}
     assert file.stat().st_mode & 0o777 == 0o600
     assert len(remembered(house.process.settings.root).turned) == len(DECISIONS)
-
-
-def test_a_megabyte_is_looked_at_quickly(house: Opened) -> None:
-    line = "value = compute(order, customer)  # as in the module of before\n"
-    text = line * (1_000_000 // len(line))
-    said = {"tool_name": "Write", "tool_input": {"file_path": "a", "content": text}}
-    content = json.dumps(said).encode()
-    answered(house, edit("app/db.py", "import mysql"))
-    took = []
-    for _ in range(5):
-        before = process_time()
-        event = event_of(content)
-        assert looked_at(house.request(), "claude", event, house.process.settings.root) == {}
-        took.append(process_time() - before)
-    assert min(took) < 0.05
 
 
 @pytest.mark.parametrize(

@@ -156,3 +156,12 @@ def test_a_query_close_to_every_limit_is_still_rendered_as_itself() -> None:
         for sql in (wide, deep):
             assert len(rendered(sql, dialect)) > len(sql)
             assert findings(sql, dialect, TABLES) == ()
+
+
+def test_what_is_too_deep_does_not_depend_on_the_caller() -> None:
+    sql = "SELECT " + "abs(" * 39 + "turns" + ")" * 39 + " AS a FROM sessions"
+
+    def below(levels: int) -> tuple[str, ...]:
+        return below(levels - 1) if levels else findings(sql, "sqlite", TABLES)
+
+    assert below(0) == below(300) == below(600) == ()
