@@ -125,6 +125,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """Pairs of prompt name and the version that a new session uses."""
     always_led: bool = False
     """The reference, too, answers as a provider: no step is decided without a response."""
+    temperature: float | None = None
+    """Sent by default where the model takes one and the settings say neither it nor `top_p`."""
     aside: bool = False
     """Whether its sessions are never `last`: the program opens them, one a day or an occasion."""
     looks_up: bool = False

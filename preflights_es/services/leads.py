@@ -108,7 +108,10 @@ class Leads:
             return Lead("sim", GENERATION, parameters, strict)
         from preflights_es.providers.capabilities import digest_of, parameters_for
 
-        sent = parameters_for(settings.provider, settings.model, settings)
+        asked = settings
+        if settings.temperature is None and settings.top_p is None:
+            asked = msgspec.structs.replace(settings, temperature=workflow.temperature)
+        sent = parameters_for(settings.provider, settings.model, asked)
         address = digest_of(settings.provider, settings.base_url)
         return Lead(settings.provider, settings.model, sent, strict, address)
 

@@ -27,8 +27,7 @@ from preflights_es.workflows.compiler.compiler_types import (
 )
 from preflights_es.workflows.compiler.prompting import schema_of
 
-TEMPERATURE: Final = 0.0  # both are sent only where the model still takes them (seed 2, 8.1)
-TOP_P: Final = 0.3
+TOP_P: Final = 0.3  # sent only where the model takes it and no temperature is sent (seed 2, 8.1)
 
 
 class Adapter(LLMPort):
@@ -64,11 +63,11 @@ class Adapter(LLMPort):
         found = load_settings(Path.cwd(), options=Options(provider=self.provider, **typed))
         if api_key:
             found = replace(found, keys={**found.keys, found.provider: Secret(api_key)})
-        self.settings: Settings = replace(
-            found,
-            temperature=TEMPERATURE if found.temperature is None else found.temperature,
-            top_p=TOP_P if found.top_p is None else found.top_p,
-        )
+        if found.top_p is None:
+            said_none = found.temperature is None
+            heat = WORKFLOW.temperature if said_none else found.temperature
+            found = replace(found, temperature=heat, top_p=TOP_P)
+        self.settings: Settings = found
 
     @property
     def model(self) -> str:

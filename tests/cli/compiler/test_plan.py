@@ -96,6 +96,35 @@ def answered(house: Project, api: FakeAPI) -> Callable[[str], Result]:
     return asked
 
 
+@pytest.mark.parametrize(
+    ("model", "said", "sent"),
+    [
+        ("gpt-4o", {}, {"temperature": 0.0}),
+        ("gpt-4o", {"PREFLIGHTS_TEMPERATURE": "0.7"}, {"temperature": 0.7}),
+        ("gpt-4o", {"PREFLIGHTS_TOP_P": "0.3"}, {"top_p": 0.3}),
+        ("gpt-6", {}, {}),
+    ],
+)
+def test_a_pass_sends_a_temperature_of_zero_where_the_model_takes_one(
+    house: Project, api: FakeAPI, model: str, said: dict[str, str], sent: dict[str, float]
+) -> None:
+    api.script(text("{}"))
+    env = {"OPENAI_API_KEY": "sk-test-0123456789", "PREFLIGHTS_BASE_URL": api.openai, **said}
+    documented(house).call("plan", "project", "--provider", "openai", "--model", model, env=env)
+    named = dict(begun(house)["setup"]["lead"]["parameters"])
+    body = api.requests[0].body
+    for name in ("temperature", "top_p"):
+        assert body.get(name) == sent.get(name)
+        assert (name in named) == (name in sent)
+
+
+def test_other_workflows_send_no_temperature_unless_it_is_set(house: Project, api: FakeAPI) -> None:
+    api.script(text("{}"))
+    env = {"OPENAI_API_KEY": "sk-test-0123456789", "PREFLIGHTS_BASE_URL": api.openai}
+    house.call("note", "Buy milk", "--provider", "openai", "--model", "gpt-4o", env=env)
+    assert "temperature" not in api.requests[0].body
+
+
 def test_a_report_shows_every_violation_and_obeys_no_escape(
     answered: Callable[[str], Result],
 ) -> None:
