@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import cycle
 from pathlib import Path
@@ -152,7 +152,7 @@ def _hook(
     folder: str,
     db: list[str],
     name: str,
-    event: dict[str, object],
+    event: Mapping[str, object],
     size: str = "",
     limit: float = HOOK,
 ) -> Figure:

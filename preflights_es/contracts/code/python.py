@@ -42,6 +42,8 @@ name( | for␣ | <loop>(?:range|enumerate|zip|sorted|reversed|map|filter)\(
 name( | ␣as␣ | with <dotted>\([^\n]{0,160}?\) as \w++~:
 name( | open( | with open\(
 name( | print( | print\(~f?[\"']
+name( | exec(|eval( | (?:exec|eval)\(~(?:[bfru]{0,2}+["']|\w{1,80}+[.(])
+name( | __import__( | __import__\(~["']
 name( | raise␣ | raise \w{0,80}(?:Error|Exception)\(
 name( | (self | \(self[,)]
 name( | self. | self\.\w{1,80}+\(
@@ -75,7 +77,9 @@ if elif | : | (?:el)?if (?=[^\n:]*[=<>()\[\].])<condition>~:~<statement>
 while | : | while <condition>~:~(?:\n~)?+<statement>
 else try finally except | : | (?:else|try|finally|except):~\n~<statement>
 except | except \(?[\w., ]{0,80}(?:Error|Exception)\b[\w., ]{0,80}\)?~:
-print | ( | print<call><end>
+from import | import & ; & ( | (?:from [\w.]{1,80}+ )?+import [\w.]{1,80}+(?: as \w++)?+
+    (?:~,~<imported>){0,30}+~;~<dotted><call><end>
+print exec eval | ( | (?:print|exec|eval)<call><end>
 assert | =|<|> | assert (?!that\b)[^\s=!<>][^\n=!<>]{0,120}(?:==|!=|<=|>=|<|>)
 assert | None|True|False | assert (?!that\b)[\w.()\[\]'\"]{1,80}+ is (?:not )?(?:None|True|False)\b
 """,

@@ -42,6 +42,13 @@ PYTHON: Final = (
     code("Python: a lambda", "sorted(orders, key=lambda o: o.total)"),
     code("Python: a test", "def test_total():\n    assert total(order) == 3"),
     code("Python: behind a sentence", "Do it like this:\n\ndef total(order):\n    return 1"),
+    code("Python: an import and a call", "from rota import rules; rules.check()"),
+    code("Python: two on a line", "import rota; rota.check(today)"),
+    code("Python: hidden in letters", "exec(base64.b64decode('cHJpbnQoMSk='))"),
+    code("Python: hidden in a sentence", "Then exec(zlib.decompress(data)) does it."),
+    code("Python: from a text", 'eval("total + 1")'),
+    code("Python: from a name", "exec(source)"),
+    code("Python: an import by name", "Call __import__('os').system('ls') there."),
 )
 JAVASCRIPT: Final = (
     code("JavaScript: a function", "function total(order) {\n  return order.total;\n}"),

@@ -98,6 +98,10 @@ ENGLISH: Final = tuple(
         "domain_cannot_import_infrastructure",
         "src/orders/application/cancel_order.py",
         "orders.application.CancelOrder",
+        "From Mars import goods; rules (see 3) apply.",
+        "Import the rota; check (and sign) it.",
+        "The exec (board) reviews the eval(uation) of the model.",
+        "Documents never name exec() or eval(): they are calls.",
     )
 )
 GERMAN: Final = tuple(
