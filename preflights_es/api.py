@@ -11,18 +11,23 @@ methods as coroutines.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, wraps
+from inspect import signature
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from types import SimpleNamespace, TracebackType
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, Self, TypeVar, get_type_hints
 
+import msgspec
 from msgspec.structs import replace
 
 from preflights_es import bootstrap
+from preflights_es.core.errors import Refused
 from preflights_es.core.events import Actor, ActorKind
 from preflights_es.core.evolution import Choices
 from preflights_es.core.questions import WrittenQuestion
 from preflights_es.core.rationale import Alternative, Reasons
+from preflights_es.core.text import shortened, shown
 from preflights_es.services import sessions
 from preflights_es.services.answers import Given
 from preflights_es.services.process import Process
@@ -42,6 +47,39 @@ if TYPE_CHECKING:
 
 Alternatives = Mapping[str, str] | Sequence[tuple[str, str]]
 """Names of what was not chosen, each with why."""
+SAID_MAX: Final = 40  # characters of a wrong argument that the error shows
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _checked(method: Callable[P, T]) -> Callable[P, T]:
+    """The same method, which refuses an argument of another type before it does anything.
+
+    Programs come without a type checker too, and a log keeps what it is given.
+    """
+
+    @wraps(method)
+    def called(*args: P.args, **more: P.kwargs) -> T:
+        kinds = _kinds(method)
+        given = signature(method).bind(*args, **more).arguments
+        for name, value in given.items():
+            try:
+                msgspec.convert(value, kinds.get(name, Any))
+            except msgspec.ValidationError as error:
+                told, kind = shown(shortened(repr(value), SAID_MAX)), kinds[name]
+                expected = kind.__name__ if isinstance(kind, type) else str(kind)
+                message = f"{name} is {told}, expected {expected.replace('collections.abc.', '')}"
+                raise Refused(message, code="wrong_type", argument=name) from error
+        return method(*args, **more)
+
+    return called
+
+
+@cache
+def _kinds(method: Callable[..., Any]) -> dict[str, Any]:
+    """Types of the arguments; that of the result may not be imported yet."""
+    written = {name: kind for name, kind in method.__annotations__.items() if name != "return"}
+    return get_type_hints(SimpleNamespace(__annotations__=written), globals())
 
 
 class Preflights:
@@ -55,6 +93,7 @@ class Preflights:
         """What all requests share: settings, the store, the projections."""
         return self._opened.process
 
+    @_checked
     def request(
         self, *, actor: str | None = None, kind: ActorKind | None = None, key: str = ""
     ) -> Request:
@@ -71,6 +110,7 @@ class Preflights:
 
     # 1. Deciding -----------------------------------------------------------------------------
 
+    @_checked
     def start(
         self,
         text: str,
@@ -110,6 +150,7 @@ class Preflights:
         request = self.request(key=key)
         return sessions.start(request, text, workflow, answers or (), written=written, reasons=why)
 
+    @_checked
     def answer(
         self,
         session: str,
@@ -141,6 +182,7 @@ class Preflights:
             request, session, answers, revise=revise, relays=relayed, reasons=why
         )
 
+    @_checked
     def accept(
         self,
         session: str,
@@ -175,24 +217,29 @@ class Preflights:
         request = self.request(key=key)
         return sessions.accept(request, session, by=by, expect=expect, reasons=why, choices=said)
 
+    @_checked
     def abandon(self, session: str, reason: str = "") -> Session:
         """Give a session up; it stays in the log."""
         return sessions.abandon(self.request(), session, reason)
 
+    @_checked
     def resume(self, session: str) -> Session:
         """Go on where an error, a crash or a strict session stopped."""
         return sessions.resume(self.request(), session)
 
     # 2. Looking ------------------------------------------------------------------------------
 
+    @_checked
     def show(self, session: str) -> Session:
         """A session as it stands."""
         return sessions.show(self.request(), session)
 
+    @_checked
     def sessions(self, limit: int | None = None) -> list[Session]:
         """The sessions of the project, newest first."""
         return list(sessions.sessions(self.request(), limit))
 
+    @_checked
     def decisions(
         self, *, at: int | None = None, category: str | None = None, everything: bool = False
     ) -> Decisions:
@@ -220,6 +267,7 @@ class Preflights:
 
         return inbox(self.request())
 
+    @_checked
     def why(self, what: str, field: str | None = None) -> list[Why]:
         """Where decided values came from: each with the answer, question, model and person behind.
 
@@ -235,12 +283,14 @@ class Preflights:
 
         return list(why(self.request(), what, field)[0].values)
 
+    @_checked
     def why_artifact(self, what: str) -> list[WhyArtifact]:
         """Where an artifact came from, named by its id; or all those of a session."""
         from preflights_es.services.why import why
 
         return list(why(self.request(), what)[0].artifacts)
 
+    @_checked
     def recall(self, question: str, *, everything: bool = False) -> Recall:
         """The accepted decisions that a question is about, the best first.
 
@@ -251,6 +301,7 @@ class Preflights:
 
         return recall(self.request(), question, everything=everything)
 
+    @_checked
     def learn(self, decision: str) -> Recall:
         """Ask the model of the settings for more words by which a decision is found.
 
@@ -261,12 +312,14 @@ class Preflights:
 
         return learn(self.request(), decision)
 
+    @_checked
     def replay(self, session: str) -> Replay:
         """Decide a recorded session again and compare every decision; no provider is asked."""
         from preflights_es.services.replays import replay
 
         return replay(self.request(), session)
 
+    @_checked
     def trail(self, session: str) -> list[TrailStep]:
         """Every event of a session, with the actor behind it."""
         from preflights_es.services.trail import trail
@@ -287,6 +340,7 @@ class Preflights:
         request = self.request()
         return usage(request, by, since=since, until=until, any_project=any_project)
 
+    @_checked
     def export(self, session: str) -> bytes:
         """A session as JSON Lines, verified."""
         from preflights_es.services.archives import lines

@@ -33,11 +33,14 @@ ADVICE: Final[dict[str, str]] = {
     "no_item_id": ": `preflights note tasks` lists them",
     "no_log": ": look at --db, PREFLIGHTS_DATABASE_URL and the settings file, or create it with "
     "`preflights admin db upgrade`",
-    "unknown_artifact": ": `preflights artifacts --all` lists those of this project",
+    "unknown_artifact": ": `preflights artifacts --all` lists those of this project; "
+    "`preflights accept` is for decisions",
     "unknown_session": ": `preflights sessions --all` lists those of this project",
+    "no_session_to_accept": ": `preflights sessions --all` lists those of this project; "
+    "`preflights approve` is for plans",
     "not_related": " (`preflights accept {session}` without it says which decisions are)",
     "person_chooses": ": name the person by --by, or leave the choice out",
-    "nothing_waits": ": `preflights inbox` lists what waits",
+    "nothing_waits": ": `preflights inbox` lists what waits; `preflights approve` is for plans",
     "not_accepted_yet": " (`preflights accept {session}`)",
     "nothing_matches": ": `preflights decisions` lists what is decided here",
     "other_database": ": name it by --on",

@@ -93,6 +93,19 @@ MOVED: Final = {
 }
 """Old names and new ones. The old names go in the next release."""
 
+MEANT: Final = {
+    "status": "`preflights inbox` lists what waits, `preflights sessions` every session",
+    "new": '`preflights start "what you want to build"` begins a session',
+    "list": "`preflights decisions` lists the decisions in force, `preflights sessions` every "
+    "session",
+    "search": '`preflights recall "what you look for"` finds decisions',
+    "supersede": "`preflights start INTENTION --supersedes DECISION` begins what replaces it",
+    "delete": "`preflights abandon SESSION` gives a session up, `preflights admin erase SESSION` "
+    "erases its contents",
+    "help": "`preflights --help` lists the commands, `preflights COMMAND --help` explains one",
+}
+"""Words that people try and that are no commands, each with the commands that do it."""
+
 
 @cache
 def workflows() -> tuple[str, ...]:
@@ -199,6 +212,9 @@ class Program(Lazy):
                     click.echo(f"{message}the next release removes the old name", err=True)
                 args = [*new.split(), *args[length:]]
                 break
+        if args and (meant := MEANT.get(args[0])) and not ctx.resilient_parsing:
+            message = f"there is no command {args[0]!r}: {meant}"
+            raise click.UsageError(message)
         if args and " " in args[0] and not ctx.resilient_parsing:
             message = "this is no command: to decide about it, put `start` before it"
             raise click.UsageError(f"found {args[0]!r}, and {message}")

@@ -274,9 +274,7 @@ def _opening(
     creates_where: str = "",
     writes_where: Sequence[str] = (),
 ) -> Callable[..., R]:
-    @click.option(
-        "--json", "as_json", is_flag=True, help="Print JSON (docs/api.md); ask no question."
-    )
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON; ask no question.")
     @click.option("-q", "--quiet", is_flag=True, help="Leave hints out.")
     @click.option("-v", "--verbose", is_flag=True, help="Say more on stderr.")
     @click.option("--db", metavar="URL", callback=given, help="The log's database.")

@@ -75,7 +75,7 @@ def _confirmed(app: Request, one: Session, by: str | None) -> int:
         return EXIT_REFUSED
     if code := exit_code(done):
         why = "; ".join(refusal.message for refusal in done.refusals) or _waits(done)
-        settle = f"preflights accept {short(one.session_id)}"
+        settle = shown_of(one.workflow).accept.format(id=short(one.session_id))
         click.echo(f"{short(one.session_id)} is not confirmed: {shown(why)}: {settle}", err=True)
     return code
 

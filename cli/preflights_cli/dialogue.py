@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -27,6 +27,9 @@ from preflights_es.services import sessions
 from preflights_es.services.answers import chosen
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
+
+HELP: Final = ("?", "h?", "help", "hilfe")
+"""What people type who want to know what can be typed; no answer."""
 
 
 class Left(Exception):
@@ -104,6 +107,9 @@ def answered(voice: Voice, session: Session, question: Question) -> answer_optio
         if not text.strip():
             click.echo("An answer is needed; Ctrl-D leaves it for later.", err=True)
             continue
+        if text.strip().casefold() in HELP:
+            click.echo(_help(question), err=True)
+            continue
         try:
             value = chosen(question, text)
         except Refused:
@@ -118,8 +124,13 @@ def answered(voice: Voice, session: Session, question: Question) -> answer_optio
         return [(question.id, (value,))]
 
 
+def _help(question: Question) -> str:
+    number = f"a number from 1 to {len(question.options)}, or " if question.options else ""
+    return f"Give {number}the answer in your own words. Ctrl-D leaves it for later."
+
+
 def _specified() -> str:
-    while not (text := line("In your own words: ").strip()):
+    while (text := line("In your own words: ").strip()).casefold() in ("", *HELP):
         pass
     return text
 

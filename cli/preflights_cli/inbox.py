@@ -34,12 +34,11 @@ FILED: Final = {
 }
 """The same of session files, by how they compare with the log."""
 SETTLES: Final = {
-    "proposal": "preflights accept {id}",
     "question": "preflights answer {id} VALUE",
     "model": "preflights resume {id}",
     "faulted": "preflights replay {id}",
 }
-"""The command that settles it; of what is filed by hand, the workflow says it."""
+"""The command that settles it; of proposals and what is filed by hand, the workflow says it."""
 
 
 @click.command()
@@ -112,7 +111,9 @@ def _syncs(file: FiledSession) -> str:
 def _command(one: Waiting) -> str:
     if one.file is not None:
         return "preflights sync"
-    command = SETTLES.get(one.kind) or shown_of(one.workflow).by_hand
+    shown_by = shown_of(one.workflow)
+    own = shown_by.accept if one.kind == "proposal" else shown_by.by_hand
+    command = SETTLES.get(one.kind, own)
     return command.format(id=short(one.session_id))
 
 

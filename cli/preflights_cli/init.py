@@ -56,7 +56,7 @@ NOTHING: Final = (
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is missing or stale.")
 @click.option("--print", "prints", is_flag=True, help="Write nothing; print the files.")
 @click.option("--remove", is_flag=True, help="Take out what was written for agents.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/api.md).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of a bug.")
 def init_command(
     agents: tuple[str, ...],

@@ -32,7 +32,7 @@ SESSIONS_A_JOB: Final = 10_000  # fewer are folded before another process has be
 
 @click.group()
 def projections_command() -> None:
-    """Manage projections (derived tables): artifacts, decisions, sessions, usage.
+    """Manage projections (derived tables): artifacts, decisions, items, memory, sessions, usage.
 
     A command that reads a projection brings it up to date first, so no service has to run. Where
     many processes record, `follow` spares readers the wait.

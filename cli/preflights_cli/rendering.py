@@ -44,6 +44,8 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """The module whose `run` is the conversation of a workflow in which a person accepts."""
     by_hand: str = "preflights show {id}"
     """The command for what a person has to do where nothing is asked and nothing proposed."""
+    accept: str = "preflights accept {id}"
+    """The command by which a person accepts what is proposed."""
     sources: Mapping[str, str] = {}
     """How a value came about, in words, by `Origin.source`."""
 

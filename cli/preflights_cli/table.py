@@ -25,7 +25,8 @@ Row = Sequence[str]
 PIPE_WIDTH: Final = 80  # characters where there is no terminal to ask
 CELL_MAX: Final = 60  # characters of a cell but the last; the rest is cut off
 BRIEF_MAX: Final = 120  # characters of the last cell, where it is not wanted whole
-WORD_MAX: Final = 24  # characters of a word that a column makes room for; a longer one is broken
+WORD_MAX: Final = 32  # characters of a word that a column makes room for; a longer one is broken
+BELOW: Final = "    "  # in front of a last cell that stands below its row
 COLUMN_MIN: Final = 4  # characters; a narrower terminal breaks lines itself
 GAP: Final = "  "  # between columns
 PAGE: Final = 500  # rows that are measured together, and held
@@ -62,6 +63,7 @@ def _pages(rows: Iterable[Row]) -> Iterator[list[Row]]:
 def _draw(names: Row, pages: Iterable[Sequence[Row]], *, whole: bool) -> None:
     wanted = [_size(name) for name in names]
     words = [_longest_word(name) for name in names]
+    beside = len(names)  # columns; the last cell stands below its row where words lack the room
     for number, page in enumerate(pages):
         rows = [[*map(_narrow, row[:-1]), _last(row[-1], whole=whole)] for row in page]
         columns = list(zip(*rows, strict=True))
@@ -69,10 +71,19 @@ def _draw(names: Row, pages: Iterable[Sequence[Row]], *, whole: bool) -> None:
         room = _width() - len(GAP) * (len(names) - 1)
         if sum(wanted) > room:
             words = [max(w, *map(_longest_word, c)) for w, c in zip(words, columns, strict=True)]
-        widths = _fitting(wanted, words, room)
+            least, last = _least(wanted, words), _least(wanted[-1:], words[-1:])
+            if number == 0 and len(names) > 2 and least - last <= room < least:
+                beside -= 1
+        room = _width() - len(GAP) * (beside - 1)
+        widths = _fitting(wanted[:beside], words[:beside], room)
         if number == 0:
             _echo_heading(names, widths)
         click.echo("\n".join(_lines(rows, widths)))
+
+
+def _least(wanted: Sequence[int], words: Sequence[int]) -> int:
+    """How wide columns are that break no word of a common length."""
+    return sum(min(width, word, WORD_MAX) for width, word in zip(wanted, words, strict=True))
 
 
 def _fitting(wanted: Sequence[int], words: Sequence[int], room: int) -> list[int]:
@@ -109,16 +120,19 @@ def _echo_heading(names: Row, widths: Sequence[int]) -> None:
     for line in _lines([names], widths):
         click.echo(click.style(line, bold=True), color=colour)
     rule = "─" if _speaks_unicode() else "-"
-    click.echo(rule * (sum(widths) + len(GAP) * (len(widths) - 1)))
+    below = _width() if len(widths) < len(names) else 0
+    click.echo(rule * max(sum(widths) + len(GAP) * (len(widths) - 1), below))
 
 
 def _lines(rows: Iterable[Row], widths: Sequence[int]) -> Iterator[str]:
     """What is printed of rows: as many lines as the cell takes that has the most."""
     for row in rows:
-        cells = [_wrapped(cell, width) for cell, width in zip(row, widths, strict=True)]
+        cells = [_wrapped(cell, width) for cell, width in zip(row, widths, strict=False)]
         for parts in zip_longest(*cells, fillvalue=""):
             padded = (p + " " * (w - _size(p)) for p, w in zip(parts, widths, strict=True))
             yield GAP.join(padded).rstrip()
+        if len(widths) < len(row) and row[-1]:
+            yield from (f"{BELOW}{line}" for line in _wrapped(row[-1], _width() - len(BELOW)))
 
 
 def _narrow(text: str) -> str:
@@ -152,7 +166,7 @@ def _wrapped(text: str, width: int) -> list[str]:
         if used + size > width:
             if line:
                 lines.append(line)
-            *full, line = _chopped(word.lstrip(" "), width)
+            *full, line = _chopped(word.lstrip(" "), width) or [""]
             lines += full
             used = _size(line)
         else:

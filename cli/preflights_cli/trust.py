@@ -25,7 +25,7 @@ VALUE_MAX: Final = 300  # characters of a value: six of them fit on a terminal o
 @click.argument("file", required=False)
 @click.option("--list", "lists", is_flag=True, help="List the files that are trusted.")
 @click.option("--revoke", "revokes", is_flag=True, help="Stop trusting a file.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/api.md); ask no question.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON; ask no question.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of a bug.")
 def trust_command(file: str | None, lists: bool, revokes: bool, as_json: bool) -> int:
     """Trust the settings file of this repository, as it is now.

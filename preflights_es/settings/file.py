@@ -187,7 +187,7 @@ def _converted(source: Source, data: Any) -> FileSettings | None:
     try:
         table = msgspec.convert(rest, _shape())
     except msgspec.ValidationError as error:
-        raise source.wrong(*_place(str(error))) from error
+        raise source.wrong(*_place(str(error), _shape())) from error
     values = {key: value for key in KEYS if (value := getattr(table, key)) is not None}
     for key in values if not source.is_own else ():
         if KEYS[key].is_own:
@@ -218,7 +218,7 @@ def _workflow(source: Source, name: str, data: Any) -> Any:
     try:
         table = msgspec.convert(data, told.shape)
     except msgspec.ValidationError as error:
-        at, found = _place_of_entry(data, told.shape) or _place(str(error))
+        at, found = _place_of_entry(data, told.shape) or _place(str(error), told.shape)
         raise source.wrong((name, *at), found) from error
     return told.configured(source, table)
 
@@ -244,7 +244,7 @@ def _place_of_entry(data: Any, shape: type) -> tuple[tuple[str, ...], str] | Non
             try:
                 msgspec.convert(given, get_args(kind)[1])
             except msgspec.ValidationError as error:
-                inside, text = _place(str(error))
+                inside, text = _place(str(error), get_args(kind)[1])
                 return (field, name, *inside), text
     return None
 
@@ -253,15 +253,31 @@ _PLACE = late_pattern(r" - at `(?:key in )?\$(.*)`$")
 _UNKNOWN = late_pattern(r"Object contains unknown field `([^`]*)`")
 
 
-def _place(message: str) -> tuple[tuple[str, ...], str]:
-    """The path of keys in a validation message, and the message without it."""
+def _place(message: str, shape: Any) -> tuple[tuple[str, ...], str]:
+    """The path of keys in a validation message about a shape, and the message without it."""
     found = _PLACE.search(message)
     text = message[: found.start()] if found else message
     path = tuple(re.findall(r"[^.\[\]]+", found.group(1))) if found else ()
     path = tuple(part for part in path if not part.isdigit() and part != "...")
     if unknown := _UNKNOWN.search(text):
-        return (*path, unknown.group(1)), "unknown key: see docs/configuration.md for those known"
+        known = ", ".join(_keys_at(shape, path))
+        return (*path, unknown.group(1)), f"unknown key: expected one of {known}"
     return path, (text[0].lower() + text[1:]).replace(" | null`", "`")
+
+
+def _keys_at(shape: Any, path: tuple[str, ...]) -> tuple[str, ...]:
+    """The keys of a table within a shape."""
+    for key in path:
+        shape = get_type_hints(_struct_of(shape))[key]
+    return tuple(_struct_of(shape).__struct_encode_fields__)
+
+
+def _struct_of(kind: Any) -> type[msgspec.Struct]:
+    """The table in a type: itself, or what it is a list or a choice of."""
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return kind
+    inner = filter(None, (_struct_of(one) for one in get_args(kind)))
+    return next(inner, msgspec.Struct)
 
 
 def line_of(text: str, path: tuple[str, ...]) -> int:

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 from preflights_es.core.errors import SettingsError
@@ -86,7 +87,10 @@ def own_folder(root: Path, common: Path) -> Path:
     folder = common / FOLDER
     for path in (folder, folder / "log.db"):
         if path.is_symlink():
-            raise SettingsError(f"{path} is a link, and may lead to any file: {INSTEAD}")
+            raise SettingsError(
+                f"{path} is a link, and may lead to any file: if you made it, name what it leads "
+                f"to with --db or PREFLIGHTS_DATABASE_URL; else remove it: rm {quote(str(path))}"
+            )
     return folder
 
 

@@ -93,7 +93,7 @@ class PostgresDatabase:
     taken: type[Exception] = psycopg.IntegrityError
     keeps = (
         "the server's files hold what was erased until VACUUM FULL, its journal for some time "
-        "after that (docs/operations.md)"
+        "after that"
     )
 
     def __init__(self, url: URL) -> None:

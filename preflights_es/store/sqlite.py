@@ -71,7 +71,7 @@ class SqliteDatabase:
     dialect: Dialect = "sqlite"
     begin = "BEGIN IMMEDIATE"
     taken: type[Exception] = sqlite3.IntegrityError
-    keeps = "the database's own journal still holds what was erased (docs/audit.md)"
+    keeps = "the database's own journal still holds what was erased until no other process reads it"
 
     def __init__(self, url: SqliteFile) -> None:
         self.url = url

@@ -243,3 +243,40 @@ def test_the_service_of_the_page_starts_and_answers(
             assert (status, body["error"][:23]) == (422, "the intention is empty:")
 
     asyncio.run(played())
+
+
+WRONG: Final[dict[str, Any]] = {
+    "answers are text": lambda log: log.answer("last", "OAuth"),
+    "no answers": lambda log: log.answer("last", None),
+    "an intention of none": lambda log: log.start(None),
+    "an intention of bytes": lambda log: log.start(b"Add login"),
+    "a person of a number": lambda log: log.accept("last", by=3),
+    "a session of none": lambda log: log.show(None),
+    "options of one text": lambda log: log.start("Add login", question="Which?", options="OAuth"),
+    "a version of text": lambda log: log.accept("last", expect="3"),
+    "reasons of text": lambda log: log.accept("last", by="Ada", keep="x"),
+    "a moment of text": lambda log: log.decisions(at="today"),
+    "an id of a number": lambda log: log.why(3),
+    "a key of a number": lambda log: log.start("Add login", key=3),
+}
+
+
+@pytest.mark.parametrize("call", WRONG)
+def test_an_argument_of_another_type_is_refused_and_nothing_is_recorded(
+    log: Any, call: str
+) -> None:
+    before = log.start("Add login")
+    with pytest.raises(Refused, match=r", expected (str|int|Mapping|Sequence)") as refused:
+        WRONG[call](log)
+    assert refused.value.code == "wrong_type"
+    assert log.show(before.session_id) == log.show("last")
+    assert len(log.sessions()) == 1
+
+
+def test_a_loop_refuses_the_same(tmp_path: Path) -> None:
+    async def asked() -> None:
+        async with preflights_es.open_async(tmp_path) as log:
+            with pytest.raises(Refused, match="text is None, expected str"):
+                await log.start(None)  # type: ignore[arg-type]  # what a program may say
+
+    asyncio.run(asked())

@@ -291,3 +291,24 @@ def test_colours_are_the_terminals_unless_a_variable_says_otherwise(house: Proje
     for command in ("show", "sessions", "log"):
         assert "\x1b[1m" in house.call(command, env={"FORCE_COLOR": "1"}).out
         assert "\x1b" not in house.call(command).out
+
+
+def test_a_key_and_enter_in_one_burst_are_taken(house: Project) -> None:
+    with terminal(house, "start", "Add OAuth login", "--answer", "auth_strategy=OAuth") as t:
+        t.proposal()
+        t.press("a\r")
+        assert "written to docs/decisions" in t.rest()
+    assert house.show()["status"] == "accepted"
+
+
+@pytest.mark.parametrize("word", ["?", "help", "Help"])
+def test_a_call_for_help_is_no_answer(house: Project, word: str) -> None:
+    with terminal(house, "start", "Add a login") as t:
+        t.expect(ANSWER)
+        t.type(word)
+        told = t.expect(ANSWER)
+        assert "a number from 1 to" in told
+        assert "Ctrl-D leaves it for later." in told
+        t.end()
+        t.rest()
+    assert house.show()["provenance"][1:] == []

@@ -9,7 +9,7 @@ import sys
 import click
 import pytest
 
-from preflights_cli.commands import MOVED, SECTIONS, commands, workflows
+from preflights_cli.commands import MEANT, MOVED, SECTIONS, commands, workflows
 from preflights_cli.main import preflights
 from tests.cli.program import Project
 from tests.markdown import ROOT
@@ -168,3 +168,23 @@ def test_nothing_else_on_the_command_line_names_a_workflow() -> None:
         if path.relative_to(folder).parts[0] != "workflows":
             found = [line for line in path.read_text().splitlines() if named.search(line)]
             assert found == [], path
+
+
+@pytest.mark.parametrize("word", MEANT)
+def test_a_word_that_people_try_names_the_command_that_is_meant(house: Project, word: str) -> None:
+    done = house.call(word, "login", "--json")
+    assert (done.code, done.out) == (2, "")
+    assert f"there is no command {word!r}: `preflights " in done.err
+    named = re.findall(r"`preflights ((?:admin )?[a-z]+|--help)", done.err)
+    assert named
+    assert set(named) <= {*commands(), "--help"}, "each names a command that is there"
+
+
+def test_help_names_every_projection(house: Project) -> None:
+    names = [
+        one["name"]
+        for one in house.call("admin", "projections", "status", "--json").json["projections"]
+    ]
+    assert f"(derived tables): {', '.join(names)}." in " ".join(
+        house.call("admin", "projections", "--help").out.split()
+    )

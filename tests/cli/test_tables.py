@@ -160,7 +160,7 @@ def test_a_trail_of_many_steps_has_them_all_as_a_table(house: Project) -> None:
     done = house.call("audit", "trail")
     steps = house.call("audit", "trail", "--format", "csv").out.splitlines()[1:]
     assert len(steps) > 2 * PAGE
-    rows = [line.split()[:2] for line in done.out.splitlines()[2:] if line[0] != " "]
+    rows = [line.split()[:2] for line in done.out.splitlines()[3:] if line[0] != " "]
     assert rows == [[step.split(",")[1][-8:], step.split(",")[2]] for step in steps]
 
 
@@ -171,3 +171,15 @@ def test_at_a_terminal_a_table_is_as_wide_as_the_terminal(house: Project) -> Non
             shown = person.rest().splitlines()
         assert len(shown) >= lines
         assert all(len(line) <= 110 for line in shown)
+
+
+def test_a_last_cell_stands_below_its_row_where_words_would_be_broken() -> None:
+    words = ["x" * 30, "y" * 30, "auth_strategy=PostgreSQL and more of it", ""]
+    assert drawn(("a", "b", "what"), [words[:3], [*words[:2], ""]]) == [
+        f"a{' ' * 31}b",
+        "    what",
+        "─" * PIPE_WIDTH,
+        f"{words[0]}  {words[1]}",
+        f"    {words[2]}",
+        f"{words[0]}  {words[1]}",
+    ]

@@ -110,6 +110,8 @@ def plan_named(request: Request, typed: str) -> str:
 def row_named(rows: Iterable[PlanRow], typed: str) -> PlanRow:
     """The artifact whose id is, or begins with, what was typed; `last` is the newest.
 
+    The id of its session, or the end of that, means it as well: `inbox` and `sessions` show those.
+
     Raises:
         Refused: none or several.
     """
@@ -118,10 +120,12 @@ def row_named(rows: Iterable[PlanRow], typed: str) -> PlanRow:
         return rows[-1]
     fits = len(wanted) >= ids.TYPED_MIN and set(wanted) <= DIGITS
     found = [row for row in rows if fits and row.planned.id.startswith(wanted)]
+    found = found or [row for row in rows if fits and row.session_id.endswith(wanted)]
     if len(found) == 1:
         return found[0]
     if not found:
         message = f"no artifact matches {shown(one_line(typed))!r}"
+        message = "this project has no artifact" if wanted == LAST else message
         raise Refused(message, code="unknown_artifact", typed=typed)
     named = ", ".join(f"{row.planned.id} ({row.planned.type})" for row in found[:NAMED_MAX])
     more = f" and {len(found) - NAMED_MAX} more" if len(found) > NAMED_MAX else ""

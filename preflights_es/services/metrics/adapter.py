@@ -80,7 +80,7 @@ class LLMClient:
         """The response, stripped.
 
         Raises:
-            ValueError: nothing came, or a message has no such role.
+            ValueError: nothing came, a message has no such role, or its content is no text.
             LLMError: the call failed.
             SettingsError: a key or a package is missing.
         """
@@ -111,7 +111,11 @@ def _message(said: Mapping[str, str]) -> Message:
     if role not in ROLES:
         message = f"found the role {role!r}, expected one of {', '.join(ROLES)}"
         raise ValueError(message)
-    return Message(cast("Literal['system', 'user', 'assistant']", role), said["content"])
+    content: object = said["content"]
+    if not isinstance(content, str):
+        message = f"found {content!r} as the content of a message, expected text"
+        raise ValueError(message)
+    return Message(cast("Literal['system', 'user', 'assistant']", role), content)
 
 
 class Log(Protocol):

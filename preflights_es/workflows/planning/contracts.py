@@ -10,9 +10,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from preflights_es.contracts.contract import Contract
-from preflights_es.core.text import visible
-from preflights_es.core.verdict import Violation
-from preflights_es.workflows.planning.values import DAY_MINUTES, MINIS_MAX, REASONING_MAX
+from preflights_es.workflows.planning.values import MINIS_MAX, REASONING_MAX
 
 ID_MAX = 60  # characters
 
@@ -33,15 +31,8 @@ class DayPlan(BaseModel):
 
     focus_task_id: Id | None
     mini_task_ids: Annotated[list[Id], Field(max_length=MINIS_MAX)] = _absent()
-    buffer_minutes: Annotated[float, Field(ge=0, le=DAY_MINUTES)] = _absent()
-    reasoning: Annotated[str, StringConstraints(min_length=1, max_length=REASONING_MAX)]
-
-
-def violations(payload: dict[str, Any]) -> tuple[Violation, ...]:
-    """What the schema cannot say of a plan, whatever the day."""
-    if visible(payload["reasoning"]):
-        return ()
-    return (Violation("/reasoning", "expected words"),)
+    buffer_minutes: Annotated[float, Field(ge=0)] = _absent()
+    reasoning: Annotated[str, StringConstraints(max_length=REASONING_MAX)]
 
 
 PLANNING = Contract(
@@ -52,5 +43,4 @@ PLANNING = Contract(
     unknown="drop",
     failure=False,
     code=False,
-    checks=violations,
 )

@@ -23,8 +23,7 @@ from preflights_es.workflows.planning.schedule import Day
 from preflights_es.workflows.planning.state import State
 from preflights_es.workflows.planning.values import (
     BUFFER,
-    BUFFER_MAX,
-    BUFFER_MIN,
+    DAY_MINUTES,
     REASONING_MAX,
     Plan,
     Situation,
@@ -81,8 +80,9 @@ def plan(day: Day, payload: dict[str, Any]) -> Plan:
 
 
 def _buffer(payload: dict[str, Any]) -> int:
-    """Whole minutes; those of the rules where the model gives none, or there is none to keep."""
-    return ceil(payload.get("buffer_minutes", 0)) or BUFFER
+    """Whole minutes; those of the rules where the model gives none."""
+    said: float = payload.get("buffer_minutes", BUFFER)
+    return min(ceil(said), DAY_MINUTES)
 
 
 # What the contract alone cannot say ----------------------------------------------------------
@@ -90,8 +90,7 @@ def _buffer(payload: dict[str, Any]) -> int:
 
 def violations(day: Day, payload: dict[str, Any]) -> tuple[Violation, ...]:
     """What is wrong with a plan for this day (RESOLUTIONS of seed 3)."""
-    found = [*_unknown(day, payload)]
-    return tuple(found) or (*_against_rules(day, payload), *_buffer_wrong(payload))
+    return tuple(_unknown(day, payload) or _against_rules(day, payload))
 
 
 def _unknown(day: Day, payload: dict[str, Any]) -> list[Violation]:
@@ -126,11 +125,3 @@ def _against_rules(day: Day, payload: dict[str, Any]) -> list[Violation]:
             expected = "expected a task of 5 to 20 minutes that is not of high importance"
             found.append(Violation(f"/mini_task_ids/{i}", expected))
     return found
-
-
-def _buffer_wrong(payload: dict[str, Any]) -> list[Violation]:
-    buffer = payload.get("buffer_minutes")
-    count = (payload["focus_task_id"] is not None) + len(payload.get("mini_task_ids", ()))
-    if buffer is None or (buffer == 0 and count < 2) or BUFFER_MIN <= buffer <= BUFFER_MAX:
-        return []
-    return [Violation("/buffer_minutes", f"expected {BUFFER_MIN} to {BUFFER_MAX}")]

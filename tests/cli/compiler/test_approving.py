@@ -234,3 +234,30 @@ def test_a_document_that_was_edited_meanwhile_refuses_the_approval(shop: Project
         "path": [".preflights/glossary.md"],
         "what": "changed",
     }
+
+
+# 5. What the inbox says ----------------------------------------------------------------------
+
+
+def test_the_inbox_names_the_command_that_approves_a_plan(shop: Project) -> None:
+    one = drafted(shop)
+    assert shop.call("approve", one).code == 3, "a script proposes it"
+    (row,) = shop.call("inbox", "--json").json["waiting"]
+    assert row["command"] == f"preflights approve {row['session_id'][-8:]}"
+    done = shop.call(*row["command"].split()[1:], *BY)
+    assert (done.code, standings(shop)) == (0, {one: "approved"})
+
+
+def test_approve_and_accept_point_to_each_other_where_there_is_none(house: Project) -> None:
+    assert refused(house, "approve", "last") == (
+        "this project has no artifact: `preflights artifacts --all` lists those of this project; "
+        "`preflights accept` is for decisions"
+    )
+    assert "`preflights approve` is for plans" in refused(house, "accept")
+    assert "`preflights approve` is for plans" in refused(house, "accept", "last")
+
+
+def test_last_is_the_newest_plan(shop: Project) -> None:
+    older, newer = drafted(shop), drafted(shop)
+    assert shop.call("approve", "last", *BY).code == 0
+    assert standings(shop) == {older: "draft", newer: "approved"}

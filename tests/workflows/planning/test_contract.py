@@ -35,8 +35,6 @@ def test_an_answer_as_the_specification_has_it_is_taken_as_it_is(path: Any) -> N
     [
         ({"reasoning": "x"}, "/focus_task_id"),
         ({"focus_task_id": "a"}, "/reasoning"),
-        (answer(reasoning=""), "/reasoning"),
-        (answer(reasoning=" "), "/reasoning"),
         (answer(reasoning="x" * 2_001), "/reasoning"),
         (answer(reasoning=None), "/reasoning"),
         (answer("", reasoning="x"), "/focus_task_id"),

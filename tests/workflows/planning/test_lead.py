@@ -67,6 +67,19 @@ def test_what_a_model_says_is_kept_in_whole_minutes_and_on_one_line() -> None:
     assert (plan.plan.buffer_minutes, plan.plan.reasoning) == (13, "First this.")
 
 
+@pytest.mark.parametrize(("said", "kept"), [(0, 0), (0.2, 1), (9.5, 10), (31, 31)])
+def test_a_model_says_any_pause_and_no_words_where_it_has_none(said: float, kept: int) -> None:
+    plan = Planned(answer("a.1", "a.3", buffer_minutes=said, reasoning=""))
+    assert (plan.chosen, plan.plan.reasoning) == (("a.1", ("a.3",), kept), "")
+    assert (plan.view.calls, plan.replayed()) == (1, "identical")
+
+
+def test_a_pause_longer_than_the_day_becomes_one_that_fits() -> None:
+    plan = Planned(answer("a.1", "a.3", buffer_minutes=1e300))
+    first, second = plan.plan.blocks
+    assert second.start - first.end == plan.plan.buffer_minutes < 1_440
+
+
 def test_a_models_plan_with_too_little_time_gives_up_its_minis() -> None:
     plan = Planned(BOTH, day=situation(*THREE, end=NINE + 100))
     assert plan.chosen == ("a.1", (), 0)
@@ -106,9 +119,6 @@ def test_what_a_plan_takes_from_notes_is_named_by_its_source() -> None:
         (answer("a.1", "a.1"), "/mini_task_ids/0"),
         (answer(None), "/focus_task_id"),
         (answer(None, "a.2"), "/focus_task_id"),
-        (answer("a.1", "a.2", buffer_minutes=0), "/buffer_minutes"),
-        (answer("a.1", "a.2", buffer_minutes=9.5), "/buffer_minutes"),
-        (answer("a.1", buffer_minutes=31), "/buffer_minutes"),
     ],
 )
 def test_what_breaks_a_rule_is_asked_for_once_more(given: dict[str, Any], place: str) -> None:

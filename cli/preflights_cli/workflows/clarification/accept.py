@@ -13,7 +13,7 @@ from preflights_cli.rendering import said
 from preflights_cli.workflows.clarification.choice_options import chosen, keep_option
 from preflights_cli.workflows.clarification.choices import resolved
 from preflights_cli.workflows.clarification.start import mark_of
-from preflights_es.core.errors import Refused
+from preflights_es.core.errors import Refused, UnknownSession
 from preflights_es.core.evolution import Choices
 from preflights_es.core.rationale import Reasons
 from preflights_es.services import sessions
@@ -80,7 +80,10 @@ def accept_command(
     if mark:
         _check(app, session, mark)
     choices = chosen(supersedes, keep)
-    found = _accepted(app, session, by, mark, expect, why, choices)
+    try:
+        found = _accepted(app, session, by, mark, expect, why, choices)
+    except UnknownSession as unknown:
+        raise Refused(str(unknown), code="no_session_to_accept", **unknown.fields) from unknown
     if voice.as_json or not is_terminal():
         return said(voice, found)
 

@@ -113,6 +113,7 @@ def _key() -> str:
         click.echo("[a]ccept, [r]evise, [e]dit the reasons, [l]eave? ", nl=False)
         try:
             key = click.getchar().lower()
+            key = key.strip("\r\n") or key  # Enter behind it, in one burst
         except EOFError:
             raise Left from None
         click.echo(key if key.isprintable() else "")

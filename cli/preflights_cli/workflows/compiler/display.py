@@ -154,4 +154,4 @@ def left_out(one: LeftOut) -> str:
     return f"{one.count:,} {what}"
 
 
-SHOWN: Final = Shown(describe=describe, hint=hint)
+SHOWN: Final = Shown(describe=describe, hint=hint, accept="preflights approve {id}")

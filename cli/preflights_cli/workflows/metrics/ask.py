@@ -6,7 +6,7 @@ import csv
 import io
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from math import isnan
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +14,8 @@ from typing import Any, Final
 import click
 
 from preflights_cli.common import Voice, given, key_option, language_option, led, recording, whole
+from preflights_cli.dialogue import Left, line
+from preflights_cli.main import EXIT_INTERRUPTED
 from preflights_cli.rendering import exit_code, said
 from preflights_es.core.errors import Refused
 from preflights_es.core.text import shown_lines
@@ -202,22 +204,26 @@ class Asking:
         # A hint names the next command: until the end, it is the next line.
         quiet, self._voice.quiet = self._voice.quiet, True
         code, session = 0, ""
-        for line in lines:
-            text = line.strip()
-            if text.casefold() in QUIT:
-                break
-            if not text:
-                session = ""
-                continue
-            try:
-                asked = self.followed_up(text, session) if session else self.begun(text)
-                code = self.told(asked)
-            except Refused as error:
-                self._voice.warn(str(error))
-                code, session = 1, ""
-                continue
-            session = asked.session_id if asked.status == "needs_answers" else ""
-            self._app.notices.clear()
+        try:
+            for typed in lines:
+                text = typed.strip()
+                if text.casefold() in QUIT:
+                    break
+                if not text:
+                    session = ""
+                    continue
+                try:
+                    asked = self.followed_up(text, session) if session else self.begun(text)
+                    code = self.told(asked)
+                except Refused as error:
+                    self._voice.warn(str(error))
+                    code, session = 1, ""
+                    continue
+                session = asked.session_id if asked.status == "needs_answers" else ""
+                self._app.notices.clear()
+        except KeyboardInterrupt:
+            click.echo(err=True)
+            code = EXIT_INTERRUPTED
         self._voice.quiet = quiet
         if session:
             self._voice.hint("Answer later with: preflights ask --follow-up TEXT")
@@ -233,13 +239,11 @@ def _safe(value: object) -> object:
 
 
 def _typed() -> Iterator[str]:
-    """Lines of a person; Ctrl-D and Ctrl-C end them."""
-    while True:
-        try:
-            yield click.prompt("Q", prompt_suffix=": ", default="", show_default=False)
-        except (click.Abort, EOFError):
-            click.echo(err=True)
-            return
+    """Lines of a person; Ctrl-D ends them."""
+    with suppress(Left):
+        while True:
+            yield line("Q: ")
+    click.echo(err=True)
 
 
 def _piped() -> Iterator[str]:
