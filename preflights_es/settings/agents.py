@@ -8,10 +8,12 @@ an editor sets in a person's own terminal (`TERM_PROGRAM`, `CURSOR_TRACE_ID`).
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import NAME_MAX, problem
 
 NAMED: Final = "AI_AGENT"  # https://github.com/vercel/vercel/pull/13762: holds the agent's name
@@ -91,6 +93,7 @@ HOMES: Final = {"claude": ("CLAUDE_CONFIG_DIR", ".claude"), "codex": ("CODEX_HOM
 CI: Final = ("CI", "GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL", "TEAMCITY_VERSION", "TF_BUILD")
 """https://github.com/watson/ci-info/blob/master/vendors.json; most set `CI`, too."""
 
+_VERSIONED: Final = late_pattern(r"([a-z][a-z-]*[a-z])[_/@ ]v?(\d+(?:[-._]\d+){1,3})(?=_|\W|\Z)")
 _UNSET: Final = ("", "0", "false", "no")
 _YES: Final = ("1", "true", "yes")
 
@@ -99,7 +102,13 @@ def agent_of(env: Mapping[str, str]) -> str:
     """The agent whose environment this is, with a version where it says one; empty without one."""
     said = env.get(NAMED, "").strip()
     found = next((name for name, _ in signs(env)), "")
-    return said if found and _is_name(said) else found
+    return _spoken(said) if found and _is_name(said) else found
+
+
+def _spoken(said: str) -> str:
+    """Name and version, where it is so written: `claude-code_2-1-330_harness`, `codex/0.169.0`."""
+    name = _VERSIONED.match(said)
+    return f"{name[1]} {re.sub('[-_]', '.', name[2])}" if name else said
 
 
 def home_of(agent: str, env: Mapping[str, str]) -> Path | None:

@@ -363,3 +363,21 @@ def test_a_decision_that_is_accepted_meanwhile_is_compared_too(house: Project) -
         )
         assert (found, step.decisions) == ([0, 1], ())
         assert log.show(ready[1]).status == "ready"
+
+
+def test_of_many_that_differ_five_are_named_and_one_command_is_advised(house: Project) -> None:
+    uids: list[str] = []
+    for number in range(7):
+        keeps = [word for uid in uids for word in ("--keep", f"{uid}={WHY}")]
+        uids.append(
+            decided(house.call, f"Database {number}", "Keep orders in a database", *keeps)["uid"]
+        )
+    decided(house.call, "MySQL")
+    told = house.call("accept", "last", "--by", "Ada").out
+    assert told.count("  Contradicts ") == 5
+    id_ = house.show()["session_id"][-8:]
+    assert f"  and 2 more: `preflights accept {id_} --json`\n" in told
+    assert told.count("--keep") == 1
+    assert f"  preflights accept {id_} --by NAME --supersedes UID --keep UID=REASON\n" in told
+    every = house.call("accept", id_, "--by", "Ada", "--json").json["related"]
+    assert {one["uid"] for one in every} == set(uids)

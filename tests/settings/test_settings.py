@@ -868,7 +868,12 @@ def test_unheard_becomes_a_person_by_saying_so(project: Path) -> None:
         ({"OPENCODE": "1"}, "opencode"),
         ({"AI_AGENT": "devin@1"}, "devin@1"),
         ({"AI_AGENT": "1"}, "agent"),
-        ({"AI_AGENT": "claude-code/2.1.4", "CLAUDECODE": "1"}, "claude-code/2.1.4"),
+        ({"AI_AGENT": "claude-code/2.1.4", "CLAUDECODE": "1"}, "claude-code 2.1.4"),
+        (
+            {"AI_AGENT": "claude-code_2-1-330_harness", "CLAUDECODE": "1"},
+            "claude-code 2.1.330",
+        ),
+        ({"AI_AGENT": "gpt-5_1 of Ada"}, "gpt-5_1 of Ada"),
         ({"AI_AGENT": "\x1b[2J", "CLAUDECODE": "1"}, "claude-code"),
         ({"CLAUDECODE": "0"}, ""),
         ({"CODEX_HOME": "/home/ada/.codex"}, ""),

@@ -140,11 +140,12 @@ def _judged_one(question: Question, value: str, other: Answer | None) -> Resolve
         return "placeholder"
     if not question.options:
         return Resolved(value, "typed")
-    folded = value.casefold()
-    for option in question.options[:-1]:
-        if option.casefold() == folded:
-            return Resolved(option, "chosen")
-    return Resolved(value, "custom")
+    by_name = {option.casefold(): option for option in question.options[:-1]}
+    if option := by_name.get(value.casefold()):
+        return Resolved(option, "chosen")
+    # An agent lets a person choose several where ours takes one value.
+    several = [by_name.get(part.casefold(), "") for part in value.split(", ")]
+    return Resolved(", ".join(several), "chosen") if all(several) else Resolved(value, "custom")
 
 
 _OTHER: Final = OTHER.casefold()

@@ -75,11 +75,10 @@ def _decides_more(new: Decision, old: Decision) -> bool:
 
 
 def _values(one: Decision) -> dict[str, str]:
-    """By field; without the description of what has no category, which each decision words anew."""
-    values = {_plain(name): _plain(value) for name, value in one.fields}
+    """By field; none of what has no category: its fields bear the same name and mean anything."""
     if _plain(one.category) == "other":
-        values.pop("description", None)
-    return values
+        return {}
+    return {_plain(name): _plain(value) for name, value in one.fields}
 
 
 def _same(one: str, other: str) -> bool:

@@ -87,6 +87,7 @@ def test_several_options_are_one_value(house: Opened) -> None:
     )
     assert found.patch is not None
     assert found.patch.fields == (("Queue", "Kafka, NATS"),)
+    assert found.provenance[-1].source == "chosen"
 
 
 @pytest.mark.parametrize("word", ["recommended", "Empfohlen"])

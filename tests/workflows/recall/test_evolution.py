@@ -51,6 +51,12 @@ def test_only_decisions_of_one_category_contradict_each_other(new: Decision, old
         assert new.category == old.category
 
 
+def test_two_open_answers_without_a_category_are_no_conflict() -> None:
+    food = Decision(category="Other", fields=(("Decision", "Pizza"),), intention="Plan the party")
+    music = Decision(category="Other", fields=(("Decision", "Jazz"),), intention="Plan the ball")
+    assert evolution(music, food) == "none"
+
+
 @given(DECISIONS)
 def test_a_decision_that_says_the_same_changes_nothing(one: Decision) -> None:
     assert evolution(one, one) == "none"

@@ -26,6 +26,7 @@ ADVICE = {
     "undecided": ": give an option, its number or your own words, or go on later with "
     "`preflights resume`",
 }
+RELATED_MAX: Final = 5  # older decisions that are named; the others are counted
 SOURCES = {
     "detected": "named by the intention",
     "stated": "stated in the intention",
@@ -56,11 +57,14 @@ def describe(voice: Voice, session: Session) -> None:
     for line in _others(found):
         voice.say(f"  {shown(line)}")
     is_open = bool(waiting(session))
-    for one in found.related:
-        if is_open or not one.needs_choice:
-            voice.say(f"  {compared(one)}")
+    related = [one for one in found.related if is_open or not one.needs_choice]
+    for one in related[:RELATED_MAX]:
+        voice.say(f"  {compared(one)}")
+    if (more := len(related) - RELATED_MAX) > 0:
+        voice.say(f"  and {more:,} more: `preflights accept {short(found.session_id)} --json`")
     if is_open:
-        voice.say("Nothing is accepted yet. Supersede what differs, or keep it and say why:")
+        each = ", one option for each" if more > 0 else ""
+        voice.say(f"Nothing is accepted yet. Supersede what differs, or keep it and say why{each}:")
         for command in _choosing(session):
             voice.say(command)
 
@@ -190,6 +194,8 @@ def _choosing(session: Session) -> list[str]:
     found = waiting(session)
     command = f"preflights accept {short(session.session_id)}"
     command += "" if is_terminal() else " --by NAME"
+    if len(found) > RELATED_MAX:
+        return [f"  {command} --supersedes UID --keep UID=REASON"]
     replaced = " ".join(f"--supersedes {short(one.uid)}" for one in found)
     kept = " ".join(f"--keep {quote(short(one.uid) + '=REASON')}" for one in found)
     return [f"  {command} {replaced}", f"  {command} {kept}"]

@@ -1,0 +1,73 @@
+"""`prompts`: the texts that models are sent, by the names that `--prompt` takes."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+import click
+
+from preflights_cli.common import Voice
+from preflights_cli.table import streamed
+from preflights_es.core.errors import Refused
+from preflights_es.core.prompts import Prompt, prompt
+from preflights_es.runtime.registry import WORKFLOWS
+
+DIGITS: Final = 12
+"""Of a digest, in a table."""
+Used = tuple[str, str, Prompt]
+"""A prompt's name, its workflow, and the version that a new session uses."""
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def prompts_command(name: str | None, as_json: bool) -> int:
+    """List the prompts in use, or print one, to change it and try it by `--prompt NAME=FILE`.
+
+    \b
+    Examples:
+      preflights prompts
+      preflights prompts clarify > new.md
+      preflights regress --prompt clarify=new.md
+    """
+    used = [
+        (key, workflow.name, prompt(workflow.package, id_))
+        for workflow in WORKFLOWS.values()
+        for key, id_ in workflow.prompts
+    ]
+    if name is not None:
+        used = [_named(name, used)]
+        if not as_json:
+            sys.stdout.buffer.write(used[0][2].text.encode())  # byte by byte as it is sent
+            return 0
+    voice = Voice(as_json=as_json, quiet=False, verbose=False)
+    rows = [_row(*one, whole=name is not None) for one in used]
+    voice.json({"format": "prompts/1", "prompts": rows})
+    if not as_json:
+        streamed(
+            ("name", "version", "workflow", "sha256"),
+            ((key, one.id, workflow, one.sha256[:DIGITS]) for key, workflow, one in used),
+        )
+    return 0
+
+
+def _named(name: str, used: list[Used]) -> Used:
+    """The prompt that is meant, by its name or version.
+
+    Raises:
+        Refused: none is called so, or several are.
+    """
+    found = [one for one in used if name in (one[0], one[2].id)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        versions = " or ".join(one[2].id for one in found)
+        raise Refused(f"several prompts are called {name}: give {versions}", code="unknown_prompt")
+    known = ", ".join(dict.fromkeys(one[0] for one in used))
+    raise Refused(f"no prompt {name!r}: expected one of {known}", code="unknown_prompt")
+
+
+def _row(name: str, workflow: str, found: Prompt, *, whole: bool) -> dict[str, str]:
+    row = {"name": name, "version": found.id, "workflow": workflow, "sha256": found.sha256}
+    return row | {"text": found.text} if whole else row
