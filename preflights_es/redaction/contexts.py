@@ -34,6 +34,9 @@ chpasswd | ["'\s][\w.-]{1,32}:(?P<password>«A»{3,64})["']?\s{0,9}\|\s{0,9}(?:s
 echo | \becho\s+["']?(?P<password>«A»{3,128})["']?\s{0,9}\|(?:\s{0,9}sudo\s-S|[^\n|]{0,99}-stdin)
 net user | \bnet\s+user\s+[^\s/]{1,64}\s+(?![/*])«P»
 htpasswd | \bhtpasswd\s+-\w*b\w*\s+\S{1,99}\s+\S{1,99}\s+«P»
+key-data | (?i:\bclient-key-data["']?\s*:\s*)["']?(?P<key>[A-Za-z0-9+/=]{16,})
+$ | (?<![\w$])(?P<password>\$(?:apr1|1|5|6|y|2[abxy]?|argon2\w{1,2}|scrypt)\$[\w./$=,+-]{20,})
+{s | \{(?i:s?sha(?:256|512)?)\}(?P<password>[A-Za-z0-9+/]{20,}={0,2})
 sqlplus | \bsqlplus\s+[\w$#]{1,64}/(?P<password>[^\s@"']{1,99})@
 machine | \bmachine\s+\S{1,99}\s+login\s+\S{1,99}\s+password\s+«P»
 by | (?i:\b(?:user|role|to)\s+\S{1,80}\s+identified\s+(?:with\s+\S{1,40}\s+)?by\s+)«Q»
@@ -57,6 +60,29 @@ def places(text: str) -> Iterator[Span]:
         if start >= done:
             yield start, end, kind
             done = end
+
+
+_COOKIES: Final = (
+    r"(?i)(?:(?<![\w])(?P<set>set-)?cookie2?[\"'`\\]{0,2}\s{0,3}[:=,]\s{0,3}"
+    r"|\bcurl\b[^\n]{0,250}?\s(?:-b|--cookie)[ =])[\"'`]{0,2}"
+    r"(?P<pairs>[\w.!#$%&*+^|~-]{1,80}=[^\n\"'`\ufdd0]{1,4000})"
+)
+_COOKIE: Final = r"[\w.!#$%&*+^|~-]{1,80}=(?P<token>[^\s;,]{8,4000})"
+
+
+def cookies(text: str) -> Iterator[Span]:
+    """Values in the headers of cookies that are no plain word: most of them log a person in."""
+    if "cookie" not in lower(text) and "curl" not in text:
+        return
+    for header in compiled(_COOKIES).finditer(text):
+        start, end = header.span("pairs")
+        if header["set"]:  # its attributes follow
+            end = min(end, text.find(";", start) % (len(text) + 1))
+        for found in compiled(_COOKIE).finditer(text, start, end):
+            value = found["token"]
+            is_word = len(value) < 16 and (value.isalpha() or value.isdigit())
+            if not is_word and not refers(value, quoted=False):
+                yield (*found.span("token"), "token")
 
 
 _HEADER: Final = (

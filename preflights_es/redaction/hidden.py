@@ -23,7 +23,9 @@ def redact_hidden(
     found = redact(text, kinds, by_form=by_form)
     for form in readings(text):
         seen = redact(form, kinds, by_form=by_form)
-        if len(seen.kinds) > len(found.kinds):
+        more = len(seen.kinds) - len(found.kinds)
+        # As many secrets, but more of one: a character within it had hidden its end.
+        if more > 0 or (more == 0 and found.kinds and len(seen.text) < len(plain_form(found.text))):
             found = seen
     return found
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from preflights_es.redaction.addresses import emails, escaped_emails
-from preflights_es.redaction.contexts import headers, pairs, places
+from preflights_es.redaction.contexts import cookies, headers, pairs, places
 from preflights_es.redaction.keyword_rules import labels
 from preflights_es.redaction.numbers import cards, ibans, phones
 from preflights_es.redaction.options import options
@@ -16,7 +16,7 @@ from preflights_es.redaction.token_formats import shapes, web_tokens
 
 # The order is a priority: an exact shape before a place, a place before an address.
 _SHAPES: Final = (private_keys, shapes, web_tokens)
-_PLACES: Final = (options, places, ibans, cards, phones, headers, pairs, labels)
+_PLACES: Final = (options, places, ibans, cards, phones, headers, cookies, pairs, labels)
 _ADDRESSES: Final = (emails, escaped_emails)
 RULES: Final[tuple[Callable[[str], Iterator[Span]], ...]] = (*_SHAPES, *_PLACES, *_ADDRESSES)
 SHAPED: Final = (*_SHAPES, *_ADDRESSES)

@@ -10,6 +10,7 @@ from preflights_es.redaction.patterns import Span, compiled, named, rules
 # One a line, as the vendors document them and secret scanners collect them. What ends a shape is
 # greedy and unbounded: a long credential goes as a whole, and no search starts again inside it.
 _KEYS: Final = r"""
+LS0tLS1CRUdJTi(?:BSU0Eg|BQUklW|BFQyBQ|BPUEVO|BFTkNS|BEU0Eg)[A-Za-z0-9+/=]{16,}
 AKIA(?:(?=[A-Z]{0,15}[0-9])[A-Z0-9]{10,}|[A-Z0-9]{16,})
 A(?:SIA|BIA|CCA)(?=[A-Z]{0,15}[0-9])[A-Z0-9]{12,}
 ABSK«W»{40,}[+/=A-Za-z0-9]*
