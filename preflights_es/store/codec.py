@@ -30,6 +30,7 @@ class Codec:
         kernel = (*SESSION_EVENTS, *COMPLETION_EVENTS, *ARTIFACT_EVENTS)
         self._decoders = _Decoders((*kernel, *workflow.events))
         self._upcasters: dict[str, Upcaster] = {**workflow.upcasters, **COMPLETION_UPCASTERS}
+        self._deciders = {workflow.decider}
 
     def draft(self, event: Event, input_id: str | None = None) -> Draft:
         """An event ready to be appended; an Input needs its id."""
@@ -61,10 +62,12 @@ class Codec:
         """The event that a stored one holds.
 
         Raises:
-            LogFromFuture: the tag is not known here.
+            LogFromFuture: the tag is not known here, or the decider has a higher number.
             ErasedSession: the payload was erased.
             LogDamaged: it is not what the tag says.
         """
+        if stored.decider not in self._deciders:
+            self._check_decider(stored)
         if stored.data is None or stored.type in self._upcasters:
             return self.decode_payload(stored, *self.upcast(stored))
         return self.decode_payload(stored, stored.type, stored.data)
@@ -75,14 +78,29 @@ class Codec:
         if decode is None and self.workflow.missing:
             return opaque_event(stored)
         if decode is None:
-            raise LogFromFuture(
-                f"session {stored.session_id}, event {stored.version}: {tag!r} is not known to "
-                "this version: upgrade preflights, or remove the event if it is not ours"
-            )
+            raise _newer(stored, f"its tag {tag} is not known here")
         try:
             return decode(data)
         except (ValueError, RecursionError) as error:
             raise _none(stored, tag, error) from error
+
+    def _check_decider(self, stored: Stored) -> None:
+        """Remember a decider of today or before.
+
+        Raises:
+            LogFromFuture: rules that are not here yet decided it.
+        """
+        name, _, number = stored.decider.rpartition("/")
+        ours, _, last = self.workflow.decider.rpartition("/")
+        is_numbered = number.isdecimal() and last.isdecimal() and not self.workflow.missing
+        if name == ours and is_numbered and int(number) > int(last):
+            raise _newer(stored, f"decider {stored.decider}, this version has {ours}/{last}")
+        self._deciders.add(stored.decider)
+
+
+def _newer(stored: Stored, found: str) -> LogFromFuture:
+    where = f"session {stored.session_id}, event {stored.version}"
+    return LogFromFuture(f"{where}: written by a newer Preflights ({found}): upgrade preflights")
 
 
 def unambiguous(stored: Stored) -> None:

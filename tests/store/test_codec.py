@@ -359,8 +359,30 @@ def test_a_tag_that_is_not_known_is_of_the_future() -> None:
     message = str(caught.value)
     assert session_id in message
     assert "event 1" in message
-    assert "'post.letter.v1'" in message
+    assert "written by a newer Preflights (its tag post.letter.v1 is not known here)" in message
     assert "upgrade preflights" in message
+
+
+def test_rules_of_a_higher_number_are_of_the_future() -> None:
+    store, session_id = old_log()
+    first = store.read(session_id)[0]
+    codec = Codec(THEN)
+    name, _, number = THEN.decider.rpartition("/")
+    codec.decode(replace(first, decider=f"{name}/0"))
+    for foreign in ("", "another/9", name, f"{name}/x"):
+        codec.decode(replace(first, decider=foreign))
+    newer = f"{name}/{int(number) + 1}"
+    with pytest.raises(LogFromFuture, match=f"a newer Preflights .decider {newer}, this version"):
+        codec.decode(replace(first, decider=newer))
+
+
+def test_a_field_that_a_known_tag_does_not_have_is_damage() -> None:
+    store, session_id = old_log()
+    first = store.read(session_id)[0]
+    assert first.data is not None
+    more = replace(first, data=first.data.replace(b"{", b'{"colour":"red",', 1))
+    with pytest.raises(LogDamaged, match="unknown field `colour`"):
+        Codec(THEN).decode(more)
 
 
 def test_an_erased_payload_is_no_event() -> None:
