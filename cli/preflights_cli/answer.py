@@ -73,7 +73,7 @@ def revise_command(
 ) -> int:
     """Change an answer before the decision is accepted; the old one stays in the log.
 
-    Another value drops the reason of the former one: say why with --because.
+    Another value drops the reason of the value before: say why with --because.
 
     \b
     Examples:
@@ -96,8 +96,8 @@ def resume_command(session: str | None, no_input: bool, app: Request, voice: Voi
     Without SESSION it takes the only one that waits, and lists them where several wait; where none
     does, it shows the last one.
 
-    If an earlier error left an Input undecided, decide it now. With --provider or another option
-    of a model, that model leads from here on (mock: the rules).
+    If an error stopped the last step, the step runs now. With --provider or another option of a
+    model, that model takes the next steps (mock: the rules).
 
     \b
     Examples:

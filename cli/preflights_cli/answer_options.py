@@ -97,5 +97,5 @@ def _listed(value: Any) -> list[Any]:
 def _values(where: str, key: str, value: Any) -> tuple[str, ...]:
     values = value if isinstance(value, list) else [value]
     if not all(isinstance(v, str) for v in values):
-        raise Refused(f"{where}: the answer to {key!r} is no text, nor a list of texts")
+        raise Refused(f"{where}: the answer to {key!r} is neither a text nor a list of texts")
     return tuple(values)

@@ -116,7 +116,7 @@ JOBS_MAX: Final = 256  # processes
 @click.option("--bisect", "bisects", is_flag=True, help="Exit codes of `git bisect run`.")
 @reading
 def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **asked: Any) -> int:
-    """Hold recorded sessions against today's code, or against a change.
+    """Run recorded sessions again with today's code, or with a change, and judge the result.
 
     Without a change every decision must be as recorded. With one, sessions run again, and what
     people accepted says whether that is worse. Exit codes: 0 same or PASS, 1 different or BLOCK,

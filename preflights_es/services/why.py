@@ -123,7 +123,7 @@ def _in_force(request: Request, what: str) -> list[tuple[Why, str]]:
         known = request.process.store.head
         values += [one for one in _of_log(beside, what) if known(one[0].session_id) is None]
     if not values:
-        message = f"no session, and no field that is in force, matches {what!r}"
+        message = f"{what!r} is no session, and no field of a decision in force"
         raise Refused(message, code="nothing_matches", typed=what)
     return values
 

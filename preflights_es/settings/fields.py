@@ -85,7 +85,7 @@ FIELDS: Final = (
     Setting(
         *("language", str),
         metavar="LANGUAGE",
-        help="Language of sentences: de or en; default: the locale.",
+        help="Language of the sentences that the program writes: de or en; default: the locale.",
     ),
     Setting("actor", needs_trust=True),
     Setting(

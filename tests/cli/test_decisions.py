@@ -182,7 +182,7 @@ def test_what_a_model_read_is_the_models(house: Project, api: FakeAPI) -> None:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (("Weather",), "no session, and no field that is in force, matches 'Weather'"),
+        (("Weather",), "'Weather' is no session, and no field of a decision in force"),
         (("last", "Weather"), "has no field 'Weather': it has Category, Strategy"),
         (("deadbeef", "Strategy"), "no session matches 'deadbeef'"),
     ],

@@ -103,7 +103,7 @@ def test_why_does_not_tell_of_a_decision_that_only_a_row_says_is_in_force(house:
     wrote(house, "UPDATE projected_decisions SET accepted_at = 1")
     done = house.call("why", "Strategy")
     assert (done.code, done.out) == (1, "")
-    assert "no field that is in force" in done.err
+    assert "no field of a decision in force" in done.err
 
 
 @pytest.mark.parametrize(

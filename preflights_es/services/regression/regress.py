@@ -86,7 +86,7 @@ def regress(
     drawn: Drawn = undrawn,
     announce: Announce = untold,
 ) -> Report:
-    """Hold recorded sessions against today's code, or against a change.
+    """Run recorded sessions again with today's code, or with a change, and judge the result.
 
     Args:
         named: sessions of the log, files and folders; all of the project where there are none.

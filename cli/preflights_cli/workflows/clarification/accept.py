@@ -60,8 +60,8 @@ def accept_command(
 
     Without SESSION it accepts the only proposal that waits; where several wait, it lists them.
 
-    A decision in force that has another value needs a word of the person: supersede it, or keep
-    both for a reason.
+    Where a decision in force has another value, you choose: supersede it, or keep both and say
+    why.
 
     Without a terminal and without --by a script accepts: the record says "proposed" until
     a person accepts it.

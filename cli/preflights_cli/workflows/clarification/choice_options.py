@@ -11,7 +11,7 @@ keep_option = click.option(
     "keep",
     multiple=True,
     metavar="DECISION=REASON",
-    help="Keep a decision that differs in force, too; repeatable.",
+    help="Keep an older decision that differs in force; repeatable.",
 )
 
 

@@ -25,9 +25,11 @@ def approve_command(
 ) -> int:
     """Approve an artifact: the next passes read it, and its file is written.
 
-    It takes the place of the former one of its type; of an ImplementationPlan, of its target; of a
-    RefactorPlan, of its goal. ID is the artifact's id, at least four characters of its beginning,
-    or `last`, the newest.
+    It supersedes the approved artifact of the same type. An ImplementationPlan supersedes only the
+    one of the same target, a RefactorPlan the one of the same goal.
+
+    ID is the artifact's id, at least four characters of its beginning, the id of its session, or
+    `last`, the newest.
 
     Without a terminal and without --by a script approves: the artifact is proposed until a person
     approves it.
