@@ -42,7 +42,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     run: Callable[[Call, Any], Awaitable[Any]]
     """Takes the call and its arguments; gives what `gives` says, or what the client must ask."""
     reads: bool = False
-    """Whether it records nothing."""
+    """Whether it changes nothing that a person would mind; a search may record its question."""
     repeats: bool = False
     """Whether the same call again records nothing more."""
 

@@ -31,8 +31,9 @@ ASKS: Final = {
         ]
     },
 }
-EDIT: Final = {
+EDIT: Final[dict[str, Any]] = {
     "session_id": "c-1",
+    "tool_use_id": "toolu_2",
     "tool_name": "Edit",
     "tool_input": {"file_path": "app/queue.py", "old_string": "", "new_string": "import kafka"},
 }
@@ -131,7 +132,10 @@ def test_a_clone_without_a_log_asks_once_too(house: Project) -> None:
     house.log.with_name("hooks.json").unlink(missing_ok=True)
     house.log.parent.rmdir()
     assert hook(house, "PreToolUse", EDIT) != {}
-    assert hook(house, "PreToolUse", EDIT) == {}
+    file = house.folder / EDIT["tool_input"]["file_path"]
+    file.parent.mkdir()
+    file.write_text("import kafka\n")
+    assert hook(house, "PreToolUse", {**EDIT, "tool_use_id": "toolu_3"}) == {}
     assert not house.log.exists()
 
 

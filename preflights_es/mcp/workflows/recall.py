@@ -53,5 +53,6 @@ TOOLS: Final = (
         takes=Question,
         gives=Recalled,
         run=_recall,
+        reads=True,
     ),
 )

@@ -155,9 +155,12 @@ def asking(agent: str, reason: str, *, attended: bool = True) -> Output:
             said = {"hookEventName": "PreToolUse", "additionalContext": told}
             return {"systemMessage": reason, "hookSpecificOutput": said}
         case _:
+            # Claude Code's dialog before a Write or Edit does not show the reason: the person reads
+            # the message, and the model the context.
             said = {
                 "hookEventName": "PreToolUse",
                 "permissionDecision": "ask",
                 "permissionDecisionReason": reason,
+                "additionalContext": reason,
             }
-            return {"hookSpecificOutput": said}
+            return {"systemMessage": reason, "hookSpecificOutput": said}

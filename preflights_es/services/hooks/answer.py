@@ -43,22 +43,27 @@ def looked_at(
     folder: Path,
     environment: Mapping[str, str] = MappingProxyType({}),
 ) -> Output:
-    """A question to the person where an edit contradicts a decision; once in a conversation."""
+    """A question to the person where an edit contradicts a decision.
+
+    It is asked once in a conversation, and again as long as the file lacks the lines.
+    """
     from preflights_es.services.hooks.edits import edits  # the beginning needs none of it
 
     found = [one for one in edits(event.tool_name, event.tool_input) if one.added]
     if not found:
         return {}
     from preflights_es.services.hooks.contradicted import contradictions
-    from preflights_es.services.hooks.memory import has_asked, remember, remembered
+    from preflights_es.services.hooks.memory import agreed, has_asked, remember, remembered
 
     memory = remembered(folder)
     before = dict(memory.turned)
     conversation = event.conversation or agent
-    asked = memory.asked.get(conversation, ())
+    asked = agreed(memory, conversation, request.process.settings.root, event.tool_use_id)
     against = contradictions(request, found, memory, asked)
     if against:
-        has_asked(memory, conversation, (one.rule.uid for one in against))
+        added = {one.path: one.added for one in found}
+        about = ((one.rule.uid, one.file, added[one.file]) for one in against)
+        has_asked(memory, conversation, about, event.tool_use_id)
     if against or memory.turned != before:
         remember(folder, memory)
     if not against:

@@ -85,6 +85,9 @@ class Contradiction(msgspec.Struct, frozen=True):
     field: Turned
     option: str
     path: str
+    """Of the file, as people call it."""
+    file: str
+    """The same, as the agent says it."""
 
     @property
     def reason(self) -> str:
@@ -104,7 +107,7 @@ def contradictions(
     """The first contradiction of each decision that edits contradict.
 
     Args:
-        asked: uids of decisions about which the person was asked before.
+        asked: uids of decisions about which the person agreed before.
     """
     settings = request.process.settings
     looked = [one for one in edits if one.added and not _is_apart(one.path, settings)]
@@ -136,7 +139,9 @@ def _first(
             for option in _named(field, edit, (*words, *signs((field.value,)))):
                 # Another decision has it, or the project itself a module of that name.
                 if not _has(chosen, option) and not _is_own(option, edit, settings):
-                    return Contradiction(rule, field, option, _relative(edit.path, settings))
+                    return Contradiction(
+                        rule, field, option, _relative(edit.path, settings), edit.path
+                    )
     return None
 
 

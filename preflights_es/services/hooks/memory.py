@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -13,17 +14,30 @@ from preflights_es.system import atomic_file, bounded_read
 
 FILE: Final = "hooks.json"
 FILE_MAX: Final = 2_000_000  # bytes
+EDITED_MAX: Final = 4_000_000  # bytes of a file that was edited
+LINES_MAX: Final = 20  # of one edit
+DIGITS: Final = 16
 CONVERSATIONS_MAX: Final = 200  # of which it is known what was asked; the newest stay
 
 Field = tuple[str, str, tuple[str, ...]]
 """Name, value, and the products that were turned down."""
 
 
+class Asked(msgspec.Struct):
+    """The edit about which the person was asked."""
+
+    path: str
+    lines: list[str]
+    """Digests of lines that it adds, the first of them."""
+    call: str = ""
+    """The agent's own id of the call."""
+
+
 class Memory(msgspec.Struct):
     """What was asked, and what decisions turned down."""
 
-    asked: dict[str, list[str]] = {}
-    """By the conversation: uids of decisions about which the person was asked in it."""
+    asked: dict[str, dict[str, Asked]] = {}
+    """By the conversation: uids of decisions, and the edit about which the person was asked."""
     turned: dict[str, tuple[Field, ...]] = {}
     """By session and version of a decision in force."""
 
@@ -57,9 +71,41 @@ def forget(folder: Path) -> None:
         remember(folder, memory)
 
 
-def has_asked(memory: Memory, conversation: str, uids: Iterable[str]) -> None:
-    """Note about which decisions a person is asked in a conversation."""
-    before = memory.asked.pop(conversation, [])
-    memory.asked[conversation] = [*before, *uids]
+def has_asked(
+    memory: Memory, conversation: str, about: Iterable[tuple[str, str, Iterable[str]]], call: str
+) -> None:
+    """Note about which decisions and edits a person is asked in a conversation.
+
+    Args:
+        about: a decision's uid, the path of a file, and the lines that are to be added to it.
+    """
+    before = memory.asked.pop(conversation, {})
+    new = {uid: Asked(path, [*_digests(lines)][:LINES_MAX], call) for uid, path, lines in about}
+    memory.asked[conversation] = before | new
     for old in list(memory.asked)[:-CONVERSATIONS_MAX]:
         del memory.asked[old]
+
+
+def agreed(memory: Memory, conversation: str, root: Path, call: str) -> Iterator[str]:
+    """Uids of decisions about which the person was asked, and let the edit happen.
+
+    A file that lacks the lines shows that the person said no: then the same edit is asked about
+    again. Where no path is known, asking once is enough; and an editor that runs the hooks of two
+    agents asks about one call once.
+    """
+    for uid, one in memory.asked.get(conversation, {}).items():
+        try:
+            content = bounded_read.regular(root / one.path, EDITED_MAX) if one.path else b""
+        except (OSError, ValueError, bounded_read.Unreadable):
+            content = b""
+        text = content.decode("utf-8", "replace")
+        is_this = bool(call) and one.call == call
+        if is_this or not one.path or {*one.lines} <= {*_digests(text.splitlines())}:
+            yield uid
+
+
+def _digests(lines: Iterable[str]) -> Iterator[str]:
+    """Of lines that hold anything: what a file says is kept nowhere else."""
+    for line in map(str.strip, lines):
+        if line:
+            yield sha256(line.encode("utf-8", "replace")).hexdigest()[:DIGITS]

@@ -83,13 +83,32 @@ def test_there_are_enough_of_both() -> None:
     assert len(INNOCENT) >= 60
 
 
-def test_a_person_is_asked_once_in_a_conversation(house: Opened) -> None:
+def test_a_person_is_asked_again_until_the_file_has_the_lines(house: Opened) -> None:
     call = edit("app/db.py", "import mysql")
-    assert "PostgreSQL" in reason(answered(house, call, said="same"))
+    for _ in range(2):  # the person says no, and the agent tries it again
+        assert "PostgreSQL" in reason(answered(house, call, said="same"))
+    file = house.process.settings.root / "app" / "db.py"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("# the database\nimport mysql\n")
     assert answered(house, call, said="same") == {}
     assert answered(house, edit("app/x.py", "import mongodb"), said="same") == {}
     assert "Stripe" in reason(answered(house, edit("app/x.py", "import paypal"), said="same"))
     assert answered(house, call, said="other") != {}
+    file.unlink()
+    assert "PostgreSQL" in reason(answered(house, call, said="same"))
+
+
+def test_one_call_is_asked_about_once_whoever_runs_the_hook(house: Opened) -> None:
+    call = {**edit("app/db.py", "import mysql"), "tool_use_id": "toolu_1"}
+    assert answered(house, call, said="twice") != {}
+    assert answered(house, call, said="twice") == {}
+    assert answered(house, {**call, "tool_use_id": "toolu_2"}, said="twice") != {}
+
+
+def test_the_person_and_the_model_read_why_before_a_write(house: Opened) -> None:
+    told = answered(house, edit("app/db.py", "import mysql"))
+    assert told["systemMessage"] == told["hookSpecificOutput"]["additionalContext"]
+    assert told["systemMessage"] == reason(told)
 
 
 def test_every_agent_is_answered_in_its_own_shape(house: Opened) -> None:
