@@ -98,7 +98,7 @@ def test_a_person_is_asked_again_until_the_file_has_the_lines(house: Opened) -> 
     assert "PostgreSQL" in reason(answered(house, call, said="same"))
 
 
-def test_one_call_is_asked_about_once_whoever_runs_the_hook(house: Opened) -> None:
+def test_two_hooks_ask_about_one_call_once(house: Opened) -> None:
     call = {**edit("app/db.py", "import mysql"), "tool_use_id": "toolu_1"}
     assert answered(house, call, said="twice") != {}
     assert answered(house, call, said="twice") == {}
