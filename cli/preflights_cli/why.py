@@ -13,6 +13,7 @@ from preflights_cli.decisions import KINDS, who
 from preflights_cli.rendering import shown_of
 from preflights_es.core.events import UNSEEN
 from preflights_es.core.ids import short
+from preflights_es.core.json import encoded
 from preflights_es.core.lead import WRITERS
 from preflights_es.core.observed import told
 from preflights_es.core.plan_record import Cause, path_of
@@ -46,7 +47,8 @@ def why_command(what: str, field: str | None, app: Request, voice: Voice) -> int
     """Show where a value came from: the answer, question, intention, model and person behind it.
 
     Name a decision by its uid or its session. Name a field of the decisions in force by its name,
-    alone or after its category. Name an artifact by its id or its session.
+    alone or after its category. Name an artifact by its id or its session; FIELD is then a name in
+    its payload, such as `modules` or `modules.0.name`.
 
     \b
     Examples:
@@ -141,6 +143,9 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
     """What it was made from, and who decided on it."""
     of = f" of {one_line(one.subject)}" if one.subject else ""
     voice.say(voice.bold(shown(f"{one.type}{of}: {one.id}")))
+    if one.field:
+        value = shortened(encoded(one.value).decode(), RESPONSE_MAX)
+        voice.say(shown(f"  {one_line(one.field):<10} {value}"))
     voice.say(f"  standing   {one.standing}")
     if one.reason:
         voice.say(f"  reason     {_quoted(one.reason)}")

@@ -77,14 +77,14 @@ def _meant(
     except RecordWithoutSession:
         raise
     except UnknownSession:
-        if field is not None:
+        artifacts = why_artifacts.named(request, what, field or "")
+        if field is not None and not artifacts:
             raise
-        artifacts = why_artifacts.named(request, what)
         return ([] if artifacts else _in_force(request, what)), artifacts, ()
     session_id = at.sessions.resolved(what)
     read = at.process.history(session_id)
-    if read.workflow.planned is not None and field is None:
-        return [], why_artifacts.of_session(at, read), ()
+    if read.workflow.planned is not None:
+        return [], why_artifacts.of_session(at, read, field=field or ""), ()
     found = read.patches
     if read.workflow.decided is None and field is None and (sources := _sources(read)):
         return [], (), (_session(read, sources),)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import reduce
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
+
+from msgspec.structs import replace
 
 from preflights_es.artifacts.files import found_hash
 from preflights_es.core.errors import ErasedSession, Refused
 from preflights_es.core.events import UNSEEN, Input
-from preflights_es.core.ids import short
+from preflights_es.core.ids import SHORT, short
+from preflights_es.core.json import decoded
 from preflights_es.core.plan_record import Planned
 from preflights_es.core.questions import Answers
 from preflights_es.core.times import iso
@@ -27,11 +32,14 @@ ID_MIN: Final = 4  # characters by which an artifact can be named
 _ID: Final = re.compile(r"[0-9a-f]{4}[0-9a-f-]{0,32}")
 
 
-def named(request: Request, what: str) -> tuple[WhyArtifact, ...]:
+def named(request: Request, what: str, field: str = "") -> tuple[WhyArtifact, ...]:
     """The artifact whose id begins so, in the log or a session file; nothing where none does.
 
+    Args:
+        field: of its payload, as `of_session` takes it.
+
     Raises:
-        Refused: several do.
+        Refused: several do, or it has no such field.
     """
     typed = what.strip().lower()
     if not _ID.fullmatch(typed):
@@ -46,16 +54,19 @@ def named(request: Request, what: str) -> tuple[WhyArtifact, ...]:
         raise Refused(f"several artifacts begin with {what!r}: {ids}", code="ambiguous_artifact")
     for id_, session_id in found.items():
         at = looking(request, session_id)
-        return of_session(at, at.process.history(session_id), id_)
+        return of_session(at, at.process.history(session_id), id_, field)
     return ()
 
 
-def of_session(at: Request, read: Read, id_: str = "") -> tuple[WhyArtifact, ...]:
+def of_session(at: Request, read: Read, id_: str = "", field: str = "") -> tuple[WhyArtifact, ...]:
     """The artifacts of a session, or that one of them.
+
+    Args:
+        field: of the payload: a name, or the way to it (`modules.0.name`); empty for the whole.
 
     Raises:
         ErasedSession: what it made is gone.
-        Refused: it has none, or could not be folded.
+        Refused: it has none, none of them has the field, or it could not be folded.
     """
     session_id = read.head.session_id
     if read.trouble == "erased":
@@ -68,7 +79,31 @@ def of_session(at: Request, read: Read, id_: str = "") -> tuple[WhyArtifact, ...
         message = f"session {short(session_id)} has no artifact"
         raise Refused(message, code="no_artifact", session=short(session_id))
     came = imports_of(at.process, read)
-    return tuple(_why(at.process.settings.root, read, one, came) for one in found)
+    root = at.process.settings.root
+    if not field:
+        return tuple(_why(root, read, one, came) for one in found)
+    told, known = [], dict[str, None]()
+    for one in found:
+        payload = _payload(read, one)
+        known |= dict.fromkeys(payload if isinstance(payload, dict) else ())
+        with suppress(LookupError, ValueError, TypeError):
+            value = reduce(_inner, field.strip("/").replace("/", ".").split("."), payload)
+            told.append(replace(_why(root, read, one, came), field=field, value=value))
+    if not told:
+        one = found[-1]
+        has = f"it has {', '.join(known)}"
+        message = f"the {one.type} {one.id[:SHORT]} has no field {field!r}: {has}"
+        raise Refused(message, code="no_such_field", session=short(session_id))
+    return tuple(told)
+
+
+def _payload(read: Read, one: Planned) -> Any:
+    return decoded(getattr(read.folded[one.version - 1], "payload", "{}").encode())
+
+
+def _inner(value: Any, name: str) -> Any:
+    """What an object or a list holds under a name or a number."""
+    return value[int(name)] if isinstance(value, list) else value[name]
 
 
 def _why(root: Path, read: Read, one: Planned, came: tuple[ImportedBy, ...]) -> WhyArtifact:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from preflights_es.core.artifacts import Beside, Related
 from preflights_es.core.events import Evidence
@@ -155,6 +155,10 @@ class WhyArtifact(Result, frozen=True):
     superseded_by: str
     path: str
     """Of its file, once that was written."""
+    field: str = ""
+    """What of its payload was asked about; empty of the whole."""
+    value: Any = None
+    """What stands there."""
 
 
 class WhySession(Result, frozen=True):

@@ -135,7 +135,7 @@ def test_an_artifact_is_named_by_the_beginning_of_its_id(shop: Project) -> None:
     id_ = plan["artifact"]["id"]
     assert why(shop, id_[:8])["id"] == why(shop, id_.upper())["id"] == id_
     done = shop.call("why", "0000")
-    assert (done.code, "matches '0000'" in done.err) == (1, True)
+    assert (done.code, "'0000' is no session" in done.err) == (1, True)
     done = shop.call("why", plan["session_id"], "Type")
     assert done.code == 1
 
@@ -146,7 +146,7 @@ def test_a_pass_without_an_artifact_says_so_and_an_erased_one_is_gone(shop: Proj
     done = shop.call("why", plan["session_id"])
     assert (done.code, "erased" in done.err) == (1, True)
     done = shop.call("why", plan["artifact"]["id"])
-    assert (done.code, "matches" in done.err) == (1, True)
+    assert (done.code, "is no session" in done.err) == (1, True)
 
 
 def test_a_clone_without_a_log_tells_the_same(shop: Project, tmp_path: Path) -> None:
@@ -166,3 +166,18 @@ def test_a_program_asks_the_same(shop: Project) -> None:
         assert log.why(plan["session_id"]) == []
     with requested(shop) as request:
         assert request.notices == []
+
+
+def test_a_field_of_the_payload_is_asked_about_by_every_id(shop: Project) -> None:
+    plan = accepted(shop, "project")
+    id_, session = plan["artifact"]["id"], plan["session_id"]
+    modules = plan["artifact"]["payload"]["modules"]
+    for what in (id_, id_[:8], session, session[-8:], "last"):
+        (found,) = shop.call("why", what, "modules", "--json").json["artifacts"]
+        assert (found["id"], found["field"], found["value"]) == (id_, "modules", modules)
+    (found,) = shop.call("why", id_, "modules.0.name", "--json").json["artifacts"]
+    assert found["value"] == modules[0]["name"]
+    assert "  modules    [{" in shop.call("why", id_, "modules").out
+    done = shop.call("why", id_[:8], "colour")
+    assert (done.code, done.out) == (1, "")
+    assert f"the ProjectPlan {id_[:8]} has no field 'colour': it has " in done.err

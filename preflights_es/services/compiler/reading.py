@@ -42,6 +42,12 @@ def plans(
         *(_named(standings.rows, id_) for id_ in use),
     ]
     once = {row.planned.id: row for row in wanted}
+    for row in once.values():
+        if row.file is not None:
+            one, by = row.planned, row.planned.changed_by
+            who = f"{by.kind} {by.name}".rstrip() if by and by.kind != "user" else by and by.name
+            text = f"uses the {one.type} {one.id[:8]}: approved by {who or 'a person'}"
+            request.notice("plan_of_file", f"{text}, as {row.file} says", path=row.file)
     return tuple(_read(request, row) for row in once.values())
 
 

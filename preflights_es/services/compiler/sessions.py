@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from preflights_es.core.errors import Refused
+from preflights_es.core.ids import SHORT
 from preflights_es.core.lead import Setup
 from preflights_es.core.plan_record import path_of
 from preflights_es.core.text import visible
@@ -175,10 +176,21 @@ def _read(request: Request, asked: Wanted, setup: Setup) -> dict[str, Any]:
     if isinstance(fitted, context.TooLarge):
         message = (
             f"what the pass must read makes a request of {fitted.size:,} characters, and at most "
-            f"{fitted.most:,} are sent: shorten its documents"
+            f"{fitted.most:,} are sent: shorten {_longest(fields['documents'], needed)}"
         )
         raise Refused(message, code="request_too_large", size=fitted.size, most=fitted.most)
     return {**fields, **{name: getattr(fitted, name) for name in _CUT}}
+
+
+def _longest(texts: Sequence[Document], read: Sequence[ReadPlan]) -> str:
+    """What takes most of a request: a document, or a plan that a former pass made."""
+    sizes = [(len(one.text), one.path) for one in texts]
+    sizes += [
+        (len(one.payload), f"the {one.type} {one.id[:SHORT]} (plan it anew, shorter)")
+        for one in read
+    ]
+    size, name = max(sizes)
+    return f"{name}, which has {size:,}"
 
 
 _CUT = ("layout", "decisions", "left_out")

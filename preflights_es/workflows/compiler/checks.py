@@ -11,6 +11,7 @@ import msgspec
 
 from preflights_es.contracts.code_search import first_code
 from preflights_es.core.contradictions import Placed
+from preflights_es.core.json import encoded
 from preflights_es.core.text import is_git, shown, visible
 from preflights_es.core.verdict import VIOLATIONS_MAX, Path, Violation, pointer, quoted
 from preflights_es.workflows.compiler.contradictions import contradictions
@@ -27,12 +28,15 @@ OPERATIONS: Final[dict[str, tuple[str, str]]] = {
 }
 """The fields that an operation of a type needs."""
 
+PLAN_MAX: Final = 1_000_000  # bytes of a plan as JSON; the next pass reads it in one request
 Found = Iterator[tuple[Path, str]]
 """Pairs of a place and what is wrong there."""
 
 
 def violations(begun: PassBegun, payload: dict[str, Any]) -> tuple[Violation, ...]:
     """What is wrong with a payload that meets its schema, and where; nothing where it passes."""
+    if (size := len(encoded(payload))) > PLAN_MAX:
+        return (Violation("", f"expected at most {PLAN_MAX:,} bytes, the plan has {size:,}"),)
     found = [Violation(pointer(at), what) for at, what in _CHECKS[begun.pass_type](begun, payload)]
     found += (Violation(pointer(at), "expected words") for at in _blank(payload))
     found += contradictions(_texts(payload), begun.decisions)

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.cli.compiler.planning import DOCUMENTS, begun, documented, planned, sessions
+from tests.cli.compiler.planning import begun, documented, planned, sessions
 from tests.cli.program import Project, Result
 from tests.cli.terminal import ANSWER, terminal
-from tests.providers.server import FakeAPI, text
+from tests.providers.server import FakeAPI, cut_off, text
 
 SECRET = "sk-ant-api03-Zb9Qv1xT7LmPo3Rk5Ys8Wd2Hf4Jg6NcAeUiXyBv0MnQpRsTuVwXyZa1B"
 
@@ -26,7 +26,7 @@ def test_documents_become_a_draft_that_waits_for_a_person(house: Project) -> Non
     lines = done.out.splitlines()
     assert lines[0] == "ProjectPlan"
     assert lines[1].endswith(", ready")
-    assert "draft, no model wrote it" in lines[2]
+    assert "draft, a demonstration: no model wrote it" in lines[2]
     assert '"name": "Billing",' in done.out
     assert lines[-1].startswith("Approve it with: preflights approve ")
 
@@ -77,7 +77,9 @@ def test_an_unusable_response_ends_with_a_report_and_exit_code_1(house: Project)
     done = documented(house).call("plan", "project", *failing)
     assert done.code == 1
     assert "no artifact: validation error (report " in done.out
-    assert "The response is not used. Run the pass again" in done.out
+    assert (
+        "The response is not used. Run the pass again: preflights plan project --model" in done.out
+    )
     assert "See the response with: preflights log " in done.out
     assert house.call("resume", "last", "--json").json["status"] == "stopped"
     assert house.call("show", "last").code == 0
@@ -152,7 +154,7 @@ def test_a_long_line_of_a_draft_is_cut_and_the_rest_is_named(
     answered: Callable[[str], Result],
 ) -> None:
     payload = {
-        "domains": [{"name": "Billing", "responsibility": "x" * 1_000_000}],
+        "domains": [{"name": "Billing", "responsibility": "x" * 900_000}],
         "modules": [{"name": "billing", "domain": "Billing"}],
         "constraints": {"architecture": "hexagonal", "languages": ["python"]},
     }
@@ -160,6 +162,40 @@ def test_a_long_line_of_a_draft_is_cut_and_the_rest_is_named(
     assert done.code == 3
     assert len(done.out) < 5_000
     assert "... 1 line cut: preflights artifacts show " in done.out
+
+
+def test_a_plan_that_fits_no_later_request_is_refused_by_its_size(
+    answered: Callable[[str], Result],
+) -> None:
+    payload = {
+        "domains": [{"name": "Billing", "responsibility": "x" * 1_000_000}],
+        "modules": [{"name": "billing", "domain": "Billing"}],
+        "constraints": {"architecture": "hexagonal", "languages": ["python"]},
+    }
+    done = answered(json.dumps(payload))
+    assert done.code == 1
+    assert "expected at most 1,000,000 bytes, the plan has 1,000," in done.out
+
+
+def test_a_response_that_is_cut_off_names_the_limit(house: Project, api: FakeAPI) -> None:
+    api.script(*[cut_off('{"domains": [')] * 3)
+    env = {"OPENAI_API_KEY": "sk-test-0123456789", "PREFLIGHTS_BASE_URL": api.openai}
+    words = ("plan", "project", "--provider", "openai", "--model", "gpt-5.1-mini")
+    done = documented(house).call(*words, env=env)
+    assert done.code == 1
+    assert "cut off at `max_tokens`: raise it in the settings, then: preflights plan" in done.out
+
+
+def test_after_an_approval_the_next_pass_is_named(house: Project) -> None:
+    documented(house)
+    for words, following in (
+        (("project",), "preflights plan architecture"),
+        (("architecture",), "preflights plan scaffold"),
+        (("scaffold",), "preflights plan tests"),
+        (("tests",), "preflights lock tests, and preflights plan impl FILE"),
+    ):
+        planned(house, *words)
+        assert f". Next: {following}" in house.call("approve", "last", "--by", "Ada").out
 
 
 def test_a_failed_transport_waits_until_it_is_resumed(house: Project) -> None:
@@ -279,10 +315,7 @@ def test_the_layout_is_what_git_lists_and_a_hostile_repository_runs_nothing(
         house.git("config", name, str(harm))
     (house.folder / "untracked.md").write_text("# Not listed\n")
     planned(house, "project")
-    assert begun(house)["layout"] == [
-        *(f".preflights/{name}.md" for name in sorted(DOCUMENTS)),
-        "harm.sh",
-    ]
+    assert begun(house)["layout"] == ["harm.sh"], "nothing of .preflights"
     assert not ran.exists()
 
 

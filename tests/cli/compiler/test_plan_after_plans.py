@@ -59,6 +59,9 @@ def test_a_clone_reads_what_its_session_files_say_is_approved_and_decided(
     ids = approved(documented(house), "project")
     for name in (".preflights", "docs"):
         shutil.copytree(house.folder / name, colleague.folder / name)
+    told = colleague.call("plan", "architecture", "--dry-run")
+    assert "warning: uses the ProjectPlan " in told.err
+    assert ": approved by Ada, as .preflights/artifacts/.sessions/" in told.err
     found = planned(colleague, "architecture")
     assert [one["id"] for one in found["artifacts"]] == [ids["project"]]
     assert found["decisions"] == [decided["uid"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Any, Final
 
 import msgspec
@@ -15,20 +16,29 @@ from preflights_es.core.plan_record import path_of
 from preflights_es.core.text import one_line, shortened, shown, shown_lines
 from preflights_es.services.compiler.results import Artifact, DryRun, PlanSession, ReadDocument
 from preflights_es.services.results import Session
+from preflights_es.workflows.compiler.passes import PASSES
 from preflights_es.workflows.compiler.values import LeftOut
 
 LINES_MAX: Final = 60  # of a payload; the rest with `artifacts show`
 WIDTH_MAX: Final = 2_000  # characters of a line of it; a model may write megabytes into one
 VIOLATIONS_MAX: Final = 10
 TO_DO: Final = {
-    "human_input_required": "Say in the documents what is missing, and run the pass again.",
-    "fix_and_retry": "Change what the pass reads, and run it again.",
-    "retry": "Ask the model again.",
-    "retry_after_delay": "Wait a little, then ask the model again.",
-    "abort": "The response is not used. Run the pass again, perhaps with another model.",
+    "human_input_required": "Say in the documents what is missing, then: {plan}",
+    "fix_and_retry": "Change what the pass reads, then: {plan}",
+    "retry": "Ask the model again: {plan}",
+    "retry_after_delay": "Wait a little, then: {plan}",
+    "abort": "The response is not used. Run the pass again: {plan} --model ANOTHER",
+    "truncated": "The response was cut off at `max_tokens`: raise it in the settings, then: {plan}",
 }
-"""What to do after a failure, by `recovery_action`."""
-_NO_MODEL: Final = "no model wrote it: the rules of --provider mock did"
+"""What to do after a failure, by `recovery_action`, or by the kind of one."""
+NEXT: Final = {
+    "ProjectPlan": "preflights plan architecture",
+    "ArchitecturePlan": "preflights plan scaffold",
+    "ScaffoldPlan": "preflights plan tests",
+    "TestPlan": "preflights lock tests, and preflights plan impl FILE",
+}
+"""What comes after the approval of an artifact of a type."""
+_NO_MODEL: Final = "a demonstration: no model wrote it, the rules of --provider mock did"
 
 
 def own(session: Session) -> PlanSession:
@@ -50,7 +60,7 @@ def describe(voice: Voice, session: Session) -> None:
         voice.say(f"  no artifact yet: the model needs to know more (report {one.id})")
         return
     if one.type == "FailureReport":
-        _say_report(voice, one, advises=session.status != "waiting")
+        _say_report(voice, one, "" if session.status == "waiting" else _again(found))
         return
     author = f", {_NO_MODEL}" if one.created_by == "system" else ""
     voice.say(f"  artifact {one.id}, {one.standing}{author}")
@@ -80,21 +90,33 @@ def say_payload(voice: Voice, one: Artifact, most: int = LINES_MAX) -> None:
         voice.say(f"  ... {' and '.join(rest)}: preflights artifacts show {one.id}")
 
 
-def _say_report(voice: Voice, report: Artifact, *, advises: bool) -> None:
-    """Why there is no artifact, and what a person can do."""
+def _again(found: PlanSession) -> str:
+    """The command that runs a pass once more."""
+    subject = found.target or found.goal
+    command = PASSES[found.pass_type].command  # type: ignore[index]  # one of them
+    return f"preflights plan {command}{f' {quote(subject)}' if subject else ''}"
+
+
+def _say_report(voice: Voice, report: Artifact, again: str) -> None:
+    """Why there is no artifact, and what a person can do.
+
+    Args:
+        again: the command that runs the pass once more; empty where it only waits.
+    """
     said = _object(report.payload)  # a forged log may hold anything
     category = str(said.get("category", "")).replace("_", " ")
     voice.say(f"  no artifact: {shown(category)} (report {report.id})")
     voice.say(f"  {shown(one_line(str(said.get('summary', ''))))}")
-    found = _object(said.get("details")).get("violations")
+    details = _object(said.get("details"))
+    found = details.get("violations")
     found = found if isinstance(found, list) and len(found) > 1 else []  # the summary has one
     for one in found[:VIOLATIONS_MAX]:
         voice.say(f"    {shown(one_line(' '.join(map(str, _object(one).values()))))}")
     if (more := len(found) - VIOLATIONS_MAX) > 0:
         voice.say(f"    and {more:,} more")
-    advice = TO_DO.get(str(said.get("recovery_action")))
-    if advises and advice:
-        voice.say(f"  {advice}")
+    advice = TO_DO.get(str(details.get("kind")), TO_DO.get(str(said.get("recovery_action"))))
+    if again and advice:
+        voice.say(f"  {shown(advice.format(plan=again))}")
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -110,7 +132,8 @@ def hint(session: Session) -> str:
     return {
         "ready": f"Approve it with: preflights approve {one.id[:8]}",
         "proposed": f"A person approves it with: preflights approve {one.id[:8]}",
-        "accepted": f"Show it with: preflights artifacts show {one.id[:8]}",
+        "accepted": f"Show it with: preflights artifacts show {one.id[:8]}"
+        + (f". Next: {NEXT[one.type]}" if one.type in NEXT else ""),
         "stopped": f"See the response with: preflights log {id_}",
     }.get(session.status, "")
 
