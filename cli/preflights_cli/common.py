@@ -311,10 +311,14 @@ def _opening(
     return wrapped
 
 
-def say_saved(session_id: str) -> None:
-    """Where a person leaves: what was said is recorded, and how to go on."""
-    id_ = short(session_id)
-    click.echo(f"\nSaved. Go on with: preflights resume {id_}", err=True)
+def say_saved(session_id: str, say: Callable[..., str] = str.format) -> None:
+    """Where a person leaves: what was said is recorded, and how to go on.
+
+    Args:
+        say: how the dialogue speaks.
+    """
+    said = say("Saved. Go on with: preflights resume {id}", id=short(session_id))
+    click.echo(f"\n{said}", err=True)
 
 
 def _refuse_filed(app: Request, unknown: UnknownSession) -> None:

@@ -20,6 +20,7 @@ from preflights_cli.rendering import (
     shown_of,
     tell_asking,
 )
+from preflights_cli.spoken import Say, spoken
 from preflights_es.core.errors import Refused
 from preflights_es.core.text import shown
 from preflights_es.core.views import Question
@@ -59,7 +60,7 @@ def run(
             return code
         session = conversed(app, voice, session)
     except (Left, KeyboardInterrupt) as left:
-        say_saved(session.session_id)
+        say_saved(session.session_id, spoken(session))
         return EXIT_WAITING if isinstance(left, Left) else EXIT_INTERRUPTED
     describe(voice, session)
     return exit_code(session)
@@ -101,36 +102,40 @@ def _say_new_warnings(voice: Voice, before: tuple[str, ...], session: Session) -
 
 def answered(voice: Voice, session: Session, question: Question) -> answer_options.Answers:
     """What the person answers to one question; asked again while it is empty."""
+    say = spoken(session)
     ask(voice, session, question)
     while True:
         text = line("> ")
         if not text.strip():
-            click.echo("An answer is needed; Ctrl-D leaves it for later.", err=True)
+            click.echo(say("An answer is needed; Ctrl-D leaves it for later."), err=True)
             continue
         if text.strip().casefold() in HELP:
-            click.echo(_help(question), err=True)
+            click.echo(_help(say, question), err=True)
             continue
         try:
             value = chosen(question, text)
         except Refused:
-            click.echo(
-                f"There is no option {shown(text.strip())}: "
-                f"give 1 to {len(question.options)}, or the answer in words.",
-                err=True,
-            )
+            known = "There is no option {text}: give 1 to {most}, or the answer in words."
+            told = say(known, text=shown(text.strip()), most=len(question.options))
+            click.echo(told, err=True)
             continue
         if own := shown_of(session.workflow).companion(question, value.strip()):
-            return [(question.id, (value,)), (own, (_specified(),))]
+            return [(question.id, (value,)), (own, (_specified(say),))]
         return [(question.id, (value,))]
 
 
-def _help(question: Question) -> str:
-    number = f"a number from 1 to {len(question.options)}, or " if question.options else ""
-    return f"Give {number}the answer in your own words. Ctrl-D leaves it for later."
+def _help(say: Say, question: Question) -> str:
+    if not question.options:
+        return say("Give the answer in your own words. Ctrl-D leaves it for later.")
+    return say(
+        "Give a number from 1 to {most}, or the answer in your own words. "
+        "Ctrl-D leaves it for later.",
+        most=len(question.options),
+    )
 
 
-def _specified() -> str:
-    while (text := line("In your own words: ").strip()).casefold() in ("", *HELP):
+def _specified(say: Say) -> str:
+    while (text := line(say("In your own words: ")).strip()).casefold() in ("", *HELP):
         pass
     return text
 

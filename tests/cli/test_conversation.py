@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
+from preflights_cli.spoken import GERMAN
 from tests.cli.program import Project
 from tests.cli.terminal import AGAIN, ANSWER, OWN_WORDS, WHY, terminal
 from tests.providers import server
@@ -312,3 +314,29 @@ def test_a_call_for_help_is_no_answer(house: Project, word: str) -> None:
         t.end()
         t.rest()
     assert house.show()["provenance"][1:] == []
+
+
+def test_a_dialogue_in_german_is_german_to_its_end(house: Project) -> None:
+    env = {"XDG_CONFIG_HOME": str(house.folder / "none")}  # the pack asks, not the reference
+    with terminal(house, "start", "Wir brauchen eine Anmeldung für den Shop", env=env) as t:
+        asked = t.expect("> ")
+        assert "Es geht um Authentication, wie die Absicht sagt." in asked
+        assert "Wie melden sich die Nutzer an?" in asked
+        t.type("?")
+        assert "Gib eine Zahl von 1 bis 4 an" in t.expect("> ")
+        t.type("1")
+        t.expect(r"Warum\? \(Enter überspringt\) ")
+        t.type("")
+        offered = t.expect(r"\[l\]assen\? ")
+        assert "Daraus wird ein Architekturentscheid (ADR):" in offered
+        assert "OAuth  (gewählt, von einer Person)" in offered
+        t.press("l")
+        assert "Gespeichert. Weiter mit: preflights resume" in t.rest()
+
+
+def test_every_german_sentence_names_what_the_english_one_does() -> None:
+    for english, german in GERMAN.items():
+        assert re.findall(r"{\w+}", english) == re.findall(r"{\w+}", german), english
+        keys = re.findall(r"\[(\w)\]", english)
+        assert sorted(keys) == sorted(re.findall(r"\[(\w)\]", german)), english
+        assert english[-1].isalpha() or english[-1] == german[-1], english

@@ -8,6 +8,7 @@ import click
 
 from preflights_cli.common import Voice
 from preflights_cli.dialogue import Left, line
+from preflights_cli.spoken import Say, spoken
 from preflights_cli.workflows.clarification.display import compared, waiting
 from preflights_es.core.evolution import Choices
 from preflights_es.core.questions import is_placeholder
@@ -30,35 +31,37 @@ def resolved(
     Raises:
         Left: the person leaves; nothing is accepted.
     """
-    said = said or Choices()
+    said, say = said or Choices(), spoken(session)
     while found := waiting(session):
         for one in found:
             voice.say(compared(one))
-            said = _with(said, one)
+            said = _with(said, one, say)
         session = accept(said, session)
     return session
 
 
-def _with(said: Choices, one: RelatedDecision) -> Choices:
-    key = _key()
+def _with(said: Choices, one: RelatedDecision, say: Say) -> Choices:
+    key = _key(say)
     if key == "l":
         raise Left
     if key == "s":
         return Choices((*said.supersedes, one.uid), said.keeps)
-    while not (reason := line("Why do both stay in force? ").strip()) or is_placeholder(reason):
+    while not (reason := line(say("Why do both stay in force? ")).strip()) or is_placeholder(
+        reason
+    ):
         if reason:
-            click.echo(f"{shown(reason)} is a placeholder.")
+            click.echo(say("{reason} is a placeholder.", reason=shown(reason)))
     return Choices(said.supersedes, (*said.keeps, (one.uid, reason)))
 
 
-def _key() -> str:
+def _key(say: Say) -> str:
     """A key that means something.
 
     Raises:
         Left: Ctrl-D.
     """
     while True:
-        click.echo("[s]upersede it, [k]eep both, [l]eave? ", nl=False)
+        click.echo(say("[s]upersede it, [k]eep both, [l]eave? "), nl=False)
         try:
             key = click.getchar().lower()
         except EOFError:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from preflights_cli.common import Voice
 from preflights_cli.dialogue import Left, answered, conversed, line, taken
 from preflights_cli.rendering import describe, exit_code, say_refusals
+from preflights_cli.spoken import Say, spoken
 from preflights_cli.workflows.clarification import reasons
 from preflights_cli.workflows.clarification.choices import resolved
 from preflights_cli.workflows.clarification.display import own, values, why
@@ -44,7 +45,9 @@ def run(
 def _say_detected(voice: Voice, session: Session) -> None:
     found = own(session)
     if found.provenance and found.turn == 1 and found.provenance[0].source == "detected":
-        voice.hint(f"This is about {shown(found.provenance[0].value)}, as the intention says.")
+        topic = shown(found.provenance[0].value)
+        said = "This is about {topic}, as the intention says."
+        voice.hint(spoken(session)(said, topic=topic))
 
 
 def _ended(
@@ -62,7 +65,7 @@ def _ended(
         if own(session).patch != asked_of:
             session, asked_of = reasons.asked(app, session), own(session).patch
         _say_proposal(voice, session)
-        key = "a" if accepting else _key()
+        key = "a" if accepting else _key(spoken(session))
         if key == "a":
             session = _accepted(app, voice, session, by, choices)
             say_refusals(session)
@@ -89,28 +92,28 @@ def _accepted(
 
 
 def _say_proposal(voice: Voice, session: Session) -> None:
-    found = own(session)
+    found, say = own(session), spoken(session)
     voice.say()
     if found.patch is None:
-        voice.say("Nothing was decided; accepting files a task without a decision.")
+        voice.say(say("Nothing was decided; accepting files a task without a decision."))
     else:
         what = "an architecture decision record" if found.kind == "adr" else "a task"
-        voice.say(f"This becomes {what}:")
-        for line in (*values(found.provenance), *why(found)):
+        voice.say(say(f"This becomes {what}:"))
+        for line in (*values(found.provenance, say), *why(found)):
             voice.say(f"  {line}")
 
 
 _LEAVING = ("l", "q", "\x1b")
 
 
-def _key() -> str:
+def _key(say: Say) -> str:
     """A key that means something; it ignores keys from before the proposal.
 
     Raises:
         Left, KeyboardInterrupt: Ctrl-D, Ctrl-C.
     """
     while True:
-        click.echo("[a]ccept, [r]evise, [e]dit the reasons, [l]eave? ", nl=False)
+        click.echo(say("[a]ccept, [r]evise, [e]dit the reasons, [l]eave? "), nl=False)
         try:
             key = click.getchar().lower()
             key = key.strip("\r\n") or key  # Enter behind it, in one burst
@@ -123,16 +126,17 @@ def _key() -> str:
 
 def _revised(app: Request, voice: Voice, session: Session) -> Session:
     """Revise one answer, and answer the questions that follow."""
-    question = _chosen_again(voice, sessions.answerable(app, session.session_id))
+    again = sessions.answerable(app, session.session_id)
+    question = _chosen_again(voice, spoken(session), again)
     session = taken(app, voice, session, answered(voice, session, question), revise=True)
     return conversed(app, voice, replace(session, refusals=()))
 
 
-def _chosen_again(voice: Voice, again: list[tuple[str, Question]]) -> Question:
+def _chosen_again(voice: Voice, say: Say, again: list[tuple[str, Question]]) -> Question:
     """The question that the person wants to answer anew; the last one unless they say which."""
     if len(again) == 1:
         return again[0][1]
-    voice.say("Which answer?")
+    voice.say(say("Which answer?"))
     for number, (name, _) in enumerate(again, 1):
         voice.say(f"  {number}. {shown(name)}")
     while True:
@@ -140,4 +144,4 @@ def _chosen_again(voice: Voice, again: list[tuple[str, Question]]) -> Question:
         for number, (name, question) in enumerate(again, 1):
             if text.casefold() in (str(number), name.casefold(), question.id):
                 return question
-        click.echo(f"Give 1 to {len(again)}.", err=True)
+        click.echo(say("Give 1 to {most}.", most=len(again)), err=True)

@@ -7,6 +7,7 @@ from typing import Final
 
 from preflights_cli.common import Voice, is_terminal
 from preflights_cli.rendering import Shown
+from preflights_cli.spoken import Say
 from preflights_es.core.ids import short
 from preflights_es.core.rationale import Speaker, alternative_text
 from preflights_es.core.text import one_line, shown
@@ -116,22 +117,25 @@ def hint(session: Session) -> str:
     }.get(session.status, "")
 
 
-def values(provenance: tuple[Value, ...], *, keyed: bool = False) -> list[str]:
+def values(
+    provenance: tuple[Value, ...], say: Say = str.format, *, keyed: bool = False
+) -> list[str]:
     """One line a value, with how it came about; with its key, where it can be revised."""
     names = [shown(f"{p.field} ({p.key})" if keyed else p.field) for p in provenance]
     width = max(map(len, names), default=0)
     return [
-        f"{name:<{width}}  {shown(one_line(p.value))}  ({SOURCES[p.source]}{_by(p)})"
+        f"{name:<{width}}  {shown(one_line(p.value))}  ({say(SOURCES[p.source])}{_by(p, say)})"
         for name, p in zip(names, provenance, strict=True)
     ]
 
 
-def _by(one: Value) -> str:
+def _by(one: Value, say: Say) -> str:
     if one.source in ("detected", "stated", "suggested"):
         return ""  # the source says who
     relayer = one.relayed_by
-    relayed = f", relayed by {relayer.name or _KINDS[relayer.kind]}" if relayer else ""
-    return f", by {_KINDS[one.by]}{shown(relayed)}"
+    who = shown(relayer.name or _KINDS[relayer.kind]) if relayer else ""
+    relayed = say(", relayed by {who}", who=who) if who else ""
+    return f", {say(f'by {_KINDS[one.by]}')}{relayed}"
 
 
 def why(found: Clarification) -> list[str]:

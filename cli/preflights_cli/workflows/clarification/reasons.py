@@ -17,6 +17,7 @@ from preflights_cli.common import Voice
 from preflights_cli.dialogue import line
 from preflights_cli.reason_options import alternative
 from preflights_cli.rendering import say_refusals
+from preflights_cli.spoken import spoken
 from preflights_cli.workflows.clarification.display import own
 from preflights_es.core.errors import Refused
 from preflights_es.core.rationale import Alternative, Reasons, alternative_text
@@ -40,7 +41,7 @@ def asked(app: Request, session: Session) -> Session:
     if own(session).patch is None or own(session).because is not None:
         return session
     _drop_typed()
-    text = line("Why? (Enter to skip) ")
+    text = line(spoken(session)("Why? (Enter to skip) "))
     return told(app, session, Reasons(text)) if text.strip() else session
 
 
@@ -70,7 +71,7 @@ def edited(app: Request, voice: Voice, session: Session, draft: str) -> tuple[Se
     before = written(said_of(session))
     text = saved(draft or before)
     if text is None or text == before:
-        voice.say("Nothing was changed.")
+        voice.say(spoken(session)("Nothing was changed."))
         return session, draft
     try:
         reasons = parsed(text, said_of(session))

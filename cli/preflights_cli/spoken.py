@@ -1,0 +1,66 @@
+"""The sentences of a dialogue in the language of its questions: English, or German."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from preflights_es.services.results import Session
+
+Say = Callable[..., str]
+"""Takes an English sentence of ours and what stands in its braces."""
+
+GERMAN: Final = {
+    "This is about {topic}, as the intention says.": "Es geht um {topic}, wie die Absicht sagt.",
+    "An answer is needed; Ctrl-D leaves it for later.": (
+        "Es fehlt eine Antwort; Strg-D lässt sie für später."
+    ),
+    "There is no option {text}: give 1 to {most}, or the answer in words.": (
+        "Es gibt keine Auswahl {text}: gib 1 bis {most} an, oder die Antwort in Worten."
+    ),
+    "Give a number from 1 to {most}, or the answer in your own words. "
+    "Ctrl-D leaves it for later.": (
+        "Gib eine Zahl von 1 bis {most} an, oder die Antwort in eigenen Worten. "
+        "Strg-D lässt sie für später."
+    ),
+    "Give the answer in your own words. Ctrl-D leaves it for later.": (
+        "Gib die Antwort in eigenen Worten. Strg-D lässt sie für später."
+    ),
+    "In your own words: ": "In eigenen Worten: ",
+    "Why? (Enter to skip) ": "Warum? (Enter überspringt) ",
+    "Nothing was decided; accepting files a task without a decision.": (
+        "Nichts ist entschieden; die Annahme legt eine Aufgabe ohne Entscheidung ab."
+    ),
+    "This becomes an architecture decision record:": "Daraus wird ein Architekturentscheid (ADR):",
+    "This becomes a task:": "Daraus wird eine Aufgabe:",
+    "[a]ccept, [r]evise, [e]dit the reasons, [l]eave? ": (
+        "[a]nnehmen, [r]evidieren, Gründe [e]ditieren, [l]assen? "
+    ),
+    "Which answer?": "Welche Antwort?",
+    "Give 1 to {most}.": "Gib 1 bis {most} an.",
+    "[s]upersede it, [k]eep both, [l]eave? ": "er[s]etzen, beides behalten [k], [l]assen? ",
+    "Why do both stay in force? ": "Warum gelten beide weiter? ",
+    "{reason} is a placeholder.": "{reason} ist ein Platzhalter.",
+    "Nothing was changed.": "Nichts ist geändert.",
+    "Saved. Go on with: preflights resume {id}": "Gespeichert. Weiter mit: preflights resume {id}",
+    "named by the intention": "in der Absicht genannt",
+    "stated in the intention": "in der Absicht gesagt",
+    "chosen": "gewählt",
+    "in own words": "in eigenen Worten",
+    "read by the model": "vom Modell gelesen",
+    "by a person": "von einer Person",
+    "by an agent": "von einem Agenten",
+    "by a script": "von einem Skript",
+    ", relayed by {who}": ", überbracht von {who}",
+}
+"""Each English sentence of a dialogue, and the same in German."""
+
+
+def spoken(session: Session) -> Say:
+    """How a dialogue about a session speaks: as its questions do."""
+    is_german = getattr(session.view, "language", None) == "de"
+
+    def say(text: str, /, **fields: Any) -> str:
+        return (GERMAN.get(text, text) if is_german else text).format(**fields)
+
+    return say
