@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -48,3 +49,16 @@ def test_the_index_lists_every_page() -> None:
     index = ROOT / "docs" / "index.md"
     listed = {path for path, _ in _LINK.findall(index.read_text("utf-8"))}
     assert {page.name for page in index.parent.glob("*.md")} - {index.name} <= listed
+
+
+def test_no_help_and_no_message_names_a_page_that_an_installed_program_lacks() -> None:
+    for path in (ROOT / "preflights_es", ROOT / "cli"):
+        for module in path.rglob("*.py"):
+            tree = ast.parse(module.read_text("utf-8"))
+            # What is a statement of its own is read by those who have the source.
+            notes = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
+            for one in ast.walk(tree):
+                if isinstance(one, ast.Constant) and isinstance(one.value, str):
+                    named = re.search(r"docs/[a-z-]+\.md", one.value)
+                    is_own = id(one) in notes or "interviews" in one.value
+                    assert is_own or named is None, (module, one.lineno, named)

@@ -117,6 +117,9 @@ def test_a_model_for_the_rules_is_refused() -> None:
 def test_a_role_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="expected one of system, user, assistant"):
         LLMClient().chat([{"role": "tool", "content": "x"}])
+    for content in (None, 3, ["text"]):
+        with pytest.raises(ValueError, match=r"as the content of a message, expected text"):
+            LLMClient(provider="mock").chat([{"role": "user", "content": content}])  # type: ignore[dict-item]
 
 
 # 3. Responses --------------------------------------------------------------------------------
