@@ -26,6 +26,10 @@ ALPHA: Final = 0.05  # of BLOCK, and of the bound of PASS
 MARGIN: Final = 0.02  # the loss that is too small to matter
 POWER: Final = 0.8  # chance of PASS, at `pairs_needed`, of a change without loss
 PAIRS_MAX: Final = 2**40  # more pairs than a log will hold: a search ends here
+CHANCE: Final = (
+    " Chance counts as loss: the recording is the other side, and it is right by construction."
+)
+"""Of a run with `--recorded`."""
 _BOUND_TOLERANCE: Final = 1e-12
 _DIGITS: Final = 9  # significant digits that are kept, so that a library's last bit does not show
 
@@ -56,8 +60,13 @@ def require_statistics() -> None:
     _special()
 
 
-def verdict(cases: Sequence[Case], margin: float | None, noise: Noise | None = None) -> Verdict:
+def verdict(
+    cases: Sequence[Case], margin: float | None, *, chance_is_loss: bool = False
+) -> Verdict:
     """Of a change; of a strict run where `margin` is None.
+
+    Args:
+        chance_is_loss: whether a model was asked for the change alone.
 
     Raises:
         ProviderMissing: scipy is not here.
@@ -69,7 +78,25 @@ def verdict(cases: Sequence[Case], margin: float | None, noise: Noise | None = N
         {m: p for m, p in counted.items() if p.total + p.unknown or m == "agreement"}, margin
     )
     word, why = _judged(tests, margin)
-    return Verdict(word=word, why=why, margin=margin, tests=tests, noise=noise)
+    return Verdict(
+        word=word,
+        why=why + CHANCE * chance_is_loss,
+        margin=margin,
+        tests=tests,
+        noise=_noise(cases),
+        chance_is_loss=chance_is_loss,
+    )
+
+
+def _noise(cases: Sequence[Case]) -> Noise | None:
+    found = [case.noise for case in cases if case.noise is not None]
+    if not found:
+        return None
+    return Noise(
+        runs=max(one.runs for one in found),
+        agreement=_kept(sum(one.agreement for one in found) / len(found)),
+        validity=_kept(sum(one.validity for one in found) / len(found)),
+    )
 
 
 def _strict(cases: Sequence[Case]) -> Verdict:
