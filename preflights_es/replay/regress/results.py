@@ -158,7 +158,7 @@ class PairedTest(msgspec.Struct, frozen=True, kw_only=True):
     loss: float
     """Share of pairs that got worse, less those that got better."""
     loss_bound: float
-    """Upper 95 % bound of the loss, by Tango's score interval."""
+    """Upper 95 % bound of the loss."""
     smallest_loss: float
     """The smallest loss that this number of pairs could have shown."""
     pairs_needed: int

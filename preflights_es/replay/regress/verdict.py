@@ -177,15 +177,27 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def loss_bound(worse: float, better: float, total: int, level: float = 1 - ALPHA) -> float:
-    """The largest loss that the score test does not reject; 1.0 without pairs.
+    """The largest loss that these pairs do not exclude; 1.0 without pairs.
+
+    Where no pair got better, Tango's bound is too small: with 133 pairs, a loss at the margin
+    passes in 6.8 % of all runs. Then a loss is a plain share, and Clopper and Pearson's is exact.
 
     Args:
         level: one-sided.
-
-    Source: Tango 1998, equations 8 and 16.
     """
     if not total or worse >= total:
         return 1.0
+    found = tango(worse, better, total, level)
+    if better:
+        return found
+    return max(found, float(_special().betaincinv(worse + 1, total - worse, level)))
+
+
+def tango(worse: float, better: float, total: int, level: float) -> float:
+    """The largest loss that the score test does not reject, of pairs that are not all worse.
+
+    Source: Tango 1998, equations 8 and 16.
+    """
     z = float(_special().ndtri(level))
     low, high = (worse - better) / total, 1.0
     while high - low > _BOUND_TOLERANCE:
