@@ -332,7 +332,10 @@ def test_a_loss_that_is_shown_blocks_and_says_of_what() -> None:
     found = verdict(cases(12, 2, 300), MARGIN)
     assert (found.word, found.why) == (
         "BLOCK",
-        "Worse: agreement in 12 of 300 pairs, better in 2 (p = 0.013).",
+        (
+            "Keep what you have: the change is worse. "
+            "Worse: agreement in 12 of 300 pairs, better in 2 (p = 0.013)."
+        ),
     )
     agreement, validity = found.tests
     assert (agreement.p, agreement.p_adjusted) == (
@@ -352,6 +355,7 @@ def test_no_loss_in_enough_pairs_passes() -> None:
     assert (found.word, found.why) == (
         "PASS",
         (
+            "The change can land: it is not worse by more than the margin. "
             "With 95 % confidence, the loss is below 2 points: agreement at most 0.9, "
             "validity at most 0.8."
         ),
@@ -363,6 +367,7 @@ def test_too_few_pairs_are_inconclusive_and_say_how_many_would_do() -> None:
     assert (found.word, found.why) == (
         "INCONCLUSIVE",
         (
+            "Too few sessions to judge: 40. About 150 that agree would pass. "
             "Agreement may be 7.3 points worse: 40 pairs can show a loss of 15, "
             "149 would pass a change without loss; validity may be 7.3 points worse: "
             "40 pairs can show a loss of 15, 149 would pass a change without loss."
@@ -378,7 +383,8 @@ def test_without_anything_accepted_nothing_passes() -> None:
     valid = case(side(right=None), side(right=None))
     found = verdict([valid] * 5_000, MARGIN)
     assert (found.word, found.tests[0].pairs_needed) == ("INCONCLUSIVE", 149)
-    assert found.why.startswith("No session can be compared with what a person accepted")
+    assert found.why.startswith("Too few sessions to judge: 0. About 150 that agree would pass.")
+    assert "No session can be compared with what a person accepted" in found.why
     assert verdict([], MARGIN).word == "INCONCLUSIVE"
 
 

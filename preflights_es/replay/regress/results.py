@@ -170,7 +170,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     word: VerdictWord
     why: str
-    """In one sentence."""
+    """What a person can do, in a sentence; then the figures."""
     margin: float | None = None
     tests: tuple[PairedTest, ...] = ()
     noise: Noise | None = None

@@ -80,12 +80,27 @@ def verdict(
     word, why = _judged(tests, margin)
     return Verdict(
         word=word,
-        why=why + CHANCE * chance_is_loss,
+        why=f"{_advice(word, tests)} {why}" + CHANCE * chance_is_loss,
         margin=margin,
         tests=tests,
         noise=_noise(cases),
         chance_is_loss=chance_is_loss,
     )
+
+
+def _advice(word: VerdictWord, tests: tuple[PairedTest, ...]) -> str:
+    """What a person can do with it."""
+    if word == "BLOCK":
+        return "Keep what you have: the change is worse."
+    if word == "PASS":
+        return "The change can land: it is not worse by more than the margin."
+    needed = max(one.pairs_needed for one in tests)
+    pairs, about = tests[0].pairs, f"{math.ceil(needed / 10) * 10:,}"
+    if pairs >= needed:
+        return (
+            f"The {_of(pairs, 'session')} differ too much to judge: look at those that got worse."
+        )
+    return f"Too few sessions to judge: {pairs:,}. About {about} that agree would pass."
 
 
 def _noise(cases: Sequence[Case]) -> Noise | None:
