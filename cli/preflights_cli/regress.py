@@ -82,7 +82,15 @@ JOBS_MAX: Final = 256  # processes
 @click.option(
     "--against", metavar="REV|PATH", callback=given, help="The code that recorded the sessions."
 )
-@click.option("--live", "is_live", is_flag=True, help="Let models answer; this costs money.")
+@click.option(
+    "--live", "is_live", is_flag=True, help="Ask models for both sides; this costs money."
+)
+@click.option(
+    "--recorded",
+    "is_recorded",
+    is_flag=True,
+    help="With --live: keep the recording as the other side.",
+)
 @click.option(
     "--max-calls", "calls_max", type=click.IntRange(1), metavar="N", help="Limit of --live."
 )
@@ -95,10 +103,10 @@ JOBS_MAX: Final = 256  # processes
 )
 @click.option(
     "--repeat",
-    "runs",
-    type=click.IntRange(2),
+    type=click.IntRange(1),
+    default=1,
     metavar="N",
-    help="Also run the unchanged side N times, for the noise.",
+    help="With --live: ask N times, an odd number; most answers decide.",
 )
 @click.option("--jobs", type=click.IntRange(1, JOBS_MAX), metavar="N", help="Use N processes.")
 @click.option("--scheduler", metavar="tcp://...", callback=given, help="Use a Dask scheduler.")
@@ -153,7 +161,8 @@ def announced(told: Announced) -> str:
     """What models will be asked, in words."""
     cost = "-" if told.cost is None else f"{told.cost:,.2f} {told.currency}"
     sessions = counted(told.sessions, "session")
-    return f"asking models for {sessions}: at most {counted(told.calls, 'call')}, cost {cost}"
+    calls = counted(told.calls, "call")
+    return f"asking models for {sessions}: at most {calls} in all, cost {cost}"
 
 
 def judging(voice: Voice) -> Drawn:

@@ -56,13 +56,16 @@ def options_of(asked: Mapping[str, Any]) -> Options:
     """How the run goes."""
     if asked["calls_max"] is not None and not asked["is_live"]:
         _refuse("--max-calls limits what --live asks: give --live, or leave it out")
+    if not asked["repeat"] % 2:
+        _refuse(f"--repeat: found {asked['repeat']}, expected an odd number, such as 3")
+    if not asked["is_live"] and (asked["repeat"] > 1 or asked["is_recorded"]):
+        _refuse("--repeat and --recorded say how --live asks: give --live, too")
     if math.isnan(asked["margin"]):
         _refuse("--margin: found nan, expected a share between 0 and 1")
     if asked["is_fresh"] and asked["resumes"]:
         _refuse("--resume uses the results of the run before, --fresh none: give one")
     given = {name: asked[name] for name in Options.__struct_fields__ if name in asked}
     given |= {name: asked[name] or "" for name in ("scheduler", "code", "against", "baseline")}
-    given["runs"] = asked["runs"] or 0
     return Options(**given, repeating=_repeating(asked))
 
 
@@ -79,7 +82,8 @@ def _repeating(asked: Mapping[str, Any]) -> tuple[str, ...]:
     words = [word for name, values in many.items() for value in values for word in (name, value)]
     for name, value in once.items():
         words += () if value is None else (name, str(value))
-    return (*words, *(("--live",) if asked["is_live"] else ()))
+    words += ["--live"] * asked["is_live"] + ["--recorded"] * asked["is_recorded"]
+    return (*words, *(("--repeat", str(asked["repeat"])) if asked["repeat"] > 1 else ()))
 
 
 # Reports -------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from itertools import islice
 from typing import Final
 
 from preflights_cli.common import Voice
@@ -9,6 +11,7 @@ from preflights_cli.divergences import value
 from preflights_cli.progress import counted
 from preflights_cli.reports.wording import cause
 from preflights_es.core.ids import short
+from preflights_es.core.json import encoded
 from preflights_es.core.text import shortened, shown
 from preflights_es.replay.regress.results import Case, Difference, Report
 
@@ -20,9 +23,12 @@ VALUE_MAX: Final = 120  # characters of a value that differs
 def say(voice: Voice, report: Report) -> None:
     """The sessions that differ, then the sums and the verdict."""
     differing = [case for case in report.cases if case.outcome != "same"]
-    for case in differing[:SESSIONS_MAX]:
-        _say_case(voice, case)
-    if (more := len(differing) - SESSIONS_MAX) > 0:
+    groups: dict[object, list[Case]] = defaultdict(list)
+    for case in differing:
+        groups[_alike(case)].append(case)
+    for cases in islice(groups.values(), SESSIONS_MAX):
+        _say_case(voice, cases[0], len(cases) - 1)
+    if (more := sum(map(len, islice(groups.values(), SESSIONS_MAX, None)))) > 0:
         voice.hint(f"{more:,} more: --report html=FILE shows all.")
     outcomes = ", ".join(f"{n:,} {name}" for name, n in report.counts.items() if n)
     voice.say(f"{counted(report.sessions, 'session')}: {outcomes or 'none'}.")
@@ -38,16 +44,26 @@ def say(voice: Voice, report: Report) -> None:
     voice.say(f"{voice.bold(report.verdict.word)}: {shown(report.verdict.why)}")
 
 
-def _say_case(voice: Voice, case: Case) -> None:
+def _alike(case: Case) -> object:
+    """What sessions have in common whose differences are equal; damaged ones stand alone."""
+    if case.outcome == "damaged":
+        return id(case)
+    shown = encoded([case.outcome, case.measures, case.message, case.causes, case.differences])
+    return shown, case.difference_count
+
+
+def _say_case(voice: Voice, case: Case, alike: int) -> None:
+    """One session, and how many others differ in the same."""
     name = short(case.session_id) if case.session_id else case.source
     measures = f" ({', '.join(case.measures)})" if case.measures else ""
     causes = ", ".join(map(cause, case.causes))
     tail = "; ".join(filter(None, (case.message, causes)))
-    voice.say(shown(f"{name} {case.outcome}{measures}: {tail}".rstrip(": ")))
+    more = f" and {counted(alike, 'more session')}" if alike else ""
+    voice.say(shown(f"{name}{more} {case.outcome}{measures}: {tail}".rstrip(": ")))
     for one in case.differences[:DIFFERENCES_MAX]:
         voice.say(shown(f"  {_place(one)}: {_value(one.expected)} -> {_value(one.actual)}"))
-    if (more := case.difference_count - DIFFERENCES_MAX) > 0:
-        voice.say(f"  {more:,} more differences")
+    if (rest := case.difference_count - DIFFERENCES_MAX) > 0:
+        voice.say(f"  {rest:,} more differences")
     voice.hint(shown(f"  {case.repeat}"))
 
 

@@ -21,10 +21,13 @@ from msgspec.structs import replace
 
 from preflights_cli.regress_options import FORMATS
 from preflights_es.core.ports import Stored
+from preflights_es.replay.child import sealed_as
+from preflights_es.replay.regress.results import Noise
 from preflights_es.store import jsonl
 from tests.cli.program import TIMEOUT_S, Project
 from tests.cli.tampering import flipped, tampered
 from tests.cli.test_docs import check
+from tests.fixed import salt
 from tests.replay.regress.sessions import chained, edited, many, place
 
 CANARY = "canary-7261"
@@ -432,7 +435,36 @@ def test_the_fields_of_a_report_are_those_that_are_documented(house: Project) ->
     changed = edited(planted, at, lambda payload: payload.update(model="x"))
     (house.folder / "all.jsonl").write_bytes(jsonl.lines(changed) + jsonl.lines(other))
     strict = house.call("regress", "all.jsonl", "--json").json
-    change = house.call("regress", "all.jsonl", "--json", "--seed", "3", "--repeat", "2").json
+    change = house.call("regress", "all.jsonl", "--json", "--seed", "3").json
+    noise = msgspec.to_builtins(Noise(runs=3, agreement=0.5, validity=0.0))  # a model's alone
+    change["cases"][0]["noise"] = change["verdict"]["noise"] = noise
     for case in (*strict["cases"], *change["cases"]):
         case["differences"] = [{**one, "expected": 0, "actual": 0} for one in case["differences"]]
     check("regress/1", strict, change, opaque="cause_counts")
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("--sample", "1"), ("--seed", "3"), ("--since", "2020-01-01")]
+)
+def test_files_are_judged_without_a_log(house: Project, words: tuple[str, ...]) -> None:
+    (house.folder / "all.jsonl").write_bytes(lines(2))
+    no_log = "postgresql://ada@127.0.0.1:1/none"  # nothing listens there
+    done = house.call("regress", "all.jsonl", "--db", no_log, *words)
+    assert (done.code in (0, 6), done.err) == (True, ""), done
+
+
+def test_equal_differences_are_one_line_with_their_number_and_one_example(house: Project) -> None:
+    one = sessions(1)[0]
+    at = place(one, "completion.requested.v1")
+    planted = edited(one, at, lambda payload: payload.update(model="x"))
+    other = edited(one, at, lambda payload: payload.update(model="y"))
+    copies = [
+        sealed_as(f"01a0c450-6c02-7000-8000-{number:012x}", events, salt)
+        for number, events in enumerate([planted] * 5 + [other])
+    ]
+    (house.folder / "all.jsonl").write_bytes(b"".join(map(jsonl.lines, copies)))
+    said = house.call("regress", "all.jsonl").out
+    assert said.count(" and 4 more sessions changed: ") == 1
+    assert said.count(" changed: ") == 2
+    assert said.count("preflights regress all.jsonl --only") == 2, "an example of each"
+    assert "6 sessions: 6 changed." in said

@@ -15,7 +15,7 @@ from preflights_es.store import jsonl
 from tests.cli.program import Project
 from tests.cli.test_regress import regress, sessions
 from tests.markdown import ROOT
-from tests.replay.regress.sessions import edited, place
+from tests.replay.regress.sessions import chained, edited, place
 
 RULES = "preflights_es/workflows/clarification/decide.py"
 
@@ -111,6 +111,19 @@ def test_the_code_that_recorded_tells_code_from_data(house: Project) -> None:
         assert unknown["cause_counts"] == {"code or data": 2}
         found = regress(house, "all.jsonl", "--against", "other", code=1)
         assert found["cause_counts"] == {cause: 2}, cause
+
+
+def test_a_log_whose_last_decision_is_gone_is_the_data_s(house: Project) -> None:
+    cut = []
+    for whole in sessions(3):
+        inputs = [at for at, one in enumerate(whole) if one.actor_kind is not None]
+        last = inputs[-1] + 1
+        assert last < len(whole), "Decisions followed it"
+        cut.append(chained(whole[:last]))
+    (house.folder / "all.jsonl").write_bytes(b"".join(map(jsonl.lines, cut)))
+    found = regress(house, "all.jsonl", "--against", "today", code=1)
+    assert {case["outcome"] for case in found["cases"]} == {"open"}
+    assert found["cause_counts"] == {"data": 3}
 
 
 def test_what_is_no_revision_is_refused(house: Project, tmp_path: Path) -> None:

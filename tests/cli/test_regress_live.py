@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.cli.program import Project
@@ -47,14 +49,16 @@ def test_calls_and_cost_are_said_before_a_model_is_asked(
     (case,) = waiting.json["cases"]
     assert (case["outcome"], case["calls_needed"] > 0) == ("open", True)
 
-    api.script(server.text(ANSWER), server.text(PATCH))
+    api.script(*[server.text(ANSWER), server.text(PATCH)] * 2)
     done = house.call("regress", *CHANGE, "--live", "--json", env=here)
     assert done.code == 6, done.err
     assert "asking models for 1 session: at most " in done.err
     assert "cost -" in done.err
     (case,) = done.json["cases"]
     assert (case["outcome"], case["live_calls"]) == ("same", len(api.requests) - paid)
-    assert done.json["live_calls"] == case["live_calls"] > 0
+    assert done.json["live_calls"] == case["live_calls"] == 4, "two of each side"
+    most = int(done.err.partition("at most ")[2].partition(" ")[0])
+    assert case["calls_needed"] == 0 < case["live_calls"] <= most
     assert case["repeat"].endswith("--prompt clarify=new.md --live")
 
     asked = len(api.requests)
@@ -64,8 +68,7 @@ def test_calls_and_cost_are_said_before_a_model_is_asked(
 
     (house.folder / "preflights.toml").write_text(PRICES)
     priced = house.call("regress", *CHANGE, "--live", env=here)
-    assert "cost 0.0" in priced.err
-    assert "EUR" in priced.err
+    assert "cost 0.15 EUR" in priced.err, "of both sides"
 
 
 def test_the_limit_of_calls_ends_it_in_order(
@@ -79,45 +82,61 @@ def test_the_limit_of_calls_ends_it_in_order(
     assert house.call("regress", "--max-calls", "1").code == 2
 
 
-def test_the_unchanged_side_shows_the_noise_of_a_model(
+def agreement(found: dict[str, Any]) -> tuple[int, int, int]:
+    """Sessions that failed, pairs that got worse, and all pairs."""
+    (test,) = [one for one in found["verdict"]["tests"] if one["measure"] == "agreement"]
+    return found["counts"]["failed"], test["worse"], test["pairs"]
+
+
+def test_three_runs_of_each_side_are_announced_counted_and_show_the_noise(
     house: Project, here: dict[str, str], api: FakeAPI
 ) -> None:
-    other = PATCH.replace("Here", "There")
-    api.script(
-        *(server.text(ANSWER), server.text(PATCH)),  # of the change, which is asked anew, too
-        *(server.text(ANSWER), server.text(PATCH)),
-        *(server.text(ANSWER), server.text(other)),  # not what was answered, so it is refused
-    )
-    done = house.call("regress", *CHANGE, "--live", "--repeat", "2", "--json", env=here)
-    assert done.json["verdict"]["noise"] == {"runs": 2, "agreement": 0.0, "validity": 1.0}
-    assert house.call("regress", "--repeat", "2").code == 1
+    once = house.call("regress", *CHANGE, "--json", env=here).json["cases"][0]["calls_needed"]
+    other = server.text(PATCH.replace("Here", "There"))  # not what was answered, so it is refused
+    api.script(*[server.text(ANSWER), server.text(PATCH)] * 5, server.text(ANSWER), other)
+    paid = len(api.requests)
+    done = house.call("regress", *CHANGE, "--live", "--repeat", "3", "--json", env=here)
+    assert f"at most {3 * once:,} calls in all" in done.err
+    assert done.json["live_calls"] == len(api.requests) - paid <= 3 * once
+    assert done.json["verdict"]["noise"] == {"runs": 3, "agreement": 0.0, "validity": 0.5}
+    assert done.json["cases"][0]["repeat"].endswith("--live --repeat 3")
 
 
-def test_an_unchanged_side_alone_is_announced_too(
-    house: Project, here: dict[str, str], api: FakeAPI
-) -> None:
-    api.script(*[server.text(ANSWER), server.text(PATCH)] * 2)
-    same = ("--parameter", "timeout=1", "--repeat", "2", "--live")
-    sent = len(api.requests)
-    done = house.call("regress", *same, env=here)
-    assert (len(api.requests) > sent) is ("asking models for 1 session: at most " in done.err)
+@pytest.mark.parametrize("words", [("--live", "--repeat", "2"), ("--repeat", "3"), ("--recorded",)])
+def test_what_says_nothing_of_both_sides_is_refused(house: Project, words: tuple[str, ...]) -> None:
+    done = house.call("regress", *CHANGE[:1], "clarify=v2", *words)
+    assert (done.code, done.out) == (2, "")
+    assert "odd number" in done.err if "2" in words else "give --live" in done.err
 
 
-def test_with_repeat_a_change_is_compared_with_the_unchanged_side_asked_anew(
+def test_live_asks_both_sides_and_recorded_says_that_chance_counts_as_loss(
     house: Project, here: dict[str, str], api: FakeAPI
 ) -> None:
     done = house.call("accept", "last", "--by", "Ada", env=here)
     assert done.code == 0, done.err
     other = [server.text(ANSWER), server.text(PATCH.replace("Infra", "Product"))]
 
-    def agreement(*words: str) -> tuple[int, int, int]:
-        api.script(*other * 3)
+    def live(*words: str) -> dict[str, Any]:
+        api.script(*other * 2)
         found = house.call("regress", *CHANGE, "--live", "--json", *words, env=here).json
-        (test,) = [one for one in found["verdict"]["tests"] if one["measure"] == "agreement"]
-        return found["counts"]["failed"], test["worse"], test["pairs"]
+        assert isinstance(found, dict)
+        return found
 
-    assert agreement() == (0, 0, 1)  # what it decides behind its question was recorded
-    assert agreement("--repeat", "2") == (1, 0, 1)  # both sides lose it by chance
+    paid = len(api.requests)
+    asked = live()
+    firsts = [one.body["messages"][0]["content"] for one in api.requests[paid:]]
+    assert 0 < firsts.count("Ask one question about the intention.") < len(firsts)
+    assert agreement(asked) == (0, 0, 1), "both sides lose it by chance"
+    assert asked["live_calls"] == len(api.requests) - paid
+    assert asked["verdict"]["chance_is_loss"] is False
+    assert "hance" not in asked["verdict"]["why"]
+
+    kept = live("--recorded")
+    assert kept["live_calls"] < asked["live_calls"]
+    assert kept["verdict"]["chance_is_loss"] is True
+    assert "Chance counts as loss" in kept["verdict"]["why"]
+    said = house.call("regress", *CHANGE, "--live", "--recorded", "--resume", env=here)
+    assert "Chance counts as loss" in said.out
 
 
 def test_a_run_without_leave_needs_no_key(house: Project, here: dict[str, str]) -> None:

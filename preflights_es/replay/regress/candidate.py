@@ -29,6 +29,8 @@ from preflights_es.replay.responders import Models
 from preflights_es.replay.whatif_plan import keys_of
 from preflights_es.runtime.performer import open_completion
 
+NO_MORE: Final = "no more calls of models may be made"
+
 ASSUMED: Final = Actor("script", "what was accepted")
 """Gives a child the answers that the recorded session has none of."""
 
@@ -152,8 +154,7 @@ class Answerer:
                     raise
         if self._models is None or not self._budget.take():
             self.needed = True
-            is_over = "no more calls of models may be made"
-            asks = "a model would have to be asked" if self._models is None else is_over
+            asks = "a model would have to be asked" if self._models is None else NO_MORE
             raise Unanswered(request, asks)
         return await self._models(request).respond(request)
 

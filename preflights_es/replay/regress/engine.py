@@ -14,13 +14,12 @@ from preflights_es.core.errors import (
     DuplicateInput,
     LogDamaged,
     LogFromFuture,
-    SessionFaulted,
     WorkflowMissing,
 )
 from preflights_es.core.ports import Stored
 from preflights_es.core.session import Workflow
 from preflights_es.replay.recompute import Code
-from preflights_es.replay.regress.results import Case, Cause, LeftOut, Side
+from preflights_es.replay.regress.results import Case, Cause, LeftOut
 from preflights_es.replay.regress.strict import ERASED, Made, strict_case
 from preflights_es.replay.replayer import Replayer
 
@@ -43,13 +42,15 @@ class Regression:
         models: Models | None = None,
         calls_max: int | None = None,
         *,
-        anew: bool = False,
+        repeat: int = 1,
+        keeps_recording: bool = False,
     ) -> None:
         """Args:
         change: None for a strict run: today's code.
         models: who asks a model; None where none may be asked.
         calls_max: of models, in all; None without a limit.
-        anew: whether a model is asked also what it answered already.
+        repeat: how often a model is asked for each side.
+        keeps_recording: whether the recording is the other side; else a model is asked for it, too.
 
         Raises:
             Misused: the simulator does not take what the change says.
@@ -59,7 +60,11 @@ class Regression:
         if change is not None:
             from preflights_es.replay.regress.runs import Runs
 
-            self._runs = Runs(workflows, code, change, prices, models, calls_max, anew=anew)
+            self._runs = Runs(
+                *(workflows, code, change, prices, models, calls_max),
+                repeat=repeat,
+                keeps_recording=keeps_recording,
+            )
 
     def case(
         self,
@@ -88,18 +93,12 @@ class Regression:
             return found
         return LeftOut(session_id=stored[0].session_id, source=source, why=found)
 
-    def sides(
-        self, stored: Sequence[Stored], head: bytes | None = None, runs: int = 1
-    ) -> tuple[Side, ...]:
-        """What the unchanged session comes to, run so often; a model is asked anew each time.
-
-        Empty where it cannot be run, and shorter than `runs` where no more calls may be made.
-        """
+    def calls(self, stored: Sequence[Stored], head: bytes | None = None) -> int:
+        """Calls of a model that judging a session takes at most, both sides counted."""
         assert self._runs is not None, "a strict run asks no model"
-        try:
-            return self._runs.sides(stored, head, runs)
-        except (LogDamaged, LogFromFuture, DuplicateInput, WorkflowMissing, SessionFaulted):
-            return ()
+        from preflights_es.replay.regress.judging import calls_of
+
+        return calls_of(self._runs, self._runs.recording(stored, head))
 
     def child(self, stored: Sequence[Stored], head: bytes | None = None) -> tuple[Stored, ...]:
         """The session run again with the change, event by event; it replays from these alone.

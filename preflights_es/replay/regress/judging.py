@@ -13,10 +13,11 @@ from preflights_es.core.ports import Stored
 from preflights_es.replay.divergence import fault_of
 from preflights_es.replay.recording import Recording
 from preflights_es.replay.regress.attribution import code_or_data, detail_of, request_causes
+from preflights_es.replay.regress.candidate import NO_MORE
 from preflights_es.replay.regress.change import Change, Part, parts, touches
-from preflights_es.replay.regress.results import Case, Cause, Difference, Measure, Outcome
+from preflights_es.replay.regress.results import Case, Cause, Difference, Measure, Outcome, Side
 from preflights_es.replay.regress.runs import Ran, Runs
-from preflights_es.replay.regress.sides import measures, outcome, questions
+from preflights_es.replay.regress.sides import majority, measures, noise_of, outcome, questions
 from preflights_es.replay.regress.strict import DIFFERENCES_MAX, ERASED, Made, fault_words
 from preflights_es.replay.replayer import Replayer
 from preflights_es.replay.report import changes, told
@@ -51,6 +52,22 @@ def judged(
     return replace(case, live_calls=runs.calls - before)
 
 
+def calls_of(runs: Runs, recorded: Recording) -> int:
+    """Calls of a model that all runs make at most: both sides, and each change alone."""
+    alone = len(touching_of(runs.change, recorded))
+    sides = runs.repeat * (1 if runs.keeps_recording else 2)
+    return calls_max(recorded, 0, Otherwise()) * (sides + (alone if alone > 1 else 0))
+
+
+def touching_of(change: Change, recorded: Recording) -> Sequence[Part]:
+    """The changes that are something to who leads the session."""
+    found = parts(change)
+    if len(found) == 1:
+        return found
+    inputs = [turn.input for turn in recorded.turns]
+    return [one for one in found if touches(inputs, one.change, recorded.workflow)]
+
+
 class _Judging:
     """One session, judged."""
 
@@ -74,11 +91,47 @@ class _Judging:
         return tuple(question.id for question in view.questions)
 
     def case(self, made: Made) -> Case:
-        """What came of it."""
+        """What came of it; where a model is asked, each side is what most of its runs come to."""
+        case, after = self._once(made)
+        if case.calls_needed or not (self._runs.asks_both or self._runs.repeat > 1):
+            return case
+        sides = [after, *self._sides(self._runs.change, self._runs.repeat - 1)]
+        unchanged = self._sides(Change(), self._runs.repeat) if self._runs.asks_both else []
+        if None in sides or None in unchanged:
+            most = self._most()
+            return replace(
+                case,
+                outcome="open",
+                message=f"{NO_MORE}, at most {most} calls",
+                candidate=replace(after, valid=None, agrees=None),
+                calls_needed=most,
+            )
+        before, after = majority(unchanged) or self._before, majority(sides) or after
+        word = case.outcome
+        if word != "faulted" and (after.agrees, after.valid) != (None, None):
+            word = outcome(before, after, case.measures)
+        return replace(
+            case, outcome=word, recorded=before, candidate=after, noise=noise_of(unchanged)
+        )
+
+    def _sides(self, change: Change, runs: int) -> list[Side | None]:
+        """What runs come to; None, which ends them, where no more calls may be made."""
+        found: list[Side | None] = []
+        while len(found) < runs and None not in found:
+            ran = self._runs.ran(self._recorded, change, self._label)
+            found.append(None if ran.needed else self._side(ran, self._outcome(ran)[1]))
+        return found
+
+    def _side(self, ran: Ran, word: Outcome) -> Side:
+        """Of a run that did not end, nothing is known."""
+        is_whole = word not in ("open", "faulted")
+        return ran.side if is_whole else replace(ran.side, valid=None, agrees=None)
+
+    def _once(self, made: Made) -> tuple[Case, Side]:
+        """One run with the change, beside the recording."""
         ran = self._runs.ran(self._recorded, self._runs.change, self._label)
         found, word, message = self._outcome(ran)
-        is_whole = word not in ("open", "faulted")
-        after = ran.side if is_whole else replace(ran.side, valid=None, agrees=None)
+        after = self._side(ran, word)
         case = made(
             outcome=word,
             measures=found,
@@ -89,14 +142,15 @@ class _Judging:
             calls_needed=self._most() if ran.needed else 0,
         )
         if word == "same" or ran.needed:
-            return case
+            return case, after
         shown = self._differences(ran)
-        return replace(
+        case = replace(
             case,
             causes=self._causes(ran),
             differences=shown[:DIFFERENCES_MAX],
             difference_count=len(shown),
         )
+        return case, after
 
     def _outcome(self, ran: Ran) -> tuple[tuple[Measure, ...], Outcome, str]:
         child = ran.child
@@ -113,9 +167,7 @@ class _Judging:
         return found, outcome(self._before, ran.side, found), ""
 
     def _most(self) -> int:
-        """Calls that all runs of it would make at most: each change alone is a run, too."""
-        alone = len(self._touching())
-        return calls_max(self._recorded, 0, Otherwise()) * (1 + (alone if alone > 1 else 0))
+        return calls_of(self._runs, self._recorded)
 
     def _differences(self, ran: Ran) -> tuple[Difference, ...]:
         recorded, workflow = self._recorded, self._recorded.workflow
@@ -138,18 +190,10 @@ class _Judging:
             causes.append(code_or_data(self._recorded_by, "without the change it differs, too"))
         if not self._differs(base, ran):
             return tuple(causes)
-        touching = self._touching()
+        touching = touching_of(self._runs.change, self._recorded)
         if len(touching) == 1:
             return (*causes, self._cause(touching[0], base, ran))
         return (*causes, *self._of_several(touching, base))
-
-    def _touching(self) -> Sequence[Part]:
-        """The changes that are something to who leads the session."""
-        found = parts(self._runs.change)
-        if len(found) == 1:
-            return found
-        inputs = [turn.input for turn in self._recorded.turns]
-        return [one for one in found if touches(inputs, one.change, self._recorded.workflow)]
 
     def _of_several(self, touching: Sequence[Part], base: Ran | None) -> list[Cause]:
         found, unknown = [], False
@@ -176,7 +220,11 @@ class _Judging:
         """The unchanged session by today's code; None where that is what was recorded."""
         replay = self._replayer.replay(self._recorded.stored)
         is_recorded = replay.status == "identical" and not (replay.undecided or replay.generation)
-        return None if is_recorded else self._runs.ran(self._recorded, Change(), self._label)
+        return (
+            None
+            if is_recorded
+            else self._runs.ran(self._recorded, Change(), self._label, hears=True)
+        )
 
     def _differs(self, base: Ran | None, ran: Ran) -> bool:
         """Whether a run comes to something else than another; None stands for the recording."""

@@ -87,6 +87,15 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     """In the currency of the settings; None where no price is set."""
 
 
+class Noise(msgspec.Struct, frozen=True, kw_only=True):
+    """How much the unchanged side differs from itself (`--repeat`)."""
+
+    runs: int
+    agreement: float
+    """Share of two runs of the same, one after the other, whose results differ."""
+    validity: float
+
+
 class Case(msgspec.Struct, frozen=True, kw_only=True):
     """One session."""
 
@@ -107,14 +116,17 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     message: str = ""
     """What is open, raises or is damaged, in one line."""
     recorded: Side | None = None
+    """The recording, or the unchanged session where a model was asked for both sides."""
     candidate: Side | None = None
     """None of a strict run."""
+    noise: Noise | None = None
+    """Of this session; None where its unchanged side was not run several times."""
     assumed: tuple[str, ...] = ()
     """Keys of questions that were answered with what the person accepted."""
     live_calls: int = 0
-    """Calls of a model that were made."""
+    """Calls of a model that were made, for both sides."""
     calls_needed: int = 0
-    """Calls of a model that it would take at most, where none may be made."""
+    """Calls of a model that `--live` would make at most, for both sides."""
     repeat: str = ""
     """The command that repeats this case alone."""
 
@@ -146,20 +158,11 @@ class PairedTest(msgspec.Struct, frozen=True, kw_only=True):
     loss: float
     """Share of pairs that got worse, less those that got better."""
     loss_bound: float
-    """Upper 95 % bound of the loss, by Tango's score interval."""
+    """Upper 95 % bound of the loss."""
     smallest_loss: float
     """The smallest loss that this number of pairs could have shown."""
     pairs_needed: int
     """Pairs with which a change without loss passes at the margin, four times of five."""
-
-
-class Noise(msgspec.Struct, frozen=True, kw_only=True):
-    """How much the unchanged side differs from itself (`--repeat`)."""
-
-    runs: int
-    agreement: float
-    """Share of sessions whose result differs between two runs of the same."""
-    validity: float
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,10 +170,12 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     word: VerdictWord
     why: str
-    """In one sentence."""
+    """What a person can do, in a sentence; then the figures."""
     margin: float | None = None
     tests: tuple[PairedTest, ...] = ()
     noise: Noise | None = None
+    chance_is_loss: bool = False
+    """Whether the recording is the other side of a model that was asked (`--recorded`)."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True, tag_field="format", tag="regress/1"):
@@ -195,5 +200,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, tag_field="format", tag=
     left_out: tuple[str, ...] = ()
     """What was not judged, in words: such as sessions whose workflow is not here."""
     live_calls: int = 0
+    """Calls of a model that were made, for both sides."""
     seconds: float | None = None
     """Wall time; left out of comparisons."""

@@ -19,7 +19,6 @@ from preflights_es.replay.regress.change import Change, simulated, words
 from preflights_es.replay.regress.results import Side
 from preflights_es.replay.regress.sides import questions, side_of
 from preflights_es.replay.whatif_plan import Misused
-from preflights_es.store.chain import erased_before
 
 if TYPE_CHECKING:
     import asyncio
@@ -61,15 +60,17 @@ class Runs:
         models: Models | None,
         most: int | None,
         *,
-        anew: bool = False,
+        repeat: int = 1,
+        keeps_recording: bool = False,
     ) -> None:
         self.change = change
+        self.repeat = repeat
+        self.keeps_recording = keeps_recording
         self._workflows = workflows
         self._reasking = Reasking(code)
         self._prices = prices
         self._models = models
         self._budget = Budget(most)
-        self._anew = anew
         self._providers: dict[tuple[object, ...], Provider] = {}
         self._loop: asyncio.Runner | None = None
         try:
@@ -82,20 +83,29 @@ class Runs:
         """Of models, so far."""
         return self._budget.made
 
+    @property
+    def asks_both(self) -> bool:
+        """Whether a model is asked for both sides, also what it answered already."""
+        return self._models is not None and not self.keeps_recording
+
     def recording(self, stored: Sequence[Stored], head: bytes | None) -> Recording:
         """As `replay.recording`."""
         return recording(self._workflows, stored, head)
 
     def ran(
-        self, recorded: Recording, change: Change, label: Reached, *, anew: bool = False
+        self, recorded: Recording, change: Change, label: Reached, *, hears: bool = False
     ) -> Ran:
-        """A child with a change; none is the unchanged side, on what was recorded."""
+        """A child with a change; none is the unchanged side.
+
+        Args:
+            hears: whether it hears what was recorded, and no model is asked.
+        """
         unchanged = change == Change()
-        anew = anew or (self._anew and not unchanged)
+        anew = self.asks_both and not hears
         answerer = Answerer(
             recorded,
             self._reasking,
-            self._asked if self._models and (anew or not unchanged) else None,
+            None if hears or self._models is None else self._asked,
             self._budget,
             by_call=unchanged,
             anew=anew,
@@ -119,20 +129,6 @@ class Runs:
         """What a recorded session comes to."""
         session, events = recorded.session, recorded.events
         return side_of(recorded.workflow, session, events, label, self._prices)
-
-    def sides(self, stored: Sequence[Stored], head: bytes | None, runs: int) -> tuple[Side, ...]:
-        """As `Regression.sides`."""
-        if not stored or erased_before(stored):
-            return ()
-        recorded = recording(self._workflows, stored, head)
-        label = recorded.workflow.reached(recorded.session.state)
-        found: list[Side] = []
-        for _ in range(runs):
-            one = self.ran(recorded, Change(), label, anew=True)
-            if one.needed or one.child.fault:
-                break
-            found.append(one.side)
-        return tuple(found)
 
     def _driven(self, running: Coroutine[Any, Any, T]) -> T:
         if self._models is None:

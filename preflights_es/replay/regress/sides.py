@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace
 
 from preflights_es.core.completions import CompletionFailed, CompletionReceived, CompletionRequested
 from preflights_es.core.events import Event, Input, InputIgnored, Outcome, Request
@@ -13,7 +16,7 @@ from preflights_es.core.lead import FellBack, ResponseAccepted
 from preflights_es.core.questions import Refusal
 from preflights_es.core.session import Session, Workflow
 from preflights_es.core.views import Question, Reached
-from preflights_es.replay.regress.results import Measure, Side
+from preflights_es.replay.regress.results import Measure, Noise, Side
 from preflights_es.replay.regress.results import Outcome as Judged
 from preflights_es.replay.responders import step_of
 
@@ -106,6 +109,35 @@ def _cost(
             return None
         total += price.input_per_million * tokens[0] + price.output_per_million * tokens[1]
     return float(total / PER)
+
+
+# Several of them ------------------------------------------------------------------------------
+
+
+def majority(sides: Sequence[Side | None]) -> Side | None:
+    """What more than half of the runs of one side say of each measure; None without runs."""
+    known = [one for one in sides if one is not None]
+    if not known:
+        return None
+    agrees, valid = _most([s.agrees for s in known]), _most([s.valid for s in known])
+    usual = next((s for s in known if (s.agrees, s.valid) == (agrees, valid)), known[0])
+    return replace(usual, agrees=agrees, valid=valid)
+
+
+def _most(said: Sequence[bool | None]) -> bool | None:
+    return next((one for one in (True, False) if 2 * said.count(one) > len(said)), None)
+
+
+def noise_of(sides: Sequence[Side | None]) -> Noise | None:
+    """How often two runs of one side, one after the other, differ; None of one run."""
+    pairs = [(one, other) for one, other in pairwise(sides) if one and other]
+    if not pairs:
+        return None
+    return Noise(
+        runs=len(sides),
+        agreement=sum(one.result != other.result for one, other in pairs) / len(pairs),
+        validity=sum(one.valid != other.valid for one, other in pairs) / len(pairs),
+    )
 
 
 # Two of them ---------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -54,7 +54,7 @@ def attributed(again: Iterable[tuple[Case, Read]], recorder: Revision) -> Iterab
         replays = recorder.replays([one.events for _, one in some])
         for (case, _), said in zip(some, replays, strict=True):
             if said is not None:
-                yield _told(case, recorded_by=_decides(said.get("status"), said.get("fault")))
+                yield _told(case, recorded_by=decides(said))
 
 
 def is_unattributed(case: Case) -> bool:
@@ -62,10 +62,15 @@ def is_unattributed(case: Case) -> bool:
     return any(one.kind == UNKNOWN for one in case.causes)
 
 
-def _decides(status: object, fault: object) -> bool:
-    """Whether it decides what the log says, its bugs among it."""
+def decides(said: Mapping[str, object]) -> bool:
+    """Whether code decides what a log says, its bugs among it, by what its `replay --json` says.
+
+    A log whose last Decision is gone replays as far as it goes: no code leaves an Input undecided.
+    """
+    status, fault = said.get("status"), said.get("fault")
     raises_again = isinstance(fault, dict) and bool(fault.get("recorded"))
-    return status == "identical" or (status == "faulted" and raises_again)
+    is_whole = status == "identical" and not said.get("undecided")
+    return is_whole or (status == "faulted" and raises_again)
 
 
 def _told(case: Case, *, recorded_by: bool) -> Case:

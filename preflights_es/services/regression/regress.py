@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from time import monotonic
 from typing import Final, get_args
 
@@ -19,7 +19,6 @@ from preflights_es.replay.regress.results import (
     CauseKind,
     LeftOut,
     Report,
-    Side,
     Verdict,
 )
 from preflights_es.replay.regress.verdict import MARGIN, require_statistics, verdict
@@ -67,8 +66,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """Of models; None without a limit."""
     margin: float = MARGIN
     """The loss that is too small to matter."""
-    runs: int = 0
-    """Of the unchanged side, for the noise of a provider."""
+    repeat: int = 1
+    """How often a model is asked for each side; odd, since most runs decide."""
+    is_recorded: bool = False
+    """Whether the recording is the other side of what a model is asked."""
     repeating: tuple[str, ...] = ()
     """The change, as options of the command that repeats a case."""
 
@@ -110,23 +111,22 @@ def regress(
         repeating=options.repeating,
     )
     run = Run(request, picked, change, going)
-    noise = None
-    unchanged: Mapping[tuple[str, str], Side] = {}
     with run.kept:
         run.judge(drawn)
-        if change is not None and (options.is_live or options.runs):
+        if change is not None and options.is_live:
+            is_recorded, repeat = options.is_recorded, options.repeat
             live = Live(
-                request.leads, change, options.calls_max, options.runs, is_live=options.is_live
+                *(request.leads, change, options.calls_max, repeat), keeps_recording=is_recorded
             )
-            with run.keeping("anew" if options.runs else "live") as kept:
-                noise = live.judged(run, announce, kept, resumes=options.resumes)
-            unchanged = live.unchanged
+            with run.keeping(f"live {repeat}{' recorded' * is_recorded}") as kept:
+                live.judge(run, announce, kept, resumes=options.resumes)
         if recorder is not None:
             unknown = filter(is_unattributed, run.cases)
             run.instead(list(attributed(run.again(list(unknown)), recorder)))
     cases = sorted(map(_told, run.cases), key=lambda one: (one.session_id, one.source, one.head))
     margin = None if change is None else options.margin
-    judged = verdict(cases if margin is None else _pairs(run.cases, unchanged), margin, noise)
+    pairs = cases if margin is None else list(_once(run.cases))
+    judged = verdict(pairs, margin, chance_is_loss=options.is_recorded)
     new = () if known is None else sorted({*differing_in(cases)} - known)
     changes = (*(words(change) if change else ()), *((f"code of {code.name}",) if code else ()))
     return _report(run, cases, judged, picked, changes, tuple(new), monotonic() - began)
@@ -139,8 +139,12 @@ def _check(change: Change | None, options: Options) -> None:
         Refused: the options contradict each other.
         ProviderMissing: scipy is not here, and a verdict is due.
     """
+    if options.repeat < 1 or not options.repeat % 2:
+        raise Refused(f"--repeat: found {options.repeat}, expected an odd number, such as 3")
+    if not options.is_live and (options.is_recorded or options.repeat > 1):
+        raise Refused("--recorded and --repeat say how --live asks: give --live, too")
     if change is None:
-        if options.is_live or options.runs:
+        if options.is_live:
             raise Refused("only a change asks a model: name one, such as --prompt clarify=v2")
         return
     if options.code:
@@ -184,13 +188,9 @@ def _report(
     )
 
 
-def _pairs(cases: Sequence[Case], unchanged: Mapping[tuple[str, str], Side]) -> list[Case]:
-    """One of the copies of each session; its one side is the unchanged one, if that was asked."""
-    once = {(case.session_id, case.head): case for case in cases}
-    return [
-        replace(case, recorded=unchanged.get((case.source, case.session_id), case.recorded))
-        for case in once.values()
-    ]
+def _once(cases: Sequence[Case]) -> Iterable[Case]:
+    """One of the copies of each session."""
+    return {(case.session_id, case.head): case for case in cases}.values()
 
 
 def _told(case: Case) -> Case:

@@ -252,7 +252,8 @@ class _Picking:
     def of_log(self, named: Iterable[Head] | None) -> list[_Found]:
         """Sessions of the log that are meant: of the named ones, or of the project (None)."""
         asked, process = self._asked, self._process
-        project = None if asked.any_project else process.project
+        # Its project is written in the log, which a run of files alone does not need.
+        project = None if asked.any_project or named is not None else process.project
         if named is None and asked.looks_inside:
             pairs = process.projector.newest(project)
             known = ((head, SessionRow(**row) if row else None) for head, row in pairs)
@@ -308,10 +309,8 @@ class _Picking:
     def candidates(self, found: Sequence[_Found]) -> Iterator[Candidate]:
         """The same, with their shapes: those of the log are read for that."""
         heads = tuple(one.head for one in found if one.head is not None)
-        shapes = {
-            one.head.session_id: shape_of(one.events)
-            for one in read_together(self._process.following, OfLog(heads))
-        }
+        read = read_together(self._process.following, OfLog(heads)) if heads else ()
+        shapes = {one.head.session_id: shape_of(one.events) for one in read}
         for place, one in enumerate(found):
             row, shape = one.row, shapes[one.key] if one.head else one.shape
             stratum = (row.workflow, row.provider, row.status) if row else ("", "", "")

@@ -22,6 +22,7 @@ from preflights_es.replay.regress.engine import Regression
 from preflights_es.replay.regress.results import Case
 from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.services.regression import baseline
 from preflights_es.services.replays import own_code
 from tests.fixed import salt
 from tests.led import Case as Led
@@ -108,5 +109,6 @@ def decides(workflows: Any, events: Events) -> bool:
         found = Replayer(workflows, own_code()).replay(events)
     except LogDamaged:
         return False
-    bug = found.fault is not None and found.fault.recorded
-    return bug or (found.status == "identical" and not found.undecided)
+    said = decoded(encoded(found))
+    assert isinstance(said, dict)
+    return baseline.decides(said)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from decimal import Decimal
 from pathlib import Path
+from typing import Any, Final
 
 import msgspec
 import pytest
@@ -20,7 +21,7 @@ from preflights_es.projections.usage import Price
 from preflights_es.replay.child import sealed_as
 from preflights_es.replay.regress.change import Change, PromptChange, parts, words
 from preflights_es.replay.regress.engine import Regression
-from preflights_es.replay.regress.results import Case, LeftOut
+from preflights_es.replay.regress.results import Case, LeftOut, Noise
 from preflights_es.replay.replayer import Replayer
 from preflights_es.replay.whatif_plan import Misused
 from preflights_es.runtime.registry import WORKFLOWS
@@ -36,6 +37,7 @@ from tests.scripted import Reply, Scripted
 from tests.workflows.clarification.cases import ADA
 from tests.workflows.extraction.cases import ASKED, EMAIL, READ_AGAIN, Note, items, task
 
+RECORDED: Final[dict[str, Any]] = {"keeps_recording": True}
 CHILD = "01a0c450-6c02-7000-8000-0000000000ff"
 
 
@@ -193,7 +195,7 @@ def test_a_question_of_a_note_has_the_value_of_the_one_item_that_has_it() -> Non
     note.done(1)
     change = Change(model="asks")
     models = Scripted(ASKED, READ_AGAIN)
-    case = judged(stored(note), change, models=lambda _request: models)
+    case = judged(stored(note), change, models=lambda _request: models, **RECORDED)
     assert case.assumed == ("start_time",)
     assert case.candidate is not None
     assert (case.outcome, case.candidate.agrees) == ("changed", True)
@@ -255,18 +257,21 @@ def test_what_a_person_corrected_is_the_label() -> None:
     note.edit(1, title="Email an Chef")
     change = Change(model="better")
     models = Scripted(EMAIL)
-    case = judged(stored(note), change, models=lambda _request: models)
+    case = judged(stored(note), change, models=lambda _request: models, **RECORDED)
     assert case.recorded is not None
     assert case.candidate is not None
     assert (case.outcome, case.measures, case.live_calls) == ("fixed", ("turns", "result"), 1)
     assert (case.recorded.agrees, case.candidate.agrees) == (False, True)
-    worse = judged(stored(note), change, models=lambda _request: Scripted(items(task("Mail"))))
+    other = Scripted(items(task("Mail")))
+    worse = judged(stored(note), change, models=lambda _request: other, **RECORDED)
     assert worse.outcome == "changed"
 
 
 def test_a_result_that_no_person_touched_is_no_label() -> None:
     case = judged(
-        stored(noted(EMAIL)), Change(model="b"), models=lambda _r: Scripted(items(task("x")))
+        *(stored(noted(EMAIL)), Change(model="b")),
+        models=lambda _r: Scripted(items(task("x"))),
+        **RECORDED,
     )
     assert case.recorded is not None
     assert (case.outcome, case.recorded.agrees) == ("changed", None)
@@ -275,9 +280,10 @@ def test_a_result_that_no_person_touched_is_no_label() -> None:
 def test_what_was_right_and_is_lost_has_failed() -> None:
     note = noted(EMAIL)
     note.done(1)
-    case = judged(stored(note), Change(model="b"), models=lambda _r: Scripted(items(task("x"))))
+    other, broken = Scripted(items(task("x"))), Scripted("?", "?")
+    case = judged(stored(note), Change(model="b"), models=lambda _r: other, **RECORDED)
     assert (case.outcome, kinds(case)) == ("failed", [("model", False)])
-    invalid = judged(stored(note), Change(model="b"), models=lambda _r: Scripted("?", "?"))
+    invalid = judged(stored(note), Change(model="b"), models=lambda _r: broken, **RECORDED)
     assert invalid.outcome == "failed"
     assert invalid.measures == ("validity", "turns", "result", "fallback")
 
@@ -287,10 +293,10 @@ def test_what_was_right_and_is_lost_has_failed() -> None:
 
 def test_without_leave_no_model_is_asked() -> None:
     case = judged(stored(noted(EMAIL)), Change(model="b"))
-    assert (case.outcome, case.live_calls, case.calls_needed) == ("open", 0, 2)
-    assert case.message == "the call 'extract-1.1': a model would have to be asked, at most 2 calls"
+    assert (case.outcome, case.live_calls, case.calls_needed) == ("open", 0, 4)
+    assert case.message == "the call 'extract-1.1': a model would have to be asked, at most 4 calls"
     both = judged(stored(noted(EMAIL)), Change(model="b", parameters=(("t", "1"),)))
-    assert both.calls_needed == 6, "each change alone, and both"
+    assert both.calls_needed == 8, "both sides, and each change alone"
 
 
 def test_what_was_recorded_for_the_same_request_is_not_asked_again() -> None:
@@ -307,7 +313,10 @@ def test_the_calls_that_were_allowed_end_the_run_in_order() -> None:
     change = Change(model="b")
     sessions = [stored(noted(EMAIL)) for _ in range(3)]
     with Regression(
-        WORKFLOWS, own_code(), change, models=lambda _request: script, calls_max=2
+        *(WORKFLOWS, own_code(), change),
+        models=lambda _request: script,
+        calls_max=2,
+        keeps_recording=True,
     ) as regression:
         cases = [regression.case(one) for one in sessions]
     found = [(case.outcome, case.live_calls) for case in cases if isinstance(case, Case)]
@@ -347,7 +356,7 @@ BOTH = Change(prompts=(PromptChange("extract", "", "Hi"),), parameters=(("t", "1
 
 
 def test_changes_that_only_differ_together_are_said_to() -> None:
-    case = judged(stored(noted(EMAIL)), BOTH, models=lambda _request: Picky())
+    case = judged(stored(noted(EMAIL)), BOTH, models=lambda _request: Picky(), **RECORDED)
     assert kinds(case) == [("prompt", True), ("parameter", True)]
     assert case.live_calls == 3
 
@@ -378,18 +387,53 @@ def _asks(one: object) -> bool:
 # 8. What varies ------------------------------------------------------------------------------
 
 
-def test_the_unchanged_side_is_asked_anew_as_often_as_wanted() -> None:
-    script = Scripted(EMAIL, items(task("x")), EMAIL)
-    with Regression(
-        WORKFLOWS, own_code(), Change(model="b"), models=lambda _request: script, calls_max=3
-    ) as regression:
-        sides = regression.sides(stored(noted(EMAIL)), runs=5)
-    assert [side.result == sides[0].result for side in sides] == [True, False, True]
-    assert {request.model for request in script.requests} == {"m-1"}
+def done_note() -> list[Stored]:
+    """A note whose one item a person closed."""
+    note = noted(EMAIL)
+    note.done(1)
+    return stored(note)
+
+
+def test_a_model_is_asked_once_for_each_side() -> None:
+    script = Scripted(items(task("x")), EMAIL)
+    case = judged(done_note(), Change(model="b"), models=lambda _request: script)
+    assert case.recorded is not None
+    assert case.candidate is not None
+    assert [one.model for one in script.requests] == ["b", "m-1"]
+    assert (case.recorded.agrees, case.candidate.agrees) == (True, False)
+    assert (case.outcome, case.live_calls, case.noise) == ("failed", 2, None)
+
+
+def test_what_both_sides_say_by_chance_is_no_loss() -> None:
+    script = Scripted(items(task("x")), items(task("x")))
+    case = judged(done_note(), Change(model="b"), models=lambda _request: script)
+    assert case.recorded is not None
+    assert (case.recorded.agrees, case.outcome) == (False, "changed")
+
+
+def test_a_side_is_right_where_most_of_its_runs_are() -> None:
+    other = items(task("x"))
+    script = Scripted(other, EMAIL, EMAIL, EMAIL, other, other)
+    case = judged(done_note(), Change(model="b"), models=lambda _request: script, repeat=3)
+    assert [one.model for one in script.requests] == ["b"] * 3 + ["m-1"] * 3
+    assert case.recorded is not None
+    assert case.candidate is not None
+    assert (case.recorded.agrees, case.candidate.agrees) == (False, True)
+    assert (case.outcome, case.live_calls) == ("fixed", 6)
+    assert case.noise == Noise(runs=3, agreement=0.5, validity=0.0)
+
+
+def test_a_session_whose_unchanged_side_may_not_be_asked_stays_open() -> None:
+    case = judged(done_note(), Change(model="b"), models=lambda _r: Scripted(EMAIL), calls_max=1)
+    assert case.candidate is not None
+    assert (case.outcome, case.candidate.agrees, case.live_calls) == ("open", None, 1)
 
 
 def test_code_of_ours_does_not_vary() -> None:
-    regression = Regression(WORKFLOWS, own_code(), Change(seed=8))
-    first, second = regression.sides(led("clarification", "Add login", 3), runs=2)
-    assert first == second
-    assert regression.sides((), runs=2) == ()
+    events = led("clarification", "Add login", 3)
+    with Regression(
+        *(WORKFLOWS, own_code(), Change(seed=8)), models=lambda _request: Scripted(), repeat=3
+    ) as regression:
+        case = regression.case(events)
+    assert isinstance(case, Case)
+    assert (case.noise, case.live_calls) == (Noise(runs=3, agreement=0.0, validity=0.0), 0)
