@@ -17,6 +17,7 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
     "log": (("log", "HARMFUL"),),
     "prompt": (("prompt", "HARMFUL"), ("prompt",), ("prompt", "--json")),
     "inbox": (("inbox",), ("inbox", "--json")),
+    "prompts": (("prompts",), ("prompts", "clarify")),
     "note list": (("note", "list"),),
     "note tasks": (("note", "tasks", "--all"),),
     "note events": (("note", "events"),),

@@ -89,7 +89,8 @@ def test_annotations_keep_the_limits_and_say_what_is_left_out() -> None:
     assert {kind: kinds.count(kind) for kind in kinds} == {
         "::error": 10, "::warning": 10, "::notice": 1,
     }  # fmt: skip
-    assert lines[0].startswith("::error title=preflights regress%3A BLOCK::Worse: agreement in 9")
+    title = "::error title=preflights regress%3A BLOCK::"
+    assert lines[0].startswith(f"{title}Keep what you have: the change is worse. Worse: agreement")
     assert lines[9].startswith("::error title=preflights regress::3 more sessions not shown here:")
 
 
@@ -149,7 +150,8 @@ def test_a_span_holds_all_of_its_text(text: str) -> None:
 def test_markdown_says_the_verdict_first_and_lists_the_gravest_first() -> None:
     said = markdown.render(given.usual())
     assert said.startswith(
-        f"{markdown.MARKER}\n## Preflights regress: BLOCK\n\nWorse: agreement in 9 of 202 pairs"
+        f"{markdown.MARKER}\n## Preflights regress: BLOCK\n\nKeep what you have: the change is "
+        "worse. Worse: agreement in 9 of 202 pairs"
     )
     order = [said.index(f"<summary>{some}") for some in ("9 failed", "1 faulted", "12 changed")]
     assert order == sorted(order)

@@ -1,0 +1,1 @@
+"""Real coding agents, tried by hand: `python -m tests.agents.real`."""
