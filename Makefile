@@ -67,6 +67,7 @@ format: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m tests.benchmarks
+	$(BIN)/python docs/compare_regression.py $(VENV)/compared --sessions 20 --each 1 --rounds 1 --dry-run
 
 freeze: $(READY)
 	$(BIN)/python -m tests.store.freeze

@@ -64,10 +64,14 @@ def main() -> None:
     peers = list(_peers(asked, work))
     speeds = _speeds(peers, work, asked.rounds)
     seen = {peer.name: _differing(peer, work / "planted") for peer in peers}
-    _write("speed", _speed_rows(peers, speeds, asked.sessions))
-    _write("found", _found_rows(seen, _causes(peers[0], work / "planted"), kinds, asked.each))
     events = sum(map(len, clean)) / len(clean)
-    _write("run", _said(asked, events))
+    tables = {
+        "speed": _speed_rows(peers, speeds, asked.sessions),
+        "found": _found_rows(seen, _causes(peers[0], work / "planted"), kinds, asked.each),
+        "run": _said(asked, events),
+    }
+    for part, lines in tables.items():
+        sys.stdout.write("\n".join((*lines, ""))) if asked.dry_run else _write(part, lines)
 
 
 def _arguments() -> argparse.Namespace:
@@ -78,6 +82,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--sessions", type=int, default=300)
     parser.add_argument("--each", type=int, default=10, help="sessions of each kind of difference")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--dry-run", action="store_true", help="print the tables, write no page")
     return parser.parse_args()
 
 
