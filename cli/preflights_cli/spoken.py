@@ -28,6 +28,9 @@ GERMAN: Final = {
     ),
     "In your own words: ": "In eigenen Worten: ",
     "Why? (Enter to skip) ": "Warum? (Enter überspringt) ",
+    "Give the reason in your own words; Enter goes on without one.": (
+        "Gib den Grund in eigenen Worten; Enter geht ohne einen weiter."
+    ),
     "Nothing was decided; accepting files a task without a decision.": (
         "Nichts ist entschieden; die Annahme legt eine Aufgabe ohne Entscheidung ab."
     ),

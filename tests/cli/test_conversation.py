@@ -316,6 +316,19 @@ def test_a_call_for_help_is_no_answer(house: Project, word: str) -> None:
     assert house.show()["provenance"][1:] == []
 
 
+def test_a_call_for_help_is_no_reason(house: Project) -> None:
+    with terminal(house, "start", "Add a login") as t:
+        t.expect(ANSWER)
+        t.type("1")
+        t.expect(WHY)
+        t.type("help")
+        assert "Give the reason in your own words" in t.expect(WHY)
+        t.type("The team knows it")
+        assert "because: The team knows it" in t.proposal()
+        t.press("l")
+        t.rest()
+
+
 def test_a_dialogue_in_german_is_german_to_its_end(house: Project) -> None:
     env = {"XDG_CONFIG_HOME": str(house.folder / "none")}  # the pack asks, not the reference
     with terminal(house, "start", "Wir brauchen eine Anmeldung für den Shop", env=env) as t:

@@ -80,7 +80,7 @@ def test_what_was_erased_leaves_the_servers_files_as_the_page_says(shared: Share
     path = f"{SESSIONS}/{quimbys[0][-12:]}.jsonl"
     assert done.err == ERASED.format(f"{path} and 2 more session files") + (
         "warning: the server's files hold what was erased until VACUUM FULL, its journal for some "
-        "time after that (docs/operations.md)\n"
+        "time after that\n"
     )
     assert shared.said(f"SELECT 1 FROM events WHERE data LIKE '%{WORD.decode()}%'") == []
     shared.said("VACUUM")

@@ -451,7 +451,10 @@ def test_an_event_of_a_newer_version_is_refused_by_name(house: Project, tmp_path
     for command in ("show", "replay", "prompt", "accept"):
         done = house.call(command, "last")
         assert done.code == 4, (command, done)
-        assert "event 4: 'clarification.answers_given.v9' is not known" in done.err
+        assert (
+            "event 4: written by a newer Preflights (its tag clarification.answers_given.v9"
+            in done.err
+        )
     (row,) = house.call("sessions", "--json").json["sessions"]
     assert row["status"] == "damaged"
 

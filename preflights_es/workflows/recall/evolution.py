@@ -21,6 +21,9 @@ REPLACING: Final = late_pattern(
 )
 """Words of an intention that takes the place of something, English and German, folded."""
 
+OPEN: Final = ("description", "decision")
+"""Fields of the category Other that are asked without a topic."""
+
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """What the rules look at of a decision."""
@@ -75,10 +78,12 @@ def _decides_more(new: Decision, old: Decision) -> bool:
 
 
 def _values(one: Decision) -> dict[str, str]:
-    """By field; none of what has no category: its fields bear the same name and mean anything."""
+    """By field; without open answers of what has no category, which bear one name for anything."""
+    values = {_plain(name): _plain(value) for name, value in one.fields}
     if _plain(one.category) == "other":
-        return {}
-    return {_plain(name): _plain(value) for name, value in one.fields}
+        for name in OPEN:
+            values.pop(name, None)
+    return values
 
 
 def _same(one: str, other: str) -> bool:

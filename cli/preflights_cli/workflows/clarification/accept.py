@@ -16,6 +16,7 @@ from preflights_cli.workflows.clarification.start import mark_of
 from preflights_es.core.errors import Refused, UnknownSession
 from preflights_es.core.evolution import Choices
 from preflights_es.core.rationale import Reasons
+from preflights_es.runtime.finder import LAST
 from preflights_es.services import sessions
 from preflights_es.services.clarification.sessions import accept
 from preflights_es.services.inbox import acceptable
@@ -83,6 +84,8 @@ def accept_command(
     try:
         found = _accepted(app, session, by, mark, expect, why, choices)
     except UnknownSession as unknown:
+        if session != LAST:  # it may lie in a file
+            raise
         raise Refused(str(unknown), code="no_session_to_accept", **unknown.fields) from unknown
     if voice.as_json or not is_terminal():
         return said(voice, found)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import click
 
 from preflights_cli.common import Voice
-from preflights_cli.dialogue import Left, line
+from preflights_cli.dialogue import HELP, Left, line
 from preflights_cli.spoken import Say, spoken
 from preflights_cli.workflows.clarification.display import compared, waiting
 from preflights_es.core.evolution import Choices
@@ -46,9 +46,8 @@ def _with(said: Choices, one: RelatedDecision, say: Say) -> Choices:
         raise Left
     if key == "s":
         return Choices((*said.supersedes, one.uid), said.keeps)
-    while not (reason := line(say("Why do both stay in force? ")).strip()) or is_placeholder(
-        reason
-    ):
+    why = say("Why do both stay in force? ")
+    while (reason := line(why).strip()).casefold() in ("", *HELP) or is_placeholder(reason):
         if reason:
             click.echo(say("{reason} is a placeholder.", reason=shown(reason)))
     return Choices(said.supersedes, (*said.keeps, (one.uid, reason)))

@@ -14,7 +14,7 @@ from typing import Final
 import click
 
 from preflights_cli.common import Voice
-from preflights_cli.dialogue import line
+from preflights_cli.dialogue import HELP, line
 from preflights_cli.reason_options import alternative
 from preflights_cli.rendering import say_refusals
 from preflights_cli.spoken import spoken
@@ -41,7 +41,9 @@ def asked(app: Request, session: Session) -> Session:
     if own(session).patch is None or own(session).because is not None:
         return session
     _drop_typed()
-    text = line(spoken(session)("Why? (Enter to skip) "))
+    say = spoken(session)
+    while (text := line(say("Why? (Enter to skip) "))).strip().casefold() in HELP:
+        click.echo(say("Give the reason in your own words; Enter goes on without one."), err=True)
     return told(app, session, Reasons(text)) if text.strip() else session
 
 
