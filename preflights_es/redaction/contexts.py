@@ -17,6 +17,7 @@ _PLACES: Final = r"""
 :// | «U»(?P<password>[^\s/"'<>`\ufdd0]+)@
 :// | «U»(?P<password>[^\s@"'<>\ufdd0]{1,200})@
 :// | ://(?P<token>(?=[A-Za-z_-]{0,60}[0-9])«D»{20,256})@
+:oracle: | :oracle:[a-z0-9]{2,8}:[^\s/@]{1,128}/(?P<password>[^\s@"'<>\ufdd0]{1,200})@
 tcp( | (?:^|[\s"'`=])[\w.-]{1,64}:(?P<password>[^\s"'`@\ufdd0]{1,200})@(?:tcp|unix)\(
 hooks.slack | /(?:services|workflows|triggers)/(?P<token>«W»[A-Za-z0-9/_-]{9,})
 /webhooks/ | /webhooks/(?P<token>[0-9]{5,}/«D»{10,})
