@@ -9,6 +9,7 @@ import msgspec
 
 from preflights_es.core.decision_record import Decided
 from preflights_es.core.projection_ports import CATEGORY, FIELD, Row
+from preflights_es.core.rationale import Rationale, alternative_text
 from preflights_es.core.word_stems import stems
 from preflights_es.projections.decisions import accepted_at
 from preflights_es.projections.folding import Read
@@ -16,7 +17,8 @@ from preflights_es.projections.projection import Projection, text
 from preflights_es.projections.versions import MEMORY as VERSION
 
 VALUE: Final = 16  # weight of a word of a decided value
-INTENTION: Final = 2  # of the title or the intention
+INTENTION: Final = 2  # of the title, the intention, a reason, or an option that was not chosen
+ASKED: Final = 1  # of a question that was asked for a value, or of an option that was shown
 LEARNED: Final = 1  # of a word that the decision does not have, and a model named
 MARK: Final = ""
 """The word of one more row of each learning, by which the newest of a decision is known."""
@@ -56,7 +58,7 @@ def rows(read: Read) -> tuple[Row, ...]:
                 accepted_at(patch),
                 patch.superseded_at,
             )
-            for term, weight in weighed(patch, read.view.intention)
+            for term, weight in weighed(patch, read.view.intention, _asked(read, patch))
         )
     return tuple(made)
 
@@ -73,14 +75,22 @@ def _learned(read: Read) -> Iterator[Row]:
         yield (*place, weight, text(learned.uid), None, None)
 
 
-def weighed(patch: Decided, intention: str) -> tuple[tuple[str, int], ...]:
-    """Pairs of a word and its weight: that of the best place where it stands."""
+def weighed(
+    patch: Decided, intention: str, asked: Iterable[str] = ()
+) -> tuple[tuple[str, int], ...]:
+    """Pairs of a word and its weight: that of the best place where it stands.
+
+    Args:
+        asked: questions that were asked for its values, and options that were shown.
+    """
     places: Iterable[tuple[int, str]] = (
         *((VALUE, value) for _, value in patch.fields),
         (CATEGORY, patch.category),
         *((FIELD, name) for name, _ in patch.fields),
         (INTENTION, patch.title),
         (INTENTION, intention),
+        *((INTENTION, said) for said in _reasons(patch.rationale)),
+        *((ASKED, said) for said in asked),
     )
     found: dict[str, int] = {}
     for weight, said in places:
@@ -89,6 +99,23 @@ def weighed(patch: Decided, intention: str) -> tuple[tuple[str, int], ...]:
     category = set(stems(patch.category))  # by it a new decision is compared with this one
     heaviest = sorted(found.items(), key=lambda one: (one[0] not in category, -one[1], one[0]))
     return tuple(sorted(heaviest[:TERMS_MAX]))
+
+
+def _reasons(rationale: Rationale) -> Iterator[str]:
+    """What was turned down, and what speaks for and against: people ask for these words, too."""
+    yield from map(alternative_text, rationale.alternatives)
+    yield from (one.text for one in (rationale.because, *rationale.consequences) if one)
+
+
+def _asked(read: Read, patch: Decided) -> Iterator[str]:
+    """The question behind each value, and its options."""
+    for origin in patch.origins:
+        if origin.asked is None:
+            continue
+        question = read.workflow.behind(read.folded[origin.asked - 1]).question
+        if question is not None:
+            yield question.question
+            yield from question.options
 
 
 MEMORY: Final = Projection(

@@ -47,7 +47,7 @@ def test_a_word_weighs_as_much_as_the_best_place_where_it_stands(store: SqlStore
     rows = list(following(store).rows("memory", None))
     decided = {row["session_id"]: row for row in following(store).rows("decisions", None)}
     assert {row["session_id"] for row in rows} == set(decided)
-    assert {row["weight"] for row in rows} == {16, 8, 4, 2}
+    assert {row["weight"] for row in rows} == {16, 8, 4, 2, 1}
     for row in rows:
         of = decided[row["session_id"]]
         for name in ("uid", "accepted_at", "superseded_at", "project"):

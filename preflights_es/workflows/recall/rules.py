@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from math import log
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -174,12 +176,15 @@ def ranked(
     for uid in learned.keys() - own.keys():
         if (place := place_of(uid)) is not None:
             places[uid] = place
+    rare = _rarity([{**learned.get(uid, {}), **own.get(uid, {})} for uid in places])
     found: list[tuple[int, int, str, Weights]] = []
     for uid, place in places.items():
         if place.superseded_at is None or everything:
             weights = {**learned.get(uid, {}), **own.get(uid, {})}
-            score = sum(weight + words[term].more for term, weight in weights.items())
-            found.append((-score, -place.accepted_at, uid, weights))
+            score = sum(
+                (weight + words[term].more) * rare[term] for term, weight in weights.items()
+            )
+            found.append((-round(score), -place.accepted_at, uid, weights))
     found.sort(key=itemgetter(0, 1, 2))
     return [
         Match(
@@ -218,6 +223,12 @@ def _gathered(
             places[uid] = Place(*place)
         own[uid][term] = row["weight"]
     return own, learned, places
+
+
+def _rarity(matched: Sequence[Weights]) -> dict[str, float]:
+    """By stem: more, the fewer of the decisions that match have it; 1 where all of them do."""
+    having = Counter(term for weights in matched for term in weights)
+    return {term: 1 + log(len(matched) / count) for term, count in having.items()}
 
 
 def _said_by(words: Mapping[str, Wanted], terms: Collection[str]) -> tuple[str, ...]:

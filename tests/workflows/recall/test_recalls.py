@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log
 from typing import Any
 
 import pytest
@@ -127,6 +128,12 @@ def test_superseded_decisions_are_left_out_unless_all_are_asked_for() -> None:
 def test_a_word_of_the_question_counts_more() -> None:
     held = [*rows(1, Case("A", "A", "login", "a")), *rows(2, Case("A", "A", "registration", "a"))]
     assert [(one.uid[-1], one.score) for one in recalled("login", held=held)] == [
-        ("1", 24),
-        ("2", 16),
+        ("1", round(24 * (1 + log(2)))),
+        ("2", round(16 * (1 + log(2)))),
     ]
+
+
+def test_a_rare_word_says_more_than_a_common_one() -> None:
+    held = [row for n in range(6) for row in rows(n, Case("A", "A", f"shop {n}", "shop"))]
+    held += rows(7, Case("A", "A", "c", "falcon"))
+    assert recalled("shop falcon", held=held)[0].uid == f"{7:012d}"
