@@ -50,9 +50,9 @@ NOTHING: Final = (
     "--ci",
     "host",
     type=click.Choice(get_args(Host)),
-    help="Replay recorded sessions on this host, and in pre-commit.",
+    help="Replay recorded sessions in this CI, and in pre-commit.",
 )
-@click.option("--plans", is_flag=True, help="Begin the documents that plans are made from.")
+@click.option("--plans", is_flag=True, help="Write starters of the documents that plans read.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is missing or stale.")
 @click.option("--print", "prints", is_flag=True, help="Write nothing; print the files.")
 @click.option("--remove", is_flag=True, help="Take out what was written for agents.")

@@ -379,6 +379,13 @@ def test_too_few_pairs_are_inconclusive_and_say_how_many_would_do() -> None:
     )
 
 
+def test_some_losses_among_enough_pairs_are_looked_at() -> None:
+    found = verdict(cases(2, 0, 300), MARGIN)
+    assert found.word == "INCONCLUSIVE"
+    begins = "2 of 300 sessions got worse: too many to pass, too few to block. Look at them. "
+    assert found.why.startswith(begins)
+
+
 def test_without_anything_accepted_nothing_passes() -> None:
     valid = case(side(right=None), side(right=None))
     found = verdict([valid] * 5_000, MARGIN)

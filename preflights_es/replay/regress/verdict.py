@@ -97,8 +97,10 @@ def _advice(word: VerdictWord, tests: tuple[PairedTest, ...]) -> str:
     needed = max(one.pairs_needed for one in tests)
     pairs, about = tests[0].pairs, f"{math.ceil(needed / 10) * 10:,}"
     if pairs >= needed:
+        worse = max(one.worse for one in tests)
         return (
-            f"The {_of(pairs, 'session')} differ too much to judge: look at those that got worse."
+            f"{worse:,} of {_of(pairs, 'session')} got worse: too many to pass, too few to block. "
+            "Look at them."
         )
     return f"Too few sessions to judge: {pairs:,}. About {about} that agree would pass."
 

@@ -17,7 +17,7 @@ from preflights_es.services.request import Request
 @click.option(
     "--expect", type=int, metavar="VERSION", help="Refuse if its session is not at this version."
 )
-@click.option("--allow-stale", is_flag=True, help="Approve a stale one; why it is, is recorded.")
+@click.option("--allow-stale", is_flag=True, help="Approve a stale one; the reason is recorded.")
 @key_option
 @common
 def approve_command(

@@ -52,7 +52,12 @@ def artifacts_command() -> None:
 
 
 @click.command()
-@click.option("--all", "everything", is_flag=True, help="Also what has ended, reports among it.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Also superseded and rejected ones, and failure reports.",
+)
 @reading
 def list_command(everything: bool, app: Request, voice: Voice) -> int:
     """List the artifacts that can be approved or are in force, the oldest first.

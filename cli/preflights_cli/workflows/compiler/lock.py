@@ -34,7 +34,7 @@ def lock_command() -> None:
 def tests_command(id_: str | None, by: str | None, app: Request, voice: Voice) -> int:
     """Lock the approved TestPlan: record the SHA-256 of each test file of its ScaffoldPlan.
 
-    If a test file is missing, nothing is locked. The TestPlan that was locked before gives way.
+    If a test file is missing, nothing is locked. The new lock replaces the former one.
     Without ID it locks the one that is approved.
 
     \b

@@ -37,7 +37,8 @@ def recall_command(
     """Ask what was decided; the decisions that match are shown, the best first.
 
     The rules or a model rewrite the question into at most three queries. Decisions are found by
-    the words of their values, category, fields and intention, in English and German.
+    their words: values, category, fields, intention, reasons, and options that were turned down,
+    in English and German.
 
     With --learn, a model names other words of one decision. They are marked, and weigh less.
 
