@@ -108,8 +108,8 @@ def _reasons(rationale: Rationale) -> Iterator[str]:
 
 
 def _asked(read: Read, patch: Decided) -> Iterator[str]:
-    """The question behind each value, and its options."""
-    for origin in patch.origins:
+    """The question behind each value, and its options; that of the category lists all of them."""
+    for origin in patch.origins[1:]:
         if origin.asked is None:
             continue
         question = read.workflow.behind(read.folded[origin.asked - 1]).question

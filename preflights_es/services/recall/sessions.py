@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 from msgspec import UNSET
@@ -13,7 +14,10 @@ from preflights_es.core.decision_record import Decided
 from preflights_es.core.errors import PreflightsError, Refused
 from preflights_es.core.events import INT_MAX
 from preflights_es.core.ids import decision_uid
+from preflights_es.core.rationale import alternative_text
 from preflights_es.core.source import Source
+from preflights_es.core.text import one_line, shortened
+from preflights_es.core.word_stems import stems
 from preflights_es.projections.decisions import DECISIONS, accepted_at, decision
 from preflights_es.projections.folding import Read
 from preflights_es.projections.memory import MARK
@@ -28,7 +32,14 @@ from preflights_es.services.results import session_of
 from preflights_es.workflows.recall import WORKFLOW, rules
 from preflights_es.workflows.recall.events import DecisionsFound, LearningAsked, RecallAsked
 from preflights_es.workflows.recall.state import State
-from preflights_es.workflows.recall.values import RESULTS_MAX, Found, Link, Match, Stands
+from preflights_es.workflows.recall.values import (
+    LINE_MAX,
+    RESULTS_MAX,
+    Found,
+    Link,
+    Match,
+    Stands,
+)
 
 
 def start(request: Request, text: str, given: Given = (), *, strict: bool = False) -> Recall:
@@ -190,8 +201,25 @@ def _read(process: Process, match: Match) -> Found | None:
             source=source,
             learned=match.learned or UNSET,
             stands=_stands(patch) or UNSET,
+            line=_line(patch, match.words) or UNSET,
         )
     return None
+
+
+def _line(patch: Decided, words: Sequence[str]) -> str:
+    """What the decision says with words that its title and values lack; empty where none does."""
+    wanted = set(stems(" ".join(words)))
+    known = (patch.title, patch.category, *(text for pair in patch.fields for text in pair))
+    wanted -= set(stems(" ".join(known)))
+    why = patch.rationale
+    texts = [
+        *(f"not {alternative_text(one)}" for one in why.alternatives),
+        *(f"because {one.text}" for one in (why.because,) if one),
+        *(f"so {one.text}" for one in why.consequences),
+    ]
+    having = [(len(wanted.intersection(stems(text))), text) for text in texts]
+    most, text = max(having, key=itemgetter(0), default=(0, ""))
+    return shortened(one_line(text), LINE_MAX) if most else ""
 
 
 def _source(read: Read) -> Source:

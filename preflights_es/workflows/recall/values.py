@@ -13,6 +13,7 @@ from preflights_es.core.source import Source
 QUERIES_MAX: Final = 3  # queries that a question becomes
 WORDS_MAX: Final = 8  # words of one query that count
 QUERY_MAX: Final = 500  # characters of a query
+LINE_MAX: Final = 200  # characters of the line that matched
 RESULTS_MAX: Final = 10  # decisions that are shown
 SAID: Final = 8  # what a word of the question itself counts more
 COMPOUND_MIN: Final = 8  # characters of a compound, such as "Zahlungsanbieter", without its ending
@@ -58,6 +59,9 @@ class Found(Value, frozen=True, kw_only=True):
     learned: tuple[str, ...] | UnsetType = UNSET
     """Those of the words that only a learning says."""
     stands: tuple[Stands, ...] | UnsetType = UNSET
+    line: str | UnsetType = UNSET
+    """The reason, consequence or option turned down that has most of the words, of those that the
+    title does not have."""
 
 
 class Match(msgspec.Struct, frozen=True):

@@ -33,6 +33,8 @@ class Remembered(Value, frozen=True, kw_only=True):
     learned: tuple[str, ...]
     """Those of the words that only a learning says."""
     score: int
+    line: str
+    """The reason, consequence or option turned down that matched; empty where the title says it."""
 
 
 class Standing(Value, frozen=True, kw_only=True):
@@ -161,6 +163,7 @@ def _remembered(one: Found) -> Remembered:
         words=one.words,
         learned=one.learned or (),
         score=one.score,
+        line=one.line or "",
     )
 
 

@@ -41,6 +41,23 @@ def test_its_reasons_options_and_question_find_a_decision(
     assert [one.session_id for one in log.recall(question).results] == [payments]
 
 
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("Why not Braintree?", "not Braintree: no SEPA mandates"),
+        ("When do refunds arrive?", "because Refunds arrive the same day"),
+        ("disputes", "so Disputes are answered in their dashboard"),
+        ("Stripe", ""),
+    ],
+)
+def test_the_sentence_that_matched_is_shown(
+    log: Any, payments: str, question: str, line: str
+) -> None:
+    assert payments
+    (found,) = log.recall(question).results
+    assert found.line == line
+
+
 def test_no_word_of_an_erased_decision_stays(log: Any, payments: str) -> None:
     assert log.recall("Braintree").results
     log.request().erasure.erase(payments, "a test")

@@ -20,6 +20,8 @@ def describe(voice: Voice, session: Session) -> None:
     voice.say(f"  recall {short(session.session_id)}, {session.status}")
     for one in session.results:
         voice.say(f"  {shown(_line(one))}")
+        if one.line:
+            voice.say(f"    {shown(one.line)}")
     both: set[frozenset[str]] = set()
     for to in session.evolution:
         if (pair := frozenset((to.uid, to.other))) not in both:  # the other one has the same link
