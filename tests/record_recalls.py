@@ -14,7 +14,7 @@ from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.workflows.recall import WORKFLOW
 from preflights_es.workflows.recall.events import DecisionsFound, RecallAsked
-from preflights_es.workflows.recall.values import Found, Stands
+from preflights_es.workflows.recall.values import Found, FoundRecord, Stands
 from tests.record_goldens import Recorder, desk, sim
 from tests.workflows.recall.cases import opening
 
@@ -45,7 +45,7 @@ def asked(
     question: str,
     lead: Lead | None = None,
     language: Language = "en",
-    decider: str = "recall/1",
+    decider: str = WORKFLOW.decider,
 ) -> Handle:
     """A question, as far as its lead rewrites it."""
     provider = lead.provider if lead else "mock"
@@ -64,7 +64,7 @@ def told(r: Recorder, handle: Handle, *found: Found) -> Handle:
 def about(r: Recorder, text: str, lead: Lead | None) -> Handle:
     """A learning or a comparison, as far as its lead goes."""
     provider = lead.provider if lead else "mock"
-    setup = Setup("0.2.0", "recall/1", provider, WORKFLOW.prompts if lead else (), lead)
+    setup = Setup("0.2.0", WORKFLOW.decider, provider, WORKFLOW.prompts if lead else (), lead)
     first = opening(text, at=0, actor=Actor("user", "Ada"), setup=setup)
     known = ("at", "actor", "project", "setup")
     said = {name: value for name, value in asdict(first).items() if name not in known}
@@ -125,10 +125,20 @@ def a_result_says_how_it_stands_to_others(r: Recorder) -> None:
     told(r, handle, one, replace(other, stands=(older, kept)))
 
 
-def each_version_of_the_rules_reads_its_questions(r: Recorder) -> None:
-    for decider in (*WORKFLOW.former_deciders, WORKFLOW.decider):
-        told(r, asked(r, "how do we deploy?", decider=decider))
-        told(r, asked(r, "Welchen Zahlungsanbieter nehmen wir?", None, "de", decider))
+def records_of_other_tools_are_found(r: Recorder) -> None:
+    handle = asked(r, "Welchen Zahlungsanbieter nehmen wir?", None, "de")
+    record = FoundRecord(
+        path="docs/adr/0003-zahlungen.md",
+        title="Zahlungen \u00fcber Mollie",
+        status="accepted",
+        date="2026-03-02",
+        words=("zahlungsanbieter",),
+        score=88,
+    )
+    said = {"found": (decision("aa", "Use Stripe", 20),), "records": (record,)}
+    recalls(r).submitted(handle, DecisionsFound, said)
+    alone = asked(r, "how do we deploy?")
+    recalls(r).submitted(alone, DecisionsFound, {"found": (), "records": (record,)})
 
 
 GOLDENS: tuple[Callable[[Recorder], None], ...] = (
@@ -140,5 +150,5 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_model_names_more_words,
     a_model_compares_decisions,
     a_result_says_how_it_stands_to_others,
-    each_version_of_the_rules_reads_its_questions,
+    records_of_other_tools_are_found,
 )

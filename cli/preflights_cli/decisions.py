@@ -35,10 +35,16 @@ LISTING: Final = "sessions --status damaged"
     help="Decisions in force at the end of this day, or at this time (UTC without an offset).",
 )
 @click.option("--category", metavar="NAME", callback=given, help="Only this category.")
+@click.option("--query", metavar="TEXT", callback=given, help="Only what matches, the best first.")
 @click.option("--all", "everything", is_flag=True, help="Every patch, also those not in force.")
 @reading
 def decisions_command(
-    at: int | None, category: str | None, everything: bool, app: Request, voice: Voice
+    at: int | None,
+    category: str | None,
+    query: str | None,
+    everything: bool,
+    app: Request,
+    voice: Voice,
 ) -> int:
     """List the decisions of this project that are in force: accepted, and not superseded.
 
@@ -47,12 +53,13 @@ def decisions_command(
       preflights decisions
       preflights decisions --at 2026-11-22 --json
       preflights decisions --category Database --all
+      preflights decisions --query "why not Braintree"
     """
     if everything and at is not None:
         message = "--all and --at exclude each other: leave one out"
         raise click.UsageError(message)
     finish_pending(app, voice)
-    found = listing(app, at=at, category=category, everything=everything)
+    found = listing(app, at=at, category=category, everything=everything, query=query or "")
     if found.categories:
         there = ", ".join(found.categories)
         voice.warn(f"no decision here is of the category {category!r}: there are {there}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -12,11 +13,13 @@ import msgspec
 from preflights_es.artifacts.record_header import RECORD_MAX, RecordHeader
 from preflights_es.artifacts.record_names import MARKDOWN, is_other_page, is_record_name
 from preflights_es.core.version import __version__
+from preflights_es.core.words import counted
 from preflights_es.system import atomic_file
 from preflights_es.system.bounded_read import Unreadable, regular
 
-READER: Final = f"{__version__}/1"  # a new number when records are read in another way
+READER: Final = f"{__version__}/2"  # a new number when records are read in another way
 CACHE_MAX: Final = 50_000_000  # bytes
+WORDS_MAX: Final = 400  # distinct words of a record that are found, its first ones
 RACE_NS: Final = 2_000_000_000
 """How much older than the cache a change must be: another one could follow in the same tick."""
 
@@ -31,10 +34,24 @@ class Unread(msgspec.Struct, frozen=True):
     why: str
 
 
+class RecordWords(msgspec.Struct, frozen=True, array_like=True):
+    """The words of a record, by which it is found."""
+
+    length: int
+    """All of them, each as often as it stands there."""
+    packed: msgspec.Raw
+
+    def counts(self) -> dict[str, tuple[bool, int]]:
+        """By word: whether the title has it, and how often the whole does."""
+        return msgspec.msgpack.decode(self.packed, type=dict[str, tuple[bool, int]])
+
+
 class Records(msgspec.Struct, frozen=True):
     """The records of a folder, by name; ours among them, as `session` says."""
 
     records: tuple[RecordHeader, ...]
+    words: tuple[RecordWords, ...] = ()
+    """Those of each record."""
     unread: tuple[Unread, ...] = ()
 
 
@@ -42,6 +59,7 @@ class _Row(msgspec.Struct, frozen=True, array_like=True):
     stamp: Stamp
     header: RecordHeader | None
     """None for a file that is no record."""
+    words: RecordWords
 
 
 class _Cache(msgspec.Struct, frozen=True, array_like=True):
@@ -65,7 +83,7 @@ def records_in(folder: Path, cache: Path | None = None) -> Records:
         row = kept.get(name)
         if row is None or row.stamp != stamp or stamp[2] + RACE_NS > newest:
             try:
-                row = _Row(stamp, _read(name, path, stamp[0]))
+                row = _Row(stamp, *_read(name, path, stamp[0]))
             except (OSError, Unreadable) as error:
                 unread.append(Unread(name, str(error)))
                 continue
@@ -73,7 +91,12 @@ def records_in(folder: Path, cache: Path | None = None) -> Records:
         rows[name] = row
     if cache is not None and (is_new or len(rows) != len(kept)):
         _keep(cache, _Cache(READER, str(folder), rows))
-    return Records(tuple(row.header for row in rows.values() if row.header), tuple(unread))
+    kept_rows = [row for row in rows.values() if row.header]
+    return Records(
+        tuple(row.header for row in kept_rows if row.header),
+        tuple(row.words for row in kept_rows),
+        tuple(unread),
+    )
 
 
 def _files(folder: Path) -> list[tuple[str, str, Stamp]]:
@@ -97,17 +120,25 @@ def _shown(name: str) -> str:
     return name if name.isascii() else os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def _read(name: str, path: str, size: int) -> RecordHeader | None:
+def _read(name: str, path: str, size: int) -> tuple[RecordHeader | None, RecordWords]:
     from preflights_es.artifacts.foreign_records import record_header
 
     stem = name.rpartition(".")[0]
     if name.startswith(".") or is_other_page(stem):
-        return None
+        return None, _words("", b"")
     if size > RECORD_MAX:
         raise Unreadable(f"it has more than {RECORD_MAX:,} bytes")
-    header = record_header(name, regular(path, RECORD_MAX, follows=False))
+    content = regular(path, RECORD_MAX, follows=False)
+    header = record_header(name, content)
     is_record = is_record_name(name) or header.status != "unknown" or header.tool != "other"
-    return header if is_record else None
+    return (header, _words(header.title, content)) if is_record else (None, _words("", b""))
+
+
+def _words(title: str, content: bytes) -> RecordWords:
+    in_title, found = counted(title), counted(content.decode("utf-8", "replace"))
+    first = islice(dict.fromkeys((*in_title, *found)), WORDS_MAX)
+    counts = {one: (one in in_title, max(found[one], in_title[one])) for one in first}
+    return RecordWords(found.total(), msgspec.Raw(msgspec.msgpack.encode(counts)))
 
 
 # The cache -----------------------------------------------------------------------------------

@@ -70,9 +70,12 @@ Choice = Literal["all", "in_force", "unfolded", "named"]
 approved or locked now. `unfolded`: of `sessions`, those that are damaged, erased or faulted.
 `named`: of `memory`, those whose word is one of some.
 """
-TERMS_MAX: Final = 24  # words by which rows are chosen at once
-CATEGORY: Final = 8  # weight in `memory` of a word of a category's name; values weigh more
-FIELD: Final = 4  # of a word of a field's name; the title and the intention weigh less
+TERMS_MAX: Final = 64  # words by which rows are chosen at once
+VALUE: Final = 1  # place in `memory` of a word of a decided value
+CATEGORY: Final = 2  # of a category's name
+DOCUMENT: Final = " "
+"""The word of one more row of each decision in `memory`, by which decisions are counted."""
+FIELD: Final = 3  # of a field's name; all other places come behind it
 
 
 class Kept(msgspec.Struct, frozen=True):

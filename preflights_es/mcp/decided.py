@@ -26,7 +26,9 @@ VALUE_MAX: Final = 200  # characters of one value
 class Wanted(Arguments, frozen=True):
     """Of `decisions`."""
 
-    query: Annotated[str, msgspec.Meta(description="words they contain")] = ""
+    query: Annotated[
+        str, msgspec.Meta(description="words or a question; the best match comes first")
+    ] = ""
     topic: str = ""
     as_of: Annotated[str, msgspec.Meta(description="a day, 2026-11-23")] = ""
 
@@ -50,7 +52,7 @@ class DecisionTold(Given, frozen=True, kw_only=True):
 
 
 class Decided(Given, frozen=True, kw_only=True):
-    """What is in force, newest first."""
+    """What is in force, newest first, or the best match of a query."""
 
     decisions: tuple[DecisionTold, ...]
     more: int = 0
@@ -58,7 +60,7 @@ class Decided(Given, frozen=True, kw_only=True):
 
 
 async def decisions(call: Call, given: Wanted) -> Decided:
-    """Those that match, newest first.
+    """Those that match, newest first, or by how well they match a query.
 
     Raises:
         Refused: `as_of` is no day.
@@ -68,19 +70,21 @@ async def decisions(call: Call, given: Wanted) -> Decided:
     def listed(request: Request) -> Decided:
         from preflights_es.services.decisions import listing
 
-        found = listing(request, at=at)
+        found = listing(request, at=at, query=given.query)
         told = [*map(_told, found.rows), *map(_foreign, found.head.foreign)]
-        told.sort(key=lambda one: one.date)  # of one day they stay in the order of the log
+        if given.query:
+            told.reverse()  # the best match is first
+        else:
+            told.sort(key=lambda one: one.date)  # of one day they stay in the order of the log
         topic = given.topic.strip().casefold()
         about = [one for one in reversed(told) if not topic or _is_about(one, topic)]
-        kept = [one for one in about if not given.query or _has(one, given.query)]
         if told and not about:
             request.notice("no_topic", _no_topic(given.topic, told))
         if unread := len(found.lost) + found.more + len(found.unread):
             text = f"{unread} sessions or records cannot be read, and are left out"
             request.notice("left_out", text)
-        newest = tuple(map(_short, kept[:ROWS_MAX]))
-        return Decided(decisions=newest, more=max(len(kept) - ROWS_MAX, 0))
+        newest = tuple(map(_short, about[:ROWS_MAX]))
+        return Decided(decisions=newest, more=max(len(about) - ROWS_MAX, 0))
 
     return await call.run(listed)
 
@@ -137,22 +141,6 @@ def _no_topic(topic: str, told: Iterable[DecisionTold]) -> str:
     return (
         f"no decision in force is about {topic!r}; they are about: {shortened(there, TOPICS_MAX)}"
     )
-
-
-def _has(one: DecisionTold, query: str) -> bool:
-    text = " ".join(_texts(msgspec.to_builtins(one))).casefold()
-    return all(word in text for word in query.casefold().split())
-
-
-def _texts(value: Any) -> Iterable[str]:
-    match value:
-        case str():
-            yield value
-        case dict():
-            yield from _texts([*value.values()])
-        case list():
-            for one in value:
-                yield from _texts(one)
 
 
 def _end_of(day: str) -> int:

@@ -1,25 +1,28 @@
-"""`memory`: the words by which accepted decisions are found, and how much each says."""
+"""`memory`: the words by which accepted decisions are found, where they stand, and how often."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
 
 from preflights_es.core.decision_record import Decided
-from preflights_es.core.projection_ports import CATEGORY, FIELD, Row
+from preflights_es.core.projection_ports import CATEGORY, DOCUMENT, FIELD, VALUE, Row
 from preflights_es.core.rationale import Rationale, alternative_text
-from preflights_es.core.word_stems import stems
+from preflights_es.core.words import counted, words
 from preflights_es.projections.decisions import accepted_at
 from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection, text
 from preflights_es.projections.versions import MEMORY as VERSION
 
-VALUE: Final = 16  # weight of a word of a decided value
-INTENTION: Final = 2  # of the title, the intention, a reason, or an option that was not chosen
-ASKED: Final = 1  # of a question that was asked for a value, or of an option that was shown
-LEARNED: Final = 1  # of a word that the decision does not have, and a model named
+TITLE: Final = 4
+INTENTION: Final = 5
+OPTION: Final = 6  # one that was turned down, and why
+REASON: Final = 7  # or a consequence
+ASKED: Final = 8  # a question that was asked for a value, or an option that was shown
+LEARNED: Final = 9  # a word that the decision does not have, and a model named
 MARK: Final = ""
 """The word of one more row of each learning, by which the newest of a decision is known."""
 TERMS_MAX: Final = 200  # words that are kept of a decision
@@ -35,10 +38,23 @@ class MemoryRow(msgspec.Struct, frozen=True):
     version: int
     term: str
     project: str
-    weight: int
+    field: int
+    """The first of the places where it stands."""
+    count: int
+    """In all of them."""
+    length: int
+    """Words of the whole decision, each as often as it stands there."""
     uid: str
     accepted_at: int | None
     superseded_at: int | None
+
+
+class Counted(msgspec.Struct, frozen=True):
+    """The words of a decision."""
+
+    terms: tuple[tuple[str, int, int], ...]
+    """Word, the first of the places where it stands, and how often it stands in all; sorted."""
+    length: int
 
 
 def rows(read: Read) -> tuple[Row, ...]:
@@ -47,18 +63,21 @@ def rows(read: Read) -> tuple[Row, ...]:
     for patch in read.patches:
         if accepted_at(patch) is None:
             continue
+        found = counted_words(patch, read.view.intention, _asked(read, patch))
         made += (
             (
                 read.head.session_id,
                 patch.version,
                 text(term),
                 text(read.head.project),
-                weight,
+                field,
+                count,
+                found.length,
                 text(patch.uid),
                 accepted_at(patch),
                 patch.superseded_at,
             )
-            for term, weight in weighed(patch, read.view.intention, _asked(read, patch))
+            for term, field, count in ((DOCUMENT, 0, 0), *found.terms)
         )
     return tuple(made)
 
@@ -69,16 +88,15 @@ def _learned(read: Read) -> Iterator[Row]:
     learned = read.workflow.learned(last.state) if last and not last.closed else None
     if learned is None:
         return
-    terms = dict.fromkeys((MARK, *stems(" ".join(learned.words))), LEARNED)
-    for term, weight in {**terms, MARK: 0}.items():
+    found = words(" ".join(learned.words))
+    for term in dict.fromkeys((MARK, *found)):
         place = (read.head.session_id, read.version, text(term), text(read.head.project))
-        yield (*place, weight, text(learned.uid), None, None)
+        field = LEARNED if term else 0
+        yield (*place, field, 1 if term else 0, len(found), text(learned.uid), None, None)
 
 
-def weighed(
-    patch: Decided, intention: str, asked: Iterable[str] = ()
-) -> tuple[tuple[str, int], ...]:
-    """Pairs of a word and its weight: that of the best place where it stands.
+def counted_words(patch: Decided, intention: str, asked: Iterable[str] = ()) -> Counted:
+    """The words of a decision with the places where they stand.
 
     Args:
         asked: questions that were asked for its values, and options that were shown.
@@ -87,24 +105,29 @@ def weighed(
         *((VALUE, value) for _, value in patch.fields),
         (CATEGORY, patch.category),
         *((FIELD, name) for name, _ in patch.fields),
-        (INTENTION, patch.title),
+        (TITLE, patch.title),
         (INTENTION, intention),
-        *((INTENTION, said) for said in _reasons(patch.rationale)),
+        *_reasons(patch.rationale),
         *((ASKED, said) for said in asked),
     )
-    found: dict[str, int] = {}
-    for weight, said in places:
-        for term in stems(said):
-            found.setdefault(term, weight)
-    category = set(stems(patch.category))  # by it a new decision is compared with this one
-    heaviest = sorted(found.items(), key=lambda one: (one[0] not in category, -one[1], one[0]))
-    return tuple(sorted(heaviest[:TERMS_MAX]))
+    fields: dict[str, int] = {}
+    counts: Counter[str] = Counter()
+    for field, said in places:
+        of_text = counted(said)
+        counts.update(of_text)
+        for term in of_text:
+            fields.setdefault(term, field)
+    category = set(words(patch.category))  # by it a new decision is compared with this one
+    kept = sorted(counts, key=lambda term: (term not in category, fields[term], term))[:TERMS_MAX]
+    terms = tuple((term, fields[term], counts[term]) for term in sorted(kept))
+    return Counted(terms, counts.total())
 
 
-def _reasons(rationale: Rationale) -> Iterator[str]:
+def _reasons(rationale: Rationale) -> Iterator[tuple[int, str]]:
     """What was turned down, and what speaks for and against: people ask for these words, too."""
-    yield from map(alternative_text, rationale.alternatives)
-    yield from (one.text for one in (rationale.because, *rationale.consequences) if one)
+    yield from ((OPTION, alternative_text(one)) for one in rationale.alternatives)
+    reasons = (rationale.because, *rationale.consequences)
+    yield from ((REASON, one.text) for one in reasons if one)
 
 
 def _asked(read: Read, patch: Decided) -> Iterator[str]:

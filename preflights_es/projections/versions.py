@@ -5,4 +5,4 @@ from __future__ import annotations
 from typing import Final
 
 DECISIONS: Final = 4
-MEMORY: Final = 4
+MEMORY: Final = 5

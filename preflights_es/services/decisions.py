@@ -73,17 +73,31 @@ def listing(
     at: int | None = None,
     category: str | None = None,
     everything: bool = False,
+    query: str = "",
 ) -> Listing:
-    """As `decisions`, with what is left out."""
+    """As `decisions`, with what is left out.
+
+    Args:
+        query: words by which memory finds decisions and records; then the best match is first.
+    """
     process = request.process
     found = decisions(request, at=at, category=category, everything=everything)
+    ranks = _ranks(request, query) if query else None
+    if ranks is not None:
+        found = iter(
+            sorted((one for one in found if one.uid in ranks), key=lambda one: ranks[one.uid])
+        )
     first = list(islice(found, 1))
-    there = () if first or category is None else _others(request, category)
+    there = () if first or category is None or query else _others(request, category)
     left_out = _left_out(request, at)
     behind = bool(process.projector.behind)
     is_whole = at is None and category is None
     records = records_beside(request, everything=everything) if is_whole else None
     rows = records.rows if records else ()
+    if ranks is not None:
+        rows = tuple(
+            sorted((one for one in rows if one.path in ranks), key=lambda one: ranks[one.path])
+        )
     head = Decisions(project=process.project, at=iso_or_none(at), behind=behind, foreign=rows)
     found = chain(first, found)
     return Listing(
@@ -125,6 +139,12 @@ def _decisions(
     for one in map(decision, rows) if everything else in_force(rows, at):
         if category is None or one.decided.category.casefold() == category.casefold():
             yield DecisionRow.of(one)
+
+
+def _ranks(request: Request, query: str) -> dict[str, int]:
+    from preflights_es.services.recall.searching import ranks  # most lists need none of it
+
+    return ranks(request, query)
 
 
 def records_beside(request: Request, *, everything: bool) -> Foreign:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from preflights_es.artifacts import files
 from preflights_es.artifacts.record_header import RECORD_MAX, ForeignRecord, RecordHeader
-from preflights_es.artifacts.record_list import Unread, records_in
+from preflights_es.artifacts.record_list import Records, RecordWords, Unread, records_in
 from preflights_es.core.errors import RecordWithoutSession, Refused
 from preflights_es.services.foreign_row import ForeignRow
 from preflights_es.services.process import Process
@@ -40,13 +41,29 @@ def foreign(process: Process, *, everything: bool = True) -> Foreign:
     """
     folder = process.settings.decisions
     found = records_in(files.checked_folder(process.settings.root, folder), _cache(process))
-    ours = set(process.store.numbers(process.project).values())
-    rows = (
-        ForeignRow(**_row(folder, one)) for one in found.records if not _is_ours(process, ours, one)
-    )
+    rows = (ForeignRow(**_row(folder, one)) for one, _ in _others(process, found))
     return Foreign(
         rows=tuple(row for row in rows if everything or row.is_held), unread=found.unread
     )
+
+
+def with_words(process: Process) -> Iterator[tuple[ForeignRow, RecordWords]]:
+    """The records without a session, each with the words by which it is found.
+
+    Raises:
+        ArtifactOutside: the folder cannot be used.
+    """
+    folder = process.settings.decisions
+    found = records_in(files.checked_folder(process.settings.root, folder), _cache(process))
+    for header, words in _others(process, found):
+        yield ForeignRow(**_row(folder, header)), words
+
+
+def _others(process: Process, found: Records) -> Iterator[tuple[RecordHeader, RecordWords]]:
+    ours = set(process.store.numbers(process.project).values())
+    for header, words in zip(found.records, found.words, strict=True):
+        if not _is_ours(process, ours, header):
+            yield header, words
 
 
 def record(process: Process, named: RecordWithoutSession) -> ForeignShown:

@@ -33,6 +33,16 @@ class SqlComparing(Looking):
         rows = self._rows("unfolded_events", of_type=tag)
         return {session_id: data for session_id, data in rows if data is not None}
 
+    def words(self, project: str, first: str, last: str, limit: int) -> list[str]:
+        """The distinct words of decisions from one up to before another, sorted."""
+        rows = self._rows("words", of_project=project, first=first, last=last, at_most=limit)
+        return [row[0] for row in rows if isinstance(row[0], str)]
+
+    def documents(self, project: str) -> tuple[int, int]:
+        """How many decisions there are, and how many words they have together."""
+        ((count, length),) = self._rows("documents", of_project=project)
+        return int(count), int(length or 0)
+
     def rows(self, project: str, terms: Sequence[str], limit: int) -> list[tuple[str, str]]:
         """Pairs of session and decision, as JSON: the best match first, then the newest.
 

@@ -217,7 +217,9 @@ CREATE TABLE projected_memory (
 	version BIGINT NOT NULL,
 	term TEXT NOT NULL,
 	project TEXT NOT NULL,
-	weight BIGINT NOT NULL,
+	field BIGINT NOT NULL,
+	count BIGINT NOT NULL,
+	length BIGINT NOT NULL,
 	uid TEXT NOT NULL,
 	accepted_at BIGINT,
 	superseded_at BIGINT,
@@ -226,4 +228,4 @@ CREATE TABLE projected_memory (
 
 CREATE INDEX projected_memory_by_project ON projected_memory (project, term, session_id, superseded_at)
 
-INSERT INTO alembic_version (version_num) VALUES ('0010')
+INSERT INTO alembic_version (version_num) VALUES ('0011')

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from preflights_es.core.decision_record import Decided
 from preflights_es.core.ports import Head, Stored
 from preflights_es.core.projection_ports import Stream
-from preflights_es.core.word_stems import stems
-from preflights_es.projections.memory import TERMS_MAX, weighed
+from preflights_es.core.words import words
+from preflights_es.projections.memory import TERMS_MAX, VALUE, counted_words
 from preflights_es.services.projections import reader
 from preflights_es.store.sql import SqlStore
 from tests.projections.given import following, kept, recorded
@@ -37,35 +37,36 @@ def patch_of(events: tuple[Stored, ...]) -> Decided:
     return reader().read(Stream(head, events)).patches[-1]
 
 
-def named(store: SqlStore, words: str) -> dict[str, Any]:
-    rows = following(store).rows("memory", None, "named", terms=stems(words))
-    return {row["term"]: row["weight"] for row in rows}
+def named(store: SqlStore, text: str) -> dict[str, Any]:
+    rows = following(store).rows("memory", None, "named", terms=words(text))
+    return {row["term"]: row["field"] for row in rows}
 
 
-def test_a_word_weighs_as_much_as_the_best_place_where_it_stands(store: SqlStore) -> None:
+def test_a_word_is_kept_with_the_first_of_its_places(store: SqlStore) -> None:
     recorded(store, golden("one_decision_supersedes_another"))
     rows = list(following(store).rows("memory", None))
     decided = {row["session_id"]: row for row in following(store).rows("decisions", None)}
     assert {row["session_id"] for row in rows} == set(decided)
-    assert {row["weight"] for row in rows} == {16, 8, 4, 2, 1}
+    assert {row["field"] for row in rows} >= {0, 1, 2, 3, 5}
+    assert all(row["count"] >= 1 for row in rows if row["field"])
     for row in rows:
         of = decided[row["session_id"]]
         for name in ("uid", "accepted_at", "superseded_at", "project"):
             assert row[name] == of[name]
 
 
-def test_words_are_found_whatever_their_case_and_ending(store: SqlStore) -> None:
+def test_words_are_kept_as_they_are_but_for_their_case(store: SqlStore) -> None:
     recorded(store, golden("one_decision_supersedes_another"))
-    found = named(store, "the databases, bitte")
-    assert found == {"databa": 8}
+    found = named(store, "the DataBase, bitte")
+    assert found == {"database": 2}
+    assert named(store, "databases") == {}
     assert named(store, "unheard") == {}
     assert named(store, "") == {}
 
 
-def test_a_word_loses_all_its_endings() -> None:
-    assert stems("Speicher speichern Speicherungen") == ("speich",)
-    assert stems("container, Containers and migrations, migrated") == ("contai", "migrat")
-    assert stems("e" * 50_000) == ("eeee",)
+def test_a_word_is_folded_and_cut() -> None:
+    assert words("Ma\u00dfe, M\u00c4RZ and the x") == ("masse", "maerz")
+    assert words("e" * 50_000) == ("e" * 40,)
 
 
 def test_a_proposal_is_not_remembered(store: SqlStore) -> None:
@@ -85,7 +86,8 @@ def test_words_of_an_erased_decision_are_gone(store: SqlStore) -> None:
 def test_the_heaviest_words_of_a_long_decision_are_kept() -> None:
     long = " ".join(f"aword{n}x" for n in range(TERMS_MAX + 50))
     patch = patch_of(golden("one_decision_supersedes_another")[0])
-    found = weighed(replace(patch, fields=(("Type", "Zebra"),)), long)
-    assert len(found) == TERMS_MAX
-    assert ("zebra", 16) in found
-    assert list(found) == sorted(found)
+    found = counted_words(replace(patch, fields=(("Type", "Zebra"),)), long)
+    assert len(found.terms) == TERMS_MAX
+    assert ("zebra", VALUE, 1) in found.terms
+    assert list(found.terms) == sorted(found.terms)
+    assert found.length > TERMS_MAX + 50

@@ -10,6 +10,7 @@ from preflights_es.mcp.tool import Arguments, Given, Tool
 from preflights_es.services.recall.results import Recall
 from preflights_es.services.recall.sessions import recall
 from preflights_es.services.request import Request
+from preflights_es.workflows.recall.values import FoundRecord
 from preflights_es.workflows.recall.views import Remembered
 
 
@@ -29,7 +30,7 @@ async def _recall(call: Call, given: Question) -> Recalled:
     def asked(request: Request) -> Recalled:
         found = recall(request, given.question)
         assert isinstance(found, Recall), "what a recall comes to"
-        told = [_told(one) for one in found.results]
+        told = [*map(_told, found.results), *map(_record, found.records)]
         return Recalled(decisions=told, notices=found.warnings)
 
     return await call.run(asked)
@@ -43,7 +44,13 @@ def _told(one: Remembered) -> dict[str, Any]:
         "topic": one.category,
         "decided": dict(one.fields),
         "date": one.date[:10],
+        **({"line": one.line} if one.line else {}),
     }
+
+
+def _record(one: FoundRecord) -> dict[str, Any]:
+    """Of another tool."""
+    return {"record": one.path, "title": one.title, "status": one.status, "date": one.date[:10]}
 
 
 TOOLS: Final = (

@@ -12,7 +12,7 @@ from preflights_es.core.evolution import Choice, Choices, Finding, Resolution
 from preflights_es.core.ids import short
 from preflights_es.core.questions import is_placeholder
 from preflights_es.core.text import ANSWER_MAX
-from preflights_es.runtime.runner import Proposed
+from preflights_es.runtime.runner import Proposed, Step
 from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
@@ -38,6 +38,16 @@ class Choosing:
     def open(self) -> tuple[Finding, ...]:
         """Those that a person has to choose about."""
         return tuple(one for one in self.found if one.needs_choice)
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Sessions of the decisions that it was compared with."""
+        return tuple(one.related.session_id for one in self.found)
+
+    def is_accepted(self, step: Step) -> bool:
+        """Whether a person accepted just now."""
+        state: State = step.handle.session.state
+        return accepted(state) and bool(step.decisions) and not self.open
 
     def completed(self, first: Proposed) -> Proposed | None:
         """The acknowledgement with what a person chose; None where a choice is missing.

@@ -168,7 +168,12 @@ def accept(
     step = own.accept(
         handle.session_id, by=by, mark=mark, expect=expect, choosing=choosing, relays=relays
     )
-    return choosing.told(filed(request, _accepted(request, own, step)))
+    step = _accepted(request, own, step)
+    if choosing.is_accepted(step):
+        from preflights_es.services.recall.relating import tell_related
+
+        tell_related(request, step.handle, choosing.known)
+    return choosing.told(filed(request, step))
 
 
 def _accepted(request: Request, own: Clarifications, step: Step) -> Step:

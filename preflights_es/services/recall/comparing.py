@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from preflights_es.core import ids
 from preflights_es.core.json import encoded
 from preflights_es.core.lead import WRITERS
-from preflights_es.core.word_stems import stems
+from preflights_es.core.words import words
 from preflights_es.runtime.runner import Handle
 from preflights_es.store.comparing import SqlComparing
 from preflights_es.system.bounded_read import Unreadable
@@ -103,7 +103,7 @@ def _compared(process: Process, handle: Handle, *, is_judged: bool) -> Iterator[
     }
     # Those of the same field come first, however many are of its category.
     names = " ".join(name for name, _ in state.patch.fields)
-    terms = stems(f"{state.patch.category} {names} {state.intention}")
+    terms = words(f"{state.patch.category} {names} {state.intention}")
     kept = [
         (session_id, decided)
         for session_id, decided in log.rows(process.project, terms, COMPARED_MAX)

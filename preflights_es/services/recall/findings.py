@@ -13,7 +13,7 @@ from preflights_es.core.artifacts import Related
 from preflights_es.core.errors import PreflightsError, ProjectionDamaged
 from preflights_es.core.evolution import Evolution, Finding
 from preflights_es.core.late_pattern import late_pattern
-from preflights_es.core.word_stems import folded, stems
+from preflights_es.core.words import folded, words
 from preflights_es.runtime.runner import Handle
 from preflights_es.services.process import Process
 from preflights_es.workflows.clarification.state import State, accepted
@@ -93,8 +93,8 @@ def _is_alike(state: State, data: str) -> bool:
     except (ValueError, TypeError, RecursionError):
         return False  # damaged, as its session will say
     values = " ".join(value for _, value in patch.fields)
-    asked = {*stems(state.patch.category), *stems(state.intention)}
-    return not asked.isdisjoint((*stems(patch.category), *stems(values)))
+    asked = {*words(state.patch.category), *words(state.intention)}
+    return not asked.isdisjoint((*words(patch.category), *words(values)))
 
 
 def _named(process: Process, handle: Handle, state: State) -> Iterator[str]:

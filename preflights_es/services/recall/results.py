@@ -8,7 +8,7 @@ from preflights_es.core.events import Decision
 from preflights_es.core.views import Language
 from preflights_es.services.results import NOT_EXPECTED, Session
 from preflights_es.workflows.recall.events import RecallRefused
-from preflights_es.workflows.recall.values import Asks, Rewriter
+from preflights_es.workflows.recall.values import Asks, FoundRecord, Rewriter
 from preflights_es.workflows.recall.views import Remembered, Standing
 
 
@@ -23,6 +23,7 @@ class Recall(Session, frozen=True, kw_only=True):
     queries: tuple[str, ...]
     source: Rewriter | None
     results: tuple[Remembered, ...]
+    records: tuple[FoundRecord, ...]
     evolution: tuple[Standing, ...]
     learned: tuple[str, ...]
     calls: int

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Sequence
+from functools import cached_property, partial
 from operator import itemgetter
-from typing import Any
 
 from msgspec import UNSET
 
@@ -17,25 +16,29 @@ from preflights_es.core.ids import decision_uid
 from preflights_es.core.rationale import alternative_text
 from preflights_es.core.source import Source
 from preflights_es.core.text import one_line, shortened
-from preflights_es.core.word_stems import stems
+from preflights_es.core.words import words
 from preflights_es.projections.decisions import DECISIONS, accepted_at, decision
 from preflights_es.projections.folding import Read
 from preflights_es.projections.memory import MARK
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.services.answers import Given
+from preflights_es.services.foreign_row import ForeignRow
 from preflights_es.services.looking import tell_files
 from preflights_es.services.process import Process
 from preflights_es.services.recall.results import Recall
+from preflights_es.services.recall.searching import Search
 from preflights_es.services.request import Request
 from preflights_es.services.results import session_of
 from preflights_es.workflows.recall import WORKFLOW, rules
 from preflights_es.workflows.recall.events import DecisionsFound, LearningAsked, RecallAsked
+from preflights_es.workflows.recall.ranking import Place, Scored, answers
 from preflights_es.workflows.recall.state import State
 from preflights_es.workflows.recall.values import (
     LINE_MAX,
     RESULTS_MAX,
     Found,
+    FoundRecord,
     Link,
     Match,
     Stands,
@@ -59,7 +62,7 @@ def recall(
     """The accepted decisions that a question is about, the best first.
 
     Args:
-        everything: also superseded ones.
+        everything: also those that match weakly.
         strict: whether it waits where the model fails.
 
     Raises:
@@ -82,8 +85,9 @@ def looked_up(request: Request, step: Step) -> Step:
     """A recall after the index was read, where its queries stand and it was not."""
     if not _looks(step.handle):
         return step
-    found = _found(request, step.handle.session.state)
-    return Sessions(request.desk).submitted(step.handle, DecisionsFound, {"found": found})
+    found, records = _found(request, step.handle.session.state)
+    said = {"found": found, "records": records}
+    return Sessions(request.desk).submitted(step.handle, DecisionsFound, said)
 
 
 def _shown(request: Request, step: Step) -> Recall:
@@ -98,39 +102,52 @@ def _looks(handle: Handle) -> bool:
     return is_rewritten and not handle.session.closed and handle.status != "waiting"
 
 
-def _found(request: Request, state: State) -> tuple[Found, ...]:
+def _found(request: Request, state: State) -> tuple[tuple[Found, ...], tuple[FoundRecord, ...]]:
     """The best matches of the log, and of session files that say more than it."""
     tell_files(request)
     beside = request.at_files()
     logs = [request.process] if beside is None else [request.process, beside.process]
     found: dict[str, Found] = {}
+    records: tuple[FoundRecord, ...] = ()
     for process in logs:
         proposed = process.projector.proposals()  # nothing is in force by an agent's import alone
-        for match in _matches(process, state):
+        search = Search(
+            process,
+            _Learnings(process).newest,
+            partial(_place, process),
+            with_records=process is request.process,
+        )
+        for match in _matches(search, state):
+            if search.records and (row := search.records.of.get(match.uid)):
+                records += (_record(row, match),)
+                continue
             if match.session_id in proposed:
                 continue
             if match.uid not in found and (read := _read(process, match)):
                 found[match.uid] = read
         if behind := process.projector.behind:
             request.notice(behind.code, behind.text)
-    return tuple(rules.best(found.values())[:RESULTS_MAX])
+    return tuple(rules.best(found.values())[:RESULTS_MAX]), records
 
 
-def _matches(process: Process, state: State) -> list[Match]:
-    words = rules.wanted(state.question, state.queries or ())
-    if not words:
-        return []
-    return rules.ranked(
-        _rows(process, tuple(words)),
-        words,
-        everything=state.everything,
-        learning=_Learnings(process).newest,
-        place_of=lambda uid: _place(process, uid),
+def _matches(search: Search, state: State) -> list[Match]:
+    words = rules.wanted(state.queries or ())
+    return search.matches(words, _any if state.everything else answers)
+
+
+def _any(_: Scored) -> bool:
+    return True
+
+
+def _record(row: ForeignRow, match: Match) -> FoundRecord:
+    return FoundRecord(
+        path=row.path,
+        title=row.title,
+        status=row.status,
+        date=row.date,
+        words=match.words,
+        score=match.score,
     )
-
-
-def _rows(process: Process, terms: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    return process.projector.rows("memory", process.project, "named", INT_MAX, terms=terms)
 
 
 class _Learnings:
@@ -142,21 +159,23 @@ class _Learnings:
     @cached_property
     def _newest(self) -> dict[str, str]:
         # Ids sort by time, and rows come in their order: the last one is the newest.
-        return {row["uid"]: row["session_id"] for row in _rows(self._process, (MARK,))}
+        process = self._process
+        rows = process.projector.rows("memory", process.project, "named", INT_MAX, terms=(MARK,))
+        return {row["uid"]: row["session_id"] for row in rows}
 
     def newest(self, uid: str) -> str:
         """Its id; empty where nothing was learned."""
         return self._newest.get(uid, "")
 
 
-def _place(process: Process, uid: str) -> rules.Place | None:
+def _place(process: Process, uid: str) -> Place | None:
     """Where a decision of this project stands; None where it is no decision any more."""
     for session_id in process.store.matching(uid):
         if uid != decision_uid(session_id):
             continue
         for patch in _decided(process, session_id)[0]:
             if (at := accepted_at(patch)) is not None:
-                return rules.Place(session_id, patch.version, at, patch.superseded_at)
+                return Place(session_id, patch.version, at, patch.superseded_at, 0)
     return None
 
 
@@ -201,23 +220,23 @@ def _read(process: Process, match: Match) -> Found | None:
             source=source,
             learned=match.learned or UNSET,
             stands=_stands(patch) or UNSET,
-            line=_line(patch, match.words) or UNSET,
+            line=_line(patch, match.terms) or UNSET,
         )
     return None
 
 
-def _line(patch: Decided, words: Sequence[str]) -> str:
+def _line(patch: Decided, terms: Sequence[str]) -> str:
     """What the decision says with words that its title and values lack; empty where none does."""
-    wanted = set(stems(" ".join(words)))
+    wanted = set(terms)
     known = (patch.title, patch.category, *(text for pair in patch.fields for text in pair))
-    wanted -= set(stems(" ".join(known)))
+    wanted -= set(words(" ".join(known)))
     why = patch.rationale
     texts = [
         *(f"not {alternative_text(one)}" for one in why.alternatives),
         *(f"because {one.text}" for one in (why.because,) if one),
         *(f"so {one.text}" for one in why.consequences),
     ]
-    having = [(len(wanted.intersection(stems(text))), text) for text in texts]
+    having = [(len(wanted.intersection(words(text))), text) for text in texts]
     most, text = max(having, key=itemgetter(0), default=(0, ""))
     return shortened(one_line(text), LINE_MAX) if most else ""
 

@@ -26,7 +26,7 @@ from sqlalchemy.sql import ClauseElement
 from sqlalchemy.sql.elements import BindParameter
 
 from preflights_es.core.events import ERASED_TAG, INT_MAX
-from preflights_es.core.projection_ports import FIELD, TERMS_MAX, Choice
+from preflights_es.core.projection_ports import DOCUMENT, FIELD, TERMS_MAX, Choice
 from preflights_es.store import tables
 from preflights_es.store.core_statements.log import reading
 from preflights_es.store.projected import PORTIONS
@@ -131,6 +131,7 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
         | _pages()
         | {
             "compared": _compared(),
+            **_words(),
             "unfolded_events": select(e.session_id, e.data)
             .where(e.type == bindparam("of_type"), e.session_id.in_(select(o.session_id)))
             .order_by(e.session_id, e.version),
@@ -141,14 +142,14 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
 def _compared() -> ClauseElement:
     """Decisions in force with some words in a value, category or field, the best match first."""
     m, d = tables.projected["memory"].c, tables.projected["decisions"].c
-    score = func.sum(m.weight).label("score")
+    score: Any = func.sum(literal_column(str(FIELD + 1)) - m.field).label("score")
     best = (
         select(m.session_id, m.version, score)
         .where(
             m.project == bindparam("of_project"),
             m.term.in_([bindparam(f"term_{n}") for n in range(TERMS_MAX)]),
             m.superseded_at.is_(None),
-            m.weight >= literal_column(str(FIELD)),
+            m.field.between(literal_column("1"), literal_column(str(FIELD))),
         )
         .group_by(m.session_id, m.version)
         .order_by(score.desc(), m.session_id.desc())
@@ -160,6 +161,22 @@ def _compared() -> ClauseElement:
         .join_from(best, tables.projected["decisions"], _is_same(best.c, d))
         .order_by(best.c.score.desc(), d.session_id.desc())
     )
+
+
+def _words() -> dict[str, ClauseElement]:
+    """What a search asks of `memory`, beside the rows of some words."""
+    m = tables.projected["memory"].c
+    of_project = m.project == bindparam("of_project")
+    return {
+        "words": select(m.term)
+        .where(of_project, m.term >= bindparam("first"), m.term < bindparam("last"))
+        .distinct()
+        .order_by(m.term)
+        .limit(bindparam("at_most")),
+        "documents": select(func.count(), func.sum(m.length)).where(
+            of_project, m.term == literal_column(f"'{DOCUMENT}'")
+        ),
+    }
 
 
 def _is_same(one: Any, other: Any) -> ColumnElement[bool]:

@@ -1,7 +1,6 @@
 """A question becomes queries that find what was decided (the domain of seed 1)."""
 
 from preflights_es.core.session import Workflow
-from preflights_es.workflows.recall import first_rules
 from preflights_es.workflows.recall.decide import decide
 from preflights_es.workflows.recall.events import EVENTS, quotes
 from preflights_es.workflows.recall.lead import PROMPTS
@@ -11,8 +10,7 @@ from preflights_es.workflows.recall.views import learned, reached, view
 WORKFLOW: Workflow[State] = Workflow(
     name="recall",
     package=__name__,
-    decider="recall/2",
-    former_deciders=first_rules.DECIDERS,
+    decider="recall/3",
     events=EVENTS,
     initial=State(),
     decide=decide,

@@ -40,7 +40,7 @@ def decide(state: State, new: Input) -> Decisions:
 
 def _asked(state: State) -> Decisions:
     """The model's step; the rules' answer where they lead, or where there is nothing to ask."""
-    has_words = state.about is not None or rules.rewritten(state.question, state.decider)
+    has_words = state.about is not None or rules.rewritten(state.question)
     if state.led.lead is None or not has_words:
         return (lead.by_rules(state),)
     return (lead.request(state),)

@@ -12,7 +12,7 @@ from preflights_es.core.questions import Refusal
 from preflights_es.core.source import Quoted, Source
 from preflights_es.core.text import INTENTION_MAX
 from preflights_es.core.views import Language
-from preflights_es.workflows.recall.values import Found, Rewriter
+from preflights_es.workflows.recall.values import Found, FoundRecord, Rewriter
 
 # 1. Inputs -----------------------------------------------------------------------------------
 
@@ -28,7 +28,7 @@ class RecallAsked(Input, frozen=True):
     setup: Setup
     language: Language
     everything: bool = False
-    """Whether superseded decisions count, too."""
+    """Whether decisions that match weakly are among the answer, too."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out before recording, one a replacement."""
 
@@ -39,6 +39,8 @@ class DecisionsFound(Input, frozen=True):
     tag: ClassVar[str] = "recall.decisions_found.v1"
     verb: ClassVar[str] = "looked for"
     found: tuple[Found, ...]
+    records: tuple[FoundRecord, ...] = ()
+    """Of other tools, the best first."""
 
 
 class LearningAsked(Input, frozen=True, kw_only=True):

@@ -9,8 +9,9 @@ import msgspec
 from preflights_es.core.contradictions import EVERYDAY
 from preflights_es.core.evolution import Evolution
 from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.names import canonical
 from preflights_es.core.text import one_line
-from preflights_es.core.word_stems import folded
+from preflights_es.core.words import folded
 
 REPLACING: Final = late_pattern(
     r"(?<!\w)(?:replac\w+|migrat(?:e|es|ed|ing)|migration (?:to|from|of|der|des|von|nach|auf)"
@@ -79,7 +80,7 @@ def _decides_more(new: Decision, old: Decision) -> bool:
 
 def _values(one: Decision) -> dict[str, str]:
     """By field; without open answers of what has no category, which bear one name for anything."""
-    values = {_plain(name): _plain(value) for name, value in one.fields}
+    values = {_plain(name): canonical(one_line(value)) for name, value in one.fields}
     if _plain(one.category) == "other":
         for name in OPEN:
             values.pop(name, None)

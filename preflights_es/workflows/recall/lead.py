@@ -14,7 +14,7 @@ from preflights_es.core.json import encoded
 from preflights_es.core.lead import FellBack
 from preflights_es.core.text import one_line, shortened
 from preflights_es.core.verdict import Violation
-from preflights_es.core.word_stems import stems
+from preflights_es.core.words import words
 from preflights_es.workflows.recall import rules
 from preflights_es.workflows.recall.events import (
     ComparisonAsked,
@@ -105,7 +105,7 @@ def by_rules(state: State) -> Decision:
         return WordsLearned(words=words, source="model" if words else "rules")
     if isinstance(state.about, ComparisonAsked):
         return EvolutionDetected(findings=rules.standing(state.about.older), source="rules")
-    return QueriesRewritten(queries=rules.rewritten(state.question, state.decider), source="rules")
+    return QueriesRewritten(queries=rules.rewritten(state.question), source="rules")
 
 
 def _said(state: State, payload: Any) -> tuple[Decision, ...]:
@@ -139,5 +139,5 @@ def violations(state: State, payload: Any) -> tuple[Violation, ...]:
     return tuple(
         Violation(f"/{n}", "expected words to look for")
         for n, query in enumerate(payload[:QUERIES_MAX])
-        if not stems(query)
+        if not words(query)
     )

@@ -21,7 +21,7 @@ from preflights_es.workflows.recall.events import (
     RecallAsked,
     WordsLearned,
 )
-from preflights_es.workflows.recall.values import Asks, Found, Rewriter
+from preflights_es.workflows.recall.values import Asks, Found, FoundRecord, Rewriter
 
 
 class State(msgspec.Struct, frozen=True):
@@ -33,8 +33,6 @@ class State(msgspec.Struct, frozen=True):
     """The decision that is learned or compared; None where a question is asked."""
     language: Language = "en"
     everything: bool = False
-    decider: str = ""
-    """The rules that were in force when the question was asked."""
     input: Input | None = None
     """The last Input; its Decisions say what of it counts."""
     led: Led = Led()
@@ -43,6 +41,8 @@ class State(msgspec.Struct, frozen=True):
     source: Rewriter = "rules"
     results: tuple[Found, ...] | None = None
     """The best first; None until it is looked for."""
+    records: tuple[FoundRecord, ...] = ()
+    """Of other tools, the best first."""
     names: tuple[str, ...] | None = None
     """What a model names in the decision; None until then."""
     words: tuple[str, ...] | None = None
@@ -78,9 +78,12 @@ def evolve(state: State, event: Event) -> State:
         case QueriesRewritten(queries=queries, source=source):
             return replace(state, queries=queries, source=source)
         case DecisionsRecalled(uids=uids):
-            found = state.input.found if isinstance(state.input, DecisionsFound) else ()
-            of = {one.uid: one for one in found}
-            return replace(state, results=tuple(of[uid] for uid in uids if uid in of))
+            new = state.input
+            if not isinstance(new, DecisionsFound):
+                return replace(state, results=())  # only a forged file says so
+            of = {one.uid: one for one in new.found}
+            results = tuple(of[uid] for uid in uids if uid in of)
+            return replace(state, results=results, records=new.records)
         case EntitiesExtracted(names=names):
             return replace(state, names=names)
         case WordsLearned(words=words, source=source):
@@ -104,7 +107,6 @@ def _after_input(state: State, new: Input) -> State:
             question=new.question,
             language=new.language,
             everything=new.everything,
-            decider=new.setup.decider,
             input=new,
             led=completion_step.opened(new.setup),
             redacted=new.redacted,

@@ -11,13 +11,10 @@ from preflights_es.core.events import RecordNumber, Value, Whole
 from preflights_es.core.source import Source
 
 QUERIES_MAX: Final = 3  # queries that a question becomes
-WORDS_MAX: Final = 8  # words of one query that count
+WORDS_MAX: Final = 16  # words of one query that count
 QUERY_MAX: Final = 500  # characters of a query
 LINE_MAX: Final = 200  # characters of the line that matched
 RESULTS_MAX: Final = 10  # decisions that are shown
-SAID: Final = 8  # what a word of the question itself counts more
-COMPOUND_MIN: Final = 8  # characters of a compound, such as "Zahlungsanbieter", without its ending
-PART_MIN: Final = 4  # characters of the part of one that is a word of a topic
 LEARNED_MAX: Final = 50  # words that a decision gains by one learning
 PAIRS_MAX: Final = 8  # older decisions that a model compares at once
 
@@ -64,6 +61,20 @@ class Found(Value, frozen=True, kw_only=True):
     title does not have."""
 
 
+class FoundRecord(Value, frozen=True, kw_only=True):
+    """A record of another tool that matches: words of a stranger."""
+
+    path: str
+    title: str
+    status: str
+    """As the record says it; `unknown` where it does not."""
+    date: str
+    """ISO 8601; empty where the record names no day."""
+    words: tuple[str, ...]
+    """Those of the queries that matched, in their order."""
+    score: Whole
+
+
 class Match(msgspec.Struct, frozen=True):
     """A decision of which words match, before it is read."""
 
@@ -73,5 +84,8 @@ class Match(msgspec.Struct, frozen=True):
     accepted_at: int
     score: int
     words: tuple[str, ...]
+    """Those of the question that matched."""
     learned: tuple[str, ...] = ()
     """Those of the words that only a learning says."""
+    terms: tuple[str, ...] = ()
+    """The decision's own words that matched them."""

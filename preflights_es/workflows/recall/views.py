@@ -13,7 +13,7 @@ from preflights_es.core.text import one_line
 from preflights_es.core.times import iso
 from preflights_es.core.views import Language, Reached, View, taken_out
 from preflights_es.workflows.recall.state import State, is_terminal
-from preflights_es.workflows.recall.values import Asks, Found, Link, Rewriter
+from preflights_es.workflows.recall.values import Asks, Found, FoundRecord, Link, Rewriter
 
 
 class Remembered(Value, frozen=True, kw_only=True):
@@ -62,6 +62,8 @@ class RecallView(View, frozen=True, kw_only=True):
     queries: tuple[str, ...]
     source: Rewriter | None
     results: tuple[Remembered, ...]
+    records: tuple[FoundRecord, ...]
+    """Of other tools, the best first."""
     evolution: tuple[Standing, ...]
     """How each result stands to other decisions; of a comparison what was found."""
     learned: tuple[str, ...]
@@ -84,6 +86,7 @@ def view(state: State) -> RecallView:
         queries=state.queries or (),
         source=state.source if state.queries is not None or is_terminal(state) else None,
         results=tuple(map(_remembered, state.results or ())),
+        records=state.records,
         evolution=(*_recorded(state.results or ()), *_compared(state)),
         learned=state.words or (),
         calls=state.led.calls,
@@ -95,7 +98,7 @@ def _status(state: State) -> str:
     if state.led.request is not None or state.led.stalled:
         return "waiting"
     is_learned = state.words is not None  # also where nothing is new
-    return "done" if state.results or state.findings or is_learned else "stopped"
+    return "done" if state.results or state.records or state.findings or is_learned else "stopped"
 
 
 def _intention(state: State) -> str:

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.lead import FellBack, Setup
-from preflights_es.core.word_stems import stems
+from preflights_es.core.words import words
 from preflights_es.workflows.recall import rules
 from preflights_es.workflows.recall.events import (
     ComparisonAsked,
@@ -95,8 +95,8 @@ def test_a_decision_gains_no_word_of_its_own(moves: list[Move]) -> None:
         if state.words is not None:
             about = state.about
             assert isinstance(about, LearningAsked)
-            own = set(stems(f"{about.title} {about.intention} {about.category} Type MySQL"))
-            assert not own & set(stems(" ".join(state.words)))
+            own = set(words(f"{about.title} {about.intention} {about.category} Type MySQL"))
+            assert not own & set(words(" ".join(state.words)))
 
 
 @given(SESSIONS)

@@ -7,13 +7,13 @@ from typing import get_args
 
 import pytest
 
-from preflights_es.core import word_stems
+from preflights_es.core import words
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.evolution import Evolution
 from preflights_es.core.session import STATUSES
 from preflights_es.projections import memory
 from preflights_es.services.recall import comparing
-from preflights_es.workflows.recall import WORKFLOW, events, values
+from preflights_es.workflows.recall import WORKFLOW, events, ranking, values, variants
 from preflights_es.workflows.recall.contracts import CONTRACTS
 from tests import markdown
 from tests.markdown import Row, ticked
@@ -31,16 +31,18 @@ def rows(heading: str) -> list[Row]:
 @pytest.mark.parametrize("row", rows("1.1 Limits"), ids=lambda row: row["Constant"])
 def test_a_limit_is_that_of_the_code(row: Row) -> None:
     name = row["Constant"].strip("`")
-    places = (values, memory, word_stems, comparing)
+    places = (values, memory, words, comparing, ranking, variants)
     found = [getattr(place, name) for place in places if hasattr(place, name)]
     if "." in name:
         found = [CONTRACTS["rewrite_query.v1"].policy.calls_max]
-    assert found == [int(row["Value"])]
+    assert found == [float(row["Value"])]
 
 
 @pytest.mark.parametrize("row", rows("2.1 Weights"), ids=lambda row: row["Constant"])
 def test_a_weight_is_that_of_the_code(row: Row) -> None:
-    assert getattr(memory, row["Constant"].strip("`")) == int(row["Weight"])
+    place = getattr(memory, row["Constant"].strip("`"))
+    assert ranking.WEIGHTS[place] == float(row["Weight"])
+    assert ranking.QUALITY[place] == float(row["Sureness"])
 
 
 def test_the_events_are_those_of_the_workflow() -> None:

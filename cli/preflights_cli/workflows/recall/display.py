@@ -10,6 +10,7 @@ from preflights_es.core.ids import short
 from preflights_es.core.text import one_line, shown
 from preflights_es.services.recall.results import Recall
 from preflights_es.services.results import Session
+from preflights_es.workflows.recall.values import FoundRecord
 from preflights_es.workflows.recall.views import Remembered, Standing
 
 
@@ -22,6 +23,8 @@ def describe(voice: Voice, session: Session) -> None:
         voice.say(f"  {shown(_line(one))}")
         if one.line:
             voice.say(f"    {shown(one.line)}")
+    for record in session.records:
+        voice.say(f"  {shown(_record(record))}")
     both: set[frozenset[str]] = set()
     for to in session.evolution:
         if (pair := frozenset((to.uid, to.other))) not in both:  # the other one has the same link
@@ -53,6 +56,12 @@ _LINKS: Final = {
 }
 
 
+def _record(one: FoundRecord) -> str:
+    when = one.date[:10] or " " * 10
+    words = ", ".join(one.words)
+    return f"{when}  {one.path}  {one.status}  {one_line(one.title)}  (matched {words})"
+
+
 def _line(one: Remembered) -> str:
     record = f"ADR-{one.number:04d}, " if one.number else ""
     words = ", ".join(f"{word} (learned)" if word in one.learned else word for word in one.words)
@@ -66,6 +75,8 @@ def hint(session: Session) -> str:
     id_ = short(session.session_id)
     if session.results:
         return f"See where it came from with: preflights why {short(session.results[0].uid)}"
+    if session.records:
+        return f"Read the record: {shown(session.records[0].path)}"
     match session.asks, session.status:
         case "comparison", "done" | "stopped":
             return f"See the decision with: preflights show {short(session.about)}"

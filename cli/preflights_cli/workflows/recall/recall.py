@@ -12,7 +12,7 @@ from preflights_es.services.request import Request
 
 @click.command()
 @click.argument("question", nargs=-1, metavar="QUESTION", callback=whole)
-@click.option("--all", "everything", is_flag=True, help="Also superseded decisions.")
+@click.option("--all", "everything", is_flag=True, help="Also decisions that match weakly.")
 @click.option(
     "--learn",
     "decision",
@@ -36,9 +36,9 @@ def recall_command(
 ) -> int:
     """Ask what was decided; the decisions that match are shown, the best first.
 
-    The rules or a model rewrite the question into at most three queries. Decisions are found by
-    their words: values, category, fields, intention, reasons, and options that were turned down,
-    in English and German.
+    Decisions are found by their words: values, title, intention, reasons, and options that were
+    turned down, in English and German. Superseded ones are marked. What nothing fits gets nothing.
+    With --provider, a model rewrites the question into at most three queries.
 
     With --learn, a model names other words of one decision. They are marked, and weigh less.
 

@@ -1,0 +1,65 @@
+"""Names of products, what else they are called, and the packages that stand for them.
+
+`names.txt` has one product a line: `Name | other names | packages`. Searching, comparing and the
+facts of a repository read this one file.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from preflights_es.core.words import folded
+
+
+class Name(NamedTuple):
+    """A product."""
+
+    name: str
+    aliases: tuple[str, ...]
+    packages: tuple[str, ...]
+
+
+@cache
+def names() -> tuple[Name, ...]:
+    """All of them, in the order of the file."""
+    text = files("preflights_es.core").joinpath("names.txt").read_text("utf-8")
+    return tuple(_name(line) for line in text.splitlines())
+
+
+def _name(line: str) -> Name:
+    name, aliases, packages = (part.strip() for part in line.split("|"))
+    return Name(name, _listed(aliases), _listed(packages))
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, (one.strip() for one in text.split(","))))
+
+
+def canonical(value: str) -> str:
+    """One spelling for all names of a product, folded; of another value itself."""
+    plain = " ".join(folded(value).split())
+    return _canonical().get(plain, plain)
+
+
+@cache
+def _canonical() -> dict[str, str]:
+    return {
+        folded(called): folded(one.name) for one in names() for called in (one.name, *one.aliases)
+    }
+
+
+@cache
+def _called() -> dict[str, tuple[str, ...]]:
+    """By each name that is one word: the others that are."""
+    found: dict[str, tuple[str, ...]] = {}
+    for one in names():
+        single = [folded(called) for called in (one.name, *one.aliases) if called.isalnum()]
+        found |= {name: tuple(other for other in single if other != name) for name in single}
+    return found
+
+
+def also_called(word: str) -> tuple[str, ...]:
+    """Other names of a product, where a folded word is one; those of one word."""
+    return _called().get(word, ())

@@ -1,0 +1,181 @@
+"""Looks the words of a question up: which words of decisions stand for them, and who has these.
+
+Decisions of the log and records of other tools are one collection: a word is as rare as it is in
+both.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+from preflights_es.core.errors import ArtifactOutside
+from preflights_es.core.events import INT_MAX
+from preflights_es.core.names import also_called
+from preflights_es.core.projection_ports import TERMS_MAX
+from preflights_es.projections.memory import REASON, TITLE
+from preflights_es.services.foreign_row import ForeignRow
+from preflights_es.services.process import Process
+from preflights_es.services.records import with_words
+from preflights_es.services.request import Request
+from preflights_es.store.comparing import SqlComparing
+from preflights_es.workflows.recall import rules
+from preflights_es.workflows.recall.ranking import Corpus, Place, Scored, answers, ranked
+from preflights_es.workflows.recall.values import RESULTS_MAX, Match
+from preflights_es.workflows.recall.variants import (
+    BEGIN,
+    SYNONYM,
+    Variants,
+    forms,
+    guesses,
+    synonyms,
+)
+
+WORDS_READ: Final = 50_000  # words of decisions that are looked at for one that is unknown
+LISTED_MAX: Final = 50  # decisions that a list is narrowed to
+LAST: Final = "\U0010ffff"  # behind every word
+
+
+class RecordRows:
+    """Records of other tools, as rows like those of `memory`; their uid is their path."""
+
+    def __init__(self, process: Process) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.of: dict[str, ForeignRow] = {}
+        self.length = 0
+        try:
+            for row, words in with_words(process):
+                self._add(row, words.length, words.counts())
+        except ArtifactOutside:
+            return  # what writes there says so
+        self._sorted: list[str] = sorted({row["term"] for row in self.rows})
+
+    def _add(self, row: ForeignRow, length: int, counts: Mapping[str, tuple[bool, int]]) -> None:
+        self.of[row.path] = row
+        self.length += length
+        place = {"session_id": "", "version": 0, "uid": row.path, "accepted_at": 0}
+        ended = None if row.is_held else 0
+        for term, (in_title, count) in counts.items():
+            field = TITLE if in_title else REASON
+            more = {"term": term, "field": field, "count": count, "length": length}
+            self.rows.append({**place, **more, "superseded_at": ended})
+
+    def words(self, first: str, last: str) -> list[str]:
+        """The distinct words from one up to before another."""
+        if not self.rows:
+            return []
+        return self._sorted[bisect_left(self._sorted, first) : bisect_left(self._sorted, last)]
+
+
+class Search:
+    """The memory of one log, and records beside it, as they are when the search begins."""
+
+    def __init__(
+        self,
+        process: Process,
+        learning: Callable[[str], str] = lambda _: "",
+        place_of: Callable[[str], Place | None] = lambda _: None,
+        *,
+        with_records: bool = True,
+    ) -> None:
+        process.projector.caught_up()
+        self._process = process
+        self._log = SqlComparing(process.store)
+        self._learning, self._place_of = learning, place_of
+        self.records = RecordRows(process) if with_records else None
+
+    def matches(
+        self,
+        words: Sequence[str],
+        enough: Callable[[Scored], bool] = answers,
+        limit: int = RESULTS_MAX,
+        *,
+        widens: bool = True,
+    ) -> list[Match]:
+        """The best first.
+
+        Args:
+            widens: whether synonyms are looked for where the words themselves find nothing.
+        """
+        if not words:
+            return []
+        wanted = {word: self._variants(word) for word in words}
+        found = self._ranked(wanted, enough, limit)
+        if found or not widens:
+            return found
+        return self._ranked(self._widened(wanted), enough, limit)
+
+    def _ranked(
+        self, wanted: Mapping[str, Variants], enough: Callable[[Scored], bool], limit: int
+    ) -> list[Match]:
+        terms = tuple(dict.fromkeys(term for of in wanted.values() for term in of))
+        return ranked(
+            self._rows(terms),
+            wanted,
+            self._corpus,
+            enough=enough,
+            limit=limit,
+            learning=self._learning,
+            place_of=self._place_of,
+        )
+
+    @cached_property
+    def _corpus(self) -> Corpus:
+        count, length = self._log.documents(self._process.project)
+        if self.records is None:
+            return Corpus(count, length)
+        return Corpus(count + len(self.records.of), length + self.records.length)
+
+    def _rows(self, terms: Sequence[str]) -> Iterator[dict[str, Any]]:
+        process = self._process
+        for first in range(0, len(terms), TERMS_MAX):
+            page = {"terms": tuple(terms[first : first + TERMS_MAX])}
+            yield from process.projector.rows("memory", process.project, "named", INT_MAX, **page)
+        if self.records is not None:
+            yield from self.records.rows
+
+    def _variants(self, word: str) -> Variants:
+        near = {one for name in (word, *also_called(word)) for one in self._near(name)}
+        found = forms(word, near)
+        return found if near & found.keys() else found | guesses(word, self._there)
+
+    def _near(self, word: str) -> list[str]:
+        begin = word[:BEGIN]
+        return self._between(begin, begin + LAST)
+
+    def _between(self, first: str, last: str) -> list[str]:
+        found = self._log.words(self._process.project, first, last, WORDS_READ)
+        return found if self.records is None else [*found, *self.records.words(first, last)]
+
+    @cached_property
+    def _there(self) -> tuple[str, ...]:
+        return tuple(self._between("!", LAST))
+
+    def _widened(self, wanted: Mapping[str, Variants]) -> dict[str, Variants]:
+        widened: dict[str, Variants] = {}
+        for word, variants in wanted.items():
+            more = {
+                term: SYNONYM * one
+                for synonym in synonyms(word)
+                for term, one in forms(synonym, self._near(synonym)).items()
+            }
+            widened[word] = {**more, **variants}
+        return widened
+
+
+def ranks(request: Request, query: str) -> dict[str, int]:
+    """By uid of a decision, and by path of a record: its rank among those that match a text."""
+    beside = request.at_files()
+    logs = [request.process] if beside is None else [request.process, beside.process]
+    words = rules.wanted((query,))
+    found = [
+        match
+        for process in logs
+        for match in Search(process, with_records=process is logs[0]).matches(
+            words, limit=LISTED_MAX
+        )
+    ]
+    found.sort(key=lambda one: -one.score)
+    return {uid: n for n, uid in enumerate(dict.fromkeys(one.uid for one in found))}

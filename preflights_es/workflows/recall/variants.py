@@ -1,0 +1,94 @@
+"""Which words of decisions a word of a question stands for: forms, names, parts, typing errors.
+
+What decisions say is kept as it is written. So this is known when a question is asked, and nothing
+is folded again when it gets better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any, Final
+
+from preflights_es.core.names import also_called
+from preflights_es.core.words import words
+
+SAME: Final = 1.0  # what another form of the word, or another name of the product, counts
+BEGINS: Final = 0.5  # a word that begins with it
+PART: Final = 0.6  # a part of a compound, or a compound that it is a part of
+TYPED: Final = 0.7  # a word that differs by a typing error
+SYNONYM: Final = 0.5
+BEGIN: Final = 3  # letters that two forms of a word share
+PART_MIN: Final = 5  # letters of a part of a compound
+TYPED_MIN: Final = 5  # letters of a word in which an error is looked for
+LIKENESS: Final = 0.84  # of two words that differ by an error, as `difflib` measures it
+
+Variants = dict[str, float]
+"""Words of decisions, and how much each counts."""
+
+
+def forms(word: str, near: Iterable[str]) -> Variants:
+    """The word itself, its forms and names among words that begin like it, and longer words.
+
+    Args:
+        near: words of decisions that begin with the same letters as it or one of its names.
+    """
+    found: Variants = {word: SAME}
+    found |= dict.fromkeys(also_called(word), SAME)
+    of_word = _stems(word)
+    for term in near:
+        if term in found:
+            continue
+        if not of_word.isdisjoint(_stems(term)):
+            found[term] = SAME
+        elif len(word) > BEGIN and term.startswith(word):
+            found[term] = BEGINS
+    return found
+
+
+def guesses(word: str, there: Collection[str]) -> Variants:
+    """For a word that no decision has: parts of it, words of which it is a part, and near ones.
+
+    Args:
+        there: all words of decisions.
+    """
+    found: Variants = {}
+    if len(word) < TYPED_MIN or word.isdecimal():
+        return found
+    for term in there:
+        if len(term) >= PART_MIN and (word.startswith(term) or word.endswith(term)):
+            found[term] = PART
+        elif len(word) >= PART_MIN and term.endswith(word):
+            found[term] = PART
+    if not found:
+        like = [one for one in there if one[:1] == word[0] and abs(len(one) - len(word)) <= 2]
+        found = dict.fromkeys(get_close_matches(word, like, 3, LIKENESS), TYPED)
+    return found
+
+
+def synonyms(word: str) -> tuple[str, ...]:
+    """Ordinary words of the same matter."""
+    of_word = _stems(word)
+    lines = [line for line in _lines() if any(not of_word.isdisjoint(_stems(one)) for one in line)]
+    return tuple(dict.fromkeys(one for line in lines for one in line if one != word))
+
+
+@cache
+def _lines() -> tuple[tuple[str, ...], ...]:
+    text = files("preflights_es.workflows.recall").joinpath("synonyms.txt").read_text("utf-8")
+    return tuple(words(line) for line in text.splitlines())
+
+
+@lru_cache(maxsize=10_000)
+def _stems(word: str) -> frozenset[str]:
+    """As English and as German: no text says in which it is written."""
+    return frozenset(stemmer.stemWord(word) for stemmer in _stemmers())
+
+
+@cache
+def _stemmers() -> tuple[Any, ...]:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english"), snowballstemmer.stemmer("german")
