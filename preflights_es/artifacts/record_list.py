@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from preflights_es.artifacts.record_header import RECORD_MAX, RecordHeader
 from preflights_es.artifacts.record_names import MARKDOWN, is_other_page, is_record_name
 from preflights_es.core.version import __version__
-from preflights_es.core.words import counted
 from preflights_es.system import atomic_file
 from preflights_es.system.bounded_read import Unreadable, regular
 
@@ -40,19 +40,48 @@ class RecordWords(msgspec.Struct, frozen=True, array_like=True):
     length: int
     """All of them, each as often as it stands there."""
     packed: msgspec.Raw
+    """By word: whether the title has it, and how often the whole does."""
 
-    def counts(self) -> dict[str, tuple[bool, int]]:
-        """By word: whether the title has it, and how often the whole does."""
-        return msgspec.msgpack.decode(self.packed, type=dict[str, tuple[bool, int]])
+
+NO_WORDS: Final = RecordWords(0, msgspec.Raw(msgspec.msgpack.encode({})))
+
+
+class Hit(NamedTuple):
+    """A word in a record."""
+
+    record: int
+    """Its place in the list."""
+    in_title: bool
+    times: int
+    """How often the whole record has it."""
+
+
+class RecordIndex(msgspec.Struct, frozen=True):
+    """The words of all records of a list; what is not asked for is not read."""
+
+    lengths: tuple[int, ...]
+    """Words of each record."""
+    packed: msgspec.Raw
+
+    def words(self) -> dict[str, msgspec.Raw]:
+        """By word, what `hits` reads."""
+        return msgspec.msgpack.decode(self.packed, type=dict[str, msgspec.Raw])
+
+    @staticmethod
+    def hits(of: msgspec.Raw) -> list[Hit]:
+        """The records that have a word."""
+        return msgspec.msgpack.decode(of, type=list[Hit])
+
+
+EMPTY: Final = RecordIndex((), msgspec.Raw(msgspec.msgpack.encode({})))
 
 
 class Records(msgspec.Struct, frozen=True):
     """The records of a folder, by name; ours among them, as `session` says."""
 
     records: tuple[RecordHeader, ...]
-    words: tuple[RecordWords, ...] = ()
-    """Those of each record."""
     unread: tuple[Unread, ...] = ()
+    index: RecordIndex = EMPTY
 
 
 class _Row(msgspec.Struct, frozen=True, array_like=True):
@@ -66,6 +95,7 @@ class _Cache(msgspec.Struct, frozen=True, array_like=True):
     reader: str
     folder: str
     rows: dict[str, _Row]
+    index: msgspec.Raw
 
 
 def records_in(folder: Path, cache: Path | None = None) -> Records:
@@ -75,7 +105,7 @@ def records_in(folder: Path, cache: Path | None = None) -> Records:
         folder: as `checked_folder` found it; links in it are left out.
         cache: a file of our own, which is written when a record has changed.
     """
-    kept, newest = _kept(cache, folder)
+    kept, newest, index = _kept(cache, folder)
     rows: dict[str, _Row] = {}
     unread: list[Unread] = []
     is_new = False
@@ -89,13 +119,15 @@ def records_in(folder: Path, cache: Path | None = None) -> Records:
                 continue
             is_new = True
         rows[name] = row
-    if cache is not None and (is_new or len(rows) != len(kept)):
-        _keep(cache, _Cache(READER, str(folder), rows))
+    if is_new or len(rows) != len(kept):
+        index = _indexed(rows.values())
+        if cache is not None:
+            _keep(cache, _Cache(READER, str(folder), rows, index))
     kept_rows = [row for row in rows.values() if row.header]
     return Records(
         tuple(row.header for row in kept_rows if row.header),
-        tuple(row.words for row in kept_rows),
         tuple(unread),
+        RecordIndex(tuple(row.words.length for row in kept_rows), index),
     )
 
 
@@ -125,36 +157,50 @@ def _read(name: str, path: str, size: int) -> tuple[RecordHeader | None, RecordW
 
     stem = name.rpartition(".")[0]
     if name.startswith(".") or is_other_page(stem):
-        return None, _words("", b"")
+        return None, NO_WORDS
     if size > RECORD_MAX:
         raise Unreadable(f"it has more than {RECORD_MAX:,} bytes")
     content = regular(path, RECORD_MAX, follows=False)
     header = record_header(name, content)
     is_record = is_record_name(name) or header.status != "unknown" or header.tool != "other"
-    return (header, _words(header.title, content)) if is_record else (None, _words("", b""))
+    if not is_record:
+        return None, NO_WORDS
+    # One that says it is ours is found in the log.
+    return header, NO_WORDS if header.session else _words(header.title, content)
 
 
 def _words(title: str, content: bytes) -> RecordWords:
+    from preflights_es.core.words import counted  # a list of known records needs no words
+
     in_title, found = counted(title), counted(content.decode("utf-8", "replace"))
     first = islice(dict.fromkeys((*in_title, *found)), WORDS_MAX)
     counts = {one: (one in in_title, max(found[one], in_title[one])) for one in first}
     return RecordWords(found.total(), msgspec.Raw(msgspec.msgpack.encode(counts)))
 
 
+def _indexed(rows: Iterable[_Row]) -> msgspec.Raw:
+    found: dict[str, list[Hit]] = {}
+    for number, row in enumerate(row for row in rows if row.header):
+        counts = msgspec.msgpack.decode(row.words.packed, type=dict[str, tuple[bool, int]])
+        for word, (in_title, count) in counts.items():
+            found.setdefault(word, []).append(Hit(number, in_title, count))
+    return msgspec.Raw(msgspec.msgpack.encode(found))
+
+
 # The cache -----------------------------------------------------------------------------------
 
 
-def _kept(cache: Path | None, folder: Path) -> tuple[dict[str, _Row], int]:
+def _kept(cache: Path | None, folder: Path) -> tuple[dict[str, _Row], int, msgspec.Raw]:
     """What was kept of this folder, and when; nothing where the file is not ours to believe."""
     if cache is None:
-        return {}, 0
+        return {}, 0, EMPTY.packed
     try:
         kept = msgspec.msgpack.decode(regular(cache, CACHE_MAX, follows=False), type=_Cache)
         newest = os.stat(cache).st_mtime_ns
     except (OSError, Unreadable, msgspec.DecodeError):
-        return {}, 0
+        return {}, 0, EMPTY.packed
     is_ours = (kept.reader, kept.folder) == (READER, str(folder))
-    return (kept.rows, newest) if is_ours else ({}, 0)
+    return (kept.rows, newest, kept.index) if is_ours else ({}, 0, EMPTY.packed)
 
 
 def _keep(cache: Path, kept: _Cache) -> None:

@@ -7,7 +7,6 @@ facts of a repository read this one file.
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from preflights_es.core.words import folded
@@ -24,7 +23,10 @@ class Name(NamedTuple):
 @cache
 def names() -> tuple[Name, ...]:
     """All of them, in the order of the file."""
-    text = files("preflights_es.core").joinpath("names.txt").read_text("utf-8")
+    # The file is part of the program; importlib.resources costs more than all that is done with it.
+    assert __spec__ is not None, "a module of a package"
+    data = __spec__.loader.get_data(__file__.rpartition("names.")[0] + "names.txt")  # type: ignore[union-attr]
+    text: str = data.decode()
     return tuple(_name(line) for line in text.splitlines())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import msgspec
 
@@ -26,9 +26,7 @@ VALUE_MAX: Final = 200  # characters of one value
 class Wanted(Arguments, frozen=True):
     """Of `decisions`."""
 
-    query: Annotated[
-        str, msgspec.Meta(description="words or a question; the best match comes first")
-    ] = ""
+    query: Annotated[str, msgspec.Meta(description="words")] = ""
     topic: str = ""
     as_of: Annotated[str, msgspec.Meta(description="a day, 2026-11-23")] = ""
 

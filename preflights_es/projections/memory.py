@@ -10,7 +10,7 @@ import msgspec
 
 from preflights_es.core.decision_record import Decided
 from preflights_es.core.projection_ports import CATEGORY, DOCUMENT, FIELD, VALUE, Row
-from preflights_es.core.rationale import Rationale, alternative_text
+from preflights_es.core.rationale import Rationale
 from preflights_es.core.words import counted, words
 from preflights_es.projections.decisions import accepted_at
 from preflights_es.projections.folding import Read
@@ -19,8 +19,8 @@ from preflights_es.projections.versions import MEMORY as VERSION
 
 TITLE: Final = 4
 INTENTION: Final = 5
-OPTION: Final = 6  # one that was turned down, and why
-REASON: Final = 7  # or a consequence
+OPTION: Final = 6  # the name of one that was turned down
+REASON: Final = 7  # also a consequence, and why an option was turned down
 ASKED: Final = 8  # a question that was asked for a value, or an option that was shown
 LEARNED: Final = 9  # a word that the decision does not have, and a model named
 MARK: Final = ""
@@ -125,7 +125,9 @@ def counted_words(patch: Decided, intention: str, asked: Iterable[str] = ()) -> 
 
 def _reasons(rationale: Rationale) -> Iterator[tuple[int, str]]:
     """What was turned down, and what speaks for and against: people ask for these words, too."""
-    yield from ((OPTION, alternative_text(one)) for one in rationale.alternatives)
+    for one in rationale.alternatives:
+        yield OPTION, one.name
+        yield REASON, one.why_not
     reasons = (rationale.because, *rationale.consequences)
     yield from ((REASON, one.text) for one in reasons if one)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from preflights_es.artifacts import files
 from preflights_es.artifacts.record_header import RECORD_MAX, ForeignRecord, RecordHeader
-from preflights_es.artifacts.record_list import Records, RecordWords, Unread, records_in
+from preflights_es.artifacts.record_list import RecordIndex, Records, Unread, records_in
 from preflights_es.core.errors import RecordWithoutSession, Refused
 from preflights_es.services.foreign_row import ForeignRow
 from preflights_es.services.process import Process
@@ -41,29 +41,29 @@ def foreign(process: Process, *, everything: bool = True) -> Foreign:
     """
     folder = process.settings.decisions
     found = records_in(files.checked_folder(process.settings.root, folder), _cache(process))
-    rows = (ForeignRow(**_row(folder, one)) for one, _ in _others(process, found))
+    rows = (ForeignRow(**_row(folder, one)) for _, one in _others(process, found))
     return Foreign(
         rows=tuple(row for row in rows if everything or row.is_held), unread=found.unread
     )
 
 
-def with_words(process: Process) -> Iterator[tuple[ForeignRow, RecordWords]]:
-    """The records without a session, each with the words by which it is found.
+def with_words(process: Process) -> tuple[dict[int, ForeignRow], RecordIndex]:
+    """The records without a session by their place in an index, and the index of their words.
 
     Raises:
         ArtifactOutside: the folder cannot be used.
     """
     folder = process.settings.decisions
     found = records_in(files.checked_folder(process.settings.root, folder), _cache(process))
-    for header, words in _others(process, found):
-        yield ForeignRow(**_row(folder, header)), words
+    others = _others(process, found)
+    return {place: ForeignRow(**_row(folder, one)) for place, one in others}, found.index
 
 
-def _others(process: Process, found: Records) -> Iterator[tuple[RecordHeader, RecordWords]]:
+def _others(process: Process, found: Records) -> Iterator[tuple[int, RecordHeader]]:
     ours = set(process.store.numbers(process.project).values())
-    for header, words in zip(found.records, found.words, strict=True):
+    for place, header in enumerate(found.records):
         if not _is_ours(process, ours, header):
-            yield header, words
+            yield place, header
 
 
 def record(process: Process, named: RecordWithoutSession) -> ForeignShown:

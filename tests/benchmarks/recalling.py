@@ -1,9 +1,13 @@
-"""A question to ten thousand decisions, against a look at one of them."""
+"""A question to ten thousand decisions, among records of other tools, and what it finds."""
 
 from __future__ import annotations
 
+import sys
 import tempfile
+import time
+from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -15,11 +19,17 @@ from preflights_es.services.clarification.sessions import start
 from preflights_es.services.process import Process
 from tests.benchmarks import large
 from tests.benchmarks.measure import Figure, quickest
-from tests.benchmarks.startup import PREFLIGHTS, process_seconds
+from tests.benchmarks.startup import NOTHING, PREFLIGHTS, process_seconds
+from tests.cli.test_foreign_records import NYGARD
 from tests.workflows.recall.recalls import DECISIONS
+from tests.workflows.recall.unseen import FIRST, Asked, Find, asked, by_fts5, by_tf_idf
+from tests.workflows.recall.unseen import ours as memory_of
 
 COUNT: Final = 10_000
 LIMIT: Final = 1.5
+RECORDS: Final = 500
+A_QUARTER: Final = 0.25
+MORE: Final = 4  # questions that ours must find beyond the better of the others
 ROUNDS: Final = 15
 QUESTION: Final = "what do we use for login?"
 FIELDS: Final = (
@@ -32,6 +42,11 @@ FIELDS: Final = (
 
 
 def figures() -> list[Figure]:
+    """What a `recall` costs, and how much it finds beside other searches."""
+    return [_among_many(), _among_records(), *_finding()]
+
+
+def _among_many() -> Figure:
     """`recall` where a word of the question is in a few hundred decisions."""
     with tempfile.TemporaryDirectory() as folder:
         bench = Path(folder) / "bench"
@@ -42,15 +57,70 @@ def figures() -> list[Figure]:
         with preflights_es.open(bench, database=str(bench / "log.db")) as log:
             assert len(log.decisions().decisions) == COUNT
         program = [*PREFLIGHTS, "--db", "log.db"]
-        look = ["show", large.session_id(COUNT // 2)]
         pair = quickest(
             lambda: process_seconds([*program, "recall", QUESTION], str(bench)),
-            lambda: process_seconds([*program, *look], str(bench)),
+            lambda: process_seconds([*program, "start", "Add a page", "--no-input"], str(bench)),
             ROUNDS,
         )
-    name = f"preflights recall over {COUNT:,} decisions, against show"
+    name = f"preflights recall over {COUNT:,} decisions, against start --no-input"
     ours, floor = f"{pair.ours * 1000:.0f} ms CPU", f"{pair.floor * 1000:.0f} ms CPU"
-    return [Figure(name, pair.ratio, LIMIT, None, ours, floor)]
+    return Figure(name, pair.ratio, LIMIT, None, ours, floor)
+
+
+def _among_records() -> Figure:
+    """What records of another tool add to `recall`, against a program that does nothing."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "nothing.py").write_text(NOTHING)
+        for one in ("many", "none"):
+            (folder / one).mkdir()
+            with preflights_es.open(folder / one, database=str(folder / one / "log.db")) as log:
+                log.start("Keep orders in a database")
+        records = folder / "many" / "docs" / "decisions"
+        records.mkdir(parents=True)
+        for number in range(2, RECORDS + 2):
+            text = NYGARD.format(n=number, title=f"Choose way {number}", status="Accepted")
+            (records / f"{number:04d}-choose-way-{number}.md").write_text(text)
+        time.sleep(3)  # a record is kept as read when it is seconds old
+        program = [*PREFLIGHTS, "--db", "log.db", "recall", QUESTION]
+        pair = quickest(
+            lambda: process_seconds(program, str(folder / "many")),
+            lambda: process_seconds(program, str(folder / "none")),
+            ROUNDS,
+        )
+        least = quickest(
+            lambda: process_seconds([sys.executable, "nothing.py"], name),
+            lambda: process_seconds([sys.executable, "nothing.py"], name),
+            ROUNDS,
+        ).ours
+    more = pair.ours - pair.floor
+    what = f"{RECORDS} records of another tool in recall, against a click program that does nothing"
+    ours, floor = f"{more * 1000:.0f} ms CPU", f"{least * 1000:.0f} ms CPU"
+    return Figure(what, more / least, A_QUARTER, None, ours, floor)
+
+
+def _finding() -> Iterator[Figure]:
+    """The better of two other searches over the same texts, and four more, against ours."""
+    found: Counter[str] = Counter()
+    for set_ in ("three_projects", "plain"):
+        for one in asked(set_):
+            finds: dict[str, Find] = {
+                "ours": partial(_ours, one),
+                "FTS5": by_fts5(one.among),
+                "TF-IDF": by_tf_idf(one.among),
+            }
+            for name, find in finds.items():
+                found[name] += not one.right.isdisjoint(find(one.text))
+            found["all"] += 1
+    best = max(found["FTS5"], found["TF-IDF"])
+    told = f"{found['ours']} of {found['all']}"
+    others = f"FTS5 {found['FTS5']}, TF-IDF {found['TF-IDF']}"
+    what = "right decisions among the first three: the better of two searches and 4 more"
+    yield Figure(what, (best + MORE) / found["ours"], 1.0, None, told, others)
+
+
+def _ours(one: Asked, question: str) -> list[str]:
+    return [match.uid for match in memory_of(one.among).recalled(question)][:FIRST]
 
 
 def _decisions(folder: Path, project: str) -> Iterator[list[Stored]]:

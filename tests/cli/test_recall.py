@@ -29,11 +29,11 @@ def recall(house: Project, *args: str) -> Any:
 def test_a_question_finds_the_decision_it_is_about(house: Project, decided: list[str]) -> None:
     done = house.call("recall", "what do we use for login?")
     assert (done.code, done.err) == (0, "")
-    assert "matched login, authentication, oauth" in done.out
+    assert "matched login" in done.out
     found = recall(house, "welche Datenbank nehmen wir?")
     assert [one["session_id"] for one in found["results"]] == [decided[1]]
     assert (found["format"], found["status"], found["source"]) == ("recall/1", "done", "rules")
-    assert found["results"][0]["words"] == ["database"]
+    assert found["results"][0]["words"] == ["datenbank"]
     assert found["results"][0]["status"] == "accepted"
     assert len(found["queries"]) <= 3
 
@@ -45,7 +45,7 @@ def test_nothing_found_is_no_error(house: Project, decided: list[str]) -> None:
     assert recall(house, "the?")["queries"] == []
 
 
-def test_superseded_decisions_are_shown_on_demand(house: Project, decided: list[str]) -> None:
+def test_superseded_decisions_are_marked(house: Project, decided: list[str]) -> None:
     house.call(
         "start",
         "Add login",
@@ -56,9 +56,8 @@ def test_superseded_decisions_are_shown_on_demand(house: Project, decided: list[
         *BY,
     )
     found = recall(house, "OAuth login")
-    assert [one["fields"][0][1] for one in found["results"]] == ["Magic Link"]
-    found = recall(house, "OAuth login", "--all")
-    assert {one["status"] for one in found["results"]} == {"accepted", "superseded"}
+    said = {one["fields"][0][1]: one["status"] for one in found["results"]}
+    assert said == {"Magic Link": "accepted", "OAuth": "superseded"}
 
 
 def test_a_decision_is_learned(house: Project, decided: list[str]) -> None:

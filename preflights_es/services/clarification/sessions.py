@@ -103,7 +103,7 @@ def start(
     step = with_reasons(own, step, reasons, by if accepts else None)
     if accepts and not any(isinstance(one, Refusal) for one in step.decisions):
         session_id = step.handle.session_id
-        step = _accepted(request, own, own.accept(session_id, by=by, choosing=choosing))
+        step = _accepted(request, own, own.accept(session_id, by=by, choosing=choosing), choosing)
     return choosing.told(filed(request, step))
 
 
@@ -168,17 +168,16 @@ def accept(
     step = own.accept(
         handle.session_id, by=by, mark=mark, expect=expect, choosing=choosing, relays=relays
     )
-    step = _accepted(request, own, step)
+    return choosing.told(filed(request, _accepted(request, own, step, choosing)))
+
+
+def _accepted(request: Request, own: Clarifications, step: Step, choosing: Choosing) -> Step:
+    """Say whose acceptance it is, what may be related, and which files no number counts from."""
+    notice_agent(request, step)
     if choosing.is_accepted(step):
         from preflights_es.services.recall.relating import tell_related
 
         tell_related(request, step.handle, choosing.known)
-    return choosing.told(filed(request, step))
-
-
-def _accepted(request: Request, own: Clarifications, step: Step) -> Step:
-    """Say whose acceptance it is, and which files no new number is counted from."""
-    notice_agent(request, step)
     if step.handle.session.state.number is None or not (found := own.uncounted()):
         return step
     which = f"{found[0]:04d}" if len(found) == 1 else f"{found[0]:04d} to {found[-1]:04d}"

@@ -7,10 +7,13 @@ both.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
+import msgspec
+
+from preflights_es.artifacts.record_list import RecordIndex
 from preflights_es.core.errors import ArtifactOutside
 from preflights_es.core.events import INT_MAX
 from preflights_es.core.names import also_called
@@ -22,12 +25,11 @@ from preflights_es.services.records import with_words
 from preflights_es.services.request import Request
 from preflights_es.store.comparing import SqlComparing
 from preflights_es.workflows.recall import rules
-from preflights_es.workflows.recall.ranking import Corpus, Place, Scored, answers, ranked
+from preflights_es.workflows.recall.ranking import Corpus, Place, Scored, Variants, answers, ranked
 from preflights_es.workflows.recall.values import RESULTS_MAX, Match
 from preflights_es.workflows.recall.variants import (
     BEGIN,
     SYNONYM,
-    Variants,
     forms,
     guesses,
     synonyms,
@@ -42,31 +44,50 @@ class RecordRows:
     """Records of other tools, as rows like those of `memory`; their uid is their path."""
 
     def __init__(self, process: Process) -> None:
-        self.rows: list[dict[str, Any]] = []
         self.of: dict[str, ForeignRow] = {}
-        self.length = 0
+        self._places: dict[int, ForeignRow] = {}
+        self._lengths: tuple[int, ...] = ()
+        self._hits: dict[str, msgspec.Raw] = {}
         try:
-            for row, words in with_words(process):
-                self._add(row, words.length, words.counts())
+            self._places, index = with_words(process)
         except ArtifactOutside:
             return  # what writes there says so
-        self._sorted: list[str] = sorted({row["term"] for row in self.rows})
+        self.of = {row.path: row for row in self._places.values()}
+        if self.of:
+            self._lengths, self._hits = index.lengths, index.words()
 
-    def _add(self, row: ForeignRow, length: int, counts: Mapping[str, tuple[bool, int]]) -> None:
-        self.of[row.path] = row
-        self.length += length
-        place = {"session_id": "", "version": 0, "uid": row.path, "accepted_at": 0}
-        ended = None if row.is_held else 0
-        for term, (in_title, count) in counts.items():
-            field = TITLE if in_title else REASON
-            more = {"term": term, "field": field, "count": count, "length": length}
-            self.rows.append({**place, **more, "superseded_at": ended})
+    @property
+    def length(self) -> int:
+        """Words of all records together."""
+        return sum(self._lengths[place] for place in self._places)
+
+    @cached_property
+    def _sorted(self) -> list[str]:
+        return sorted(self._hits)
 
     def words(self, first: str, last: str) -> list[str]:
         """The distinct words from one up to before another."""
-        if not self.rows:
-            return []
-        return self._sorted[bisect_left(self._sorted, first) : bisect_left(self._sorted, last)]
+        there = self._sorted
+        return there[bisect_left(there, first) : bisect_left(there, last)]
+
+    def rows(self, terms: Iterable[str]) -> Iterator[dict[str, Any]]:
+        """One for each record that has one of some words."""
+        for term in terms:
+            if term not in self._hits:
+                continue
+            for hit in RecordIndex.hits(self._hits[term]):
+                if (record := self._places.get(hit.record)) is not None:
+                    yield {
+                        "session_id": "",
+                        "version": 0,
+                        "term": term,
+                        "field": TITLE if hit.in_title else REASON,
+                        "count": hit.times,
+                        "length": self._lengths[hit.record],
+                        "uid": record.path,
+                        "accepted_at": 0,
+                        "superseded_at": None if record.is_held else 0,
+                    }
 
 
 class Search:
@@ -134,7 +155,7 @@ class Search:
             page = {"terms": tuple(terms[first : first + TERMS_MAX])}
             yield from process.projector.rows("memory", process.project, "named", INT_MAX, **page)
         if self.records is not None:
-            yield from self.records.rows
+            yield from self.records.rows(terms)
 
     def _variants(self, word: str) -> Variants:
         near = {one for name in (word, *also_called(word)) for one in self._near(name)}

@@ -11,21 +11,25 @@ from math import log
 from typing import Any, Final, NamedTuple
 
 from preflights_es.workflows.recall.values import RESULTS_MAX, Match
-from preflights_es.workflows.recall.variants import Variants
 
-WEIGHTS: Final = (0.0, 3.0, 2.0, 1.0, 3.0, 2.0, 2.0, 1.5, 1.0, 1.0)
+WEIGHTS: Final = (0.0, 3.0, 1.0, 0.5, 4.0, 2.0, 2.0, 1.0, 1.5, 1.0)
 """Of a word by its place, in the order of the places of `projections.memory`."""
 MORE: Final = 0.5  # each further time that a word stands somewhere
-SATURATION: Final = 1.5  # how much it still counts that a word comes again (`k1`)
+SATURATION: Final = 2.0  # how much it still counts that a word comes again (`k1`)
 LENGTH: Final = 0.5  # how much a long decision loses (`b`)
 SUPERSEDED: Final = 0.7  # what a superseded decision counts
-QUALITY: Final = (0.0, 1.0, 1.0, 0.5, 1.0, 1.0, 1.0, 0.8, 0.6, 0.6)
+QUALITY: Final = (0.0, 1.0, 1.0, 0.4, 1.0, 0.9, 1.2, 0.6, 0.6, 0.5)
 """How sure it is by its place that a word is what the decision is about."""
-SHARE: Final = 0.35  # of what the words of a question could say, what an answer must have
-RELATED: Final = 2.0  # the same, where a whole decision is looked for
-SURE: Final = 0.75  # or this much, where a word that no other decision has says one
+SHARE: Final = 0.5  # of what the words of a question could say, what an answer must have
+RELATED: Final = 1.8  # the same, where a whole decision is looked for
+SURE: Final = 0.6  # or this much, where a word that no other decision has says one
+GUESSED: Final = 0.8  # of a word that stands for another by a part, an error or a synonym
 UNKNOWN: Final = 0.5  # what a word that no decision has counts of it
 POINTS: Final = 100  # of a score of one
+
+
+Variants = dict[str, float]
+"""Words of decisions that stand for one of a question, and how much each counts."""
 
 
 class Corpus(NamedTuple):
@@ -161,7 +165,7 @@ def _gathered(
                 places[uid] = Place(*place, row["length"])
         weight = WEIGHTS[row["field"]] + MORE * (row["count"] - 1)
         for word, factor in of_term[term]:
-            sure = QUALITY[row["field"]]
+            sure = QUALITY[row["field"]] * (1.0 if factor == 1.0 else GUESSED)
             hits.setdefault(word, {})[term] = weight * factor, sure
     return own, learned, places
 

@@ -7,13 +7,12 @@ is folded again when it gets better.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from difflib import get_close_matches
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import Any, Final
 
 from preflights_es.core.names import also_called
 from preflights_es.core.words import words
+from preflights_es.workflows.recall.ranking import Variants
 
 SAME: Final = 1.0  # what another form of the word, or another name of the product, counts
 BEGINS: Final = 0.5  # a word that begins with it
@@ -22,11 +21,9 @@ TYPED: Final = 0.7  # a word that differs by a typing error
 SYNONYM: Final = 0.5
 BEGIN: Final = 3  # letters that two forms of a word share
 PART_MIN: Final = 5  # letters of a part of a compound
-TYPED_MIN: Final = 5  # letters of a word in which an error is looked for
+GUESSED_MIN: Final = 5  # letters of a word of which parts and errors are looked for
+LONGER_MAX: Final = 2  # letters that an error adds or takes
 LIKENESS: Final = 0.84  # of two words that differ by an error, as `difflib` measures it
-
-Variants = dict[str, float]
-"""Words of decisions, and how much each counts."""
 
 
 def forms(word: str, near: Iterable[str]) -> Variants:
@@ -55,15 +52,18 @@ def guesses(word: str, there: Collection[str]) -> Variants:
         there: all words of decisions.
     """
     found: Variants = {}
-    if len(word) < TYPED_MIN or word.isdecimal():
+    if len(word) < GUESSED_MIN or word.isdecimal():
         return found
     for term in there:
-        if len(term) >= PART_MIN and (word.startswith(term) or word.endswith(term)):
-            found[term] = PART
-        elif len(word) >= PART_MIN and term.endswith(word):
+        is_part = len(term) >= PART_MIN and (word.startswith(term) or word.endswith(term))
+        if is_part or term.endswith(word):
             found[term] = PART
     if not found:
-        like = [one for one in there if one[:1] == word[0] and abs(len(one) - len(word)) <= 2]
+        like = [
+            one for one in there if one[0] == word[0] and abs(len(one) - len(word)) <= LONGER_MAX
+        ]
+        from difflib import get_close_matches
+
         found = dict.fromkeys(get_close_matches(word, like, 3, LIKENESS), TYPED)
     return found
 
@@ -77,7 +77,10 @@ def synonyms(word: str) -> tuple[str, ...]:
 
 @cache
 def _lines() -> tuple[tuple[str, ...], ...]:
-    text = files("preflights_es.workflows.recall").joinpath("synonyms.txt").read_text("utf-8")
+    # The file is part of the program; importlib.resources costs more than all that is done with it.
+    assert __spec__ is not None, "a module of a package"
+    data = __spec__.loader.get_data(__file__.rpartition("variants.")[0] + "synonyms.txt")  # type: ignore[union-attr]
+    text: str = data.decode()
     return tuple(words(line) for line in text.splitlines())
 
 

@@ -85,9 +85,12 @@ def hint(session: Session) -> str:
         case "question", "stopped" if not session.progress:
             return f"Nothing was looked up yet. Go on with: preflights resume {id_}"
         case "question", "stopped":
-            return "No decision matches: `preflights decisions` lists what is decided here."
+            return NOTHING
         case _:
             return ""
 
 
+NOTHING: Final = (
+    "No decision matches: --all shows what matches weakly, `preflights decisions` lists all."
+)
 SHOWN: Final = Shown(describe=describe, hint=hint)
