@@ -15,6 +15,8 @@ def text(length: int | None = None) -> sa.types.TypeEngine[str]:
 
 
 def upgrade() -> None:
+    # Fails where it was done before, so that a schema that was set back is told as such.
+    op.add_column("projected_memory", sa.Column("length", sa.BigInteger))
     _made_anew("field", "count", "length")
 
 

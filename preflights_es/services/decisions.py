@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -142,9 +143,11 @@ def _decisions(
 
 
 def _ranks(request: Request, query: str) -> dict[str, int]:
-    from preflights_es.services.recall.searching import ranks  # most lists need none of it
-
-    return ranks(request, query)
+    name = next(one.name for one in WORKFLOWS.values() if one.looks_up)
+    found: dict[str, int] = import_module(f"preflights_es.services.{name}.searching").ranks(
+        request, query
+    )
+    return found
 
 
 def records_beside(request: Request, *, everything: bool) -> Foreign:

@@ -102,7 +102,7 @@ def _among_records() -> Figure:
 def _finding() -> Iterator[Figure]:
     """The better of two other searches over the same texts, and four more, against ours."""
     found: Counter[str] = Counter()
-    for set_ in ("three_projects", "plain"):
+    for set_ in ("three_projects", "one_project", "plain"):
         for one in asked(set_):
             finds: dict[str, Find] = {
                 "ours": partial(_ours, one),
