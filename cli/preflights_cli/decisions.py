@@ -67,7 +67,7 @@ def decisions_command(
     tell_behind(app, voice)
     voice.listed(found.head, "decisions", found.rows)
     if not voice.as_json:
-        _say_decisions(voice, found.rows, everything=everything)
+        _say_decisions(voice, found.rows, everything=everything, query=query)
     say_foreign(voice, found.head.foreign, found.unread)
     return 0
 
@@ -97,7 +97,9 @@ def _lost(one: Lost) -> str:
     )
 
 
-def _say_decisions(voice: Voice, found: Iterable[DecisionRow], *, everything: bool) -> None:
+def _say_decisions(
+    voice: Voice, found: Iterable[DecisionRow], *, everything: bool, query: str | None
+) -> None:
     columns: dict[str, Callable[[DecisionRow], str]] = {
         "uid": lambda decided: short(decided.uid),
         **({"standing": _standing} if everything else {}),
@@ -120,6 +122,8 @@ def _say_decisions(voice: Voice, found: Iterable[DecisionRow], *, everything: bo
         voice.say(told)
     if are_some:
         voice.hint("Ask why with: preflights why UID")
+    elif query:
+        voice.say("No decision matches.")
     else:
         voice.say("Nothing is decided here." if everything else "Nothing is in force here.")
 

@@ -202,3 +202,11 @@ def test_a_session_that_has_decided_nothing_has_no_why(house: Project) -> None:
     done = house.call("why", "last")
     assert (done.code, "has no decision" in done.err) == (1, True)
     assert "name it by --session" in house.call("audit", "trail", "--decision", "last").err
+
+
+def test_a_list_is_narrowed_by_a_text(house: Project) -> None:
+    house.call("start", "Add login", "--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
+    assert "OAuth" in house.call("decisions", "--query", "login").out
+    done = house.call("decisions", "--query", "zebra")
+    assert (done.code, done.out) == (0, "No decision matches.\n")
+    assert house.call("decisions", "--query", "zebra", "--json").json["decisions"] == []
