@@ -31,7 +31,7 @@ BESIDE = ["--keep", "ADR-0001=Carts have their own"]
 RELATED = 1.3
 LOOKS = (["show", "last"], ["prompt"], ["prompt", "last"], ["decisions"], ["log", "last"])
 LOOK, LOOK_STRETCH = 2.2, 1.8
-RECORD, RECORD_STRETCH = 3.2, 2.3  # an acceptance looks for what may be related
+RECORD, RECORD_STRETCH = 3.6, 2.3  # an acceptance searches for what may be related
 AS_FAST = 1.1  # a tenth is noise
 FOREIGN, FOREIGN_LIMIT = 2_000, 3.0
 ROUNDS = 15

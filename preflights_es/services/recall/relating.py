@@ -1,25 +1,20 @@
-"""Decisions in force that may concern an accepted one: they are told, and block nothing.
-
-Every acceptance looks, so it looks at what is folded already, and for the words as they are.
-"""
+"""Decisions and records in force that may concern an accepted one: told, and blocking nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from typing import Final
 
-from preflights_es.core.names import also_called
-from preflights_es.core.projection_ports import TERMS_MAX
 from preflights_es.projections.decisions import decision
-from preflights_es.projections.versions import MEMORY
 from preflights_es.runtime.runner import Handle
+from preflights_es.services.foreign_row import ForeignRow
 from preflights_es.services.process import Process
+from preflights_es.services.recall.searching import Search
 from preflights_es.services.request import Request
-from preflights_es.store.comparing import SqlComparing
 from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.recall import rules
-from preflights_es.workflows.recall.ranking import Corpus, Variants, ranked, relates
+from preflights_es.workflows.recall.ranking import relates
 
 TOLD_MAX: Final = 3
 
@@ -31,25 +26,20 @@ def tell_related(request: Request, handle: Handle, known: Collection[str]) -> No
         known: sessions of decisions that the person was told of already.
     """
     state: State = handle.session.state
-    process = request.process
-    log = SqlComparing(process.store)
-    count, length = log.documents(process.project)
-    if state.patch is None or not count or not log.is_current({"memory": MEMORY}):
+    if state.patch is None:
         return
+    process = request.process
     values = (value for _, value in state.patch.fields)
     words = rules.wanted((" ".join((title_of(state), *values, state.intention)),))
-    wanted: dict[str, Variants] = {
-        word: dict.fromkeys((word, *also_called(word)), 1.0) for word in words
-    }
-    terms = tuple(dict.fromkeys(term for of in wanted.values() for term in of))[:TERMS_MAX]
-    rows = process.following.rows("memory", process.project, "named", terms=terms)
+    search = Search(process, without=handle.session_id)
     former = state.supersedes.session_id if state.supersedes else ""
     apart = {handle.session_id, former, *known, *process.projector.proposals()}
     names: list[str] = []
-    for match in ranked(rows, wanted, Corpus(count, length), enough=relates):
-        if match.session_id in apart:
-            continue
-        if name := _named(process, match.session_id):
+    for match in search.matches(words, relates, widens=False):
+        record = search.records.of.get(match.uid) if search.records else None
+        if record is not None:
+            names += _record(record, state.supersedes_file)
+        elif match.session_id not in apart and (name := _named(process, match.session_id)):
             names.append(name)
     if names := names[:TOLD_MAX]:
         request.notice("perhaps_related", f"perhaps related: {'; '.join(names)}", names=names)
@@ -63,3 +53,10 @@ def _named(process: Process, session_id: str) -> str:
         if one.standing == "accepted" and one.superseded_by is None:
             return f"ADR-{one.number:04} {one.title}" if one.number else one.title
     return ""
+
+
+def _record(row: ForeignRow, replaced: str) -> list[str]:
+    """Path and title of a record in force."""
+    if not row.is_held or row.path.rpartition("/")[2] == replaced:
+        return []
+    return [f"{row.title} ({row.path})"]

@@ -21,19 +21,19 @@ from preflights_es.core.projection_ports import TERMS_MAX
 from preflights_es.projections.memory import REASON, TITLE
 from preflights_es.services.foreign_row import ForeignRow
 from preflights_es.services.process import Process
-from preflights_es.services.records import with_words
-from preflights_es.services.request import Request
-from preflights_es.store.comparing import SqlComparing
-from preflights_es.workflows.recall import rules
-from preflights_es.workflows.recall.ranking import Corpus, Place, Scored, Variants, answers, ranked
-from preflights_es.workflows.recall.values import RESULTS_MAX, Match
-from preflights_es.workflows.recall.variants import (
+from preflights_es.services.recall.variants import (
     BEGIN,
     SYNONYM,
     forms,
     guesses,
     synonyms,
 )
+from preflights_es.services.records import with_words
+from preflights_es.services.request import Request
+from preflights_es.store.comparing import SqlComparing
+from preflights_es.workflows.recall import rules
+from preflights_es.workflows.recall.ranking import Corpus, Place, Scored, Variants, answers, ranked
+from preflights_es.workflows.recall.values import RESULTS_MAX, Match
 
 WORDS_READ: Final = 50_000  # words of decisions that are looked at for one that is unknown
 LISTED_MAX: Final = 50  # decisions that a list is narrowed to
@@ -100,8 +100,14 @@ class Search:
         place_of: Callable[[str], Place | None] = lambda _: None,
         *,
         with_records: bool = True,
+        without: str = "",
     ) -> None:
+        """Args:
+        with_records: whether records of other tools are looked through too.
+        without: a session that does not count, as if it had not been recorded.
+        """
         process.projector.caught_up()
+        self._without = without
         self._process = process
         self._log = SqlComparing(process.store)
         self._learning, self._place_of = learning, place_of
@@ -145,6 +151,7 @@ class Search:
     @cached_property
     def _corpus(self) -> Corpus:
         count, length = self._log.documents(self._process.project)
+        count -= bool(self._without)
         if self.records is None:
             return Corpus(count, length)
         return Corpus(count + len(self.records.of), length + self.records.length)
@@ -153,7 +160,8 @@ class Search:
         process = self._process
         for first in range(0, len(terms), TERMS_MAX):
             page = {"terms": tuple(terms[first : first + TERMS_MAX])}
-            yield from process.projector.rows("memory", process.project, "named", INT_MAX, **page)
+            rows = process.projector.rows("memory", process.project, "named", INT_MAX, **page)
+            yield from (row for row in rows if row["session_id"] != self._without)
         if self.records is not None:
             yield from self.records.rows(terms)
 

@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 from preflights_es.core.decision_record import Decided
 from preflights_es.core.names import also_called
 from preflights_es.projections.memory import counted_words
-from preflights_es.workflows.recall import rules
-from preflights_es.workflows.recall.ranking import Corpus, Scored, Variants, answers, ranked
-from preflights_es.workflows.recall.values import Match
-from preflights_es.workflows.recall.variants import (
+from preflights_es.services.recall.variants import (
     BEGIN,
     SYNONYM,
     forms,
     guesses,
     synonyms,
 )
+from preflights_es.workflows.recall import rules
+from preflights_es.workflows.recall.ranking import Corpus, Scored, Variants, answers, ranked
+from preflights_es.workflows.recall.values import Match
 
 
 class Held(NamedTuple):

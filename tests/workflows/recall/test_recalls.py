@@ -7,10 +7,10 @@ import pytest
 from preflights_es.core.decision_record import Decided
 from preflights_es.core.names import also_called, canonical, names
 from preflights_es.core.projection_ports import TERMS_MAX
+from preflights_es.services.recall.variants import forms, guesses, synonyms
 from preflights_es.workflows.recall import rules
 from preflights_es.workflows.recall.ranking import relates
 from preflights_es.workflows.recall.values import QUERIES_MAX, RESULTS_MAX, WORDS_MAX, Match
-from preflights_es.workflows.recall.variants import forms, guesses, synonyms
 from tests.workflows.recall.crowded import CROWDED, QUESTIONS
 from tests.workflows.recall.held import Held, held
 from tests.workflows.recall.recalls import DECISIONS, PLAIN, RECALLS, Case

@@ -6,8 +6,11 @@ is folded again when it gets better.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterable
 from functools import cache, lru_cache
+from importlib import import_module
+from importlib.util import find_spec, module_from_spec
 from typing import Any, Final
 
 from preflights_es.core.names import also_called
@@ -92,6 +95,16 @@ def _stems(word: str) -> frozenset[str]:
 
 @cache
 def _stemmers() -> tuple[Any, ...]:
-    import snowballstemmer
-
-    return snowballstemmer.stemmer("english"), snowballstemmer.stemmer("german")
+    # The package reads its 33 languages when it is imported, which takes longer than a whole
+    # search; its modules import only one another, so the two are read from its folder.
+    found = find_spec("snowballstemmer")
+    assert found is not None, "a dependency"
+    package = sys.modules.setdefault("snowballstemmer", module_from_spec(found))
+    is_hollow = not hasattr(package, "stemmer")
+    try:
+        english = import_module("snowballstemmer.english_stemmer")
+        german = import_module("snowballstemmer.german_stemmer")
+    finally:
+        if is_hollow:  # whoever imports the package finds it whole
+            del sys.modules["snowballstemmer"]
+    return english.EnglishStemmer(), german.GermanStemmer()
