@@ -105,6 +105,6 @@ def _stemmers() -> tuple[Any, ...]:
         english = import_module("snowballstemmer.english_stemmer")
         german = import_module("snowballstemmer.german_stemmer")
     finally:
-        if is_hollow:  # whoever imports the package finds it whole
+        if is_hollow:  # other programs find the package whole
             del sys.modules["snowballstemmer"]
     return english.EnglishStemmer(), german.GermanStemmer()

@@ -12,8 +12,8 @@ from preflights_es.core.events import Decision, Input
 from preflights_es.core.evolution import Evolution
 from preflights_es.core.session import STATUSES
 from preflights_es.projections import memory
-from preflights_es.services.recall import comparing
-from preflights_es.workflows.recall import WORKFLOW, events, ranking, values, variants
+from preflights_es.services.recall import comparing, variants
+from preflights_es.workflows.recall import WORKFLOW, events, ranking, values
 from preflights_es.workflows.recall.contracts import CONTRACTS
 from tests import markdown
 from tests.markdown import Row, ticked
