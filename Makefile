@@ -71,7 +71,6 @@ bench: $(READY)
 
 freeze: $(READY)
 	$(BIN)/python -m tests.store.freeze
-	$(BIN)/python -m tests.workflows.clarification.freeze
 
 lock: $(READY)
 	$(BIN)/python -m uv pip compile --quiet --universal --no-annotate --no-header \

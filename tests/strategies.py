@@ -239,7 +239,7 @@ DEFAULT: Final = HeuristicsConfig()
 _TEAM: Final = HeuristicsConfig(
     categories=(
         Category("Docs", ("docs",)),
-        Category("Tools", ("tool", "db"), Field("Tool", "tool", "Which tool?"), scope="contract"),
+        Category("Tools", ("tool", "db"), Field("Tool", "tool", "Which tool?"), filing="contract"),
         Category(
             "Places",
             ("place",),

@@ -9,7 +9,10 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.words import folded
+
+_VERSION = late_pattern(r" v?\d[\d.x]*$")
 
 
 class Name(NamedTuple):
@@ -40,9 +43,9 @@ def _listed(text: str) -> tuple[str, ...]:
 
 
 def canonical(value: str) -> str:
-    """One spelling for all names of a product, folded; of another value itself."""
+    """One spelling for all names and versions of a product, folded; of another value itself."""
     plain = " ".join(folded(value).split())
-    return _canonical().get(plain, plain)
+    return _canonical().get(plain) or _canonical().get(_VERSION.sub("", plain), plain)
 
 
 @cache

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from tests.benchmarks import (
     appending,
-    finding,
     growing,
     importing,
     judging,
@@ -52,7 +51,6 @@ def main() -> int:
         "grow": growing,
         "simulate": simulating,
         "judge": judging,
-        "find": finding,
     }
     found: list[Figure] = []
     for name, room in rooms.items():

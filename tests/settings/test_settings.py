@@ -28,7 +28,7 @@ _ONE = {
     "category": "Oven",
     "field": "Kind",
     "key": "oven",
-    "scope": "local",
+    "filing": "local",
     "question": {"en": "Which oven?", "de": "Welcher Ofen?"},
     "options": ["Gas", "Electric"],
     "titles": {"en": "Bake with {value}", "de": "Mit {value} backen"},
@@ -263,8 +263,8 @@ def test_a_wrong_value_is_named_with_its_file_line_and_key(
         (["keywords = ['_x']"], 5, ".keywords", "'_x' is not one word"),
         (["keywords = ['a', 'A']"], 5, ".keywords", "names something twice"),
         ([f"keywords = {[f'w{n}' for n in range(LIST_MAX + 1)]}"], 5, ".keywords", "has 51 entr"),
-        (["scope = 'galactic'"], 5, ".scope", "invalid enum value 'galactic'"),
-        (["scope = 7"], 5, ".scope", "expected `str"),
+        (["filing = 'galactic'"], 5, ".filing", "invalid enum value 'galactic'"),
+        (["filing = 7"], 5, ".filing", "expected `str"),
         (["field = 'Engine'", "id = 'engine'"], 4, "", "the key 'question' is missing"),
         (["id = 'engine'", "question = 'Which?'"], 4, "", "the key 'field' is missing"),
         (["field = 'Engine'", "question = 'Which?'"], 4, "", "the key 'id' is missing"),
@@ -372,9 +372,9 @@ def test_what_is_wrong_in_pyproject_is_named_with_the_whole_key(project: Path) -
     text = "[project]\nname = 'x'\n[tool.preflights]\ntasks = '/x'\n"
     message = refused(project, text, "pyproject.toml")
     assert message.startswith("pyproject.toml, line 4: tool.preflights.tasks: found '/x'")
-    text = "[tool.preflights.clarification.categories.Search]\nscope = 'x'\n"
+    text = "[tool.preflights.clarification.categories.Search]\nfiling = 'x'\n"
     message = refused(project, text, "pyproject.toml")
-    where = "pyproject.toml, line 2: tool.preflights.clarification.categories.Search.scope: "
+    where = "pyproject.toml, line 2: tool.preflights.clarification.categories.Search.filing: "
     assert message.startswith(where)
     message = refused(project, "[[tool.preflights]]\n", "pyproject.toml")
     assert message.startswith("pyproject.toml, line 1: tool.preflights: expected `object`")
@@ -507,19 +507,19 @@ def test_a_category_is_changed_in_one_thing_and_kept_in_the_others(project: Path
     assert found.primary == Field(
         base.primary.name, base.primary.id, base.primary.question, ("Oracle", "DB2")
     )
-    assert (found.keywords, found.secondary, found.scope) == (
+    assert (found.keywords, found.secondary, found.filing) == (
         base.keywords,
         base.secondary,
-        base.scope,
+        base.filing,
     )
 
 
 def test_a_category_is_found_in_any_case_and_keeps_its_name_and_place(project: Path) -> None:
-    config = heuristics(project, "[clarification.categories.database]\nscope = 'local'\n")
+    config = heuristics(project, "[clarification.categories.database]\nfiling = 'local'\n")
     assert [c.name for c in config.categories] == [c.name for c in HeuristicsConfig().categories]
     found = config.named("Database")
     assert found is not None
-    assert found.scope == "local"
+    assert found.filing == "local"
 
 
 def test_everything_of_a_category_can_be_changed(project: Path) -> None:
@@ -532,7 +532,7 @@ def test_everything_of_a_category_can_be_changed(project: Path) -> None:
         id = "cluster"
         question = "Which cluster?"
         options = ["East", "West"]
-        scope = "contract"
+        filing = "contract"
         secondary = [{ field = "Region", id = "region" }]
         """,
     )
@@ -540,7 +540,7 @@ def test_everything_of_a_category_can_be_changed(project: Path) -> None:
     assert found is not None
     assert found.keywords == ("kubernetes", "helm-chart")
     assert found.primary == Field("Cluster", "cluster", "Which cluster?", ("East", "West"))
-    assert (found.scope, found.secondary) == ("contract", (Field("Region", "region"),))
+    assert (found.filing, found.secondary) == ("contract", (Field("Region", "region"),))
     detected = rules.detected("Move to Kubernetes", config)
     assert detected is not None
     assert detected.category == found
@@ -561,7 +561,7 @@ def test_a_category_is_added_behind_the_others(project: Path) -> None:
     base = HeuristicsConfig()
     assert config.categories[:-1] == base.categories
     assert config.categories[-1].name == "Search"
-    assert config.categories[-1].scope == "local"
+    assert config.categories[-1].filing == "local"
     assert config.menu == (*base.menu, "Search")
     assert config.category_question().options == (*base.menu, "Search", "Other (specify)")
 

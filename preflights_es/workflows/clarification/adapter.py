@@ -63,11 +63,11 @@ CATEGORY_FIELD_MAP: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """By category: the key of each field, the primary one first (seed 0, section 5.1)."""
 
-ADR_CATEGORIES: Final = frozenset(c.name for c in _BY_NAME.values() if c.scope == "structural")
+ADR_CATEGORIES: Final = frozenset(c.name for c in _BY_NAME.values() if c.filing == "structural")
 ADR_LEANING_CATEGORIES: Final = frozenset(
-    c.name for c in _BY_NAME.values() if c.scope == "contract"
+    c.name for c in _BY_NAME.values() if c.filing == "contract"
 )
-TASK_CATEGORIES: Final = frozenset(c.name for c in _BY_NAME.values() if c.scope == "local")
+TASK_CATEGORIES: Final = frozenset(c.name for c in _BY_NAME.values() if c.filing == "local")
 """Categories that lead to a task, unless the user chooses (seed 0, section 6)."""
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import reduce
 from typing import Final
 
+from msgspec import UNSET
+
 from preflights_es.core.artifacts import ArtifactWritten
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import Decision, Input
@@ -37,6 +39,7 @@ from preflights_es.workflows.clarification.events import (
     QuestionAsked,
     QuestionSuggested,
     RationaleGiven,
+    RationaleNoted,
     ReferenceRenumbered,
     TopicsFound,
 )
@@ -49,7 +52,6 @@ from preflights_es.workflows.clarification.values import (
     Answer,
     DecisionPatch,
     Field,
-    PackRef,
 )
 
 Decisions = tuple[Decision, ...]
@@ -92,7 +94,7 @@ def decide(state: State, new: Input) -> Decisions:
 
 def _opened(state: State, new: IntentionDeclared) -> Decisions:
     """The category, by a topic of the pack or by a keyword of the team; then what was stated."""
-    by_topic = () if new.pack is None else (_topics_found(new, new.pack),)
+    by_topic = () if new.pack is None else (_topics_found(new),)
     found = rules.detected(new.intention, new.heuristics)
     by_keyword = (
         (CategoryDetected(category=found.category.name, keyword=found.keyword),) if found else ()
@@ -105,34 +107,31 @@ def _opened(state: State, new: IntentionDeclared) -> Decisions:
     return decisions + _next(following(state, new, decisions))
 
 
-def _topics_found(new: IntentionDeclared, ref: PackRef) -> TopicsFound:
+def _topics_found(new: IntentionDeclared) -> TopicsFound:
     # Imported where a session of a pack begins: no other step needs its words.
-    from preflights_es.workflows.clarification.index import finder_of
     from preflights_es.workflows.clarification.topics import find
 
-    found = find(new.intention, finder_of(ref, new.inlined), new.language)
-    return TopicsFound(
-        kind=found.kind,
-        language=found.language,
-        topics=found.topics,
-        stated=found.stated,
-        replaced=found.replaced,
-        between=found.between,
-    )
+    return find(new.intention, new.language, new.inlined)
 
 
 def _stated(state: State) -> Decisions:
     """The answer that stands in the intention, where its question is the session's."""
-    is_open = state.topics is not None and state.writer is None
-    if not is_open or state.found is None or state.found[0].primary is None:
+    found = state.topics
+    if found is None or state.writer is not None:
+        return ()
+    if state.found is None or state.found[0].primary is None:
         return ()
     field = state.found[0].primary
     value = None if field.id in state.answers else stated_by_key(state).get(field.id)
     if value is None:
         return ()
-    return (
-        AnswerAccepted(key=field.id, answer=value, field=field.name, value=value, source="stated"),
+    said = AnswerAccepted(
+        key=field.id, answer=value, field=field.name, value=value, source="stated"
     )
+    if not found.because:
+        return (said,)
+    reason = RationaleNoted(because=found.because, consequences=(), alternatives=())
+    return (said, reason)
 
 
 def _next(state: State) -> Decisions:
@@ -151,7 +150,7 @@ def _next(state: State) -> Decisions:
             return (*_recommended(state, patch), lead.request(state, "decide"))
         if patch == state.patch:
             return ()
-        proposed = PatchProposed(patch=patch, hint=turn.decision_hint)
+        proposed = PatchProposed(patch=patch, hint=turn.decision_hint, scope=state.scope or UNSET)
         return (*_recommended(state, patch), proposed)
     if state.stopped:
         return ()

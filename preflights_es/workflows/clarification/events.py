@@ -222,9 +222,14 @@ class TopicsFound(Decision, frozen=True):
     topics: tuple[str, ...] = ()
     """Those left open, the one to ask about first."""
     stated: tuple[Named, ...] = ()
+    """At most one; its topic is empty where no topic has it."""
     replaced: tuple[Named, ...] = ()
-    between: tuple[str, ...] = ()
-    """The values between which the first question is; empty for the pack's options."""
+    mentioned: tuple[Named, ...] = ()
+    """Values that are named and not stated: the first options."""
+    scope: str = ""
+    """What the stated value is for; empty for the whole project."""
+    because: str = ""
+    """Why, as the intention says it."""
 
 
 class QuestionSuggested(Decision, frozen=True):
@@ -300,6 +305,8 @@ class PatchProposed(Decision, frozen=True):
     tag: ClassVar[str] = "clarification.patch_proposed.v1"
     patch: DecisionPatch
     hint: Literal["adr", "task", "unsure"]
+    scope: str | UnsetType = UNSET
+    """What it is for; not written where that is the whole project."""
 
 
 class ClarificationStopped(Decision, frozen=True):

@@ -154,9 +154,9 @@ def _after_topics(state: State, event: TopicsFound) -> State:
 
     if state.pack is None:
         return state
-    config = tables(state.pack, state.inlined, event.language, state.heuristics)
-    topic = asked_topic(loaded(state.pack, state.inlined), event)
-    after = replace(state, topics=event)
+    config = tables(state.inlined, event.language, state.heuristics)
+    topic = asked_topic(loaded(state.inlined), event)
+    after = replace(state, topics=event, scope=event.scope)
     if topic is None or config.named(topic.category) is None:
         name = OTHER if event.kind != "none" else ""
         return _categorized(replace(after, heuristics=config, detected=name))

@@ -23,11 +23,11 @@ from preflights_es.workflows.clarification.values import (
     Category,
     DecisionPatch,
     Field,
+    Filing,
     HeuristicsConfig,
     Hint,
     LLMResponse,
     Mark,
-    Scope,
     Source,
 )
 
@@ -218,12 +218,12 @@ def category_given(
 
 # 4. The turn (sections 3, 6, 7 and 8) --------------------------------------------------------
 
-_HINTS: dict[Scope, Hint] = {"structural": "adr", "contract": "adr", "local": "task"}
+_HINTS: dict[Filing, Hint] = {"structural": "adr", "contract": "adr", "local": "task"}
 
 
 def hint(category: Category | None) -> Hint:
     """Informs, decides nothing (section 6)."""
-    return "unsure" if category is None or category.name == OTHER else _HINTS[category.scope]
+    return "unsure" if category is None or category.name == OTHER else _HINTS[category.filing]
 
 
 def progress(category_known: bool, missing: tuple[str, ...]) -> float:
@@ -293,10 +293,10 @@ def kind(config: HeuristicsConfig, decided: DecisionPatch | None, mark: Mark) ->
     if decided is None:
         return "task"
     category = config.named(decided.category)
-    scope: Scope = category.scope if category else "local"
-    if scope == "structural":
+    filing: Filing = category.filing if category else "local"
+    if filing == "structural":
         return "adr"
-    if scope == "contract":
+    if filing == "contract":
         return "task" if mark == "local" else "adr"
     return "adr" if mark == "adr" else "task"
 

@@ -11,19 +11,17 @@ import msgspec
 from preflights_es.core.questions import is_placeholder
 from preflights_es.core.settings_table import SettingsTable, Source
 from preflights_es.core.text import line_trouble
-from preflights_es.workflows.clarification.index import terms_of
-from preflights_es.workflows.clarification.pack import NO_TABLES, STANDARD, WordedPack, tables
-from preflights_es.workflows.clarification.terms import is_readable
+from preflights_es.workflows.clarification.pack import NO_TABLES, STANDARD, Pack, tables
 from preflights_es.workflows.clarification.values import (
     COMPANION,
     OTHER,
     OTHER_OPTION,
     Category,
     Field,
+    Filing,
     Heuristics,
     HeuristicsConfig,
     PackRef,
-    Scope,
 )
 
 TEXT_MAX: Final = 300  # characters of a name, a question or an option
@@ -46,7 +44,7 @@ class CategoryTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: str | None = None
     question: str | None = None
     options: tuple[str, ...] | None = None
-    scope: Scope | None = None
+    filing: Filing | None = None
     secondary: tuple[SecondaryTable, ...] | None = None
 
 
@@ -75,7 +73,7 @@ def heuristics_of(source: Source, table: ClarificationTable) -> Heuristics:
             ref, inlined = STANDARD, ""
         case path:
             ref, inlined = _own_pack(source, path)
-    whole = tables(ref, inlined, "en", NO_TABLES)
+    whole = tables(inlined, "en", NO_TABLES)
     made = _tables(source, table, whole)
     return Heuristics(_said_otherwise(table, whole, made), ref, inlined)
 
@@ -85,12 +83,9 @@ def _own_pack(source: Source, path: str) -> tuple[PackRef, str]:
     at = ("clarification", "heuristics")
     text = source.file(at, path, PACK_MAX)
     try:
-        pack = msgspec.json.decode(text, type=WordedPack)
+        pack = msgspec.json.decode(text, type=Pack)
     except msgspec.MsgspecError as error:
         raise source.wrong(at, f"{path!r} is no pack: {error}") from error
-    unread = [term for term in terms_of(pack) if not is_readable(term)]
-    if unread:
-        raise source.wrong(at, f"{path!r}: the term {unread[0]!r} would never be found")
     return PackRef(pack.name, pack.version, sha256(text.encode()).hexdigest()), text
 
 
@@ -175,7 +170,7 @@ def _category(source: Source, name: str, known: Category | None, given: Category
             if given.secondary is None
             else tuple(Field(s.field, s.id) for s in given.secondary)
         ),
-        scope=given.scope or base.scope,
+        filing=given.filing or base.filing,
     )
     _check_fields(source, at, made, "field" if given.secondary is None else "secondary")
     return made

@@ -97,6 +97,8 @@ class State(msgspec.Struct, frozen=True, gc=False):
     turn: int = 1
     """One more than the questions that were answered."""
     rationale: Rationale = Rationale()
+    scope: str = ""
+    """What the decision is for; empty for the whole project."""
     revised: tuple[str, ...] = ()
     """Earlier values of the category's primary field."""
     patch: DecisionPatch | None = None

@@ -19,7 +19,7 @@ def topics_of(state: State) -> dict[str, Topic]:
         return {}
     from preflights_es.workflows.clarification.pack import loaded
 
-    return {topic.id: topic for topic in loaded(state.pack, state.inlined).topics}
+    return {topic.id: topic for topic in loaded(state.inlined).topics}
 
 
 def topic_of(state: State, key: str) -> Topic | None:
@@ -33,14 +33,12 @@ def language_of(state: State) -> Language:
 
 
 def named_for(state: State, key: str) -> tuple[str, ...]:
-    """The values that the intention names for a question: wanted, asked about or replaced."""
+    """The values that the intention names for a question."""
     topic, found = topic_of(state, key), state.topics
     if topic is None or found is None:
         return ()
-    named = (*found.stated, *found.replaced)
-    values = [one.value for one in named if one.topic == topic.id]
-    between = found.between if found.topics[:1] == (topic.id,) else ()
-    return tuple(topic.said(value, found.language) for value in (*values, *between))
+    named = (*found.stated, *found.replaced, *found.mentioned)
+    return tuple(topic.said(one.value, found.language) for one in named if one.topic == topic.id)
 
 
 def stated_by_key(state: State) -> dict[str, str]:
@@ -48,11 +46,14 @@ def stated_by_key(state: State) -> dict[str, str]:
     if state.topics is None:
         return {}
     topics, language = topics_of(state), state.topics.language
-    return {
-        topic.key: topic.said(named.value, language)
-        for named in state.topics.stated
-        if (topic := topics.get(named.topic)) is not None
-    }
+    found: dict[str, str] = {}
+    for named in state.topics.stated:
+        topic = topics.get(named.topic)
+        if topic is None:
+            found[state.heuristics.description.id] = named.value
+        else:
+            found[topic.key] = topic.said(named.value, language)
+    return found
 
 
 def response_of(state: State) -> LLMResponse:

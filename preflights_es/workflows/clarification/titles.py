@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from preflights_es.core.text import one_line, shortened
+from preflights_es.core.views import Language
 from preflights_es.workflows.clarification.rules import FIRST_DECIDERS
 from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.stated import language_of, topic_of
@@ -22,12 +23,23 @@ def title_of(state: State) -> str:
     config, category = state.heuristics, state.patch.category
     fields = {field.name: field.id for field in state.found[0].fields()} if state.found else {}
     key = fields.get(name, "")
+    scope, language = state.scope, language_of(state)
     if category == OTHER and key == config.description.id:
-        return said
+        is_stated = any(one.key == key and one.source == "stated" for one in state.provenance)
+        return scoped(said, scope, language) if scope or is_stated else said
+    if scope:
+        return scoped(said, scope, language)
     if (topic := topic_of(state, key)) is not None:
-        return one_line(topic.title(said, language_of(state)))
+        return one_line(topic.title(said, language))
     if key in TITLES:
         return TITLES[key].format(value=said)
     table = config.named(category)
     is_primary = table is not None and table.primary is not None and table.primary.id == key
     return f"{one_line(category if is_primary else name)}: {said}"
+
+
+def scoped(value: str, scope: str, language: Language) -> str:
+    """The title of a decision for a value, where no topic has one."""
+    if language == "de":
+        return f"{value} f\u00fcr {one_line(scope)} verwenden" if scope else f"{value} verwenden"
+    return f"Use {value} for {one_line(scope)}" if scope else f"Use {value}"

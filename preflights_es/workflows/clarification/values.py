@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from preflights_es.core.events import Actor, ActorKind, Value, Whole
 from preflights_es.core.views import Question, QuestionType
 
@@ -11,7 +13,8 @@ Answer = str | tuple[str, ...]
 Hint = Literal["adr", "task", "unsure"]
 Source = Literal["detected", "stated", "chosen", "custom", "typed", "suggested"]
 """`stated` stands in the intention; `suggested` is a model's reading of what was said."""
-Scope = Literal["structural", "contract", "local"]
+Filing = Literal["structural", "contract", "local"]
+"""Whether a category of decisions is filed as a record."""
 Mark = Literal["", "local", "adr"]
 
 OTHER = "Other"
@@ -46,7 +49,7 @@ class Category(Value, frozen=True):
     primary: Field | None = None
     secondary: tuple[Field, ...] = ()
     """Taken when given, never asked."""
-    scope: Scope = "local"
+    filing: Filing = msgspec.field(default="local", name="scope")
     """`structural` is an ADR, `contract` one unless marked local, `local` one only when asked."""
 
     def fields(self) -> tuple[Field, ...]:

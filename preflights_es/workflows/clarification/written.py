@@ -51,7 +51,7 @@ def tables_of(chosen: Heuristics | HeuristicsConfig) -> HeuristicsConfig:
         return chosen.tables
     from preflights_es.workflows.clarification.pack import tables
 
-    return tables(chosen.pack, chosen.inlined, "en", chosen.tables)
+    return tables(chosen.inlined, "en", chosen.tables)
 
 
 def _slug(topic: str) -> str:

@@ -435,8 +435,8 @@ def test_a_primary_question_without_options_is_a_free_text() -> None:
 # 5. The document -----------------------------------------------------------------------------
 
 
-def test_a_team_s_scope_decides() -> None:
-    config = config_of(Category("Frontend", scope="structural"))
+def test_a_team_s_filing_decides() -> None:
+    config = config_of(Category("Frontend", filing="structural"))
     assert rules.kind(config, DecisionPatch("Frontend"), "local") == "adr"
 
 

@@ -221,22 +221,22 @@ def test_the_refusals_are_those_of_the_event() -> None:
 # Section 6 -----------------------------------------------------------------------------------
 
 
-def test_scope_and_hint_of_each_category_are_those_of_the_specification() -> None:
+def test_filing_and_hint_of_each_category_are_those_of_the_specification() -> None:
     found = [
         {
             "Category": category.name,
-            "Scope": f"`{category.scope}`",
+            "Filing": f"`{category.filing}`",
             "Hint": f"`{rules.hint(category)}`",
         }
         for category in CONFIG.categories
     ]
-    unsure = {"Category": "Other", "Scope": "", "Hint": f"`{rules.hint(other())}`"}
-    assert [*found, unsure] == rows("6.1 Scope and hint")
+    unsure = {"Category": "Other", "Filing": "", "Hint": f"`{rules.hint(other())}`"}
+    assert [*found, unsure] == rows("6.1 Filing and hint")
 
 
 def test_the_hints_are_those_of_the_code() -> None:
-    assert set(column("6.1 Scope and hint", "Hint")) == set(get_args(values.Hint))
-    assert set(column("6.1 Scope and hint", "Scope")) == set(get_args(values.Scope))
+    assert set(column("6.1 Filing and hint", "Hint")) == set(get_args(values.Hint))
+    assert set(column("6.1 Filing and hint", "Filing")) == set(get_args(values.Filing))
     assert rules.hint(None) == "unsure"
 
 
@@ -252,22 +252,22 @@ def test_progress_is_the_table_of_the_specification() -> None:
 
 
 @pytest.mark.parametrize("mark", get_args(values.Mark))
-def test_a_record_or_a_task_follows_from_scope_and_mark(mark: values.Mark) -> None:
+def test_a_record_or_a_task_follows_from_filing_and_mark(mark: values.Mark) -> None:
     head = f"Mark `{mark}`" if mark else "No mark"
-    by_scope: dict[str, str] = {c.scope: c.name for c in CONFIG.categories}
+    by_filing: dict[str, str] = {c.filing: c.name for c in CONFIG.categories}
     for row in rows("7.1 Record or task"):
-        scope = ticked(row["Scope"])
-        patch = DecisionPatch(by_scope[scope[0]]) if scope else None
+        filing = ticked(row["Filing"])
+        patch = DecisionPatch(by_filing[filing[0]]) if filing else None
         assert rules.kind(CONFIG, patch, mark) == ticked(row[head])[0], row
-    assert {*column("7.1 Record or task", "Scope")} == set(get_args(values.Scope))
+    assert {*column("7.1 Record or task", "Filing")} == set(get_args(values.Filing))
     assert rules.kind(CONFIG, DecisionPatch("Other"), mark) == rules.kind(
-        CONFIG, DecisionPatch(by_scope["local"]), mark
+        CONFIG, DecisionPatch(by_filing["local"]), mark
     )
 
 
 def test_the_marks_are_those_of_the_table() -> None:
     heads = list(rows("7.1 Record or task")[0])
-    assert heads == ["Scope", "No mark", *(f"Mark `{m}`" for m in get_args(values.Mark) if m)]
+    assert heads == ["Filing", "No mark", *(f"Mark `{m}`" for m in get_args(values.Mark) if m)]
 
 
 def test_templates_and_paths_are_those_of_the_specification() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from preflights_es.core.rationale import Statement
 from preflights_es.workflows.clarification.events import (
     AnswerAccepted,
     ClarificationStopped,
@@ -11,6 +12,7 @@ from preflights_es.workflows.clarification.events import (
     TopicsFound,
 )
 from preflights_es.workflows.clarification.pack import NO_TABLES, STANDARD
+from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.clarification.values import (
     Category,
     DecisionPatch,
@@ -108,24 +110,34 @@ def test_a_german_intention_is_asked_in_german() -> None:
     assert state.question.options[0] == "PostgreSQL-Volltextsuche"
 
 
-def test_two_values_are_the_options() -> None:
+def test_values_that_are_named_are_the_first_options() -> None:
     state = after(by_pack("REST oder GraphQL f\u00fcr die H\u00e4ndler?"))
     assert state.question is not None
-    assert state.question.options == ("REST", "GraphQL", "Other (specify)")
+    assert state.question.options == ("REST", "GraphQL", "gRPC", "Other (specify)")
 
 
-def test_a_replaced_value_is_no_option() -> None:
-    state = after(by_pack("no more jenkins please. what do we use for the builds?"))
-    assert state.question is not None
-    assert state.question.options == ("GitHub Actions", "GitLab CI", "Other (specify)")
+def test_a_value_that_is_named_is_never_taken() -> None:
+    for text in ("no more Jenkins please", "We do not want to use Jenkins any more"):
+        state = after(by_pack(text))
+        assert (state.patch, state.question is None) == (None, False)
+        assert state.question is not None
+        assert state.question.options[0] == "Jenkins"
 
 
-def test_a_value_of_another_category_answers_when_that_is_chosen() -> None:
-    state = after(
-        by_pack("Angular vorne, Postgres hinten, alles auf Azure."),
-        answered(change_category="Database"),
-    )
-    assert state.patch == POSTGRES
+def test_the_scope_and_the_reason_of_a_statement_are_the_decisions() -> None:
+    state = after(by_pack("Use Kafka for the domain events, because replay matters"))
+    assert (state.scope, title_of(state)) == ("domain events", "Use Kafka for domain events")
+    assert state.rationale.because == Statement("replay matters", "user")
+    (proposed,) = [
+        one for one in log(by_pack("Use Kafka for orders")) if type(one) is PatchProposed
+    ]
+    assert proposed.scope == "orders"
+
+
+def test_a_stated_name_without_a_topic_is_the_description() -> None:
+    state = after(by_pack("Use NebulaGraph for the fraud rings"))
+    assert state.patch == DecisionPatch("Other", (("Description", "NebulaGraph"),))
+    assert title_of(state) == "Use NebulaGraph for fraud rings"
 
 
 def test_an_answer_names_its_category() -> None:
