@@ -43,6 +43,7 @@ from preflights_es.store.memory import MemoryStore
 from preflights_es.workflows.clarification import WORKFLOW
 from preflights_es.workflows.clarification.events import (
     DecisionAcknowledged,
+    DecisionKept,
     DecisionKeptBeside,
     DecisionSuperseded,
     OptionRecommended,
@@ -165,6 +166,11 @@ class Recorder:
     ) -> Handle:
         step = self.by(actor).accept(handle.session_id, mark=mark, expect=expect)
         return self.documents.finish(step.handle)
+
+    def related(self, handle: Handle) -> Related:
+        """A decision, as others name it."""
+        state = handle.session.state
+        return Related(state.uid, title_of(state), state.number, handle.session_id)
 
     def accept_beside(self, handle: Handle, *chosen: tuple[Handle, Evolution, str]) -> Handle:
         """Accept with what becomes of older decisions; one with a reason is kept."""
@@ -334,6 +340,17 @@ def a_contradiction_is_kept(r: Recorder) -> None:
     r.documents.finish(told.handle)
 
 
+def a_decision_in_force_is_kept(r: Recorder) -> None:
+    first = r.accept(r.start("Use Kafka for the domain events, because replay matters", BY_PACK))
+    again = r.start("Keep the events in a queue", BY_PACK)
+    again = r.answer(again, message_broker__scope="domain event", message_broker="kafka")
+    done = first.session.state.acknowledgement
+    said = {"kept": r.related(first), "since": done.at, "source": first.source}
+    r.by().submitted(again, DecisionKept, said)
+    other = r.start("Use NATS for telemetry", BY_PACK)
+    r.accept(r.answer(other, message_broker__scope="telemetry of trucks"))
+
+
 def an_update_supersedes_two(r: Recorder) -> None:
     first = r.accept(r.answer(r.start("Keep orders in a database"), db_type="PostgreSQL"))
     second = r.answer(r.start("Store carts in a database"), db_type="MySQL")
@@ -439,7 +456,7 @@ def what_the_intention_states_is_not_asked(r: Recorder) -> None:
     r.accept(r.answer(handle, auth_strategy="magic link"))
 
 
-def two_stated_values_are_the_options(r: Recorder) -> None:
+def named_values_are_the_first_options(r: Recorder) -> None:
     handle = r.start("redis or just in-process memory for the product details?", BY_PACK)
     r.accept(r.answer(handle, caching="Redis"))
 
@@ -615,6 +632,7 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_proposal_is_revised_before_a_person_accepts,
     one_decision_supersedes_another,
     a_contradiction_is_kept,
+    a_decision_in_force_is_kept,
     an_update_supersedes_two,
     a_record_is_renumbered,
     a_task_of_a_note_is_decided,
@@ -625,7 +643,7 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     accepting_too_early_and_too_often,
     a_team_has_its_own_tables,
     what_the_intention_states_is_not_asked,
-    two_stated_values_are_the_options,
+    named_values_are_the_first_options,
     work_without_a_decision_gets_no_question,
     a_german_intention_is_asked_in_german,
     secrets_never_reach_the_log,

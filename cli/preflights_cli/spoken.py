@@ -41,6 +41,7 @@ GERMAN: Final = {
     ),
     "Which answer?": "Welche Antwort?",
     "Give 1 to {most}.": "Gib 1 bis {most} an.",
+    "[e]xception to it, [s]upersede it, [l]eave? ": "[e] Ausnahme davon, er[s]etzen, [l]assen? ",
     "[s]upersede it, [k]eep both, [l]eave? ": "er[s]etzen, beides behalten [k], [l]assen? ",
     "Why do both stay in force? ": "Warum gelten beide weiter? ",
     "{reason} is a placeholder.": "{reason} ist ein Platzhalter.",

@@ -24,12 +24,9 @@ GENERIC: Final = _listed("""
 """Options that every plan may name: they say nothing, or are nouns of any program."""
 
 EVERYDAY: Final = _listed("""
-    bootstrap, bull, bun, canary, celery, chef, chroma, compose, crystal, cursor, cypress, dart,
-    drizzle, echo, edge, elastic, exceptions, express, fiber, flask, flow, gin, go, gpt, helm,
-    jest, js, lambda, lambdas, lit, loki, make, motor, native, nest, next, node, nomad, oracle,
-    parcel, phoenix, play, poetry, prefect, pulsar, puppet, rabbit, rails, react, remix, render,
-    rest, ring, rocket, rolling, rust, salt, solid, spark, spring, swift, task, temporal, turbo,
-    ts, unity, vault, wire, yarn
+    bun, canary, chef, crystal, dart, echo, edge, express, fiber, flask, flow, gin, go, lit, make,
+    native, next, node, parcel, phoenix, play, puppet, react, rest, ring, rocket, rolling, rust,
+    salt, spring, swift, task, turbo, wire
 """)
 """Options that are also words of prose: in a sentence they count as the option writes them."""
 

@@ -105,6 +105,8 @@ class Decided(Value, frozen=True, kw_only=True):
     imported_by: Actor | UnsetType = UNSET
     """The agent whose import brought it, while no person of this log has confirmed it; then
     `acknowledged_by` is what the file says."""
+    scope: str | UnsetType = UNSET
+    """What it is for; not written where that is the whole project."""
     former: tuple[Stood, ...] = ()
     """What its number, its document and the decision before it were since it was acknowledged."""
 

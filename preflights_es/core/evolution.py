@@ -10,8 +10,14 @@ from preflights_es.core.artifacts import Related
 from preflights_es.core.events import Value, Whole
 from preflights_es.core.source import Source
 
-Evolution = Literal["update", "contradict", "extend", "derive", "none"]
-"""`update` and `contradict` give a field another value: a person has to choose."""
+Evolution = Literal["update", "contradict", "exception", "same", "extend", "derive", "none"]
+"""How a decision stands to an older one.
+
+`update` and `contradict` give a field another value at the same place, and `exception` gives what
+the whole project has another value at one place: a person has to choose. `same` says the same.
+"""
+EXCEPTION = "exception"
+"""The reason why the older decision stays in force, where the new one is an exception to it."""
 
 Choice = Literal["supersedes", "keeps"]
 """The older decision is superseded, or both stay in force."""
@@ -23,9 +29,13 @@ class Choices(Value, frozen=True):
     supersedes: tuple[str, ...] = ()
     keeps: tuple[tuple[str, str], ...] = ()
     """Pairs of a decision and the reason why both stay in force."""
+    exceptions: tuple[str, ...] = ()
+    """Those to which the new one is an exception."""
+    again: bool = False
+    """Whether a decision is recorded once more that is in force already."""
 
     def __bool__(self) -> bool:
-        return bool(self.supersedes or self.keeps)
+        return bool(self.supersedes or self.keeps or self.exceptions)
 
 
 class Finding(Value, frozen=True, kw_only=True):
@@ -47,7 +57,7 @@ class Finding(Value, frozen=True, kw_only=True):
     @property
     def needs_choice(self) -> bool:
         """Whether the new decision is accepted only with a choice about the older one."""
-        return self.evolution in ("update", "contradict")
+        return self.evolution in ("update", "contradict", "exception")
 
 
 class Resolution(Value, frozen=True, kw_only=True):

@@ -20,7 +20,7 @@ RefusalReason = Literal[
     "undecided",
     "several_values",
     "other_needs_text",
-    "no_choice",
+    "too_long",
     "closed",
 ]
 

@@ -8,7 +8,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.core.errors import Refused
-from preflights_es.core.evolution import Choice, Choices, Finding, Resolution
+from preflights_es.core.evolution import EXCEPTION, Choice, Choices, Finding, Resolution
 from preflights_es.core.ids import short
 from preflights_es.core.questions import is_placeholder
 from preflights_es.core.text import ANSWER_MAX
@@ -40,6 +40,13 @@ class Choosing:
         return tuple(one for one in self.found if one.needs_choice)
 
     @property
+    def same(self) -> Finding | None:
+        """The decision in force that says the same, unless it is to be recorded once more."""
+        if self._said.again:
+            return None
+        return next((one for one in self.found if one.evolution == "same"), None)
+
+    @property
     def known(self) -> tuple[str, ...]:
         """Sessions of the decisions that it was compared with."""
         return tuple(one.related.session_id for one in self.found)
@@ -65,6 +72,8 @@ class Choosing:
         from preflights_es.services.recall.comparing import findings
 
         self.found = findings(self._request, first.handle)
+        if self.same:
+            return None
         if not (self.open or self._said):
             return first
         resolved = self._resolved(state, first.handle.session_id)
@@ -120,6 +129,7 @@ class Choosing:
         said: list[tuple[str, Choice, str]] = []
         said += [(typed, "supersedes", "") for typed in self._said.supersedes]
         said += [(typed, "keeps", reason) for typed, reason in kept]
+        said += [(typed, "keeps", EXCEPTION) for typed in self._said.exceptions]
         chosen: dict[str, tuple[str, Choice, str]] = {}
         for one in said:
             id_ = self._request.sessions.resolved(one[0])
@@ -140,6 +150,9 @@ class Choosing:
                 message = f"{typed!r} is not related to this decision: leave it out"
                 raise Refused(message, code="not_related", typed=typed, session=short(own))
             finding = by_id[session_id]
+            if reason == EXCEPTION and finding.evolution != "exception":
+                message = f"{typed!r} does not hold for the whole project: supersede or keep it"
+                raise Refused(message, code="no_exception", typed=typed, session=short(own))
             resolved.append(Resolution(finding=finding, choice=choice, reason=reason))
         return tuple(resolved)
 

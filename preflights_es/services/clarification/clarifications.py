@@ -25,6 +25,7 @@ from preflights_es.services.request import Request
 from preflights_es.workflows import clarification
 from preflights_es.workflows.clarification.events import (
     DecisionAcknowledged,
+    DecisionKept,
     DecisionKeptBeside,
     DecisionRenumbered,
     DecisionSuperseded,
@@ -72,6 +73,7 @@ class Clarifications(Acceptances):
         item: ItemRef | None = None,
         title: str = "",
         observed: Observed | None = None,
+        scope: str = "",
         check: Callable[[Input], None] = lambda _: None,
     ) -> Step:
         """Begin a session.
@@ -82,6 +84,7 @@ class Clarifications(Acceptances):
             item: the task that is clarified.
             title: of that task; it is the intention where that is empty.
             observed: where an agent asked the question, if not here.
+            scope: what the decision is for, where the actor says so.
             check: refuses it before it is recorded.
 
         Raises:
@@ -119,6 +122,7 @@ class Clarifications(Acceptances):
         }
         # The title may change until the command runs again under its key: it is not compared.
         said = {"mark": mark} if is_titled else {"mark": mark, "intention": intention}
+        said |= {"scope": scope} if scope else {}
         return self.opened(
             *(clarification.WORKFLOW, IntentionDeclared, said, setup),
             beside=beside,
@@ -174,6 +178,14 @@ class Clarifications(Acceptances):
             is_same=choosing.is_said if choosing else None,
             relays=relays,
         )
+
+    def kept(self, step: Step, choosing: Choosing) -> Step:
+        """The step after an acceptance; where a decision in force says the same, that is kept."""
+        same = choosing.same
+        if same is None or accepted(step.handle.session.state):
+            return step
+        said = {"kept": same.related, "since": same.accepted_at, "source": same.source}
+        return self.submitted(step.handle, DecisionKept, said)
 
     def _others(self, first: Proposed) -> list[Proposed]:
         """What it says to older decisions, and to the task that it clarifies."""

@@ -21,6 +21,7 @@ from preflights_es.workflows.clarification.reasons import RATIONALE_MAX
 from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.values import (
     OTHER_OPTION,
+    SCOPE_MAX,
     DecisionPatch,
     Hint,
     Named,
@@ -37,7 +38,7 @@ REFUSED: Final = {
     "undecided": "was left undecided: the question stays open",
     "several_values": "takes one value: put quotes around words that belong together",
     "other_needs_text": f"was answered {OTHER_OPTION!r} without the text",
-    "no_choice": "has no such option",
+    "too_long": f"has more than {SCOPE_MAX} characters",
     "closed": "cannot be answered any more: the decision is accepted",
 }
 _CHANGES: Final = {
@@ -53,6 +54,7 @@ _CHANGES: Final = {
     "blank": "no reason was given",
     "placeholder": "a reason is a placeholder, which says nothing",
     "too_many": f"a decision has at most {RATIONALE_MAX} consequences and alternatives each",
+    "kept": "a decision in force was kept instead",
     "not_expected": NOT_EXPECTED,
 }
 
@@ -124,7 +126,7 @@ class RelatedDecision(Result, frozen=True):
     @property
     def needs_choice(self) -> bool:
         """Whether a person has to choose: it has another value."""
-        return self.evolution in ("update", "contradict")
+        return self.evolution in ("update", "contradict", "exception")
 
 
 class Clarification(Session, frozen=True, kw_only=True):
@@ -138,6 +140,7 @@ class Clarification(Session, frozen=True, kw_only=True):
     decision_hint: Hint
     progress: float
     patch: DecisionPatch | None
+    scope: str
     provenance: tuple[Value, ...]
     stated: tuple[StatedValue, ...]
     topics: tuple[str, ...]
@@ -155,6 +158,7 @@ class Clarification(Session, frozen=True, kw_only=True):
     superseded_by: Related | None
     also_supersedes: tuple[Related, ...]
     kept: tuple[Beside, ...]
+    keeps: Related | None
     related: tuple[RelatedDecision, ...]
     artifacts: tuple[str, ...]
     recommended: Recommendation | None
@@ -177,6 +181,7 @@ class Clarification(Session, frozen=True, kw_only=True):
             "superseded_by": state.superseded_by,
             "also_supersedes": state.also_supersedes,
             "kept": state.kept,
+            "keeps": state.keeps.kept if state.keeps else None,
             "related": (),
             "recommended": _recommended(state),
             "artifacts": (view.written.path,) if view.written else (),

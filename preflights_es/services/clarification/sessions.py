@@ -14,6 +14,7 @@ from preflights_es.core.ids import short
 from preflights_es.core.items import ItemRef, item_id
 from preflights_es.core.questions import Refusal, WrittenQuestion
 from preflights_es.core.rationale import Reasons
+from preflights_es.core.text import one_line
 from preflights_es.core.views import Question
 from preflights_es.runtime.runner import Step
 from preflights_es.services.acceptance import begun, notice_agent
@@ -46,6 +47,7 @@ def start(
     written: WrittenQuestion | None = None,
     reasons: Reasons | None = None,
     choices: Choices | None = None,
+    scope: str = "",
 ) -> Session:
     """Begin one with an intention.
 
@@ -60,6 +62,7 @@ def start(
         written: the first question, which the actor wrote.
         reasons: why it is decided so.
         choices: with `accepts`, what becomes of decisions in force that differ.
+        scope: what the decision is for.
 
     Raises:
         Refused: it cannot be recorded.
@@ -91,6 +94,7 @@ def start(
         supersedes=supersedes,
         item=_read(listed) if listed else None,
         title=listed.item.title if listed else "",
+        scope=one_line(scope).strip(),
         check=partial(_check, listed, answers),
     )
     if written:
@@ -103,7 +107,8 @@ def start(
     step = with_reasons(own, step, reasons, by if accepts else None)
     if accepts and not any(isinstance(one, Refusal) for one in step.decisions):
         session_id = step.handle.session_id
-        step = _accepted(request, own, own.accept(session_id, by=by, choosing=choosing), choosing)
+        step = own.accept(session_id, by=by, choosing=choosing)
+        step = _accepted(request, own, own.kept(step, choosing), choosing)
     return choosing.told(filed(request, step))
 
 
@@ -168,6 +173,7 @@ def accept(
     step = own.accept(
         handle.session_id, by=by, mark=mark, expect=expect, choosing=choosing, relays=relays
     )
+    step = own.kept(step, choosing)
     return choosing.told(filed(request, _accepted(request, own, step, choosing)))
 
 

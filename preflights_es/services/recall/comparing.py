@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from preflights_es.core import ids
-from preflights_es.core.json import encoded
 from preflights_es.core.lead import WRITERS
 from preflights_es.core.words import words
 from preflights_es.runtime.runner import Handle
@@ -50,10 +49,13 @@ def findings(request: Request, handle: Handle) -> tuple[Finding, ...]:
         for one in _compared(process, handle, is_judged=is_judged):
             by_session.setdefault(one.related.session_id, one)
     found = tuple(sorted(by_session.values(), key=_order))
-    if found and lead is not None and is_judged:
+    by_place = tuple(one for one in found if one.evolution in ("same", "exception"))
+    others = tuple(one for one in found if one not in by_place)
+    if others and lead is not None and is_judged:
         from preflights_es.services.recall.judging import judged
 
-        found = tuple(sorted(judged(request, handle, lead, found), key=_order))
+        others = judged(request, handle, lead, others)
+        found = tuple(sorted((*by_place, *others), key=_order))
     return tuple(one for one in found if one.evolution != "none")
 
 
@@ -88,19 +90,12 @@ def _compared(process: Process, handle: Handle, *, is_judged: bool) -> Iterator[
     """What the rules say of each decision that may be related, and of some that are not."""
     state: State = handle.session.state
     assert state.patch is not None, "the caller looked"
-    # The same decision once more is `none`; most that have words in common are that. Its JSON
-    # stands within that of the other.
-    same = encoded(state.patch)[1:-1].decode()
     log = SqlComparing(process.store)
     moved = _moved(process, log) - {handle.session_id}
     proposed = log.payloads(PatchProposed.tag) if moved else {}
     # What an agent imported is in force once a person has confirmed it.
     apart = {handle.session_id, *process.projector.proposals()}
-    patches = {
-        session_id: data
-        for session_id, data in proposed.items()
-        if same not in data and session_id not in apart
-    }
+    patches = {session_id: data for session_id, data in proposed.items() if session_id not in apart}
     # Those of the same field come first, however many are of its category.
     names = " ".join(name for name, _ in state.patch.fields)
     terms = words(f"{state.patch.category} {names} {state.intention}")
@@ -108,7 +103,7 @@ def _compared(process: Process, handle: Handle, *, is_judged: bool) -> Iterator[
         (session_id, decided)
         for session_id, decided in log.rows(process.project, terms, COMPARED_MAX)
         # Another process may fold a session that moved between the statements.
-        if session_id not in proposed and session_id not in apart and same not in decided
+        if session_id not in proposed and session_id not in apart
     ]
     may_name = any(map(str.isdecimal, state.intention))
     if patches or kept or may_name:

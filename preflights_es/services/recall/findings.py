@@ -16,6 +16,7 @@ from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.words import folded, words
 from preflights_es.runtime.runner import Handle
 from preflights_es.services.process import Process
+from preflights_es.services.recall.variants import stems
 from preflights_es.workflows.clarification.state import State, accepted
 from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.clarification.values import DecisionPatch
@@ -36,6 +37,7 @@ class Older(msgspec.Struct, frozen=True, kw_only=True):
     number: int | None
     acknowledged_at: int
     session_id: str = ""
+    scope: str = ""
 
 
 class _Proposed(msgspec.Struct):
@@ -131,6 +133,7 @@ def _read(process: Process, session_id: str) -> Older | None:
         number=state.number,
         acknowledged_at=state.acknowledgement.at,
         session_id=session_id,
+        scope=state.scope,
     )
 
 
@@ -138,9 +141,18 @@ def _evolution(state: State, old: Older) -> Evolution | None:
     """How the one stands to the other; None where the two are not compared."""
     assert state.patch is not None, "only a patch is compared"
     new = Decision(
-        category=state.patch.category, fields=state.patch.fields, intention=state.intention
+        category=state.patch.category,
+        fields=state.patch.fields,
+        intention=state.intention,
+        scope=stems(state.scope),
     )
-    former = Decision(category=old.category, fields=old.fields, uid=old.uid, number=old.number)
+    former = Decision(
+        category=old.category,
+        fields=old.fields,
+        uid=old.uid,
+        number=old.number,
+        scope=stems(old.scope),
+    )
     return evolution(new, former) if is_related(new, former) else None
 
 

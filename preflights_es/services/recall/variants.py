@@ -87,6 +87,11 @@ def _lines() -> tuple[tuple[str, ...], ...]:
     return tuple(words(line) for line in text.splitlines())
 
 
+def stems(text: str) -> frozenset[str]:
+    """Stems of the words of a text that are no stop words: those of two texts compare."""
+    return frozenset(min(_stems(word)) for word in words(text))
+
+
 @lru_cache(maxsize=10_000)
 def _stems(word: str) -> frozenset[str]:
     """As English and as German: no text says in which it is written."""

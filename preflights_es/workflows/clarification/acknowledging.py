@@ -15,7 +15,9 @@ from preflights_es.core.questions import is_placeholder, stripped
 from preflights_es.workflows.clarification import rules
 from preflights_es.workflows.clarification.events import (
     ChangeRefused,
+    ClarificationStopped,
     DecisionAcknowledged,
+    DecisionKept,
     DecisionKeptBeside,
     DecisionMarkedKept,
     DecisionMarkedSuperseded,
@@ -42,9 +44,11 @@ def acknowledged(state: State, new: DecisionAcknowledged) -> Decisions:
     by_person = new.actor.kind == "user"
     if accepted(state):
         return (ChangeRefused(change="acknowledgement", reason="already_accepted"),)
+    if state.keeps is not None:
+        return (ChangeRefused(change="acknowledgement", reason="kept"),)
     if state.led.request is not None or not is_due(state):
         return (ChangeRefused(change="acknowledgement", reason="question_open"),)
-    if new.patch != state.patch:
+    if new.patch != state.patch or (new.scope or "") != state.proposed_scope:
         return (ChangeRefused(change="acknowledgement", reason="patch_changed"),)
     if earlier is not None and not by_person:
         return (ChangeRefused(change="acknowledgement", reason="already_proposed"),)
@@ -72,7 +76,10 @@ def _objection(new: DecisionAcknowledged) -> Literal["blank", "placeholder"] | N
 def accepting(state: State, said: Mapping[str, Any]) -> Accepting:
     """What an acknowledgement with this mark takes."""
     kind = rules.kind(state.heuristics, state.patch, said.get("mark") or state.mark)
-    return Accepting(kind, is_due(state) and kind == "adr", {"patch": state.patch})
+    shown: dict[str, Any] = {"patch": state.patch}
+    if state.proposed_scope:
+        shown["scope"] = state.proposed_scope
+    return Accepting(kind, is_due(state) and kind == "adr", shown)
 
 
 def due(state: State) -> ArtifactDue:
@@ -84,12 +91,20 @@ def due(state: State) -> ArtifactDue:
     return ArtifactDue(call=f"artifact-{state.dues + 1}", template=template, path=path)
 
 
-Changes = DecisionSuperseded | DecisionKeptBeside | DecisionRenumbered | ReferenceRenumbered
+Changes = (
+    DecisionKept
+    | DecisionSuperseded
+    | DecisionKeptBeside
+    | DecisionRenumbered
+    | ReferenceRenumbered
+)
 
 
 def changed(state: State, new: Changes) -> Decisions:
     """What becomes of an acknowledged decision, of which the log says more."""
     match new:
+        case DecisionKept():
+            return _ended(state)
         case DecisionSuperseded():
             return _superseded(state, new)
         case DecisionKeptBeside():
@@ -98,6 +113,17 @@ def changed(state: State, new: Changes) -> Decisions:
             return _reference_renumbered(state, new)
         case DecisionRenumbered():
             return _renumbered(state, new)
+
+
+def _ended(state: State) -> Decisions:
+    """What follows where a decision in force is kept, and nothing else is decided."""
+    if state.input is None or state.led.request is not None:
+        return (ChangeRefused(change="keeping", reason="not_expected"),)
+    if accepted(state):
+        return (ChangeRefused(change="keeping", reason="already_accepted"),)
+    if state.keeps is not None:
+        return (ChangeRefused(change="keeping", reason="kept"),)
+    return (ClarificationStopped(reason="kept"),)
 
 
 def _superseded(state: State, new: DecisionSuperseded) -> Decisions:

@@ -11,7 +11,8 @@ from preflights_es.core.artifacts import ArtifactWritten
 from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, StepRetried
-from preflights_es.core.questions import Answers, Given, stripped
+from preflights_es.core.questions import Answers, Given, is_placeholder, stripped
+from preflights_es.core.text import one_line
 from preflights_es.workflows.clarification import lead, reasons, rules, written
 from preflights_es.workflows.clarification.acknowledging import (
     acknowledged,
@@ -30,6 +31,7 @@ from preflights_es.workflows.clarification.events import (
     ChangeRefused,
     ClarificationStopped,
     DecisionAcknowledged,
+    DecisionKept,
     DecisionKeptBeside,
     DecisionRenumbered,
     DecisionSuperseded,
@@ -41,14 +43,17 @@ from preflights_es.workflows.clarification.events import (
     RationaleGiven,
     RationaleNoted,
     ReferenceRenumbered,
+    ScopeNoted,
     TopicsFound,
 )
 from preflights_es.workflows.clarification.evolve import evolve
-from preflights_es.workflows.clarification.state import State, accepted
+from preflights_es.workflows.clarification.state import State, accepted, is_terminal
 from preflights_es.workflows.clarification.stated import response_of, stated_by_key
 from preflights_es.workflows.clarification.values import (
     COMPANION,
     OTHER_OPTION,
+    SCOPE,
+    SCOPE_MAX,
     Answer,
     DecisionPatch,
     Field,
@@ -71,13 +76,14 @@ def decide(state: State, new: Input) -> Decisions:
             return _led(state, new)
         case StepRetried() if state.led.stalled and (again := _next(state)):
             return again
-        case LeadChanged() if state.input and not (state.led.request or accepted(state)):
+        case LeadChanged() if state.input and not (state.led.request or is_terminal(state)):
             taken = (LeadTaken(),)
             return taken + _next(following(state, new, taken))
         case DecisionAcknowledged():
             return acknowledged(state, new)
         case (
-            DecisionSuperseded()
+            DecisionKept()
+            | DecisionSuperseded()
             | DecisionKeptBeside()
             | DecisionRenumbered()
             | ReferenceRenumbered()
@@ -100,6 +106,8 @@ def _opened(state: State, new: IntentionDeclared) -> Decisions:
         (CategoryDetected(category=found.category.name, keyword=found.keyword),) if found else ()
     )
     decisions: Decisions = by_topic + by_keyword
+    if new.scope:
+        decisions += (ScopeNoted(scope=new.scope),)
     after = following(state, new, decisions)
     if after.writer is not None:  # the writer asks, whatever the intention says
         return (*decisions, lead.request(after, "clarify"))
@@ -198,23 +206,49 @@ def _led(state: State, new: CompletionReceived | CompletionFailed) -> Decisions:
 
 
 def _answered(state: State, new: Answers) -> Decisions:
-    if accepted(state):
+    if is_terminal(state):
         return tuple(AnswerRefused(key=given.key, reason="closed") for given in new.answers) or (
             AnswerRefused(key="", reason="closed"),
         )
     revising = isinstance(new, AnswersRevised)
+    scopes = tuple(given for given in new.answers if given.key.endswith(SCOPE))
+    answers = tuple(given for given in new.answers if given not in scopes)
     decisions: list[Decision] = []
     after = evolve(state, new)
-    for given, other in _in_order(state, new.answers):
+    for given in scopes:
+        said = _scoped(after, given)
+        decisions += said
+        after = reduce(evolve, said, after)
+    for given, other in _in_order(state, answers):
         named = _named(after, given.key)
         verdict = _verdict(reduce(evolve, named, after), given, other, revising=revising)
         taken = (*named, verdict) if isinstance(verdict, AnswerAccepted) else (verdict,)
         decisions += taken
         after = reduce(evolve, taken, after)
-    said = _stated(after)  # of a category that was just named
-    return (*decisions, *said, *_next(reduce(evolve, said, after))) or (
+    named_later = _stated(after)  # of a category that was just named
+    return (*decisions, *named_later, *_next(reduce(evolve, named_later, after))) or (
         AnswerRefused(key="", reason="blank"),
     )
+
+
+def _scoped(state: State, given: Given) -> Decisions:
+    """What is said of the scope counts, and changes a patch that is proposed."""
+    texts = [text for value in given.values if (text := one_line(stripped(value)))]
+    if given.key.removesuffix(SCOPE) not in _known_fields(state):
+        expected = tuple(f"{key}{SCOPE}" for key in _known_fields(state))
+        return (AnswerRefused(key=given.key, reason="unknown_question", expected=expected),)
+    if len(texts) > 1:
+        return (AnswerRefused(key=given.key, reason="several_values"),)
+    scope = texts[0] if texts else ""
+    if scope and is_placeholder(scope):
+        return (AnswerRefused(key=given.key, reason="placeholder"),)
+    if len(scope) > SCOPE_MAX:
+        return (AnswerRefused(key=given.key, reason="too_long"),)
+    noted = ScopeNoted(scope=scope)
+    if state.patch is None:
+        return (noted,)
+    hint = response_of(state).decision_hint
+    return (noted, PatchProposed(patch=state.patch, hint=hint, scope=scope or UNSET))
 
 
 def _named(state: State, key: str) -> tuple[AnswerAccepted, ...]:
@@ -323,6 +357,8 @@ def _noted(state: State, new: RationaleGiven | OptionRecommended) -> Decisions:
 def _reasoned(state: State, new: RationaleGiven) -> Decisions:
     if accepted(state):
         return (ChangeRefused(change="rationale", reason="already_accepted"),)
+    if state.keeps is not None:
+        return (ChangeRefused(change="rationale", reason="kept"),)
     noted = reasons.noted(state.rationale, new)
     if isinstance(noted, str):
         return (ChangeRefused(change="rationale", reason=noted),)

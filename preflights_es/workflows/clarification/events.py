@@ -30,6 +30,7 @@ from preflights_es.core.source import Source as SessionSource
 from preflights_es.core.text import ANSWER_MAX, INTENTION_MAX
 from preflights_es.core.views import Language, Question
 from preflights_es.workflows.clarification.values import (
+    SCOPE_MAX,
     DecisionPatch,
     Field,
     HeuristicsConfig,
@@ -59,7 +60,8 @@ class IntentionDeclared(Input, frozen=True):
     tag: ClassVar[str] = "clarification.intention_declared.v2"
     verb: ClassVar[str] = "started"
     typed: ClassVar = {
-        "intention": Typed(INTENTION_MAX, "say in a sentence what you want to build")
+        "intention": Typed(INTENTION_MAX, "say in a sentence what you want to build"),
+        "scope": Typed(SCOPE_MAX, "say in a few words what the decision is for"),
     }
     intention: str
     project: str
@@ -90,6 +92,8 @@ class IntentionDeclared(Input, frozen=True):
     """The task that is clarified, where there is one; not written where there is none."""
     observed: Observed | UnsetType = UNSET
     """Where an agent asked the question, if it was not asked here; not written otherwise."""
+    scope: str | UnsetType = UNSET
+    """What the decision is for, where the actor says so beside the intention."""
 
 
 class AnswersGiven(Answers, frozen=True):
@@ -167,6 +171,20 @@ class DecisionAcknowledged(Input, frozen=True):
     """What was seen of who was at work."""
     resolved: tuple[Resolution, ...] | UnsetType = UNSET
     """What a person chose about decisions that differ; not written where there are none."""
+    scope: str | UnsetType = UNSET
+    """As shown; not written where it is the whole project."""
+
+
+class DecisionKept(Input, frozen=True):
+    """A decision in force is kept, and nothing else is decided."""
+
+    tag: ClassVar[str] = "clarification.decision_kept.v1"
+    verb: ClassVar[str] = "kept a decision in"
+    kept: Related
+    since: Whole
+    """When it was accepted, in microseconds since 1970 UTC."""
+    source: SessionSource
+    """Its session, as it was read."""
 
 
 class DecisionSuperseded(Input, frozen=True):
@@ -279,6 +297,13 @@ class AnswerRefused(AnswerRefusal, frozen=True):
     tag: ClassVar[str] = "clarification.answer_refused.v1"
 
 
+class ScopeNoted(Decision, frozen=True):
+    """What the decision is for was said."""
+
+    tag: ClassVar[str] = "clarification.scope_noted.v1"
+    scope: str
+
+
 class RationaleNoted(Decision, frozen=True):
     """The reasons that were given count."""
 
@@ -313,7 +338,7 @@ class ClarificationStopped(Decision, frozen=True):
     """Nothing more is asked and nothing was decided: a valid end (locked decision 2)."""
 
     tag: ClassVar[str] = "clarification.stopped.v1"
-    reason: Literal["turns_used", "nothing_to_ask"]
+    reason: Literal["turns_used", "nothing_to_ask", "kept"]
 
 
 class DecisionRecorded(Decision, frozen=True):
@@ -352,6 +377,7 @@ class ChangeRefused(Refusal, frozen=True):
         "blank",
         "placeholder",
         "too_many",
+        "kept",
         "not_expected",
     ]
 
@@ -385,6 +411,7 @@ EVENTS: tuple[type[Event], ...] = (
     OptionRecommended,
     RationaleGiven,
     DecisionAcknowledged,
+    DecisionKept,
     DecisionSuperseded,
     DecisionKeptBeside,
     DecisionRenumbered,
@@ -396,6 +423,7 @@ EVENTS: tuple[type[Event], ...] = (
     RecommendationNoted,
     AnswerAccepted,
     AnswerRefused,
+    ScopeNoted,
     RationaleNoted,
     RationaleSuggested,
     PatchProposed,

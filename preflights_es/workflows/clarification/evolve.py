@@ -23,6 +23,7 @@ from preflights_es.workflows.clarification.events import (
     CategoryDetected,
     ClarificationStopped,
     DecisionAcknowledged,
+    DecisionKept,
     DecisionMarkedKept,
     DecisionMarkedSuperseded,
     DecisionRecorded,
@@ -34,6 +35,7 @@ from preflights_es.workflows.clarification.events import (
     RationaleNoted,
     RationaleSuggested,
     RecommendationNoted,
+    ScopeNoted,
     TopicsFound,
 )
 from preflights_es.workflows.clarification.relating import (
@@ -195,9 +197,16 @@ def _after_offer(state: State, event: RationaleSuggested) -> State:
     return replace(state, rationale=rationale)
 
 
+def _after_scope(state: State, event: ScopeNoted) -> State:
+    return replace(state, scope=event.scope)
+
+
 def _after_patch(state: State, event: PatchProposed) -> State:
+    scope = event.scope or ""
     return replace(
         state,
+        scope=scope,
+        proposed_scope=scope,
         patch=event.patch,
         question=None,
         stopped="",
@@ -207,7 +216,15 @@ def _after_patch(state: State, event: PatchProposed) -> State:
 
 
 def _after_stop(state: State, event: ClarificationStopped) -> State:
-    return replace(state, patch=None, question=None, stopped=event.reason, acknowledgement=None)
+    keeps = state.input if isinstance(state.input, DecisionKept) else None
+    return replace(
+        state,
+        patch=None,
+        question=None,
+        stopped=event.reason,
+        acknowledgement=None,
+        keeps=keeps if event.reason == "kept" else None,
+    )
 
 
 def _after_due(state: State, _: ArtifactDue) -> State:
@@ -357,6 +374,7 @@ _AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     RecommendationNoted: _after_recommendation,
     AnswerAccepted: _after_answer,
     RationaleNoted: _after_noted,
+    ScopeNoted: _after_scope,
     RationaleSuggested: _after_offer,
     PatchProposed: _after_patch,
     ClarificationStopped: _after_stop,

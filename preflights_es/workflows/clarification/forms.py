@@ -15,8 +15,8 @@ from preflights_es.core.text import ANSWER_MAX
 from preflights_es.core.views import Language
 from preflights_es.core.words import STOP_WORDS, folded
 from preflights_es.workflows.clarification.pack import plain
+from preflights_es.workflows.clarification.values import SCOPE_MAX
 
-SCOPE_MAX: Final = 120  # characters of what a decision is for
 SCOPE_WORDS_MAX: Final = 8
 NAME_WORDS_MAX: Final = 3  # of a name that is not known
 

@@ -174,6 +174,7 @@ def _patch(trail: Trail, event: PatchProposed, said: Said, state: State) -> Deci
         response=said.input if is_response else None,
         supersedes=state.supersedes,
         rationale=state.rationale,
+        scope=event.scope,
     )
 
 

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Literal
 
+from msgspec import UNSET
+
 from preflights_es.core.completion_step import Usable, concluded, requested
 from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.events import ActorKind, Decision, Outcome
@@ -265,5 +267,7 @@ def _patched(state: State, payload: dict[str, Any]) -> PatchProposed:
         if value:
             values.append((field.name, value))
     return PatchProposed(
-        patch=DecisionPatch(found[0].name, tuple(values)), hint=rules.hint(found[0])
+        patch=DecisionPatch(found[0].name, tuple(values)),
+        hint=rules.hint(found[0]),
+        scope=state.scope or UNSET,
     )

@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 3, "b611c24cba163737c49b6aa69b955441d77a793e995dcccfd2468be4543ff67a"
+    "standard", 3, "76de402b6e97cf99481a7e89b5aedef167b1773e1148716ef3f263988b97a1dd"
 )
 """What new sessions begin with; the file is frozen."""
 

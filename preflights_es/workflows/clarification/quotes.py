@@ -9,6 +9,7 @@ from preflights_es.core.source import Quoted
 from preflights_es.core.text import one_line
 from preflights_es.workflows.clarification.events import (
     DecisionAcknowledged,
+    DecisionKept,
     DecisionKeptBeside,
     DecisionSuperseded,
     IntentionDeclared,
@@ -32,6 +33,8 @@ def quotes(event: Event) -> tuple[Quoted, ...]:
             return tuple(
                 Quoted("kept" if keeps else "supersedes", old.session_id) for keeps, old in found
             )
+        case DecisionKept(kept=kept):
+            return (Quoted("kept", kept.session_id),)
         case DecisionSuperseded(by=by):
             return (Quoted("superseded_by", by.session_id),)
         case DecisionKeptBeside(by=by):

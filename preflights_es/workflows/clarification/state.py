@@ -15,6 +15,7 @@ from preflights_es.core.observed import Observed
 from preflights_es.core.rationale import Rationale
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.events import (
+    DecisionKept,
     Known,
     QuestionSuggested,
     RecommendationNoted,
@@ -99,6 +100,8 @@ class State(msgspec.Struct, frozen=True, gc=False):
     rationale: Rationale = Rationale()
     scope: str = ""
     """What the decision is for; empty for the whole project."""
+    proposed_scope: str = ""
+    """The same, as the patch was proposed."""
     revised: tuple[str, ...] = ()
     """Earlier values of the category's primary field."""
     patch: DecisionPatch | None = None
@@ -106,6 +109,8 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """Why nothing more is asked without a patch; empty otherwise."""
     acknowledgement: Acknowledgement | None = None
     superseded_by: Related | None = None
+    keeps: DecisionKept | None = None
+    """The decision in force that it ended with, where nothing else was decided."""
     number: int | None = None
     folder: str = ""
     dues: int = 0
@@ -141,4 +146,4 @@ def is_due(state: State) -> bool:
 
 def is_terminal(state: State) -> bool:
     """Whether no answer can change anything any more; the document may still be renamed."""
-    return accepted(state)
+    return accepted(state) or state.keeps is not None

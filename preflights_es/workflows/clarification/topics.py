@@ -164,7 +164,6 @@ class Lexicon:
         return left in self._words and topic in [self._topics[at] for at in self._words[left]]
 
 
-_EVERYDAY: Final = EVERYDAY | GENERIC
 Known = TypeVar("Known")
 
 
@@ -182,7 +181,8 @@ def _hits(words: list[Word], table: Mapping[Phrase, Known]) -> Iterator[tuple[Wo
 
 
 def _is_word(phrase: Phrase) -> bool:
-    return " ".join(phrase) in _EVERYDAY
+    text = " ".join(phrase)
+    return text in EVERYDAY or text in GENERIC or text in plain("everyday")
 
 
 def _phrase(text: str) -> Phrase:

@@ -55,6 +55,8 @@ class ClarificationView(View, frozen=True, kw_only=True):
     title: str
     """Of the record."""
     rationale: Rationale
+    scope: str = ""
+    """What the decision is for; empty for the whole project."""
     topic: str = ""
     """The category that the pack's topic leads to; empty without one."""
     topics: tuple[str, ...] = ()
@@ -132,6 +134,7 @@ def view(state: State) -> ClarificationView:
         turn=state.turn,
         title=one_line(title_of(state)),
         rationale=state.rationale,
+        scope=state.scope,
         **_found(state),
         written=state.written,
         observed=state.observed,
@@ -140,7 +143,7 @@ def view(state: State) -> ClarificationView:
         warnings=_warnings(state),
         ended=_ended(state),
         to_do=_TO_DO.get(stands, ""),
-        can_accept=stands in ("ready", "stopped", "proposed"),
+        can_accept=stands in ("ready", "stopped", "proposed") and state.keeps is None,
     )
 
 
@@ -178,9 +181,9 @@ def _found(state: State) -> dict[str, Any]:
 
 
 def _ended(state: State) -> str:
-    if not accepted(state):
-        return ""
-    return "is accepted and takes no answers any more"
+    if state.keeps is not None:
+        return "ended with a decision in force and takes no answers any more"
+    return "is accepted and takes no answers any more" if accepted(state) else ""
 
 
 def provenance(state: State) -> tuple[Provenance, ...]:

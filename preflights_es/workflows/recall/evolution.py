@@ -36,13 +36,17 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     uid: str = ""
     number: int | None = None
     """Of its record."""
+    scope: frozenset[str] = frozenset()
+    """The stems of what it is for; none for the whole project."""
 
 
 def evolution(new: Decision, old: Decision) -> Evolution:
     """How the new one stands to the old one, which is in force."""
-    if _same(new.category, old.category):
+    if _same(new.category, old.category) and (not old.scope or old.scope == new.scope):
         before, after = _values(old), _values(new)
         changed = [name for name in before if after.get(name, before[name]) != before[name]]
+        if changed and old.scope != new.scope:
+            return "exception"
         if changed:
             is_said = REPLACING.search(folded(new.intention))
             former = (value for name, value in old.fields if _plain(name) in changed)
@@ -50,6 +54,8 @@ def evolution(new: Decision, old: Decision) -> Evolution:
             return "update" if is_said or names_it else "contradict"
         if before and before.keys() < after.keys():
             return "extend"
+        if before == after and before and old.scope == new.scope:
+            return "same"
     return "derive" if _decides_more(new, old) and is_named(new.intention, old) else "none"
 
 

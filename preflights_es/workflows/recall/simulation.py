@@ -39,6 +39,7 @@ def varied(draws: Draws, request: CompletionRequested) -> str:
     made: list[dict[str, Any]] = []
     for old in older:
         kind = evolution(new.compared(), old.compared())
+        kind = "none" if kind == "same" else kind  # no model is asked about these
         if draws.chance(0.3):
             kind = draws.pick(OTHERS)
         if draws.chance(0.9):  # one in ten is overlooked

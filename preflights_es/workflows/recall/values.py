@@ -23,7 +23,9 @@ Asks = Literal["question", "learning", "comparison"]
 """`question`: what was decided; `learning`: more words for a decision; `comparison`: how a new
 decision stands to older ones."""
 
-Link = Literal["supersedes", "superseded_by", "update", "contradict", "extend", "derive"]
+Link = Literal[
+    "supersedes", "superseded_by", "update", "contradict", "extend", "derive", "exception", "same"
+]
 
 
 class Stands(Value, frozen=True, kw_only=True):

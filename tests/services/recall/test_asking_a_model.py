@@ -134,5 +134,5 @@ def test_a_server_that_is_forgotten_is_said_and_records_nothing(
 
 def test_no_session_is_opened_where_nothing_is_compared(asked: Any, api: FakeAPI) -> None:
     session = ready(asked, api, "OAuth")
-    assert found(asked, session) == ()
+    assert [one.evolution for one in found(asked, session)] == ["same"]
     assert api.requests == []

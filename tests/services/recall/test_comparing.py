@@ -34,7 +34,8 @@ def test_decisions_of_its_category_and_those_it_names_are_compared(
     store = decided(log, "Keep orders in a database", db_type="PostgreSQL")
     if is_folded:
         assert len(log.decisions().decisions) == 2
-    assert found(log, "Add login", auth_strategy="OAuth") == ()
+    (same,) = found(log, "Add login", auth_strategy="OAuth")
+    assert (same.evolution, same.needs_choice) == ("same", False)
     (other,) = found(log, "Add login", auth_strategy="SAML")
     assert (other.evolution, other.by, other.needs_choice) == ("contradict", "rules", True)
     assert (other.related.session_id, other.related.number) == (login, 1)

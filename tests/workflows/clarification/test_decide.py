@@ -420,17 +420,18 @@ def test_after_the_acceptance_no_answer_is_taken() -> None:
     )
 
 
-def test_every_reason_to_refuse_an_answer_but_the_reserved_one_is_given() -> None:
+def test_every_reason_to_refuse_an_answer_is_given() -> None:
     situations = (
         (declared("Add OAuth"), answered(x="y", auth_strategy="")),
         (declared("Add OAuth"), answered(auth_strategy="tbd", auth_library=("a", "b"))),
         (declared("Add OAuth"), answered(auth_strategy="Other")),
         (declared("Add OAuth"), answered(auth_strategy="idk")),
         (*READY, answered(auth_strategy="OAuth")),
+        (*READY, answered(auth_strategy__scope="orders " * 20)),
         (*ACCEPTED, answered(auth_strategy="OAuth")),
     )
     given = {e.reason for s in situations for e in log(*s) if isinstance(e, AnswerRefused)}
-    assert given == {*get_args(RefusalReason)} - {"no_choice"}
+    assert given == {*get_args(RefusalReason)}
 
 
 # 2.3 Revision --------------------------------------------------------------------------------

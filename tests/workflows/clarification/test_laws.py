@@ -113,7 +113,7 @@ def test_the_adapter_says_of_a_snapshot_what_the_session_says(moves: list[Move])
     adapter = MockLLMAdapter()
     for _, session in run(moves).steps():
         state: State = session.state
-        if state.input is None or state.led.lead or state.led.steps or state.pack:
+        if state.input is None or state.led.lead or state.led.steps or state.pack or state.keeps:
             continue
         said = adapter.generate_questions(state.intention, state.heuristics, None, snapshot(state))
         view = views.view(state)

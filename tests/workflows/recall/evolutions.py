@@ -1,10 +1,13 @@
-"""50 pairs of decisions, each with how the new one stands to the old one."""
+"""Pairs of decisions, each with how the new one stands to the old one."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from preflights_es.core.evolution import Evolution
+from preflights_es.services.recall.variants import stems
 from preflights_es.workflows.recall.evolution import Decision
 
 
@@ -36,6 +39,14 @@ def auth(intention: str, *fields: str) -> Decision:
 
 def data(intention: str, *fields: str) -> Decision:
     return decided("Database", intention, *fields)
+
+
+def at(scope: str, one: Decision) -> Decision:
+    """A decision for something."""
+    return replace(one, scope=stems(scope))
+
+
+ORDERS: Final = at("orders", POSTGRES)
 
 
 EVOLUTIONS: Final[tuple[tuple[Evolution, Decision, Decision], ...]] = (
@@ -75,7 +86,7 @@ EVOLUTIONS: Final[tuple[tuple[Evolution, Decision, Decision], ...]] = (
     ("derive", decided("Backup", "See e8af20 and 0d1da1e8af20", "Method=Restic"), POSTGRES),
     ("derive", data("Pool for PostgreSQL", "Pooling=PgBouncer"), POSTGRES),
     ("none", decided("Backup", "Survive a lost disk", "Method=Restic"), POSTGRES),
-    ("none", data("Store orders", "Type=PostgreSQL"), POSTGRES),
+    ("same", data("Store orders", "Type=PostgreSQL"), POSTGRES),
     ("none", data("How long to keep rows", "Retention=1 year"), POSTGRES),
     ("none", decided("Backup", "Replace the tapes", "Method=Restic"), REDIS),
     ("none", decided("Search", "As in ADR-0070", "Engine=Meilisearch"), POSTGRES),
@@ -88,6 +99,12 @@ EVOLUTIONS: Final[tuple[tuple[Evolution, Decision, Decision], ...]] = (
     ("contradict", data("Record every change the team makes", "Type=SQLite"), POSTGRES),
     ("update", api("We drop REST in favour of GraphQL", "API_Style=GraphQL"), REST),
     ("derive", api("Pages of the REST endpoints", "Pages=Cursor"), REST),
+    ("exception", at("carts", data("Store carts", "Type=MongoDB")), POSTGRES),
+    ("none", at("carts", data("Store carts", "Type=PostgreSQL 16")), POSTGRES),
+    ("none", at("carts", data("Store carts", "Type=MongoDB")), ORDERS),
+    ("contradict", at("order", data("Store orders", "Type=MongoDB")), ORDERS),
+    ("none", data("Store all", "Type=MongoDB"), ORDERS),
+    ("same", at("the order", data("Store orders", "Type=pg")), ORDERS),
     ("none", api("Add rest periods to the shift planner", "Pages=Cursor"), REST),
 )
 """The evolution, the new decision, the older one."""

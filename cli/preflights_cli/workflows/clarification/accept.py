@@ -10,7 +10,7 @@ from preflights_cli.inbox import the_one
 from preflights_cli.main import EXIT_WAITING
 from preflights_cli.reason_options import reasoned
 from preflights_cli.rendering import said
-from preflights_cli.workflows.clarification.choice_options import chosen, keep_option
+from preflights_cli.workflows.clarification.choice_options import choice_options, chosen
 from preflights_cli.workflows.clarification.choices import resolved
 from preflights_cli.workflows.clarification.start import mark_of
 from preflights_es.core.errors import Refused, UnknownSession
@@ -41,7 +41,7 @@ from preflights_es.workflows.clarification.values import Mark
     callback=each_given,
     help="Supersede a decision that differs; repeatable.",
 )
-@keep_option
+@choice_options
 @reasoned
 @key_option
 @common
@@ -53,6 +53,8 @@ def accept_command(
     adr: bool,
     supersedes: tuple[str, ...],
     keep: tuple[str, ...],
+    exceptions: tuple[str, ...],
+    again: bool,
     why: Reasons | None,
     app: Request,
     voice: Voice,
@@ -80,7 +82,7 @@ def accept_command(
     session = session or _waiting(app, voice)
     if mark:
         _check(app, session, mark)
-    choices = chosen(supersedes, keep)
+    choices = chosen(supersedes, keep, exceptions, again=again)
     try:
         found = _accepted(app, session, by, mark, expect, why, choices)
     except UnknownSession as unknown:
@@ -90,11 +92,11 @@ def accept_command(
     if voice.as_json or not is_terminal():
         return said(voice, found)
 
-    def again(choices: Choices, seen: Session) -> Session:
+    def try_again(choices: Choices, seen: Session) -> Session:
         return _accepted(app, seen.session_id, by, mark, seen.version, None, choices)
 
     try:
-        return said(voice, resolved(voice, found, choices, again))
+        return said(voice, resolved(voice, found, choices, try_again))
     except Left:
         return EXIT_WAITING
 

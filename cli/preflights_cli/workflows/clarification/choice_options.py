@@ -1,21 +1,49 @@
-"""`--supersedes` and `--keep`: what becomes of older decisions that differ."""
+"""`--supersedes`, `--keep`, `--exception`, `--again`: what becomes of decisions in force."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
 from preflights_es.core.evolution import Choices
 
-keep_option = click.option(
-    "--keep",
-    "keep",
-    multiple=True,
-    metavar="DECISION=REASON",
-    help="Keep an older decision that differs in force; repeatable.",
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--keep",
+        "keep",
+        multiple=True,
+        metavar="DECISION=REASON",
+        help="Keep an older decision that differs in force; repeatable.",
+    ),
+    click.option(
+        "--exception",
+        "exceptions",
+        multiple=True,
+        metavar="DECISION",
+        help="It is an exception to a decision for the whole project; repeatable.",
+    ),
+    click.option("--again", is_flag=True, help="Record it although a decision in force says so."),
 )
 
 
-def chosen(supersedes: tuple[str, ...], keep: tuple[str, ...]) -> Choices | None:
+def choice_options(command: Command) -> Command:
+    """Options that say what becomes of decisions in force."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def chosen(
+    supersedes: tuple[str, ...],
+    keep: tuple[str, ...],
+    exceptions: tuple[str, ...] = (),
+    *,
+    again: bool = False,
+) -> Choices | None:
     """What the options say; None where none is given.
 
     Raises:
@@ -28,4 +56,5 @@ def chosen(supersedes: tuple[str, ...], keep: tuple[str, ...]) -> Choices | None
             message = f"--keep: found {one!r}, expected DECISION=REASON"
             raise click.UsageError(message)
         keeps.append((typed.strip(), reason))
-    return Choices(supersedes, tuple(keeps)) or None
+    said = Choices(supersedes, tuple(keeps), exceptions, again)
+    return said if said or again else None

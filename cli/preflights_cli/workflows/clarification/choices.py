@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 import click
+from msgspec.structs import replace
 
 from preflights_cli.common import Voice
 from preflights_cli.dialogue import HELP, Left, line
@@ -41,32 +43,38 @@ def resolved(
 
 
 def _with(said: Choices, one: RelatedDecision, say: Say) -> Choices:
-    key = _key(say)
+    key = _key(say, is_exception=one.evolution == "exception")
     if key == "l":
         raise Left
     if key == "s":
-        return Choices((*said.supersedes, one.uid), said.keeps)
+        return replace(said, supersedes=(*said.supersedes, one.uid))
+    if key == "e":
+        return replace(said, exceptions=(*said.exceptions, one.uid))
     why = say("Why do both stay in force? ")
     while (reason := line(why).strip()).casefold() in ("", *HELP) or is_placeholder(reason):
         if reason:
             click.echo(say("{reason} is a placeholder.", reason=shown(reason)))
-    return Choices(said.supersedes, (*said.keeps, (one.uid, reason)))
+    return replace(said, keeps=(*said.keeps, (one.uid, reason)))
 
 
-def _key(say: Say) -> str:
+_BOTH: Final = "[s]upersede it, [k]eep both, [l]eave? "
+_EXCEPTION: Final = "[e]xception to it, [s]upersede it, [l]eave? "
+
+
+def _key(say: Say, *, is_exception: bool) -> str:
     """A key that means something.
 
     Raises:
         Left: Ctrl-D.
     """
     while True:
-        click.echo(say("[s]upersede it, [k]eep both, [l]eave? "), nl=False)
+        click.echo(say(_EXCEPTION if is_exception else _BOTH), nl=False)
         try:
             key = click.getchar().lower()
         except EOFError:
             raise Left from None
         click.echo(key if key.isprintable() else "")
-        if key in ("s", "k"):
+        if key in ("s", "e" if is_exception else "k"):
             return key
         if key in ("l", "q", "\x1b"):
             return "l"

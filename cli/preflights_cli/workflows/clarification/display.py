@@ -8,6 +8,7 @@ from typing import Final
 from preflights_cli.common import Voice, is_terminal
 from preflights_cli.rendering import Shown
 from preflights_cli.spoken import Say
+from preflights_es.core.evolution import EXCEPTION
 from preflights_es.core.ids import short
 from preflights_es.core.rationale import Speaker, alternative_text
 from preflights_es.core.text import one_line, shown
@@ -99,6 +100,9 @@ def _others(found: Clarification) -> Iterator[str]:
         yield f"superseded by {short(by.uid)}: {one_line(by.title)}"
     for one in found.kept:
         title, reason = one_line(one.related.title), one_line(one.reason)
+        if reason == EXCEPTION:
+            yield f"exception to {short(one.related.uid)}: {title}"
+            continue
         yield f"kept beside {short(one.related.uid)}, {title}: {reason}"
 
 
@@ -107,6 +111,10 @@ def hint(session: Session) -> str:
     if waiting(session):
         return f"Or revise an answer: preflights revise {short(session.session_id)} KEY=VALUE"
     id_, by = short(session.session_id), own(session).superseded_by
+    if kept := own(session).keeps:
+        return (
+            f"It says so already; `--again` records it once more: preflights show {short(kept.uid)}"
+        )
     newer = short(by.uid) if by else ""
     return {
         "ready": f"Accept with: preflights accept {id_}",
@@ -171,6 +179,8 @@ def _beside(session: Session, option: str) -> str:
 EVOLUTIONS: Final = {
     "update": "Updates",
     "contradict": "Contradicts",
+    "exception": "Is an exception to",
+    "same": "Says the same as",
     "extend": "Extends",
     "derive": "Derives from",
 }
@@ -201,7 +211,12 @@ def _choosing(session: Session) -> list[str]:
     if len(found) > RELATED_MAX:
         return [f"  {command} --supersedes UID --keep UID=REASON"]
     replaced = " ".join(f"--supersedes {short(one.uid)}" for one in found)
-    kept = " ".join(f"--keep {quote(short(one.uid) + '=REASON')}" for one in found)
+    kept = " ".join(
+        f"--exception {short(one.uid)}"
+        if one.evolution == "exception"
+        else f"--keep {quote(short(one.uid) + '=REASON')}"
+        for one in found
+    )
     return [f"  {command} {replaced}", f"  {command} {kept}"]
 
 

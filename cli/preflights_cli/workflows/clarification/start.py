@@ -22,7 +22,7 @@ from preflights_cli.common import (
 from preflights_cli.reason_options import reasoned
 from preflights_cli.rendering import said
 from preflights_cli.workflows.clarification import display
-from preflights_cli.workflows.clarification.choice_options import chosen, keep_option
+from preflights_cli.workflows.clarification.choice_options import choice_options, chosen
 from preflights_es.core.questions import WrittenQuestion
 from preflights_es.core.rationale import Reasons
 from preflights_es.services import sessions
@@ -102,7 +102,8 @@ def _refuse_own(flags: Mapping[str, bool]) -> None:
     callback=each_given,
     help="The decision that this one replaces; several with --accept.",
 )
-@keep_option
+@choice_options
+@click.option("--scope", metavar="TEXT", callback=given, help="What the decision is for.")
 @click.option("--task", metavar="TASK", callback=given, help="Clarify this open task of a note.")
 @click.option("--question", metavar="TEXT", callback=given, help="Ask this question of yours.")
 @click.option("--option", "options", multiple=True, metavar="TEXT", help="One of its options.")
@@ -132,6 +133,9 @@ def start_command(
     adr: bool,
     supersedes: tuple[str, ...],
     keep: tuple[str, ...],
+    exceptions: tuple[str, ...],
+    again: bool,
+    scope: str | None,
     task: str | None,
     question: str | None,
     options: tuple[str, ...],
@@ -160,9 +164,10 @@ def start_command(
     if by is not None and not accepting:
         message = "--by names the person who accepts: give --accept too"
         raise click.UsageError(message)
-    choices = chosen(supersedes[1:], keep)
+    choices = chosen(supersedes[1:], keep, exceptions, again=again)
     if choices and not accepting:
-        message = "--keep and a second --supersedes are about the acceptance: give --accept too"
+        what = "--keep, --exception, --again and a second --supersedes"
+        message = f"{what} are about the acceptance: give --accept too"
         raise click.UsageError(message)
     mark = mark_of(local=local, adr=adr)
     written = written_question(question, options, recommend, topic)
@@ -176,6 +181,7 @@ def start_command(
     if name not in (None, CLARIFICATION.name):
         own = {"--accept": accepting, "--local": local, "--adr": adr, "--task": task is not None}
         own |= {"--question": written is not None, "--supersedes": bool(supersedes)}
+        own |= {"--exception": bool(exceptions), "--again": again, "--scope": bool(scope)}
         _refuse_own({**own, "--keep": bool(keep)})
         found = sessions.start(app, intention or "", name, wanted, strict=strict, reasons=why)
     else:
@@ -192,6 +198,7 @@ def start_command(
             written=written,
             reasons=why,
             choices=choices,
+            scope=scope or "",
         )
         if not found.is_recalled:
             display.tell_found(voice, found)
