@@ -87,9 +87,18 @@ def _lines() -> tuple[tuple[str, ...], ...]:
     return tuple(words(line) for line in text.splitlines())
 
 
-def stems(text: str) -> frozenset[str]:
-    """Stems of the words of a text that are no stop words: those of two texts compare."""
-    return frozenset(min(_stems(word)) for word in words(text))
+def stems(text: str) -> tuple[frozenset[str], ...]:
+    """Stems of the words of a text that are no stop words, as English and as German.
+
+    Two texts say the same where those of one language are the same; of no word there are none.
+    """
+    found = [[_stemmed(stemmer, word) for word in words(text)] for stemmer in _stemmers()]
+    return tuple(map(frozenset, found)) if words(text) else ()
+
+
+def _stemmed(stemmer: Any, word: str) -> str:
+    stem: str = stemmer.stemWord(word)
+    return stem[:-1] if stem.endswith("niss") else stem  # `Ereignis`, `Ereignisse`
 
 
 @lru_cache(maxsize=10_000)

@@ -148,10 +148,11 @@ class _Naming(NamedTuple):
         words = text.split()
         if len(words) > NAME_WORDS_MAX:
             return ""
-        are_names = (self._is_name(word, not at and begins) for at, word in enumerate(words))
-        return text if all(are_names) else ""
+        first, *rest = words
+        more = (word.isdecimal() or self._is_name(word, begins=False) for word in rest)
+        return text if self._is_name(first, begins=begins) and all(more) else ""
 
-    def _is_name(self, word: str, begins: bool) -> bool:
+    def _is_name(self, word: str, *, begins: bool) -> bool:
         if not _WRITTEN.fullmatch(word) or _FILE.search(word) or folded(word) in STOP_WORDS:
             return False
         if not any(map(str.isalpha, word)):
@@ -191,7 +192,8 @@ def _is_scope(text: str, names_any: Callable[[str], bool]) -> bool:
         return False
     if not _SCOPE_WRITTEN.fullmatch(text) or " - " in text or ". " in text or ".." in text:
         return False
-    return plain("not_in_scopes").isdisjoint(words) and not names_any(text)
+    is_all = words[-1] in ("all", "alle", "alles")
+    return not is_all and plain("not_in_scopes").isdisjoint(words) and not names_any(text)
 
 
 def _is_reason(text: str) -> bool:
@@ -217,8 +219,7 @@ def tasks(text: str) -> bool:
     words = _WORD.findall(folded(text))
     if not plain("tasks").isdisjoint(words[:1]) or _UPGRADE.search(text):
         return True
-    ends = not plain("tasks_at_the_end").isdisjoint(words[-1:])
-    return ends or not plain("tasks_anywhere").isdisjoint(words)
+    return not plain("tasks_at_the_end").isdisjoint(words[-1:])
 
 
 def language_of(text: str) -> Language:

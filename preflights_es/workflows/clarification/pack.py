@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 3, "76de402b6e97cf99481a7e89b5aedef167b1773e1148716ef3f263988b97a1dd"
+    "standard", 3, "3630149edc6eeecc20a57fb619f8a956d1412d58d0feefc2765aaaaeed26a3a0"
 )
 """What new sessions begin with; the file is frozen."""
 

@@ -112,8 +112,10 @@ class Lexicon:
         self._of: dict[str, list[int]] = {}
         products = {_phrase(one.name): one for one in names()}
         for one in names():
-            for called in (one.name, *one.aliases):
-                self._values.setdefault(_phrase(called), one.name)
+            self._values |= {_phrase(called): one.name for called in (one.name, *one.aliases)}
+        described = {option for topic in pack.topics for option in topic.options}
+        self._options = {option for option in described if _phrase(option) not in products}
+        """Those that are no products."""
         for at, topic in enumerate(pack.topics):
             for word in topic.words:
                 self._words.setdefault(_phrase(word), []).append(at)
@@ -124,22 +126,34 @@ class Lexicon:
                 bare = value.partition(" (")[0]
                 for called in (value, bare, *aliases, *topic.spellings.get(value, ())):
                     self._values[_phrase(called)] = value
-            for value, said in zip(topic.options, topic.options_de, strict=False):
-                self._values[_phrase(said)] = value
+            self._values |= {
+                _phrase(said): value
+                for value, said in zip(topic.options, topic.options_de, strict=False)
+            }
+        loose = {_phrase(value) for topic in pack.topics for value in topic.values} - {*products}
+        self._sure = self._values.keys() - loose
 
     def name_of(self, text: str) -> str:
         """The value that a whole text names, in the pack's spelling; empty where none."""
         return self._values.get(_phrase(text), "")
 
     def names_any(self, text: str) -> bool:
-        """Whether a value stands anywhere in a text."""
-        return bool(self.mentions(words_of(text)))
+        """Whether a product stands anywhere in a text."""
+        return any(value not in self._options for value in self.mentions(words_of(text)))
 
     def mentions(self, words: list[Word]) -> list[str]:
         """The values that are named, each once, in the order of the text."""
         hits = _hits(words, self._values)
-        meant = (value for first, phrase, value in hits if first.is_capital or not _is_word(phrase))
+        meant = (
+            value for first, phrase, value in hits if first.is_capital or self._is_sure(phrase)
+        )
         return list(dict.fromkeys(meant))
+
+    def _is_sure(self, phrase: Phrase) -> bool:
+        """Whether a phrase is a value however it is written, and no word of other texts."""
+        text = " ".join(phrase)
+        is_word = text in EVERYDAY or text in GENERIC or text in plain("everyday")
+        return phrase in self._sure and not is_word
 
     def topics(self, words: list[Word]) -> list[Topic]:
         """The topics whose own words stand there: those with the most, then the first named.
@@ -178,11 +192,6 @@ def _hits(words: list[Word], table: Mapping[Phrase, Known]) -> Iterator[tuple[Wo
                 at = end - 1
                 break
         at += 1
-
-
-def _is_word(phrase: Phrase) -> bool:
-    text = " ".join(phrase)
-    return text in EVERYDAY or text in GENERIC or text in plain("everyday")
 
 
 def _phrase(text: str) -> Phrase:

@@ -36,16 +36,21 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     uid: str = ""
     number: int | None = None
     """Of its record."""
-    scope: frozenset[str] = frozenset()
-    """The stems of what it is for; none for the whole project."""
+    scope: tuple[frozenset[str], ...] = ()
+    """The stems of what it is for, by language; empty for the whole project."""
+
+    def is_at(self, other: Decision) -> bool:
+        """Whether both have the same scope."""
+        both = zip(self.scope, other.scope, strict=False)
+        return self.scope == other.scope or any(own == others for own, others in both)
 
 
 def evolution(new: Decision, old: Decision) -> Evolution:
     """How the new one stands to the old one, which is in force."""
-    if _same(new.category, old.category) and (not old.scope or old.scope == new.scope):
+    if _same(new.category, old.category) and (not old.scope or new.is_at(old)):
         before, after = _values(old), _values(new)
         changed = [name for name in before if after.get(name, before[name]) != before[name]]
-        if changed and old.scope != new.scope:
+        if changed and not new.is_at(old):
             return "exception"
         if changed:
             is_said = REPLACING.search(folded(new.intention))
@@ -54,7 +59,7 @@ def evolution(new: Decision, old: Decision) -> Evolution:
             return "update" if is_said or names_it else "contradict"
         if before and before.keys() < after.keys():
             return "extend"
-        if before == after and before and old.scope == new.scope:
+        if before == after and before and new.is_at(old):
             return "same"
     return "derive" if _decides_more(new, old) and is_named(new.intention, old) else "none"
 

@@ -120,7 +120,6 @@ def test_one_word_names_no_topic_in_a_long_text() -> None:
         "Bump the Kafka client to 3.7",
         "Postgres 13 to 16",
         "Spring Boot aktualisieren",
-        "The search page has a typo",
         "Add `--quiet` to sync",
     ],
 )
