@@ -194,6 +194,8 @@ class Preflights:
         alternatives: Alternatives = (),
         supersedes: Sequence[str] = (),
         keep: Mapping[str, str] | None = None,
+        exceptions: Sequence[str] = (),
+        again: bool = False,
         key: str = "",
     ) -> Session:
         """Accept what is proposed, and write the document.
@@ -207,13 +209,16 @@ class Preflights:
             because, consequences, alternatives: why, as in `start`; recorded first.
             supersedes: decisions that differ, and that it replaces.
             keep: decisions that differ, and why each stays in force.
+            exceptions: decisions for the whole project to which this one is an exception.
+            again: whether it is recorded although a decision in force says the same.
 
         Raises:
             SessionMoved: the session is at another version.
             Refused: nothing there can be accepted.
         """
         why = _reasons(because, consequences, alternatives)
-        said = Choices(tuple(supersedes), tuple((keep or {}).items()))
+        kept = tuple((keep or {}).items())
+        said = Choices(tuple(supersedes), kept, tuple(exceptions), again)
         request = self.request(key=key)
         return sessions.accept(request, session, by=by, expect=expect, reasons=why, choices=said)
 

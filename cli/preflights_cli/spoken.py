@@ -41,6 +41,18 @@ GERMAN: Final = {
     ),
     "Which answer?": "Welche Antwort?",
     "Give 1 to {most}.": "Gib 1 bis {most} an.",
+    "In force:": "In Kraft:",
+    "[k]eep it, [r]eplace it, Enter goes on: ": "behalten [k], e[r]setzen, Enter fragt weiter: ",
+    "It is at another place: begin again with --supersedes {name}.": (
+        "Sie gilt an anderer Stelle: von vorn mit --supersedes {name}."
+    ),
+    "k keeps the first, k 2 the second; r replaces it; Enter asks the question.": (
+        "k behält die erste, k 2 die zweite; r ersetzt sie; Enter stellt die Frage."
+    ),
+    "Give k, r or Enter; a number from 1 to {most} may follow.": (
+        "k, r oder Enter; dahinter darf eine Zahl von 1 bis {most} stehen."
+    ),
+    "For what? (Enter: the whole project) ": "Wofür? (Enter: das ganze Projekt) ",
     "[e]xception to it, [s]upersede it, [l]eave? ": "[e] Ausnahme davon, er[s]etzen, [l]assen? ",
     "[s]upersede it, [k]eep both, [l]eave? ": "er[s]etzen, beides behalten [k], [l]assen? ",
     "Why do both stay in force? ": "Warum gelten beide weiter? ",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, Protocol
 
 from preflights_es.core.artifacts import Record, RecordField
+from preflights_es.core.names import aliases
 
 
 def _listed(words: str) -> frozenset[str]:
@@ -29,6 +31,8 @@ EVERYDAY: Final = _listed("""
     salt, spring, swift, task, turbo, wire
 """)
 """Options that are also words of prose: in a sentence they count as the option writes them."""
+
+NAMED_MIN: Final = 4  # letters of another name of a product that is looked for
 
 _ASIDE: Final = re.compile(r"\s*\([^()]*\)")
 _PARTS: Final = re.compile(r"\s*[,;]\s*|\s+(?:and|with|[+&/])\s+")
@@ -68,7 +72,8 @@ def against(texts: tuple[Placed, ...], whole: str, field: Chosen) -> list[Placed
     others = _others(field)
     if not any(word.partition(" ")[0] in whole for word in others):
         return []
-    decided = _forms(field.value)
+    called = {name for option in field.others for name in _called(option)}
+    decided = (*_forms(field.value), *aliases(field.value))
     named = _pattern((*decided, *others.values()))
     chosen = {_plain(form) for form in decided}
     places: dict[str, str] = {}
@@ -79,7 +84,8 @@ def against(texts: tuple[Placed, ...], whole: str, field: Chosen) -> list[Placed
             word = _plain(match.group())
             if word in chosen:
                 return []
-            if word not in EVERYDAY or _is_name(written, match.start(), others[word]):
+            is_plain = word not in EVERYDAY and others[word] not in called
+            if is_plain or _is_name(written, match.start(), others[word]):
                 places.setdefault(word, pointer)
     return [(others[word], pointer) for word, pointer in places.items()]
 
@@ -92,11 +98,18 @@ def _others(field: Chosen) -> dict[str, str]:
     value = _plain(field.value)
     found: dict[str, str] = {}
     for option in field.others:
-        for form in (option.strip(), _ASIDE.sub("", option).strip()):
+        for form in (option.strip(), _ASIDE.sub("", option).strip(), *_called(option)):
             word = _plain(form)
             if _is_word(word) and not _is_generic(word):
                 found.setdefault(word, form)
     return {word: form for word, form in found.items() if not _pattern((word,)).search(value)}
+
+
+def _called(option: str) -> Iterator[str]:
+    """Other names of a product, written as names are: in lower case many are words of prose."""
+    for name in aliases(option):
+        if name.isalpha() and len(name) >= NAMED_MIN:
+            yield name.capitalize()
 
 
 def _is_word(text: str) -> bool:

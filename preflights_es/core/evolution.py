@@ -35,7 +35,7 @@ class Choices(Value, frozen=True):
     """Whether a decision is recorded once more that is in force already."""
 
     def __bool__(self) -> bool:
-        return bool(self.supersedes or self.keeps or self.exceptions)
+        return bool(self.supersedes or self.keeps or self.exceptions or self.again)
 
 
 class Finding(Value, frozen=True, kw_only=True):

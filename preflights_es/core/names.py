@@ -55,6 +55,12 @@ def _canonical() -> dict[str, str]:
     }
 
 
+def aliases(value: str) -> tuple[str, ...]:
+    """Other names of the product that a value names; none of another value."""
+    of = canonical(value)
+    return next((one.aliases for one in names() if folded(one.name) == of), ())
+
+
 @cache
 def _called() -> dict[str, tuple[str, ...]]:
     """By each name that is one word: the others that are."""

@@ -140,7 +140,7 @@ def test_a_key_makes_a_call_happen_once(log: Any) -> None:
 def _decided(log: Any, number: int) -> Session:
     begun = log.start(f"Add login to shop {number}")
     log.answer(begun.session_id, {"auth_strategy": "OAuth"})
-    done: Session = log.accept(begun.session_id, by="Ada")
+    done: Session = log.accept(begun.session_id, by="Ada", again=True)
     return done
 
 

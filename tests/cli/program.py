@@ -159,7 +159,7 @@ class Project:
     def decided(self, intention: str = "Add OAuth login", *args: str, key: str = "") -> Any:
         """An accepted session as JSON."""
         answer = key or "auth_strategy=OAuth"
-        words = ("--answer", answer, "--accept", "--by", "Ada Lovelace", "--json")
+        words = ("--answer", answer, "--accept", "--again", "--by", "Ada Lovelace", "--json")
         done = self.call("start", intention, *words, *args)
         assert done.code == 0, done.err
         return done.json

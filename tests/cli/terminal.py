@@ -23,6 +23,7 @@ ANSWER: Final = r"\n> "
 OWN_WORDS: Final = "In your own words: "
 KEY: Final = r"\[l\]eave\? "
 WHY: Final = r"skip\) "
+SCOPE: Final = rb"(?:whole project|ganze Projekt)\) "
 AGAIN: Final = r"\n> \(\d+\) "
 
 
@@ -38,11 +39,17 @@ class Terminal:
 
         Fails with what was said instead.
         """
-        try:
-            self._child.expect(pattern.encode())
-        except (pexpect.EOF, pexpect.TIMEOUT) as error:
-            raise AssertionError(f"no {pattern!r} in {self._child.before!r}") from error
-        return self._seen(self._child.before + self._child.after)
+        seen = ""
+        while True:
+            try:
+                place = self._child.expect([pattern.encode(), SCOPE])
+            except (pexpect.EOF, pexpect.TIMEOUT) as error:
+                raise AssertionError(f"no {pattern!r} in {self._child.before!r}") from error
+            seen += self._seen(self._child.before + self._child.after)
+            if place == 0:
+                return seen
+            time.sleep(0.05)  # what is typed before the question is seen is dropped
+            self.type("")  # the whole project
 
     def proposal(self) -> str:
         """What is proposed, after the person skipped the question why where it is asked."""

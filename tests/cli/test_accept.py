@@ -28,22 +28,22 @@ def record(house: Project, name: str) -> str:
 
 def test_a_script_only_proposes_until_a_person_confirms(house: Project) -> None:
     id_ = ready(house)
-    done = house.call("accept", id_, "--json")
+    done = house.call("accept", "--again", id_, "--json")
     assert (done.code, done.json["status"], done.json["number"]) == (0, "proposed", 1)
     text = record(house, "0001-use-oauth-for-authentication.md")
     assert 'status: "proposed"' in text
     assert "Proposed by a script; no person has confirmed it yet." in text
     assert "decision-makers" not in text
-    again = house.call("accept", id_)
+    again = house.call("accept", "--again", id_)
     assert again.code == 1
     assert "it is proposed already: a person has to accept it (--by NAME)" in again.err
-    done = house.call("accept", id_, "--by", "Ada Lovelace", "--json")
+    done = house.call("accept", "--again", id_, "--by", "Ada Lovelace", "--json")
     assert (done.code, done.json["status"], done.json["number"]) == (0, "accepted", 1)
     text = record(house, "0001-use-oauth-for-authentication.md")
     assert 'status: "accepted"' in text
     assert 'decision-makers: ["Ada Lovelace"]' in text
     assert "Proposed by" not in text
-    once_more = house.call("accept", id_, "--by", "Eve")
+    once_more = house.call("accept", "--again", id_, "--by", "Eve")
     assert once_more.code == 1
     assert "is accepted and takes no answers any more" in once_more.err
     assert house.call("replay", id_).code == 0
@@ -52,7 +52,7 @@ def test_a_script_only_proposes_until_a_person_confirms(house: Project) -> None:
 def test_who_passed_a_persons_word_on_is_recorded_and_shown(house: Project) -> None:
     ada = {"kind": "script", "name": "Ada"}
     id_ = ready(house)
-    done = house.call("accept", id_, "--by", "Grace Hopper", "--json")
+    done = house.call("accept", "--again", id_, "--by", "Grace Hopper", "--json")
     assert done.json["acknowledged_by"] == {"kind": "user", "name": "Grace Hopper"}
     assert (done.json["relayed_by"], house.show(id_)["relayed_by"]) == (ada, ada)
     told = house.call("why", id_, "Strategy").out
@@ -71,14 +71,14 @@ def test_a_person_at_a_terminal_speaks_without_a_relayer(house: Project) -> None
         assert t.code() == 0
     shown = house.show()
     assert (shown["acknowledged_by"]["kind"], shown["relayed_by"]) == ("user", None)
-    with terminal(house, "accept", ready(house, "Add SSO"), "--by", "Grace") as t:
+    with terminal(house, "accept", ready(house, "Add SSO"), "--again", "--by", "Grace") as t:
         assert t.code() == 0
     assert house.show()["relayed_by"] == {"kind": "user", "name": "Ada"}
 
 
 @pytest.mark.parametrize("invisible", ["\u200b", "\u3164", "\u061c\u2800"])
 def test_an_invisible_name_cannot_accept(house: Project, invisible: str) -> None:
-    done = house.call("accept", ready(house, "Add SSO"), "--by", invisible)
+    done = house.call("accept", "--again", ready(house, "Add SSO"), "--by", invisible)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "nothing of it can be seen: give a name" in done.err
     assert house.call("start", invisible).code == 1
@@ -86,7 +86,7 @@ def test_an_invisible_name_cannot_accept(house: Project, invisible: str) -> None
 
 def test_an_agent_passes_no_acceptance_on(house: Project) -> None:
     agent = {"PREFLIGHTS_ACTOR": "agent:claude"}
-    start = ("start", "Add login", "--answer", "auth_strategy=OAuth", "--accept")
+    start = ("start", "Add login", "--answer", "auth_strategy=OAuth", "--accept", "--again")
     done = house.call(*start, "--by", "Grace", env=agent)
     assert (done.code, done.out) == (1, "")
     assert done.err == (
@@ -98,11 +98,11 @@ def test_an_agent_passes_no_acceptance_on(house: Project) -> None:
     assert (proposed["status"], proposed["relayed_by"]) == ("proposed", None)
     id_ = proposed["session_id"]
     before = house.events(id_)
-    done = house.call("accept", id_, "--by", "Grace", env=agent)
+    done = house.call("accept", "--again", id_, "--by", "Grace", env=agent)
     assert done.code == 1
     assert f"`preflights accept {id_[-8:]}` in a terminal of their own" in done.err
     assert house.events(id_) == before
-    assert house.call("accept", id_, "--by", "Grace").code == 0
+    assert house.call("accept", "--again", id_, "--by", "Grace").code == 0
 
 
 def test_one_decision_ends_in_the_moment_in_which_the_next_begins(house: Project) -> None:
@@ -120,31 +120,31 @@ def test_what_was_shown_is_what_is_accepted(house: Project) -> None:
     id_ = ready(house)
     version = house.show()["version"]
     house.call("revise", id_, "auth_strategy=Magic Link")
-    done = house.call("accept", id_, "--by", "Ada", "--expect", str(version))
+    done = house.call("accept", "--again", id_, "--by", "Ada", "--expect", str(version))
     assert done.code == 1
     assert f"is at version {house.show()['version']}, not {version}" in done.err
     assert done.out == ""
     moved = str(house.show()["version"])
-    assert house.call("accept", id_, "--by", "Ada", "--expect", moved).code == 0
+    assert house.call("accept", "--again", id_, "--by", "Ada", "--expect", moved).code == 0
 
 
 def test_an_open_question_is_no_decision(house: Project) -> None:
     house.started_session()
-    done = house.call("accept", "last", "--by", "Ada")
+    done = house.call("accept", "--again", "last", "--by", "Ada")
     assert done.code == 1
     assert "Not done: a question is still open" in done.err
     assert not (house.folder / "docs").exists()
 
 
 def test_marks_say_whether_it_becomes_a_record_or_a_task(house: Project) -> None:
-    api = ("--answer", "api_style=REST", "--accept", "--by", "Ada", "--json")
+    api = ("--answer", "api_style=REST", "--accept", "--again", "--by", "Ada", "--json")
     assert house.call("start", "Add an API", *api).json["kind"] == "adr"
     local = house.call("start", "Add an API", *api, "--local").json
     assert (local["kind"], local["number"]) == ("task", None)
     assert local["artifacts"] == [f"docs/tasks/{local['uid']}-use-rest-for-the-api.md"]
     page = ("--answer", "frontend_framework=Vue", "--json")
     house.call("start", "Add a UI", *page)
-    done = house.call("accept", "last", "--adr", "--by", "Ada", "--json").json
+    done = house.call("accept", "--again", "last", "--adr", "--by", "Ada", "--json").json
     assert (done["kind"], done["number"]) == ("adr", 2)
     assert done["artifacts"] == ["docs/decisions/0002-use-vue-for-the-frontend.md"]
 
@@ -153,13 +153,13 @@ def test_superseding_changes_status_and_links_in_both_records(house: Project) ->
     old = house.decided()
     new = house.call(
         *("start", "Use passkeys to log in: login", "--answer", "auth_strategy=Passkeys"),
-        *("--accept", "--json", "--supersedes", old["uid"]),
+        *("--accept", "--again", "--json", "--supersedes", old["uid"]),
     ).json
     assert new["status"] == "proposed"
     assert 'status: "accepted"' in record(house, "0001-use-oauth-for-authentication.md"), (
         "a proposal undoes it"
     )
-    assert house.call("accept", "last", "--by", "Ada").code == 0
+    assert house.call("accept", "--again", "last", "--by", "Ada").code == 0
     name = "0002-use-passkeys-for-authentication.md"
     former, later = record(house, "0001-use-oauth-for-authentication.md"), record(house, name)
     assert 'status: "superseded by ADR-0002"' in former
@@ -225,12 +225,12 @@ def test_a_document_is_rebuilt_byte_for_byte(house: Project) -> None:
 
 def test_a_file_that_a_person_edited_is_never_overwritten(house: Project) -> None:
     id_ = ready(house)
-    house.call("accept", id_)
+    house.call("accept", "--again", id_)
     target = house.folder / "docs" / "decisions" / "0001-use-oauth-for-authentication.md"
     edited = target.read_text() + "\nRemember the fallback.\n"
     target.write_text(edited)
     assert house.call("admin", "render", "--check").code == 1
-    done = house.call("accept", id_, "--by", "Ada", "--json")
+    done = house.call("accept", "--again", id_, "--by", "Ada", "--json")
     assert done.code == 0
     beside = "docs/decisions/0001-use-oauth-for-authentication.md.new"
     warning = f"the document was edited: the new text lies in {beside}"
@@ -262,7 +262,7 @@ def test_a_folder_that_takes_no_document_is_refused_before_anything_is_recorded(
     (house.folder / "docs").write_text("in the way")
     id_ = ready(house)
     for words in (("--by", "Ada"), ()):
-        done = house.call("accept", id_, *words)
+        done = house.call("accept", "--again", id_, *words)
         assert (done.code, done.out) == (5, "")
         assert "is no folder, so that 'docs/decisions' takes no document" in done.err
     assert house.show()["status"] == "ready"
@@ -323,7 +323,7 @@ def test_stopping_without_a_decision_can_be_filed_as_a_task(house: Project) -> N
     (house.folder / "preflights.toml").write_text(settings)
     done = house.call("start", "Do a chore", "--json")
     assert (done.code, done.json["status"], done.json["patch"]) == (0, "stopped", None)
-    done = house.call("accept", "last", "--by", "Ada")
+    done = house.call("accept", "--again", "last", "--by", "Ada")
     assert done.code == 0
     assert house.show()["artifacts"] == [f"docs/tasks/{house.show()['uid']}-do-a-chore.md"]
 
@@ -336,18 +336,18 @@ def test_another_projects_session_is_accepted_and_filed_there(house: Project) ->
         done = house.call(*command, env=elsewhere)
         assert done.code == 1, done
         assert "belongs to the project 'house': go there, or set PREFLIGHTS_PROJECT" in done.err
-    assert house.call("accept", id_, "--by", "Ada", "--json").json["number"] == 2
+    assert house.call("accept", "--again", id_, "--by", "Ada", "--json").json["number"] == 2
 
 
 def test_a_proposal_from_elsewhere_whose_number_is_taken_here_gets_another(house: Project) -> None:
     here = ("--db", "here.db")
     id_ = ready(house)
-    assert house.call("accept", id_, "--json").json["number"] == 1
+    assert house.call("accept", "--again", id_, "--json").json["number"] == 1
     proposal = house.call("admin", "export", id_).out.encode()
     (house.folder / "docs" / "decisions" / "0001-use-oauth-for-authentication.md").unlink()
     house.decided("Add SSO", *here)
     house.call("admin", "import", "-", *here, stdin=proposal)
-    done = house.call("accept", id_, "--by", "Ada", "--json", *here)
+    done = house.call("accept", "--again", id_, "--by", "Ada", "--json", *here)
     assert (done.code, done.json["number"]) == (0, 2), done
     assert house.call("admin", "renumber", "--check", *here).code == 0
     assert house.call("replay", id_, *here).code == 0

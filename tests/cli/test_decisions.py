@@ -68,14 +68,14 @@ def test_a_day_is_asked_for_as_a_whole_and_a_time_as_it_is(house: Project) -> No
 
 
 def test_what_a_script_accepts_is_no_decision(house: Project) -> None:
-    house.call("start", "Add login", "--answer", "auth_strategy=OAuth", "--accept")
+    house.call("start", "Add login", "--answer", "auth_strategy=OAuth", "--accept", "--again")
     assert listed(house) == []
     (proposed,) = listed(house, "--all")
     assert proposed["standing"] == "proposed"
     assert proposed["accepted_at"] is None
     assert proposed["acknowledged_by"]["kind"] == "script"
     assert "(Ada)" in house.call("decisions", "--all").out  # behind "a script"
-    house.call("accept", "last", "--by", "Ada")
+    house.call("accept", "--again", "last", "--by", "Ada")
     assert [one["acknowledged_by"]["name"] for one in listed(house)] == ["Ada"]
 
 
@@ -143,7 +143,7 @@ def test_a_decision_that_was_damaged_since_hides_no_other(house: Project) -> Non
 
 def test_a_machines_answer_is_never_shown_as_a_persons(house: Project) -> None:
     env = {"PREFLIGHTS_ACTOR": "agent:claude"}
-    words = ("--answer", "auth_strategy=OAuth", "--accept")
+    words = ("--answer", "auth_strategy=OAuth", "--accept", "--again")
     house.call("start", "Add login", *words, env=env)
     done = house.call("why", "last", "Strategy", env=env)
     assert "by an agent (claude)" in done.out
@@ -205,7 +205,16 @@ def test_a_session_that_has_decided_nothing_has_no_why(house: Project) -> None:
 
 
 def test_a_list_is_narrowed_by_a_text(house: Project) -> None:
-    house.call("start", "Add login", "--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
+    house.call(
+        "start",
+        "Add login",
+        "--answer",
+        "auth_strategy=OAuth",
+        "--accept",
+        "--again",
+        "--by",
+        "Ada",
+    )
     assert "OAuth" in house.call("decisions", "--query", "login").out
     done = house.call("decisions", "--query", "zebra")
     assert (done.code, done.out) == (0, "No decision matches.\n")

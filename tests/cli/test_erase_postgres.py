@@ -35,7 +35,7 @@ class Shared:
         return done
 
     def decided(self, intention: str, by: str = "Ada") -> str:
-        words = ("--answer", "auth_strategy=OAuth", "--accept", "--by", by, "--json")
+        words = ("--answer", "auth_strategy=OAuth", "--accept", "--again", "--by", by, "--json")
         return str(self.call("start", intention, *words).json["session_id"])
 
     def said(self, *statements: str) -> list[tuple[object, ...]]:

@@ -139,11 +139,11 @@ def test_a_file_with_a_number_far_beyond_the_others_does_not_count(
     (house.folder / "docs" / "decisions").mkdir(parents=True)
     (house.folder / "docs" / "decisions" / name).write_text("# By hand")
     done = house.call("start", "Add OAuth login", "--answer", "auth_strategy=OAuth")
-    done = house.call("accept", "last", "--by", "Ada", "--json")
+    done = house.call("accept", "--again", "last", "--by", "Ada", "--json")
     assert done.json["number"] == 1
     assert f"a number far beyond the others ({name.partition('-')[0]})" in done.err
     (house.folder / "docs" / "decisions" / name).unlink()
-    done = house.call("start", "Add SSO", "--answer", "auth_strategy=OAuth", "--accept")
+    done = house.call("start", "Add SSO", "--answer", "auth_strategy=OAuth", "--accept", "--again")
     assert done.err == ""
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from shutil import rmtree
 from typing import Any, Final
 
 import pytest
@@ -128,9 +129,7 @@ def test_an_answer_is_proposed_and_a_person_confirms_it(house: Project) -> None:
 def test_a_clone_without_a_log_asks_once_too(house: Project) -> None:
     answered(house)
     house.call("accept", "last", "--by", "Ada")
-    house.log.unlink()
-    house.log.with_name("hooks.json").unlink(missing_ok=True)
-    house.log.parent.rmdir()
+    rmtree(house.log.parent)
     assert hook(house, "PreToolUse", EDIT) != {}
     file = house.folder / EDIT["tool_input"]["file_path"]
     file.parent.mkdir()

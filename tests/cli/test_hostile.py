@@ -61,7 +61,7 @@ def test_no_command_shows_a_text_that_moves_the_terminal(house: Project, text: s
     begun = house.call("start", "--local", "--by", text[:200], "--accept", "--", text)
     assert begun.is_safe()
     assert house.call("answer", "last", "--", f"auth_strategy={text}").is_safe()
-    assert house.call("accept", "last", "--by", text[:200]).is_safe()
+    assert house.call("accept", "--again", "last", "--by", text[:200]).is_safe()
     for command in READING:
         done = house.call(*command)
         assert done.code == 0, (command, done)
@@ -170,7 +170,7 @@ def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) 
     with terminal(house, "log", id_, "--json") as t:
         lines = t.rest().splitlines()  # on a terminal escaped, and the same JSON
     assert [json.loads(line) for line in lines] == house.events(id_)
-    done = house.call("accept", id_, "--by", "Ada", "--json")
+    done = house.call("accept", "--again", id_, "--by", "Ada", "--json")
     assert done.is_safe()
     document = (house.folder / done.json["artifacts"][0]).read_text("utf-8")
     assert not RAW & set(document)
@@ -192,7 +192,7 @@ def test_secrets_are_taken_out_before_anything_is_recorded(house: Project) -> No
     house.call("start", "Add login", "--answers-file", "a.json", "--answer", "auth_strategy=OAuth")
     assert house.show()["warnings"] == ["1 secret was taken out before recording (password)"]
     (house.folder / "a.json").unlink()
-    house.call("accept", "last", "--by", "Ada")
+    house.call("accept", "--again", "last", "--by", "Ada")
     house.call("start", "Give up")
     house.call("abandon", "last", "--reason", f"the password is {password}")
     house.call("answer", "last", f"password={password}")
@@ -265,7 +265,9 @@ def test_two_processes_accept_and_number_records_apart(house: Project) -> None:
         house.call("start", f"Add login {i}", "--answer", "auth_strategy=OAuth")
         ids.append(house.show()["session_id"])
     with ThreadPoolExecutor() as pool:
-        done = list(pool.map(lambda i: house.run("accept", i, "--by", "Ada", "--json"), ids))
+        done = list(
+            pool.map(lambda i: house.run("accept", "--again", i, "--by", "Ada", "--json"), ids)
+        )
     assert [d.code for d in done] == [0, 0, 0], done
     assert sorted(d.json["number"] for d in done) == [1, 2, 3]
     assert house.call("admin", "renumber", "--check").code == 0

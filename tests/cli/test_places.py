@@ -17,7 +17,7 @@ from preflights_es.workflows.clarification.values import HeuristicsConfig
 from tests.cli.program import Project
 from tests.trusting import trust
 
-ACCEPTED = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
+ACCEPTED = ("--answer", "auth_strategy=OAuth", "--accept", "--again", "--by", "Ada")
 
 
 def database(project: Project, *args: str, env: dict[str, str] | None = None) -> Path:
@@ -281,7 +281,7 @@ def test_a_link_that_leads_outside_is_refused_before_anything_is_recorded(
     house.call("start", "Add login", "--answer", "auth_strategy=OAuth")
     (house.folder / link).symlink_to(outside)
     version = house.show()["version"]
-    assert house.call("accept", "last", "--by", "Ada").code == 2
+    assert house.call("accept", "--again", "last", "--by", "Ada").code == 2
     assert house.show()["version"] == version
     assert list(outside.iterdir()) == []
 

@@ -190,7 +190,7 @@ def states(house: Project) -> dict[str, str]:
 
 
 def test_nothing_is_folded_before_a_command_asks(house: Project) -> None:
-    house.call("start", "Add login", "--no-input")
+    house.call("note", "Call Bob tomorrow")
     assert set(states(house).values()) == {"never built"}
     assert house.call("admin", "projections", "status", "--json").json["waiting"] > 0
     listed(house)

@@ -27,7 +27,7 @@ def clone(house: Project, decided: str, tmp_path: Path) -> Project:
 
 
 def test_the_first_file_is_said_and_each_is_what_export_writes(house: Project) -> None:
-    words = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada", "--json")
+    words = ("--answer", "auth_strategy=OAuth", "--accept", "--again", "--by", "Ada", "--json")
     first = house.call("start", "Add OAuth login", *words)
     assert first.err == FIRST
     session_id = first.json["session_id"]
@@ -45,12 +45,12 @@ def test_a_session_without_a_record_gets_no_file(house: Project) -> None:
 
 
 def test_a_proposal_has_a_file_and_its_acceptance_rewrites_it(house: Project) -> None:
-    house.call("start", "Add OAuth login", "--answer", "auth_strategy=OAuth", "--accept")
+    house.call("start", "Add OAuth login", "--answer", "auth_strategy=OAuth", "--accept", "--again")
     (session_id,) = [one["session_id"] for one in house.call("sessions", "--json").json["sessions"]]
     assert house.show(session_id)["status"] == "proposed"
     file = session_file(house, session_id)
     before = file.read_bytes()
-    assert house.call("accept", session_id, "--by", "Ada").code == 0
+    assert house.call("accept", "--again", session_id, "--by", "Ada").code == 0
     assert file.read_bytes().startswith(before)
     assert file.read_text() == house.call("admin", "export", session_id).out
 
@@ -81,7 +81,7 @@ def test_no_session_is_written_through_a_link(house: Project, tmp_path: Path, pl
     link.parent.mkdir(parents=True)
     link.symlink_to(outside if place == SESSIONS else outside / "file")
     house.call("answer", session_id, "OAuth")
-    done = house.call("accept", session_id, "--by", "Ada")
+    done = house.call("accept", "--again", session_id, "--by", "Ada")
     assert not any(outside.iterdir())
     assert ".sessions" in done.err
     link.unlink()
@@ -335,7 +335,15 @@ def test_a_file_under_another_name_or_of_another_project_is_left_out(
     clone.decided("Use a database", key="db_type=MySQL")
     env = {"PREFLIGHTS_PROJECT": "other", "PREFLIGHTS_DATABASE_URL": str(tmp_path / "other.db")}
     house.call(
-        "start", "Add SSO", "--answer", "auth_strategy=JWT", "--accept", "--by", "Ada", env=env
+        "start",
+        "Add SSO",
+        "--answer",
+        "auth_strategy=JWT",
+        "--accept",
+        "--again",
+        "--by",
+        "Ada",
+        env=env,
     )
     files = {*(house.folder / SESSIONS).glob("*.jsonl")}
     (foreign,) = files - {session_file(house, decided)}
@@ -419,7 +427,7 @@ def test_a_colleague_s_erasure_waits_for_consent(
 
 
 def test_a_kill_between_record_session_file_and_log_loses_nothing(house: Project) -> None:
-    words = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada", "--json")
+    words = ("--answer", "auth_strategy=OAuth", "--accept", "--again", "--by", "Ada", "--json")
     for n in range(1, 60):
         kill = ("python", "-m", "tests.cli.killing", str(n))
         root = str(Path(__file__).parents[2])
@@ -474,7 +482,7 @@ def test_what_is_recorded_while_git_s_folder_is_read_only_is_found_again(
     looked = sealed("show", decided)
     assert (looked.code, looked.err) == (0, "")
     open_session = house.started_session("Add SSO")
-    words = ("--answer", "db_type=MySQL", "--accept", "--by", "Ada", "--json")
+    words = ("--answer", "db_type=MySQL", "--accept", "--again", "--by", "Ada", "--json")
     done = sealed("start", "Use a database", *words)
     assert done.code == 0
     assert done.err.startswith("warning: git's folder is read-only: the log is ")
@@ -510,7 +518,7 @@ def test_a_session_that_grew_on_both_sides_holds_up_no_other(
     both = house.started_session("Add SSO")
     assert sealed("answer", both, "JWT").code in (0, 3)
     assert house.call("answer", both, "OAuth").code in (0, 3)
-    words = ("--answer", "db_type=MySQL", "--accept", "--by", "Ada", "--json")
+    words = ("--answer", "db_type=MySQL", "--accept", "--again", "--by", "Ada", "--json")
     new = sealed("start", "Use a database", *words).json["session_id"]
     env = {"XDG_STATE_HOME": str(tmp_path / "state")}
     done = house.call("sync", "--yes", env=env)
@@ -536,7 +544,7 @@ def test_what_only_a_file_holds_is_marked_for_agents_as_in_decisions(
     house: Project, tmp_path: Path
 ) -> None:
     words = ("--question", "Which broker?", "--option", "RabbitMQ", "--option", "Kafka")
-    answer = ("--answer", "custom.broker=RabbitMQ", "--accept", "--by", "Ada")
+    answer = ("--answer", "custom.broker=RabbitMQ", "--accept", "--again", "--by", "Ada")
     done = house.call("start", "Queue the mails", *words, "--topic", "Broker", *answer)
     assert done.code == 0, done.err
     committed(house)

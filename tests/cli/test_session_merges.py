@@ -69,7 +69,7 @@ def test_the_inbox_lists_what_files_say_beyond_the_log_or_otherwise(
     house: Project, clone: Project, decided: str
 ) -> None:
     clone.decided("Add SSO", "--supersedes", decided)
-    words = ("--answer", "db_type=MySQL", "--accept", "--json")
+    words = ("--answer", "db_type=MySQL", "--accept", "--again", "--json")
     proposed = clone.call("start", "Use a database", *words).json["session_id"]
     brought(house, clone, decided, proposed)
     found = house.call("inbox", "--json").json
@@ -78,7 +78,7 @@ def test_the_inbox_lists_what_files_say_beyond_the_log_or_otherwise(
     assert (row["session_id"], row["kind"]) == (proposed, "proposal")
     assert (row["file"][-18:-6], row["command"]) == (proposed[-12:], "preflights sync")
     assert "its file goes on beyond the log" in house.call("inbox").out
-    assert "no proposal waits" in house.call("accept", "--by", "Ada").err
+    assert "no proposal waits" in house.call("accept", "--again", "--by", "Ada").err
     house.decided("Add passkeys for auth", "--supersedes", decided)
     brought(house, clone, decided)
     assert "its file and the log hold different events" in house.call("inbox").out

@@ -65,6 +65,7 @@ def test_what_can_name_another_session_is_known_of_every_event_that_ships() -> N
     }
     assert found == {
         "clarification.decision_acknowledged.v2",
+        "clarification.decision_kept.v1",
         "clarification.intention_declared.v2",
         "compiler.pass_begun.v1",
         "compiler.plan_approved.v1",

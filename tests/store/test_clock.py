@@ -287,7 +287,7 @@ def negative(value: Any) -> list[Any]:
             return []
 
 
-DECIDE: Final = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada Lovelace")
+DECIDE: Final = ("--answer", "auth_strategy=OAuth", "--accept", "--again", "--by", "Ada Lovelace")
 LOOKS: Final = (
     ("sessions", "--json"),
     ("show", "last", "--json"),

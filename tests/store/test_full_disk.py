@@ -202,7 +202,7 @@ def refused(done: Result, *words: str) -> None:
     assert "Traceback" not in done.err
 
 
-DECIDE: Final = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada Lovelace")
+DECIDE: Final = ("--answer", "auth_strategy=OAuth", "--accept", "--again", "--by", "Ada Lovelace")
 
 
 @pytest.mark.parametrize("left", [0, TO_LOOK])
@@ -298,7 +298,7 @@ def test_who_reads_a_projection_that_cannot_be_written_gets_the_same_rows(
     assert {(done.code, done.err) for done in found} == {(0, "")}
     assert len(found[0].json["decisions"]) == 1
     with closing(SqlStore(env["PREFLIGHTS_DATABASE_URL"], Clock(), Salt())) as store:
-        assert SqlFollowing(store).counts()["waiting"] == 1, "nothing could be kept"
+        assert SqlFollowing(store).counts()["waiting"], "nothing could be kept"
     disk.make_room()
     assert [house.call(*look, env=env) for look in looks] == found
     with closing(SqlStore(env["PREFLIGHTS_DATABASE_URL"], Clock(), Salt())) as store:

@@ -54,7 +54,7 @@ class Choosing:
     def is_accepted(self, step: Step) -> bool:
         """Whether a person accepted just now."""
         state: State = step.handle.session.state
-        return accepted(state) and bool(step.decisions) and not self.open
+        return accepted(state) and bool(step.decisions)
 
     def completed(self, first: Proposed) -> Proposed | None:
         """The acknowledgement with what a person chose; None where a choice is missing.
@@ -90,7 +90,7 @@ class Choosing:
         Raises:
             Refused: something was.
         """
-        if self._said:
+        if self._said.supersedes or self._said.keeps or self._said.exceptions:
             message = "only a person supersedes a decision, or keeps it beside another"
             is_agent = self._request.actor.kind == "agent"  # it gives no --by
             raise Refused(message, code="agent_at_work" if is_agent else "person_chooses")

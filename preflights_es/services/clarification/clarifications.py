@@ -31,6 +31,7 @@ from preflights_es.workflows.clarification.events import (
     DecisionSuperseded,
     IntentionDeclared,
     Known,
+    KnownLine,
     ReferenceRenumbered,
 )
 from preflights_es.workflows.clarification.quotes import words
@@ -48,6 +49,18 @@ if TYPE_CHECKING:
 
 ONLY: Final = "only clarifications can be accepted"
 KNOWN_MAX: Final = 20  # accepted decisions that a model is told of
+
+
+def _named_known(told: tuple[KnownLine, ...], typed: str) -> KnownLine | None:
+    """What was said first and is called so."""
+    number = typed.casefold().removeprefix("adr-").lstrip("0")
+    for place, one in enumerate(told, 1):
+        old = one.kept
+        names = {one.path, PurePosixPath(one.path).name, old.uid, old.uid[-8:], old.session_id}
+        is_numbered = typed.casefold().startswith("adr-") and str(old.number) == number
+        if typed == str(place) or is_numbered or (typed and typed in names):
+            return one
+    return None
 
 
 def clarifications_of(request: Request) -> Clarifications:
@@ -74,6 +87,7 @@ class Clarifications(Acceptances):
         title: str = "",
         observed: Observed | None = None,
         scope: str = "",
+        told: Callable[[], tuple[KnownLine, ...]] = tuple,
         check: Callable[[Input], None] = lambda _: None,
     ) -> Step:
         """Begin a session.
@@ -85,6 +99,7 @@ class Clarifications(Acceptances):
             title: of that task; it is the intention where that is empty.
             observed: where an agent asked the question, if not here.
             scope: what the decision is for, where the actor says so.
+            told: decisions in force that are said first.
             check: refuses it before it is recorded.
 
         Raises:
@@ -105,7 +120,12 @@ class Clarifications(Acceptances):
                 related = self._replaceable(supersedes, file)
             elif supersedes:
                 old, related = self._supersedable(supersedes)
-            read = {"known": self._known(setup), "supersedes_source": old.source if old else None}
+            read: dict[str, Any] = {
+                "known": self._known(setup),
+                "supersedes_source": old.source if old else None,
+            }
+            others = (one for one in told() if not session_id or one.kept.session_id != session_id)
+            read |= {"told": lines} if (lines := tuple(others)) else {}
             return {"supersedes": related, "supersedes_file": file, **read, **given}
 
         is_titled = bool(title and not intention)
@@ -178,6 +198,24 @@ class Clarifications(Acceptances):
             is_same=choosing.is_said if choosing else None,
             relays=relays,
         )
+
+    def keep_known(self, handle: Handle, typed: str) -> Step:
+        """End a session with a decision that was said first.
+
+        Args:
+            typed: its number in that list, `ADR-0003`, its uid or session, or a record's path.
+
+        Raises:
+            Refused: none of those that were said is called so.
+        """
+        state: State = handle.session.state
+        one = _named_known(state.told, typed)
+        if one is None:
+            names = ", ".join(one.line.partition(" ")[0] for one in state.told) or "none"
+            message = f"{typed!r} was not said to be in force here: {names}"
+            raise Refused(message, code="not_known", typed=typed)
+        said = {"kept": one.kept, "since": one.since, "source": one.source}
+        return self.submitted(handle, DecisionKept, said)
 
     def kept(self, step: Step, choosing: Choosing) -> Step:
         """The step after an acceptance; where a decision in force says the same, that is kept."""

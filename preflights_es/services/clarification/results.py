@@ -16,7 +16,7 @@ from preflights_es.core.times import iso
 from preflights_es.core.views import Language
 from preflights_es.runtime.runner import Handle
 from preflights_es.services.results import NOT_EXPECTED, Result, Session, answer_refused
-from preflights_es.workflows.clarification.events import ChangeRefused
+from preflights_es.workflows.clarification.events import ChangeRefused, KnownLine
 from preflights_es.workflows.clarification.reasons import RATIONALE_MAX
 from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.values import (
@@ -91,6 +91,32 @@ class Recommendation(Result, frozen=True):
     by: Actor
 
 
+class KnownDecision(Result, frozen=True):
+    """A decision in force that is said before anything is asked."""
+
+    line: str
+    session_id: str
+    """Empty for a record of another tool."""
+    uid: str
+    number: int | None
+    path: str
+    """Of a record of another tool; else empty."""
+    same_place: bool
+
+    @classmethod
+    def of(cls, one: KnownLine) -> KnownDecision:
+        """As the session has it."""
+        old = one.kept
+        return cls(
+            line=one.line,
+            session_id=old.session_id,
+            uid=old.uid,
+            number=old.number,
+            path=one.path,
+            same_place=one.is_here,
+        )
+
+
 class RelatedDecision(Result, frozen=True):
     """A decision in force, and how the one that is accepted stands to it."""
 
@@ -159,6 +185,7 @@ class Clarification(Session, frozen=True, kw_only=True):
     also_supersedes: tuple[Related, ...]
     kept: tuple[Beside, ...]
     keeps: Related | None
+    known: tuple[KnownDecision, ...]
     related: tuple[RelatedDecision, ...]
     artifacts: tuple[str, ...]
     recommended: Recommendation | None
@@ -182,6 +209,7 @@ class Clarification(Session, frozen=True, kw_only=True):
             "also_supersedes": state.also_supersedes,
             "kept": state.kept,
             "keeps": state.keeps.kept if state.keeps else None,
+            "known": tuple(map(KnownDecision.of, state.told)),
             "related": (),
             "recommended": _recommended(state),
             "artifacts": (view.written.path,) if view.written else (),

@@ -48,6 +48,7 @@ def start(
     reasons: Reasons | None = None,
     choices: Choices | None = None,
     scope: str = "",
+    keep_known: str | None = None,
 ) -> Session:
     """Begin one with an intention.
 
@@ -63,6 +64,7 @@ def start(
         reasons: why it is decided so.
         choices: with `accepts`, what becomes of decisions in force that differ.
         scope: what the decision is for.
+        keep_known: the decision in force that is kept, of those that are said first.
 
     Raises:
         Refused: it cannot be recorded.
@@ -81,6 +83,8 @@ def start(
     settings = request.process.settings
     tables = settings.of(WORKFLOW)
     listed = _listed(request, task) if task else None
+    from preflights_es.services.clarification.knowing import known
+
     if written:
         from preflights_es.services.clarification.written import asking
 
@@ -95,12 +99,15 @@ def start(
         item=_read(listed) if listed else None,
         title=listed.item.title if listed else "",
         scope=one_line(scope).strip(),
+        told=lambda: known(request, text, tables, scope, written),
         check=partial(_check, listed, answers),
     )
     if written:
         from preflights_es.services.clarification.written import recommended
 
         step = recommended(own, step, written)
+    if keep_known and not step.handle.session.state.keeps:
+        return filed(request, own.keep_known(step.handle, keep_known))
     if answers:
         step = own.answer(step.handle, addressed(answers, asked_in(step.handle)))
     accepts = accepts and not step.handle.session.state.question
@@ -140,6 +147,21 @@ def _check(listed: Listed | None, answers: Pairs, new: Input) -> None:
             message = f"{id_} is {what}, expected an open task"
             raise Refused(message, code="no_open_task", typed=id_)
     check_taken(WORKFLOW, answers, new)
+
+
+def keep(request: Request, session: str, typed: str) -> Session:
+    """End a session with a decision in force that was said before anything was asked.
+
+    Args:
+        typed: its number in that list, `ADR-0003`, its uid, or a record's path.
+
+    Raises:
+        Refused: none of those is called so, or the session takes nothing any more.
+    """
+    own = clarifications_of(request)
+    handle = request.sessions.load(session)
+    own.refuse_other(handle, WORKFLOW, "only a decision is kept")
+    return filed(request, own.keep_known(handle, typed))
 
 
 def accept(

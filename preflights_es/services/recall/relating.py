@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
+from preflights_es.core.names import canonical
+from preflights_es.core.text import one_line, shown
 from preflights_es.projections.decisions import decision
 from preflights_es.runtime.runner import Handle
 from preflights_es.services.foreign_row import ForeignRow
 from preflights_es.services.process import Process
 from preflights_es.services.recall.searching import Search
+from preflights_es.services.recall.variants import stems
 from preflights_es.services.request import Request
 from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.titles import title_of
+from preflights_es.workflows.clarification.topics import value_of
 from preflights_es.workflows.recall import rules
 from preflights_es.workflows.recall.ranking import relates
 
@@ -34,6 +38,9 @@ def tell_related(request: Request, handle: Handle, known: Collection[str]) -> No
     search = Search(process, without=handle.session_id)
     former = state.supersedes.session_id if state.supersedes else ""
     apart = {handle.session_id, former, *known, *process.projector.proposals()}
+    for path, title in _differing(search, state, words):
+        text = f"perhaps contradicts {shown(path)}: {title}"
+        request.notice("perhaps_contradicts", text, path=path)
     names: list[str] = []
     for match in search.matches(words, relates, widens=False):
         record = search.records.of.get(match.uid) if search.records else None
@@ -60,3 +67,25 @@ def _record(row: ForeignRow, replaced: str) -> list[str]:
     if not row.is_held or row.path.rpartition("/")[2] == replaced:
         return []
     return [f"{row.title} ({row.path})"]
+
+
+def _differing(search: Search, state: State, words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Path and title of records in force whose titles name another value for the same.
+
+    A title is read by the forms and names of the rules alone, so it is never more than *perhaps*.
+    """
+    if search.records is None or state.patch is None or state.pack is None:
+        return
+    place = stems(state.scope)
+    having = {row["uid"] for row in search.records.rows(words)}
+    for path in sorted(having):
+        row = search.records.of[path]
+        if not row.is_held or path.rpartition("/")[2] == state.supersedes_file:
+            continue
+        named = value_of(row.title, state.patch.category, state.inlined)
+        if not named or any(canonical(v) == canonical(named) for _, v in state.patch.fields):
+            continue
+        of_title = stems(row.title)
+        is_at = (own <= others for own, others in zip(place, of_title, strict=False))
+        if not place or any(is_at):
+            yield path, shown(one_line(row.title))

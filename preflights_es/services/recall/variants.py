@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
+from threading import Lock
 from typing import Any, Final
 
 from preflights_es.core.names import also_called
@@ -107,18 +108,21 @@ def _stems(word: str) -> frozenset[str]:
     return frozenset(stemmer.stemWord(word) for stemmer in _stemmers())
 
 
+_importing: Final = Lock()
+
+
 @cache
 def _stemmers() -> tuple[Any, ...]:
     # The package reads its 33 languages when it is imported, which takes longer than a whole
     # search; its modules import only one another, so the two are read from its folder.
-    found = find_spec("snowballstemmer")
-    assert found is not None, "a dependency"
-    package = sys.modules.setdefault("snowballstemmer", module_from_spec(found))
-    is_hollow = not hasattr(package, "stemmer")
-    try:
-        english = import_module("snowballstemmer.english_stemmer")
-        german = import_module("snowballstemmer.german_stemmer")
-    finally:
-        if is_hollow:  # other programs find the package whole
-            del sys.modules["snowballstemmer"]
+    with _importing:
+        found = find_spec("snowballstemmer")
+        assert found is not None, "a dependency"
+        package = sys.modules.setdefault("snowballstemmer", module_from_spec(found))
+        try:
+            english = import_module("snowballstemmer.english_stemmer")
+            german = import_module("snowballstemmer.german_stemmer")
+        finally:
+            if not hasattr(package, "stemmer"):  # other programs find the package whole
+                del sys.modules["snowballstemmer"]
     return english.EnglishStemmer(), german.GermanStemmer()

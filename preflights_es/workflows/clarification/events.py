@@ -51,6 +51,23 @@ class Known(Value, frozen=True):
     """The session that it was read from; None in logs from before it was recorded."""
 
 
+class KnownLine(Value, frozen=True, kw_only=True):
+    """A decision in force that is said before anything is asked."""
+
+    line: str
+    """Its number or path, title, day and reason; at most `LINE_MAX` characters."""
+    kept: Related
+    """Without a session for a record of another tool."""
+    since: Whole
+    """When it was accepted, in microseconds since 1970 UTC; 0 where that is not known."""
+    is_here: bool
+    """Whether it is at the same place: of the topic that is asked about, and for the same."""
+    source: SessionSource | None = None
+    """Its session, as it was read."""
+    path: str = ""
+    """Of the file of a record of another tool."""
+
+
 # 1. Inputs -----------------------------------------------------------------------------------
 
 
@@ -94,6 +111,8 @@ class IntentionDeclared(Input, frozen=True):
     """Where an agent asked the question, if it was not asked here; not written otherwise."""
     scope: str | UnsetType = UNSET
     """What the decision is for, where the actor says so beside the intention."""
+    told: tuple[KnownLine, ...] | UnsetType = UNSET
+    """Decisions in force that were said first; not written where there are none."""
 
 
 class AnswersGiven(Answers, frozen=True):
@@ -181,9 +200,10 @@ class DecisionKept(Input, frozen=True):
     tag: ClassVar[str] = "clarification.decision_kept.v1"
     verb: ClassVar[str] = "kept a decision in"
     kept: Related
+    """Without a session for a record of another tool."""
     since: Whole
-    """When it was accepted, in microseconds since 1970 UTC."""
-    source: SessionSource
+    """When it was accepted, in microseconds since 1970 UTC; 0 where that is not known."""
+    source: SessionSource | None
     """Its session, as it was read."""
 
 

@@ -122,6 +122,7 @@ def _after_intention(state: State, new: IntentionDeclared) -> State:
         redacted=state.redacted.plus(*new.redacted),
         led=completion_step.opened(new.setup),
         known=new.known,
+        told=() if new.told is UNSET else new.told,
         pack=new.pack,
         inlined=new.inlined,
     )

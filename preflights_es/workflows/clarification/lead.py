@@ -81,6 +81,8 @@ def _surroundings(state: State) -> str:
     if state.known:
         lines += ["", "Accepted decisions:"]
         lines += [f"* {known.title} ({_shown(known.patch)})" for known in state.known]
+    if state.told:
+        lines += ["", "In force, perhaps related:", *(f"* {one.line}" for one in state.told)]
     return "\n".join(lines)
 
 

@@ -33,7 +33,7 @@ def quotes(event: Event) -> tuple[Quoted, ...]:
             return tuple(
                 Quoted("kept" if keeps else "supersedes", old.session_id) for keeps, old in found
             )
-        case DecisionKept(kept=kept):
+        case DecisionKept(kept=kept) if kept.session_id:
             return (Quoted("kept", kept.session_id),)
         case DecisionSuperseded(by=by):
             return (Quoted("superseded_by", by.session_id),)

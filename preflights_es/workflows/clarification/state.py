@@ -17,6 +17,7 @@ from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.events import (
     DecisionKept,
     Known,
+    KnownLine,
     QuestionSuggested,
     RecommendationNoted,
     TopicsFound,
@@ -74,6 +75,8 @@ class State(msgspec.Struct, frozen=True, gc=False):
     led: Led = Led()
     """Who leads, and the conversation with whom."""
     known: tuple[Known, ...] = ()
+    told: tuple[KnownLine, ...] = ()
+    """Decisions in force that were said first."""
     framed: QuestionSuggested | None = None
     """The model's category and question, while its category holds."""
     writer: Actor | None = None

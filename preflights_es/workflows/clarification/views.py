@@ -15,6 +15,7 @@ from preflights_es.core.rationale import Rationale
 from preflights_es.core.text import one_line
 from preflights_es.core.views import Language, Question, Reached, View, taken_out
 from preflights_es.workflows.clarification import rules
+from preflights_es.workflows.clarification.events import KnownLine
 from preflights_es.workflows.clarification.evolve import evolve
 from preflights_es.workflows.clarification.state import State, accepted, is_due
 from preflights_es.workflows.clarification.stated import named_for, response_of, topics_of
@@ -57,6 +58,8 @@ class ClarificationView(View, frozen=True, kw_only=True):
     rationale: Rationale
     scope: str = ""
     """What the decision is for; empty for the whole project."""
+    known: tuple[KnownLine, ...] = ()
+    """Decisions in force that were said first, at most three."""
     topic: str = ""
     """The category that the pack's topic leads to; empty without one."""
     topics: tuple[str, ...] = ()
@@ -135,6 +138,7 @@ def view(state: State) -> ClarificationView:
         title=one_line(title_of(state)),
         rationale=state.rationale,
         scope=state.scope,
+        known=state.told,
         **_found(state),
         written=state.written,
         observed=state.observed,

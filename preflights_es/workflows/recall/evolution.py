@@ -26,6 +26,11 @@ OPEN: Final = ("description", "decision")
 """Fields of the category Other that are asked without a topic."""
 
 
+def is_same(one: tuple[frozenset[str], ...], other: tuple[frozenset[str], ...]) -> bool:
+    """Whether two scopes say the same: as English or as German, by the stems of their words."""
+    return one == other or any(own == others for own, others in zip(one, other, strict=False))
+
+
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """What the rules look at of a decision."""
 
@@ -41,8 +46,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
     def is_at(self, other: Decision) -> bool:
         """Whether both have the same scope."""
-        both = zip(self.scope, other.scope, strict=False)
-        return self.scope == other.scope or any(own == others for own, others in both)
+        return is_same(self.scope, other.scope)
 
 
 def evolution(new: Decision, old: Decision) -> Evolution:

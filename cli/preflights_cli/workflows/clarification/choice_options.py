@@ -56,5 +56,4 @@ def chosen(
             message = f"--keep: found {one!r}, expected DECISION=REASON"
             raise click.UsageError(message)
         keeps.append((typed.strip(), reason))
-    said = Choices(supersedes, tuple(keeps), exceptions, again)
-    return said if said or again else None
+    return Choices(supersedes, tuple(keeps), exceptions, again) or None

@@ -9,7 +9,7 @@ from preflights_cli.common import Voice
 from preflights_cli.dialogue import Left, answered, conversed, line, taken
 from preflights_cli.rendering import describe, exit_code, say_refusals
 from preflights_cli.spoken import Say, spoken
-from preflights_cli.workflows.clarification import reasons
+from preflights_cli.workflows.clarification import known, reasons
 from preflights_cli.workflows.clarification.choices import resolved
 from preflights_cli.workflows.clarification.display import own, values, why
 from preflights_es.core.evolution import Choices
@@ -38,6 +38,7 @@ def run(
         Left, KeyboardInterrupt: the person left.
     """
     _say_detected(voice, session)
+    session, choices = known.asked(app, voice, session, choices)
     session = conversed(app, voice, session)
     return _ended(app, voice, session, accepting=accepting, by=by, choices=choices)
 
@@ -63,6 +64,7 @@ def _ended(
     draft, asked_of = "", None
     while session.can_accept:
         if own(session).patch != asked_of:
+            session = known.scope_asked(app, session)
             session, asked_of = reasons.asked(app, session), own(session).patch
         _say_proposal(voice, session)
         key = "a" if accepting else _key(spoken(session))

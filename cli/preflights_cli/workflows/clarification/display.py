@@ -13,7 +13,12 @@ from preflights_es.core.ids import short
 from preflights_es.core.rationale import Speaker, alternative_text
 from preflights_es.core.text import one_line, shown
 from preflights_es.core.views import Question
-from preflights_es.services.clarification.results import Clarification, RelatedDecision, Value
+from preflights_es.services.clarification.results import (
+    Clarification,
+    KnownDecision,
+    RelatedDecision,
+    Value,
+)
 from preflights_es.services.results import Session
 from preflights_es.workflows.clarification.rules import chose_other
 from preflights_es.workflows.clarification.values import COMPANION, OTHER, HeuristicsConfig
@@ -54,6 +59,8 @@ def describe(voice: Voice, session: Session) -> None:
         voice.say(f"  {shown(origin)}")
     for line in (*values(found.provenance, keyed=bool(found.to_do)), *why(found)):
         voice.say(f"  {line}")
+    for line in _in_force(found):
+        voice.say(f"  {line}")
     for path in found.artifacts:
         voice.say(f"  written to {shown(path)}")
     for line in _others(found):
@@ -69,6 +76,21 @@ def describe(voice: Voice, session: Session) -> None:
         voice.say(f"Nothing is accepted yet. Supersede what differs, or keep it and say why{each}:")
         for command in _choosing(session):
             voice.say(command)
+
+
+def _in_force(found: Clarification) -> Iterator[str]:
+    """What is said before a question, and what was kept in place of an answer."""
+    if found.questions:
+        for place, one in enumerate(found.known, 1):
+            yield f"{place}. {known_line(one)}"
+    if (kept := found.keeps) is not None:
+        name = f"ADR-{kept.number:04}" if kept.number else short(kept.uid) or "a record"
+        yield shown(f"{name} says so already: {one_line(kept.title)}")
+
+
+def known_line(one: KnownDecision) -> str:
+    """A decision in force that is said first, in one line."""
+    return shown(one.line if one.same_place else f"related: {one.line}")
 
 
 def tell_found(voice: Voice, session: Session) -> None:

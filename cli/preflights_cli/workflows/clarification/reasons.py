@@ -40,14 +40,14 @@ def asked(app: Request, session: Session) -> Session:
     """The session after the person was asked why; Enter skips it."""
     if own(session).patch is None or own(session).because is not None:
         return session
-    _drop_typed()
+    drop_typed()
     say = spoken(session)
     while (text := line(say("Why? (Enter to skip) "))).strip().casefold() in HELP:
         click.echo(say("Give the reason in your own words; Enter goes on without one."), err=True)
     return told(app, session, Reasons(text)) if text.strip() else session
 
 
-def _drop_typed() -> None:
+def drop_typed() -> None:
     """What was typed before the question was seen is no reason."""
     try:
         import termios

@@ -103,6 +103,12 @@ def _refuse_own(flags: Mapping[str, bool]) -> None:
     help="The decision that this one replaces; several with --accept.",
 )
 @choice_options
+@click.option(
+    "--keep-known",
+    metavar="DECISION",
+    callback=given,
+    help="Keep a decision in force that is said first; nothing new is decided.",
+)
 @click.option("--scope", metavar="TEXT", callback=given, help="What the decision is for.")
 @click.option("--task", metavar="TASK", callback=given, help="Clarify this open task of a note.")
 @click.option("--question", metavar="TEXT", callback=given, help="Ask this question of yours.")
@@ -135,6 +141,7 @@ def start_command(
     keep: tuple[str, ...],
     exceptions: tuple[str, ...],
     again: bool,
+    keep_known: str | None,
     scope: str | None,
     task: str | None,
     question: str | None,
@@ -182,6 +189,7 @@ def start_command(
         own = {"--accept": accepting, "--local": local, "--adr": adr, "--task": task is not None}
         own |= {"--question": written is not None, "--supersedes": bool(supersedes)}
         own |= {"--exception": bool(exceptions), "--again": again, "--scope": bool(scope)}
+        own |= {"--keep-known": bool(keep_known)}
         _refuse_own({**own, "--keep": bool(keep)})
         found = sessions.start(app, intention or "", name, wanted, strict=strict, reasons=why)
     else:
@@ -199,6 +207,7 @@ def start_command(
             reasons=why,
             choices=choices,
             scope=scope or "",
+            keep_known=keep_known,
         )
         if not found.is_recalled:
             display.tell_found(voice, found)

@@ -1,0 +1,84 @@
+"""What a person says at a terminal about decisions in force, before anything is asked."""
+
+from __future__ import annotations
+
+import click
+from msgspec.structs import replace
+
+from preflights_cli.common import Voice
+from preflights_cli.dialogue import HELP, Left, line
+from preflights_cli.spoken import Say, spoken
+from preflights_cli.workflows.clarification.display import known_line, own
+from preflights_cli.workflows.clarification.reasons import drop_typed
+from preflights_es.core.evolution import Choices
+from preflights_es.core.text import shown
+from preflights_es.services import sessions
+from preflights_es.services.clarification.results import KnownDecision
+from preflights_es.services.clarification.sessions import keep
+from preflights_es.services.request import Request
+from preflights_es.services.results import Session
+
+
+def asked(
+    app: Request, voice: Voice, session: Session, choices: Choices | None
+) -> tuple[Session, Choices | None]:
+    """The session once the person has seen what is in force, and what they chose about it.
+
+    Raises:
+        Left: the person leaves.
+    """
+    found = own(session)
+    if not found.known or not found.questions:
+        return session, choices
+    say = spoken(session)
+    voice.say(say("In force:"))
+    for place, one in enumerate(found.known, 1):
+        voice.say(f"  {place}. {known_line(one)}")
+    while True:
+        text = line(say("[k]eep it, [r]eplace it, Enter goes on: ")).strip().casefold()
+        key, _, rest = text.partition(" ")
+        if not text:
+            return session, choices
+        meant = _meant(found.known, rest) if key in ("k", "r") else None
+        if meant is None:
+            if text in ("l", "q", "\x1b"):
+                raise Left
+            _help(say, text, len(found.known))
+        elif key == "k":
+            place = found.known.index(meant) + 1
+            return keep(app, session.session_id, str(place)), choices
+        elif not meant.same_place:
+            name = meant.path or (f"ADR-{meant.number:04}" if meant.number else meant.uid)
+            told = "It is at another place: begin again with --supersedes {name}."
+            click.echo(say(told, name=shown(name)), err=True)
+        else:
+            before = choices or Choices()
+            return session, replace(before, supersedes=(*before.supersedes, meant.uid))
+
+
+def _meant(known: tuple[KnownDecision, ...], rest: str) -> KnownDecision | None:
+    """The one with the number that was typed; without one the first, which is the nearest."""
+    if not rest:
+        return known[0]
+    is_place = rest.isascii() and rest.isdigit() and 1 <= int(rest[:3]) <= len(known)
+    return known[int(rest) - 1] if is_place else None
+
+
+def _help(say: Say, text: str, most: int) -> None:
+    told = "k keeps the first, k 2 the second; r replaces it; Enter asks the question."
+    if text not in HELP:
+        told = "Give k, r or Enter; a number from 1 to {most} may follow."
+    click.echo(say(told, most=most), err=True)
+
+
+def scope_asked(app: Request, session: Session) -> Session:
+    """The session after the person was asked what the decision is for; Enter: the whole project."""
+    found = own(session)
+    key = next((one.key for one in found.provenance if one.field != "Category"), "")
+    if found.patch is None or found.scope or not key or found.kind != "adr":
+        return session
+    drop_typed()
+    text = line(spoken(session)("For what? (Enter: the whole project) ")).strip()
+    if not text or text.casefold() in HELP:
+        return session
+    return sessions.answer(app, session.session_id, [(f"{key}__scope", (text,))])

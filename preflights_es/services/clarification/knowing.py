@@ -1,0 +1,153 @@
+"""What is in force already, and is said before anything is asked (RESOLUTIONS 0.24).
+
+Decisions at the same place come first, then what memory finds: ours, and records of other tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from preflights_es.core.artifacts import Related
+from preflights_es.core.decision_record import Decided
+from preflights_es.core.errors import PreflightsError
+from preflights_es.core.questions import WrittenQuestion
+from preflights_es.core.source import Source
+from preflights_es.core.text import INTENTION_MAX, one_line, shortened, shown
+from preflights_es.core.times import iso
+from preflights_es.core.words import words
+from preflights_es.projections.decisions import decision
+from preflights_es.runtime.sanitizing import cleaned
+from preflights_es.services.foreign_row import ForeignRow
+from preflights_es.services.process import Process
+from preflights_es.services.recall.searching import Search
+from preflights_es.services.recall.variants import stems
+from preflights_es.services.request import Request
+from preflights_es.store.comparing import SqlComparing
+from preflights_es.workflows.clarification.events import KnownLine
+from preflights_es.workflows.clarification.pack import loaded
+from preflights_es.workflows.clarification.rules import detected as detect
+from preflights_es.workflows.clarification.topics import find
+from preflights_es.workflows.clarification.values import Heuristics
+from preflights_es.workflows.recall import rules
+from preflights_es.workflows.recall.evolution import is_same
+
+KNOWN_MAX: Final = 3
+FOUND_MAX: Final = 10  # matches of memory that are looked at
+PLACED_MAX: Final = 50  # decisions of a topic that are looked at
+LINE_MAX: Final = 200  # characters
+DAY: Final = len("2026-11-24")
+
+
+def known(
+    request: Request,
+    intention: str,
+    chosen: Heuristics,
+    scope: str = "",
+    written: WrittenQuestion | None = None,
+) -> tuple[KnownLine, ...]:
+    """At most three decisions in force, those at the same place first; none of a task.
+
+    Args:
+        scope: what the decision is for, where that is said beside the intention.
+        written: the question that an actor wrote.
+    """
+    about = _about(intention, chosen, written)
+    if about is None:
+        return ()
+    category, said = about
+    process = request.process
+    search = Search(process)
+    found: dict[str, KnownLine] = {}
+    apart = process.projector.proposals()
+    for session_id, one in _placed(process, category, scope or said) if category else ():
+        if session_id not in apart and (made := _line(process, session_id, one, is_here=True)):
+            found[session_id] = made
+    for match in search.matches(rules.wanted((intention,)), limit=FOUND_MAX, widens=False):
+        if len(found) >= KNOWN_MAX:
+            break
+        row = search.records.of.get(match.uid) if search.records else None
+        if row is not None:
+            found |= {row.path: _foreign(row)} if row.is_held else {}
+        elif match.session_id not in apart and match.session_id not in found:
+            of = _decided(process, match.session_id)
+            if of and (made := _line(process, match.session_id, of, is_here=False)):
+                found[match.session_id] = made
+    return tuple(found.values())[:KNOWN_MAX]
+
+
+def _about(
+    intention: str, chosen: Heuristics, written: WrittenQuestion | None
+) -> tuple[str, str] | None:
+    """The category of what is decided and what it is for; None of a task."""
+    if written is not None:
+        return written.topic, ""
+    if chosen.pack is None:
+        detected = detect(intention, chosen.tables)
+        return detected.category.name if detected else "", ""
+    found = find(intention, inlined=chosen.inlined)
+    if found.kind == "none":
+        return None
+    ids = (*(one.topic for one in found.stated), *found.topics)
+    topics = {topic.id: topic for topic in loaded(chosen.inlined).topics}
+    return next((topics[id_].category for id_ in ids if id_ in topics), ""), found.scope
+
+
+def _placed(process: Process, category: str, scope: str) -> Iterator[tuple[str, Decided]]:
+    """Decisions in force of a category and a scope."""
+    place = stems(scope)
+    log = SqlComparing(process.store)
+    for session_id, data in log.rows(process.project, words(category), PLACED_MAX):
+        one = msgspec.json.decode(data, type=Decided)
+        if one.category.casefold() != category.casefold() or not _is_in_force(one):
+            continue
+        if is_same(stems(one.scope or ""), place):
+            yield session_id, one
+
+
+def _decided(process: Process, session_id: str) -> Decided | None:
+    """The decision of a session, where it is in force."""
+    columns = process.following.columns("decisions")
+    for row in process.following.kept("decisions", session_id).rows:
+        one = decision(dict(zip(columns, row, strict=True))).decided
+        if _is_in_force(one):
+            return one
+    return None
+
+
+def _is_in_force(one: Decided) -> bool:
+    return one.standing == "accepted" and one.superseded_by is None and not one.imported_by
+
+
+def _line(process: Process, session_id: str, one: Decided, *, is_here: bool) -> KnownLine | None:
+    try:
+        head = process.store.head(session_id)
+    except PreflightsError:
+        head = None
+    if head is None:
+        return None
+    name = f"ADR-{one.number:04}" if one.number else one.uid[-8:]
+    at = max(one.acknowledged_at or 0, 0)
+    because = one.rationale.because
+    reason = f": {one_line(because.text)}" if because else ""
+    return KnownLine(
+        line=shortened(f"{name} {one_line(one.title)} ({iso(at)[:DAY]}){reason}", LINE_MAX),
+        kept=Related(one.uid, one.title, one.number, session_id),
+        since=at,
+        is_here=is_here,
+        source=Source(session_id, head.version, head.hash.hex()),
+    )
+
+
+def _foreign(row: ForeignRow) -> KnownLine:
+    title, _ = cleaned("the record's title", shown(one_line(row.title)), INTENTION_MAX)
+    said = f" ({row.date})" if row.date else ""
+    return KnownLine(
+        line=shortened(f"{shown(row.path)} {title}{said}", LINE_MAX),
+        kept=Related("", title, row.number),
+        since=0,
+        is_here=False,
+        path=row.path,
+    )
