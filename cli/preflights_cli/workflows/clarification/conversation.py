@@ -64,7 +64,8 @@ def _ended(
     draft, asked_of = "", None
     while session.can_accept:
         if own(session).patch != asked_of:
-            session = known.scope_asked(app, session)
+            if asked_of is None:
+                session = known.scope_asked(app, session)
             session, asked_of = reasons.asked(app, session), own(session).patch
         _say_proposal(voice, session)
         key = "a" if accepting else _key(spoken(session))
