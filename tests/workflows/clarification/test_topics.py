@@ -109,7 +109,7 @@ def test_a_topic_is_found_by_its_own_words() -> None:
 
 
 def test_one_word_names_no_topic_in_a_long_text() -> None:
-    text = "Each morning somebody copies what the cache of yesterday has into a sheet and mails it"
+    text = "Each morning the clerk copies what the cache of yesterday has into a sheet and mails it"
     assert find(f"{text} to us").kind == "open"
 
 
