@@ -33,6 +33,7 @@ from preflights_es.workflows.clarification.topics import find
 from preflights_es.workflows.clarification.values import Heuristics
 from preflights_es.workflows.recall import rules
 from preflights_es.workflows.recall.evolution import is_same
+from preflights_es.workflows.recall.ranking import concerns
 
 KNOWN_MAX: Final = 3
 FOUND_MAX: Final = 10  # matches of memory that are looked at
@@ -65,7 +66,8 @@ def known(
     for session_id, one in _placed(process, category, scope or said) if category else ():
         if session_id not in apart and (made := _line(process, session_id, one, is_here=True)):
             found[session_id] = made
-    for match in search.matches(rules.wanted((intention,)), limit=FOUND_MAX, widens=False):
+    wanted = rules.wanted((intention,))
+    for match in search.matches(wanted, concerns, limit=FOUND_MAX, widens=False):
         if len(found) >= KNOWN_MAX:
             break
         row = search.records.of.get(match.uid) if search.records else None

@@ -68,6 +68,11 @@ def answers(one: Scored) -> bool:
     return one.share >= SHARE or one.sure >= SURE
 
 
+def concerns(one: Scored) -> bool:
+    """Whether a decision is worth a line before a question: a rare word of it says what it is."""
+    return one.sure > SURE
+
+
 def relates(one: Scored) -> bool:
     """Whether two decisions may concern each other: one says much of what the other does."""
     return one.sure >= RELATED
