@@ -13,8 +13,8 @@ from preflights_es.core.words import words
 from preflights_es.workflows.recall.events import LearningAsked
 from preflights_es.workflows.recall.values import LEARNED_MAX, QUERIES_MAX, WORDS_MAX, Found
 
-OTHER: Final = "other"
-"""The category of whatever has none: it says nothing of a decision."""
+EMPTY: Final = ("other", "add", "introduce", "hinzufuegen", "einfuehren")
+"""The category of whatever has none, and verbs that begin any intention: they say nothing."""
 NOTHING: Final[Mapping[str, Evolution]] = MappingProxyType({})
 
 # 1. Asking -----------------------------------------------------------------------------------
@@ -28,7 +28,7 @@ def rewritten(question: str) -> tuple[str, ...]:
 
 def wanted(queries: Iterable[str]) -> tuple[str, ...]:
     """The words that are looked for, each once."""
-    found = [word for query in queries for word in words(query)[:WORDS_MAX] if word != OTHER]
+    found = [word for query in queries for word in words(query)[:WORDS_MAX] if word not in EMPTY]
     return tuple(dict.fromkeys(found))[: QUERIES_MAX * WORDS_MAX]
 
 
