@@ -26,10 +26,10 @@ def begun(log: Any) -> Any:
 
 
 @pytest.fixture
-def kafka(log: Any, begun: Any) -> Session:
+def kafka(log: Any, begun: Any) -> Any:
     """A decision in force, for something."""
     text = "Use Kafka for the domain events, because replay matters"
-    done: Session = begun(text, accepts=True, by="Ada")
+    done = begun(text, accepts=True, by="Ada")
     assert (done.status, done.scope) == ("accepted", "domain events")
     return done
 
