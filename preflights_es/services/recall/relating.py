@@ -14,9 +14,10 @@ from preflights_es.services.process import Process
 from preflights_es.services.recall.searching import Search
 from preflights_es.services.recall.variants import stems
 from preflights_es.services.request import Request
+from preflights_es.workflows.clarification.pack import loaded
 from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.titles import title_of
-from preflights_es.workflows.clarification.topics import value_of
+from preflights_es.workflows.clarification.topics import find
 from preflights_es.workflows.recall import rules
 from preflights_es.workflows.recall.ranking import relates
 
@@ -82,10 +83,19 @@ def _differing(search: Search, state: State, words: Sequence[str]) -> Iterator[t
         row = search.records.of[path]
         if not row.is_held or path.rpartition("/")[2] == state.supersedes_file:
             continue
-        named = value_of(row.title, state.patch.category, state.inlined)
+        named = _value_of(row.title, state.patch.category, state.inlined)
         if not named or any(canonical(v) == canonical(named) for _, v in state.patch.fields):
             continue
         of_title = stems(row.title)
         is_at = (own <= others for own, others in zip(place, of_title, strict=False))
         if not place or any(is_at):
             yield path, shown(one_line(row.title))
+
+
+def _value_of(title: str, category: str, inlined: str) -> str:
+    """The one value that a title names for a category; empty where it names none or several."""
+    found = find(title, inlined=inlined)
+    topics = {topic.id: topic.category for topic in loaded(inlined).topics}
+    named = found.stated or found.mentioned
+    values = {one.value for one in named if topics.get(one.topic) == category}
+    return values.pop() if len(values) == 1 else ""

@@ -78,15 +78,6 @@ def _stated(said: Statement, tongue: Language, known: Lexicon, words: list[Word]
     )
 
 
-def value_of(title: str, category: str, inlined: str = "") -> str:
-    """The one value that a title names for a category; empty where it names none or several."""
-    found = find(title, inlined=inlined)
-    topics = {topic.id: topic.category for topic in loaded(inlined).topics}
-    named = found.stated or found.mentioned
-    values = {one.value for one in named if topics.get(one.topic) == category}
-    return values.pop() if len(values) == 1 else ""
-
-
 def words_of(text: str) -> list[Word]:
     """The words of a text in its order, in full: letters and digits in a run."""
     found, ends = [], True

@@ -78,7 +78,9 @@ class Columns:
         joined = [one for one in (node.args.get("from_"),) if one]
         joined += [*(node.args.get("joins") or ()), *(node.args.get("laterals") or ())]
         for one in joined:
-            self._relation(one if isinstance(one, exp.Lateral) else one.this, scope, outer)
+            of = one if isinstance(one, exp.Lateral) else one.this
+            if of is not None:  # `FROM SELECT only`
+                self._relation(of, scope, outer)
         aliases = frozenset(
             self._name(one.args["alias"]) for one in node.expressions if isinstance(one, exp.Alias)
         )
@@ -113,7 +115,8 @@ class Columns:
                 made, written = Source(names), ""
                 self._look_within(node, (scope, *outer), frozenset())
             case _:  # a join in brackets
-                self._relation(node.this, scope, outer)
+                if isinstance(node.this, exp.Expr):
+                    self._relation(node.this, scope, outer)
                 made, written = NOTHING, ""
         called = self._name(alias.this) if alias is not None and alias.this else written
         if called or made is not NOTHING:
