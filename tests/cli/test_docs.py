@@ -225,7 +225,7 @@ def _typed(shop: Project, command: str, inputs: list[tuple[str, str]]) -> tuple[
     with terminal(shop, *shlex.split(command)[1:]) as t:
         for prompt, text in inputs:
             seen += t.expect(re.escape(prompt))
-            if prompt.startswith("["):
+            if prompt.startswith("[") and "Enter" not in prompt:
                 t.press(text)
             else:
                 t.type(text)
