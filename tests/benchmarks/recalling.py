@@ -60,7 +60,7 @@ def _among_many() -> Figure:
         program = [*PREFLIGHTS, "--db", "log.db"]
         pair = quickest(
             lambda: process_seconds([*program, "recall", QUESTION], str(bench)),
-            lambda: process_seconds([*program, "start", "Add a page", "--no-input"], str(bench)),
+            lambda: process_seconds([*program, "start", "Add a page", "--no-input"], str(bench), 3),
             ROUNDS,
         )
     name = f"preflights recall over {COUNT:,} decisions, against start --no-input"
