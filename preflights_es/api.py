@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from preflights_es.replay.replayer import Replay
     from preflights_es.services.brief import Brief
     from preflights_es.services.decisions import Decisions
+    from preflights_es.services.facts.facts import Facts
     from preflights_es.services.inbox import Inbox
     from preflights_es.services.recall.results import Recall
     from preflights_es.services.trail import TrailStep
@@ -330,6 +331,13 @@ class Preflights:
         from preflights_es.services.trail import trail
 
         return [told.step for told in trail(self.request(), session=session).steps]
+
+    @_checked
+    def facts(self) -> Facts:
+        """What the repository says of itself, as a session begins with it."""
+        from preflights_es.services.facts.facts import facts
+
+        return facts(self.request())
 
     def usage(
         self, *by: By, since: int | None = None, until: int | None = None, any_project: bool = False

@@ -70,6 +70,7 @@ class AsyncPreflights:
     replay = _threaded(Preflights.replay)
     trail = _threaded(Preflights.trail)
     usage = _threaded(Preflights.usage)
+    facts = _threaded(Preflights.facts)
     export = _threaded(Preflights.export)
 
     async def close(self) -> None:

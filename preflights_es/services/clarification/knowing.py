@@ -140,6 +140,7 @@ def _line(process: Process, session_id: str, one: Decided, *, is_here: bool) -> 
         since=at,
         is_here=is_here,
         source=Source(session_id, head.version, head.hash.hex()),
+        values=tuple(value for _, value in one.fields),
     )
 
 

@@ -186,6 +186,7 @@ class Clarification(Session, frozen=True, kw_only=True):
     kept: tuple[Beside, ...]
     keeps: Related | None
     known: tuple[KnownDecision, ...]
+    beside: tuple[tuple[str, str], ...]
     related: tuple[RelatedDecision, ...]
     artifacts: tuple[str, ...]
     recommended: Recommendation | None

@@ -21,6 +21,7 @@ from preflights_es.services.acceptance import begun, notice_agent
 from preflights_es.services.answers import Given, Pairs, addressed, asked_in, check_taken, pairs
 from preflights_es.services.clarification.choosing import Choosing
 from preflights_es.services.clarification.clarifications import Clarifications, clarifications_of
+from preflights_es.services.facts.facts import context_of
 from preflights_es.services.filing import filed
 from preflights_es.services.reasons import reasoned, taking, with_reasons
 from preflights_es.services.request import Request
@@ -93,6 +94,7 @@ def start(
         setup = request.setup(WORKFLOW, strict=strict)
     step = own.open(
         *(text, setup, tables),
+        context=context_of(request.process),
         language=settings.language if settings.is_language_said else None,
         mark=mark,
         supersedes=supersedes,

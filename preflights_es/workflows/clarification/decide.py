@@ -117,9 +117,10 @@ def _opened(state: State, new: IntentionDeclared) -> Decisions:
 
 def _topics_found(new: IntentionDeclared) -> TopicsFound:
     # Imported where a session of a pack begins: no other step needs its words.
+    from preflights_es.workflows.clarification.signals import own_names, with_present
     from preflights_es.workflows.clarification.topics import find
 
-    return find(new.intention, new.language, new.inlined)
+    return with_present(new, find(new.intention, new.language, new.inlined, own_names(new)))
 
 
 def _stated(state: State) -> Decisions:

@@ -66,6 +66,17 @@ class KnownLine(Value, frozen=True, kw_only=True):
     """Its session, as it was read."""
     path: str = ""
     """Of the file of a record of another tool."""
+    values: tuple[str, ...] | UnsetType = UNSET
+    """What it decided; not written where that is not known."""
+
+
+class Present(Value, frozen=True):
+    """A value that the repository has already."""
+
+    value: str
+    """In the spelling of the pack."""
+    sign: str
+    """What says so: `psycopg is in pyproject.toml`."""
 
 
 # 1. Inputs -----------------------------------------------------------------------------------
@@ -268,6 +279,8 @@ class TopicsFound(Decision, frozen=True):
     """What the stated value is for; empty for the whole project."""
     because: str = ""
     """Why, as the intention says it."""
+    present: tuple[Present, ...] | UnsetType = UNSET
+    """Values of the first topic that the repository has; not written where it has none."""
 
 
 class QuestionSuggested(Decision, frozen=True):

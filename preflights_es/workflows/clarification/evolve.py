@@ -125,6 +125,7 @@ def _after_intention(state: State, new: IntentionDeclared) -> State:
         told=() if new.told is UNSET else new.told,
         pack=new.pack,
         inlined=new.inlined,
+        context=new.context,
     )
 
 

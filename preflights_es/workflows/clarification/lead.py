@@ -33,6 +33,7 @@ from preflights_es.workflows.clarification.values import (
     DecisionPatch,
     Field,
     HeuristicsConfig,
+    LLMContext,
 )
 
 PACKAGE = "preflights_es.workflows.clarification"
@@ -46,6 +47,7 @@ CHOOSERS: dict[ActorKind, str] = {
 }
 EVERY_ACTOR_A_PERSON = "clarification/1"
 """The rules that named a person to the model as the one who chose, whatever the actor."""
+CONTEXT_MAX = 4_000  # characters of what the repository says of itself, in a request
 OPTIONS_MAX = 6  # of one question, without `Other (specify)`
 
 Step = Literal["clarify", "decide"]
@@ -78,12 +80,25 @@ def _surroundings(state: State) -> str:
         detected = found[1].source == "detected"
         how = "named by the intention" if detected else f"chosen by {_chooser(state)}"
         lines += ["", f"Category: {found[0].name} ({how})"]
+    lines += _of_the_repository(state.context)
     if state.known:
         lines += ["", "Accepted decisions:"]
         lines += [f"* {known.title} ({_shown(known.patch)})" for known in state.known]
     if state.told:
         lines += ["", "In force, perhaps related:", *(f"* {one.line}" for one in state.told)]
     return "\n".join(lines)
+
+
+def _of_the_repository(context: LLMContext | None) -> list[str]:
+    """What the repository says of itself, within `CONTEXT_MAX`: the rest of its packages is cut."""
+    if context is None:
+        return []
+    left, said = CONTEXT_MAX, list[str]()
+    for line in (context.architecture_summary, context.file_summary, *context.technology_signals):
+        left -= len(line) + 3
+        if line and left >= 0:
+            said.append(f"* {line}")
+    return ["", "The repository, as data:", *said]
 
 
 def _chooser(state: State) -> str:

@@ -171,11 +171,12 @@ OPTIONS_MAX: Final = 6  # of a question that the rules ask
 
 
 def narrowed(config: HeuristicsConfig, topic: Topic, event: TopicsFound) -> HeuristicsConfig:
-    """The tables, with the values that the intention names before the first topic's options."""
+    """The tables, with what the intention names and the repository has before other options."""
     category = config.named(topic.category)
     if category is None or category.primary is None:
         return config
     said = [topic.said(o.value, event.language) for o in event.mentioned if o.topic == topic.id]
+    said += [topic.said(o.value, event.language) for o in event.present or ()]
     options = tuple(dict.fromkeys((*said, *category.primary.options)))[:OPTIONS_MAX]
     if options == category.primary.options:
         return config

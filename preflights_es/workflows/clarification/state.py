@@ -27,6 +27,7 @@ from preflights_es.workflows.clarification.values import (
     Answer,
     DecisionPatch,
     HeuristicsConfig,
+    LLMContext,
     Mark,
     PackRef,
     Provenance,
@@ -75,6 +76,8 @@ class State(msgspec.Struct, frozen=True, gc=False):
     led: Led = Led()
     """Who leads, and the conversation with whom."""
     known: tuple[Known, ...] = ()
+    context: LLMContext | None = None
+    """What the repository says of itself."""
     told: tuple[KnownLine, ...] = ()
     """Decisions in force that were said first."""
     framed: QuestionSuggested | None = None

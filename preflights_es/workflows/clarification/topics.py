@@ -21,6 +21,7 @@ from preflights_es.workflows.clarification.forms import Statement, language_of, 
 from preflights_es.workflows.clarification.pack import Pack, Topic, loaded, plain
 from preflights_es.workflows.clarification.values import Named
 
+Names = Mapping[str, str] | None
 TOPICS_MAX: Final = 4  # topics that a session names
 WORDS_MAX: Final = 5  # of a name
 SHORT: Final = 14  # words of a text in which one word names a topic
@@ -36,17 +37,20 @@ class Word(NamedTuple):
     """Whether it has a capital that the start of a sentence does not explain."""
 
 
-def find(intention: str, language: Language | None = None, inlined: str = "") -> TopicsFound:
+def find(
+    intention: str, language: Language | None = None, inlined: str = "", own: Names = None
+) -> TopicsFound:
     """What an intention is about, by the shipped pack or the text of the team's own.
 
     Args:
-        language: where a person or a setting said it.
+        own: names that the project has, folded, each as it is written there.
     """
     tongue = language or language_of(intention)
     if tasks(intention):
         return TopicsFound(kind="none", language=tongue)
     known = lexicon(inlined)
-    said = stated(intention, known.name_of, known.names_any)
+    name_of = lambda text: known.name_of(text) or (own or {}).get(folded(text), "")  # noqa: E731
+    said = stated(intention, name_of, known.names_any)
     words = words_of(intention)
     if said is not None:
         return _stated(said, tongue, known, words)
@@ -64,15 +68,15 @@ def find(intention: str, language: Language | None = None, inlined: str = "") ->
 
 def _stated(said: Statement, tongue: Language, known: Lexicon, words: list[Word]) -> TopicsFound:
     topics = known.topics(words)
-    topic = known.topic_of(said.value, topics) or known.topic_of(said.replaced, topics)
-    topic = topic or (topics[0] if topics else None)
-    of = topic.id if topic else ""
+    of = known.topic_of
+    topic = of(said.value, topics) or of(said.replaced, topics) or next(iter(topics), None)
     own = topic is not None and known.is_called(topic, said.scope)
+    id_ = topic.id if topic else ""
     return TopicsFound(
         kind="stated",
         language=tongue,
-        stated=(Named(of, said.value),),
-        replaced=(Named(of, said.replaced),) if said.replaced else (),
+        stated=(Named(id_, said.value),),
+        replaced=(Named(id_, said.replaced),) if said.replaced else (),
         scope="" if own else said.scope,
         because=said.because,
     )
@@ -80,12 +84,10 @@ def _stated(said: Statement, tongue: Language, known: Lexicon, words: list[Word]
 
 def words_of(text: str) -> list[Word]:
     """The words of a text in its order, in full: letters and digits in a run."""
-    found, ends = [], True
-    last = 0
+    found, ends, last = list[Word](), True, 0
     for match in _WORD.finditer(text):
-        between = text[last : match.start()]
-        ends = ends or any(mark in between for mark in ".!?:\n")
-        written, last = match.group(), match.end()
+        ends |= any(mark in text[last : match.start()] for mark in ".!?:\n")
+        written, last = match[0], match.end()
         is_name = (written[0].isupper() and not ends) or (len(written) > 1 and written.isupper())
         found.append(Word(folded(written), is_name))
         ends = False
@@ -99,6 +101,7 @@ _CODE: Final = late_pattern(
 )
 
 
+T = TypeVar("T")
 Phrase = tuple[str, ...]
 
 
@@ -180,10 +183,7 @@ class Lexicon:
         return left in self._words and topic in [self._topics[at] for at in self._words[left]]
 
 
-Known = TypeVar("Known")
-
-
-def _hits(words: list[Word], table: Mapping[Phrase, Known]) -> Iterator[tuple[Word, Phrase, Known]]:
+def _hits(words: list[Word], table: Mapping[Phrase, T]) -> Iterator[tuple[Word, Phrase, T]]:
     """What a table has of a text, the longest at each place, with the first word there."""
     at = 0
     while at < len(words):

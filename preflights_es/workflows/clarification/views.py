@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import reduce
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from preflights_es.core.artifacts import Record, RecordField, Relations
 from preflights_es.core.completion_step import no_answer
@@ -15,7 +15,7 @@ from preflights_es.core.rationale import Rationale
 from preflights_es.core.text import one_line
 from preflights_es.core.views import Language, Question, Reached, View, taken_out
 from preflights_es.workflows.clarification import rules
-from preflights_es.workflows.clarification.events import KnownLine
+from preflights_es.workflows.clarification.events import KnownLine, TopicsFound
 from preflights_es.workflows.clarification.evolve import evolve
 from preflights_es.workflows.clarification.state import State, accepted, is_due
 from preflights_es.workflows.clarification.stated import named_for, response_of, topics_of
@@ -26,6 +26,9 @@ from preflights_es.workflows.clarification.values import (
     Named,
     Provenance,
 )
+
+if TYPE_CHECKING:  # imported where a session has a pack: its classes cost time
+    from preflights_es.workflows.clarification.pack import Topic
 
 FIRST_S: Final = -62_135_596_800
 LAST_S: Final = 253_402_300_799
@@ -60,6 +63,8 @@ class ClarificationView(View, frozen=True, kw_only=True):
     """What the decision is for; empty for the whole project."""
     known: tuple[KnownLine, ...] = ()
     """Decisions in force that were said first, at most three."""
+    beside: tuple[tuple[str, str], ...] = ()
+    """Options that stand first, each with why: the intention names it, the repository has it."""
     topic: str = ""
     """The category that the pack's topic leads to; empty without one."""
     topics: tuple[str, ...] = ()
@@ -181,7 +186,19 @@ def _found(state: State) -> dict[str, Any]:
         ),
         "replaced": found.replaced,
         "language": found.language,
+        "beside": _beside(found, topics),
     }
+
+
+def _beside(found: TopicsFound, topics: Mapping[str, Topic]) -> tuple[tuple[str, str], ...]:
+    """Why options stand first; the intention says more than the repository."""
+    first = topics.get(found.topics[0]) if found.topics else None
+    if first is None:
+        return ()
+    said = {first.said(one.value, found.language): one.sign for one in found.present or ()}
+    named = (one.value for one in found.mentioned if one.topic == first.id)
+    said |= {first.said(value, found.language): "named in the intention" for value in named}
+    return tuple(said.items())
 
 
 def _ended(state: State) -> str:

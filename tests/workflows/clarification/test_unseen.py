@@ -26,11 +26,18 @@ def stated(text: str) -> str:
     return canonical(found[0].value) if found else ""
 
 
-@pytest.mark.parametrize(("set_", "at_least"), [("forms", 98), ("free", 4)])
+@pytest.mark.parametrize(("set_", "at_least"), [("forms", 98), ("forms2", 96), ("free", 4)])
 def test_statements_in_the_forms_are_taken(set_: str, at_least: int) -> None:
     lines = sentences(set_)
     taken = [one for one in lines if stated(one["text"]) == canonical(one["value"])]
     assert len(taken) >= at_least, [one["text"] for one in lines if one not in taken]
+
+
+def test_nothing_is_taken_of_sentences_that_choose_nothing() -> None:
+    """Complaints, removals, regrets, questions, comparisons, negations, other languages."""
+    lines = sentences("nothing")
+    assert len(lines) == 400
+    assert [one["text"] for one in lines if stated(one["text"])] == []
 
 
 def test_a_topics_own_word_shows_a_menu_that_fits() -> None:
@@ -53,7 +60,7 @@ def decision(text: str) -> Decision:
     )
 
 
-@pytest.mark.parametrize(("set_", "at_least"), [("scopes", 82)])
+@pytest.mark.parametrize(("set_", "at_least"), [("scopes", 82), ("scopes2", 84)])
 def test_decisions_with_scopes_stand_to_each_other_as_labelled(set_: str, at_least: int) -> None:
     wrong, false = [], []
     for one in sentences(set_):

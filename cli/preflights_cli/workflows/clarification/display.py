@@ -191,10 +191,10 @@ def _companion(question: Question, value: str) -> str:
 
 
 def _beside(session: Session, option: str) -> str:
-    """Who recommends the option, and why."""
+    """Who recommends the option, and why; or what it is first for."""
     one = own(session).recommended
     if one is None or one.option != option:
-        return ""
+        return dict(own(session).beside).get(option, "")
     return f"recommended by {one.by.name or _KINDS[one.by.kind]}: {one.reason}"
 
 

@@ -1,0 +1,143 @@
+"""The facts of the repository, as people read them and as a session records them.
+
+Source: RESOLUTIONS 0.25 and seed 0, section 9 (`LLMContext`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from preflights_es.core.errors import PreflightsError, Refused
+from preflights_es.core.names import names
+from preflights_es.core.text import one_line, shortened, shown
+from preflights_es.core.words import folded
+from preflights_es.runtime.sanitizing import cleaned
+from preflights_es.services.facts.repository import Repository, repository
+from preflights_es.services.process import Process
+from preflights_es.services.records import foreign
+from preflights_es.services.request import Request
+from preflights_es.services.results import Result
+from preflights_es.settings.load import kept_facts
+from preflights_es.workflows.clarification.signals import Signal
+from preflights_es.workflows.clarification.values import LLMContext
+
+BYTES_MAX: Final = 8_000  # of what a session records
+ARCHITECTURE_MAX: Final = 2_000  # of these, of the README and the titles of records
+TEXT_MAX: Final = 10_000  # characters that are looked at for secrets
+TITLE_MAX: Final = 120
+RECORDS_MAX: Final = 15
+
+
+class Technology(Result, frozen=True):
+    """A package or an image that a file lists."""
+
+    name: str
+    product: str
+    """What it stands for, by the names that Preflights knows; empty where it knows none."""
+    path: str
+
+
+class Language(Result, frozen=True):
+    """A programming language and how many files are written in it."""
+
+    name: str
+    files: int
+
+
+class NotRead(Result, frozen=True):
+    """A file that says something, and was not read."""
+
+    path: str
+    why: str
+
+
+class Facts(Result, frozen=True, tag_field="format", tag="facts/1"):
+    """What the repository says of itself; products that Preflights knows come first."""
+
+    readme: str
+    """Its first paragraph; empty without one."""
+    languages: tuple[Language, ...]
+    ci: tuple[str, ...]
+    technologies: tuple[Technology, ...]
+    records: tuple[str, ...]
+    """Titles of the records that other tools wrote."""
+    not_read: tuple[NotRead, ...]
+
+
+def facts(request: Request) -> Facts:
+    """What is known of the repository; nothing of it is recorded."""
+    return _facts(request.process)
+
+
+def context_of(process: Process) -> LLMContext | None:
+    """The same as a session records it; None where the repository says nothing."""
+    found = _facts(process)
+    languages = ", ".join(f"{one.name} ({one.files} files)" for one in found.languages[:8])
+    ci = f"CI: {', '.join(found.ci)}" if found.ci else ""
+    titles = "; ".join(found.records)
+    said = (found.readme, f"Decision records: {titles}" if titles else "")
+    files = "; ".join(filter(None, (languages, ci)))
+    architecture = shortened(" ".join(filter(None, said)), ARCHITECTURE_MAX)
+    left = BYTES_MAX - len(files.encode()) - len(architecture.encode())
+    kept: list[str] = []
+    for one in found.technologies:
+        text = Signal(one.product, one.name, one.path).written()
+        left -= len(text.encode()) + 4  # quotes and a comma
+        if left < 0:
+            break
+        kept.append(text)
+    if not (files or architecture or kept):
+        return None
+    return LLMContext(files, tuple(kept), architecture)
+
+
+def _facts(process: Process) -> Facts:
+    settings = process.settings
+    is_whole = settings.repository is not None
+    found = repository(settings.root, kept_facts(), is_whole=is_whole)
+    return Facts(
+        readme=_text(found.readme),
+        languages=tuple(Language(name=name, files=files) for name, files in found.languages),
+        ci=found.ci,
+        technologies=tuple(_technologies(found)),
+        records=tuple(_titles(process)),
+        not_read=tuple(NotRead(path=shown(one.path), why=one.why) for one in found.unread),
+    )
+
+
+def _technologies(found: Repository) -> Iterator[Technology]:
+    products = {folded(package): one.name for one in names() for package in one.packages}
+    called = {folded(name): one.name for one in names() for name in (one.name, *one.aliases)}
+    first: dict[str, Technology] = {}
+    for one in found.listed:
+        for name in one.names:
+            bare = folded(name.partition(":")[0].rpartition("/")[2])
+            of = called.get(bare, "") if one.are_images else products.get(folded(name), "")
+            if name not in first and not _kinds(name) and one.path == shown(one.path):
+                first[name] = Technology(name=name, product=of, path=one.path)
+    yield from sorted(first.values(), key=lambda one: not one.product)
+
+
+def _titles(process: Process) -> Iterator[str]:
+    try:
+        rows = foreign(process, everything=False).rows
+    except PreflightsError:
+        return  # a folder that cannot be read is told of where records are listed
+    for row in rows[:RECORDS_MAX]:
+        yield shortened(_text(row.title), TITLE_MAX)
+
+
+def _text(text: str) -> str:
+    """A text of a stranger, on one line, without secrets; empty where it cannot be recorded."""
+    try:
+        return cleaned("a fact", shown(one_line(text)), TEXT_MAX)[0]
+    except Refused:
+        return ""
+
+
+def _kinds(name: str) -> tuple[str, ...]:
+    try:
+        return cleaned("a package", name, TEXT_MAX)[1]
+    except Refused:
+        return ("unfit",)
