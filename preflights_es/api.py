@@ -25,7 +25,7 @@ from preflights_es import bootstrap
 from preflights_es.core.errors import Refused
 from preflights_es.core.events import Actor, ActorKind
 from preflights_es.core.evolution import Choices
-from preflights_es.core.questions import WrittenQuestion
+from preflights_es.core.questions import Option, written_question
 from preflights_es.core.rationale import Alternative, Reasons
 from preflights_es.core.text import shortened, shown
 from preflights_es.services import sessions
@@ -119,9 +119,12 @@ class Preflights:
         workflow: str = "clarification",
         answers: Given | None = None,
         question: str | None = None,
-        options: Sequence[str] = (),
+        options: Sequence[str | Option] = (),
         recommend: tuple[str, str] | None = None,
         topic: str = "",
+        matters: str = "",
+        scope: str = "",
+        evidence: Sequence[str] = (),
         because: str = "",
         consequences: Sequence[str] = (),
         alternatives: Alternatives = (),
@@ -133,6 +136,9 @@ class Preflights:
             answers: by the key of their question, to what it will ask.
             question: what it asks first, as the program wrote it; with `options`, or free text.
             recommend: one of the options, and why.
+            matters: why the question matters: what depends on the answer.
+            scope: what the decision is for; empty for the whole project.
+            evidence: files and lines that the question follows from: `src/db.py:12-40`.
             topic: what the question is about: a category, or words of the program's own.
             because, consequences, alternatives: why; an alternative is a name with why it was
                 not chosen.
@@ -143,13 +149,15 @@ class Preflights:
             SettingsError: the provider of the settings lacks something; nothing is recorded.
         """
         written = (
-            WrittenQuestion(question, tuple(options), topic, recommend)
+            written_question(question, options, topic, recommend, matters, scope, evidence)
             if question is not None
             else None
         )
         why = _reasons(because, consequences, alternatives)
         request = self.request(key=key)
-        return sessions.start(request, text, workflow, answers or (), written=written, reasons=why)
+        return sessions.start(
+            request, text, workflow, answers or (), written=written, reasons=why, scope=scope
+        )
 
     @_checked
     def answer(

@@ -24,7 +24,13 @@ from preflights_es.core.items import ItemRef
 from preflights_es.core.lead import Lead, Setup
 from preflights_es.core.observed import Observed
 from preflights_es.core.ports import Provider
-from preflights_es.core.questions import WrittenQuestion
+from preflights_es.core.questions import (
+    Option,
+    Place,
+    Recommended,
+    WrittenQuestion,
+    written_question,
+)
 from preflights_es.core.rationale import Alternative
 from preflights_es.core.simulation import GENERATION
 from preflights_es.core.source import Source
@@ -46,7 +52,6 @@ from preflights_es.workflows.clarification.events import (
     DecisionKept,
     DecisionKeptBeside,
     DecisionSuperseded,
-    OptionRecommended,
     RationaleGiven,
 )
 from preflights_es.workflows.clarification.pack import NO_TABLES, STANDARD
@@ -63,6 +68,7 @@ from preflights_es.workflows.clarification.values import (
     Mark,
 )
 from preflights_es.workflows.clarification.written import response
+from tests.scripted import Reply, Scripted, asks
 
 FOLDER = Path(__file__).parent.parent / "replays"
 ADA = Actor("user", "Ada Lovelace")
@@ -133,6 +139,14 @@ class Recorder:
         self.asked = SimLLMProvider(seed, FaultConfig.parsed(faults), BANK)
         setup = Setup("0.1.0", decider or self.decider, "sim", lead=lead)
         step = self.by(actor).open(intention, setup, HeuristicsConfig())
+        self.order.append(step.handle.session_id)
+        return self.settled(step.handle)
+
+    def scripted(self, intention: str, *replies: Reply) -> Handle:
+        """A session that a model leads which says this in turn, as far as its first question."""
+        self.asked = Scripted(*replies)
+        setup = Setup("0.1.0", self.decider, "script", lead=Lead("script", "model-1"))
+        step = self.by().open(intention, setup, HeuristicsConfig())
         self.order.append(step.handle.session_id)
         return self.settled(step.handle)
 
@@ -298,7 +312,7 @@ def the_turns_are_used_up(r: Recorder) -> None:
 
 
 def a_local_backend_change_is_a_task(r: Recorder) -> None:
-    handle = r.answer(r.start("Split the backend service", mark="local"), api_style="REST")
+    handle = r.answer(r.start("Split the backend service", mark="task"), api_style="REST")
     r.accept(handle)
 
 
@@ -500,15 +514,34 @@ def text_from_everywhere(r: Recorder) -> None:
 
 
 def a_model_leads(r: Recorder) -> None:
-    handle = r.led("Keep orders safe", 3)
+    handle = r.led("Keep orders safe", 8)
     question = handle.session.state.question
     r.accept(r.settled(r.answer_all(handle, {question.id: question.options[0]})))
 
 
 def a_model_words_the_question_and_reads_a_second_field(r: Recorder) -> None:
-    handle = r.led("Keep orders in postgres with Prisma", 2)
+    handle = r.led("Keep orders in postgres with Prisma", 28)
     question = handle.session.state.question
     r.settled(r.answer_all(handle, {question.id: "My own way"}))
+
+
+def a_model_asks_again_reads_a_value_or_asks_nothing(r: Recorder) -> None:
+    """Three questions of which two follow an answer; what is said; and nothing to decide."""
+    more = {**asks("Database", "Which database?", "PostgreSQL", "SQLite"), "more": True}
+    tenants = {**asks("Tenancy", "One schema for each shop?", "Yes", "No"), "more": True}
+    ended = {"outcome": "nothing", "reason": "The answer settles it."}
+    fields = (("Type", "PostgreSQL"), ("Tenancy", "Yes"))
+    patch = {"category": "Database", "fields": [{"name": n, "value": v} for n, v in fields]}
+    r.decider = "clarification/3"
+    handle = r.scripted("Keep the orders of our shops", more, tenants, ended, patch)
+    handle = r.settled(r.answer_all(handle, {"db_type": "PostgreSQL"}))
+    r.accept(r.settled(r.answer_all(handle, {"custom.tenancy": "yes"})))
+    quote = "on Redis then"
+    said = {"outcome": "said", "topic": "Caching", "value": "Redis", "quote": quote}
+    patch = {"category": "Other", "fields": [{"name": "Caching", "value": "Redis"}]}
+    handle = r.scripted("Pages are cached, on Redis then, since it is there", said, patch)
+    r.accept(r.settled(r.answer_all(handle, {"custom.caching": "Redis"})))
+    r.scripted("Rename the button", {"outcome": "nothing", "reason": "It is a small task."})
 
 
 def a_model_is_asked_once_more(r: Recorder) -> None:
@@ -534,18 +567,27 @@ def an_agent_chose_the_category(r: Recorder) -> None:
 
 
 def an_agent_writes_the_question(r: Recorder) -> None:
-    """With a recommendation, and another that does not count; a person's answer is relayed."""
-    written = WrittenQuestion("Which cache?", ("Redis", "Memcached"), "Caching")
-    r.asked = GivenProvider("agent", response(written, HeuristicsConfig()))
+    """With all that a good question has; a person chooses another option, and it is relayed."""
+    written = WrittenQuestion(
+        "Which cache keeps the search fast?",
+        (
+            Option("Memcached", "A cache and nothing else.", "A second server to run."),
+            Option("Redis", "The sessions use it.", "It holds data that must not be evicted."),
+        ),
+        "Caching",
+        Recommended("Redis", "sessions use it"),
+        why="Every page waits for the search.",
+        scope="search",
+        consequences=("The search depends on the sessions' server.",),
+        evidence=(Place("app/search.py", "12-40"),),
+    )
+    r.asked = GivenProvider("agent", response(written))
     lead = Lead("agent", "claude-code 2.1", (("sha256", "00"),))
     r.decider = "clarification/3"
     setup = Setup("0.1.0", r.decider, "agent", lead=lead)
     step = r.by(CLAUDE).open("Speed up the search", setup, HeuristicsConfig())
     r.order.append(step.handle.session_id)
     handle = r.settled(step.handle)
-    for option, reason in (("redis", "sessions use it"), ("Hazelcast", "fast"), ("Redis", "TBD")):
-        said = {"option": option, "reason": reason}
-        handle = r.by(CLAUDE).submitted(handle, OptionRecommended, said).handle
     given = [("custom.caching", ("Memcached",))]
     handle = r.by(CLAUDE).answer(handle, given, relays=True).handle
     r.accept(r.accept(handle, CLAUDE))
@@ -554,9 +596,8 @@ def an_agent_writes_the_question(r: Recorder) -> None:
 def an_agent_asked_elsewhere(r: Recorder) -> None:
     """A question that a person answered in the agent, and one that timed out there."""
     r.decider = "clarification/3"
-    options = ("RabbitMQ", "Kafka")
-    written = WrittenQuestion("Which broker?", options, "Broker")
-    r.asked = GivenProvider("agent", response(written, HeuristicsConfig()))
+    written = written_question("Which broker?", ("RabbitMQ", "Kafka"), "Broker")
+    r.asked = GivenProvider("agent", response(written))
     setup = Setup("0.1.0", r.decider, "agent", lead=Lead("agent", "claude-code 2.1.300"))
     seen = Observed(
         channel="hook",
@@ -580,7 +621,7 @@ def an_agent_asked_elsewhere(r: Recorder) -> None:
 
 def somebody_else_takes_over(r: Recorder) -> None:
     """Another seed and another version of a prompt; and in a second session the rules."""
-    handle = r.led("Keep orders safe", 3)
+    handle = r.led("Keep orders safe", 8)
     lead = Lead("sim", "simllm/1", (("seed", "8"), ("faults", "none")))
     handle = r.by().led_by(handle, lead, (("clarify", "clarify.v2"),)).handle
     r.asked = SimLLMProvider(8, bank=BANK)
@@ -605,7 +646,7 @@ def a_decision_says_why(r: Recorder) -> None:
 
 def a_model_says_why_and_a_person_edits_it(r: Recorder) -> None:
     r.decider = "clarification/3"
-    for seed in (3, 5):
+    for seed in (7, 24):
         handle = r.led("Keep orders safe", seed)
         question = handle.session.state.question
         handle = r.settled(r.answer_all(handle, {question.id: question.options[0]}))
@@ -653,6 +694,7 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     an_agent_writes_the_question,
     an_agent_asked_elsewhere,
     a_model_words_the_question_and_reads_a_second_field,
+    a_model_asks_again_reads_a_value_or_asks_nothing,
     a_model_is_asked_once_more,
     a_model_fails_and_the_rules_go_on,
     a_strict_session_is_retried,

@@ -12,6 +12,18 @@ from preflights_es.core.errors import LLMError
 Reply = str | LLMError | dict[str, Any]
 
 
+def asks(topic: str, question: str, *labels: str, **more: Any) -> dict[str, Any]:
+    """A `clarify.v1` of a model that asks."""
+    options = [{"label": label} for label in labels]
+    return {
+        "outcome": "ask",
+        "topic": topic,
+        "question": question,
+        "options": options,
+        **more,
+    }
+
+
 class Scripted:
     """A provider that says what it was told to, in turn."""
 

@@ -45,7 +45,6 @@ from preflights_es.workflows.clarification.events import (
     DecisionRenumbered,
     DecisionSuperseded,
     IntentionDeclared,
-    OptionRecommended,
     RationaleGiven,
     ReferenceRenumbered,
 )
@@ -255,7 +254,7 @@ _CATEGORIES: Final = (*DEFAULT.categories, *_TEAM.categories, DEFAULT.other())
 _FIELDS: Final = [field for category in _CATEGORIES for field in category.fields()]
 _NAMES: Final = [category.name for category in _CATEGORIES]
 _Answers = type[AnswersGiven] | type[AnswersRelayed] | type[AnswersRevised]
-_MARKS: Final[SearchStrategy[Mark]] = st.sampled_from(("", "local", "adr"))
+_MARKS: Final[SearchStrategy[Mark]] = st.sampled_from(("", "task", "adr"))
 
 _WORDS: Final = st.sampled_from(
     (
@@ -310,9 +309,6 @@ def clarification_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
 def clarification_moves(workflow: Workflow[Any]) -> SearchStrategy[Move]:
     """The natural next step, answers to what is asked, answers to anything, and what else comes."""
     cls = st.sampled_from((AnswersGiven, AnswersRelayed, AnswersRevised))
-    recommended = st.builds(
-        OptionRecommended, at=TIMES, actor=ACTORS, option=VALUES, reason=VALUES
-    ).map(_always)
     return weighted(
         (6, st.builds(_forward, ACTORS, st.integers(0, 9), st.integers(1, 12), _MARKS)),
         (2, st.builds(_to_the_question, cls, ACTORS, SEVERAL, VALUES | st.none())),
@@ -320,7 +316,6 @@ def clarification_moves(workflow: Workflow[Any]) -> SearchStrategy[Move]:
         (2, st.builds(_to_another_category, ACTORS, st.sampled_from(_NAMES))),
         (1, st.builds(_reasoned, ACTORS, TEXT, TEXT, TEXT, st.booleans())),
         (1, st.builds(_of_what_is_shown, ACTORS, st.none() | st.integers(1, 12), _MARKS)),
-        (1, recommended),
         (1, clarification_opening(workflow)),
     )
 

@@ -104,8 +104,11 @@ def answered(voice: Voice, session: Session, question: Question) -> answer_optio
     """What the person answers to one question; asked again while it is empty."""
     say = spoken(session)
     ask(voice, session, question)
+    default = shown_of(session.workflow).default(session)
+    prompt = say("> (Enter: {option}) ", option=shown(default)) if default else "> "
     while True:
-        text = line("> ")
+        text = line(prompt)
+        text = text if text.strip() else default
         if not text.strip():
             click.echo(say("An answer is needed; Ctrl-D leaves it for later."), err=True)
             continue

@@ -36,6 +36,10 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """What may come next; empty where every workflow does the same."""
     beside: Callable[[Session, str], str] = lambda _session, _option: ""
     """What stands beside an option of the open question."""
+    explained: Callable[[Session, str], list[str]] = lambda _session, _option: []
+    """Lines below an option of the open question; below the question itself, for an empty one."""
+    default: Callable[[Session], str] = lambda _session: ""
+    """The option of the open question that Enter takes; empty where there is none."""
     companion: Callable[[Question, str], str] = lambda _question, _value: ""
     """The key under which a choice is said in own words; empty where the choice says enough."""
     advice: Mapping[str, str] = {}
@@ -157,10 +161,15 @@ def ask(voice: Voice, session: Session, question: Question) -> None:
     label = dict(session.labels).get(question.id)
     names = f"  ({label}, {question.id})" if label else ""
     voice.say(voice.bold(shown(question.question)) + shown(names))
+    shown_by = shown_of(session.workflow)
+    for text in shown_by.explained(session, ""):
+        voice.say(f"  {shown(one_line(text))}")
     for number, option in enumerate(question.options, 1):
-        beside = shown_of(session.workflow).beside(session, option)
+        beside = shown_by.beside(session, option)
         said = f" ({shown(one_line(beside))})" if beside else ""
         voice.say(f"  {number}. {shown(option)}{said}")
+        for text in shown_by.explained(session, option):
+            voice.say(f"     {shown(one_line(text))}")
 
 
 def _next(session: Session) -> str:

@@ -6,14 +6,15 @@ placeholder is empty is left out, so that no section says nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from preflights_es.core.artifacts import Record, RecordField, Related
+from preflights_es.core.artifacts import Record, RecordField, Related, ShownQuestion
 from preflights_es.core.errors import LogFromFuture
 from preflights_es.core.json import encoded
 from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.questions import Place
 from preflights_es.core.rationale import Rationale, Speaker, alternative_text
 from preflights_es.core.text import one_line, shortened, shown, shown_lines, slug
 
@@ -100,22 +101,69 @@ def _values(record: Record) -> dict[str, str]:
         "session": _yaml(record.session_id),
         "title": inline(shortened(record.title, TITLE_MAX)),
         "context": _quoted(record.intention),
+        "question": "\n\n".join(map(_question, record.shown)),
         "options": _options(record),
-        "considered": "\n".join(f"* {inline(name)}" for name in record.considered),
+        "considered": _considered(record),
         "chosen": _chosen(record),
         "outcome": _outcome(record),
         "consequences": "\n".join(
             f"* {inline(one.text)}{_speaker(one.by, record)}"
             for one in record.rationale.consequences
         ),
-        "rejected": "\n".join(
-            f"* {inline(one.name)}: bad, because {inline(one.why_not)}{_speaker(one.by, record)}"
-            for one in record.rationale.alternatives
-            if one.why_not
-        ),
+        "rejected": "\n".join(_rejected(record)),
         "open": "\n".join(f"* {inline(question)}" for question in record.missing),
         "more": _relations(record),
     }
+
+
+def _question(one: ShownQuestion) -> str:
+    """The question as it was shown, who asked it, and why it matters."""
+    lines = [f"Question: {inline(one.question)} (asked by {inline(one.by) or RULES})"]
+    if one.why:
+        lines.append(f"Why it matters: {inline(one.why)}")
+    return "\n\n".join(lines)
+
+
+def _considered(record: Record) -> str:
+    """All that was shown or named, and who offered it."""
+    means = {o.label.casefold(): o.description for one in record.shown for o in one.options}
+    lines = []
+    for name in record.considered:
+        said = means.get(name.casefold(), "")
+        lines.append(f"* {inline(name)}{f': {inline(said)}' if said else ''}")
+    for one in record.shown[:1]:
+        if one.options:
+            labels = ", ".join(inline(option.label) for option in one.options)
+            lines.append(f"\nOffered by {inline(one.by) or RULES}: {labels}.")
+        if best := one.recommended:
+            reason = _sentence(best.reason)
+            lines.append(f"\nRecommended by {inline(one.by)}: {inline(best.option)}. {reason}")
+        if one.quote:
+            lines.append(f'\n{inline(one.by)} read it in the intention: "{inline(one.quote)}".')
+    return "\n".join(lines)
+
+
+RULES: Final = "Preflights"
+"""Who asks and offers where no agent, person or model does."""
+
+
+def _sentence(text: str) -> str:
+    said = inline(text)
+    return said if said.endswith((".", "!", "?", "\u2026")) else f"{said}."
+
+
+def _rejected(record: Record) -> Iterator[str]:
+    """What speaks against the options: first against the one that was chosen all the same."""
+    chosen = record.considered[0].casefold() if record.considered else ""
+    for one in record.shown[:1]:
+        for option in one.options:
+            if option.against and option.label.casefold() == chosen:
+                by = f" (said by {inline(one.by)})" if one.by else ""
+                yield f"* {inline(option.label)}, chosen: bad, because {inline(option.against)}{by}"
+    for other in record.rationale.alternatives:
+        if other.why_not:
+            by = _speaker(other.by, record)
+            yield f"* {inline(other.name)}: bad, because {inline(other.why_not)}{by}"
 
 
 def _status(record: Record) -> str:
@@ -148,7 +196,7 @@ _HOW = {
     "stated": "stated in the intention",
     "suggested": "a model read it out of what was said",
 }
-_BY = {"user": "a person", "agent": "an agent", "script": "a script"}
+_BY = {"user": "a person", "agent": "an agent", "script": "a script", "model": "a model"}
 
 
 def _chosen(record: Record) -> str:
@@ -158,16 +206,18 @@ def _chosen(record: Record) -> str:
     if because is not None:
         said = one_line(because.text)
         said = said[len("because ") :] if said.casefold().startswith("because ") else said
-        end = "" if said.endswith((".", "!", "?", "…")) else "."
-        return f"{text}, because {inline(said)}{end}{_speaker(because.by, record)}"
+        return f"{text}, because {_sentence(said)}{_speaker(because.by, record)}"
     return f"{text}." if chosen or record.rationale != Rationale() else ""
 
 
 def _speaker(by: Speaker, record: Record) -> str:
-    """Who said it, where no person did; what a model offered is a person's once one accepts it."""
-    if by == "model":
-        return "" if record.status in ("accepted", "superseded") else " (offered by a model)"
-    return "" if by == "user" else f" (said by {_BY[by]})"
+    """Who said it, where no person did, and who accepted it."""
+    if by == "user":
+        return ""
+    name = inline(record.offered_by) or _BY[by]
+    is_accepted = record.status in ("accepted", "superseded") and record.decided_by
+    accepted = f", accepted by {inline(record.decided_by)}" if is_accepted else ""
+    return f" (offered by {name}{accepted})"
 
 
 def _outcome(record: Record) -> str:
@@ -177,6 +227,8 @@ def _outcome(record: Record) -> str:
     if record.category:
         how = "named by the intention" if record.category_source == "detected" else ""
         lines.insert(0, f"* Category: {inline(record.category)}{f' ({how})' if how else ''}")
+    if record.scope:
+        lines.append(f"* For: {inline(record.scope)}")
     if record.proposed_by is not None:
         lines.append(f"\nProposed by {_BY[record.proposed_by]}; no person has confirmed it yet.")
     return "\n".join(lines)
@@ -190,7 +242,8 @@ def _decided(field: RecordField) -> str:
 
 
 def _relations(record: Record) -> str:
-    lines = []
+    places = dict.fromkeys(place for one in record.shown for place in one.evidence)
+    lines = [f"* Evidence: {inline(_place(place))}" for place in places]
     if record.supersedes is not None:
         lines.append(f"* Supersedes {_link(record.supersedes, record.supersedes_file)}")
     lines += [f"* Supersedes {_link(one)}" for one in record.also_supersedes]
@@ -198,6 +251,10 @@ def _relations(record: Record) -> str:
         lines.append(f"* Superseded by {_link(record.superseded_by)}")
     lines += [f"* Kept beside {_link(one.related)}: {inline(one.reason)}" for one in record.kept]
     return "\n".join(lines)
+
+
+def _place(place: Place) -> str:
+    return f"{place.path}:{place.lines}" if place.lines else place.path
 
 
 def _link(related: Related, file: str = "") -> str:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import msgspec
 
 from preflights_es.core.events import ActorKind, Event, Outcome, RecordNumber, Request, Value
+from preflights_es.core.questions import Option, Place, Recommended
 from preflights_es.core.rationale import Rationale
 
 
@@ -56,6 +57,21 @@ class RecordField(Value, frozen=True):
     """What was offered, without the option to specify another."""
     unasked: tuple[str, ...] = ()
     """What its question offers where it was not asked; no document shows it."""
+
+
+class ShownQuestion(Value, frozen=True, kw_only=True):
+    """A question as a person saw it and answered it."""
+
+    question: str
+    by: str = ""
+    """Name of the agent, person or model that wrote it; empty for the rules."""
+    why: str = ""
+    options: tuple[Option, ...] = ()
+    """Without the option to specify another."""
+    recommended: Recommended | None = None
+    quote: str = ""
+    """Words of the intention in which a model read the first option as said."""
+    evidence: tuple[Place, ...] = ()
 
 
 class Filing(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,7 +143,12 @@ class Record(Value, frozen=True):
     fields: tuple[RecordField, ...] = ()
     rationale: Rationale = Rationale()
     considered: tuple[str, ...] = ()
-    """The value that was chosen, and what else an actor named."""
+    """The value that was chosen, and what else was shown or named."""
+    scope: str = ""
+    """What it is for; empty for the whole project."""
+    shown: tuple[ShownQuestion, ...] = ()
+    offered_by: str = ""
+    """Name of the agent or model whose reasons are marked as such."""
     missing: tuple[str, ...] = ()
     """Questions without an answer, in the words they were asked."""
     supersedes: Related | None = None

@@ -5,7 +5,7 @@ Each workflow has its own events, with its own tags, made from these.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import ClassVar, Final, Literal
 
 from preflights_es.core.events import Decision, Input, Typed, Value
@@ -41,15 +41,105 @@ class Answers(Input, frozen=True):
     """Kinds of secrets that were taken out before recording, one a replacement."""
 
 
+class Option(Value, frozen=True):
+    """An option of a question, as its writer offers it."""
+
+    label: str
+    description: str = ""
+    """What it means, in a sentence."""
+    against: str = ""
+    """What speaks against it."""
+
+
+class Recommended(Value, frozen=True):
+    """The option that the writer of a question recommends."""
+
+    option: str
+    reason: str
+
+
+class Place(Value, frozen=True):
+    """Lines of a file that a question follows from."""
+
+    path: str
+    """Relative to the project's root, with forward slashes."""
+    lines: str = ""
+    """`12` or `12-40`; empty for the whole file."""
+
+
 class WrittenQuestion(Value, frozen=True):
     """A question that an actor wrote, for a session to begin with."""
 
     question: str
-    options: tuple[str, ...] = ()
+    options: tuple[Option, ...] = ()
     topic: str = ""
     """What it is about."""
-    recommended: tuple[str, str] | None = None
-    """An option and the reason for it."""
+    recommended: Recommended | None = None
+    why: str = ""
+    """Why it matters: what depends on the answer."""
+    scope: str = ""
+    """What the decision is for; empty for the whole project."""
+    consequences: tuple[str, ...] = ()
+    """What follows from the recommended option."""
+    evidence: tuple[Place, ...] = ()
+
+    def texts(self) -> tuple[str, ...]:
+        """All that it says, a text each."""
+        parts = [text for o in self.options for text in (o.label, o.description, o.against)]
+        parts += [self.question, self.topic, self.why, self.scope, *self.consequences]
+        parts += [text for one in self.evidence for text in (one.path, one.lines)]
+        if self.recommended is not None:
+            parts += [self.recommended.option, self.recommended.reason]
+        return tuple(filter(None, parts))
+
+
+def written_question(
+    question: str,
+    options: Iterable[str | Option] = (),
+    topic: str = "",
+    recommended: tuple[str, str] | None = None,
+    why: str = "",
+    scope: str = "",
+    evidence: Iterable[str] = (),
+    consequences: Iterable[str] = (),
+) -> WrittenQuestion:
+    """A question in the parts that a surface takes.
+
+    Args:
+        recommended: an option and the reason.
+        evidence: places as `path`, `path:12` or `path:12-40`.
+    """
+    places = (_PLACE.fullmatch(one.strip()) for one in evidence)
+    return WrittenQuestion(
+        stripped(question),
+        tuple(one if isinstance(one, Option) else Option(stripped(one)) for one in options),
+        stripped(topic),
+        Recommended(*recommended) if recommended else None,
+        why,
+        scope,
+        tuple(consequences),
+        tuple(Place(one["path"], one["lines"] or "") for one in places if one),
+    )
+
+
+_PLACE: Final = late_pattern(r"(?P<path>.*?)(?::(?P<lines>\d{1,7}(?:-\d{1,7})?))?")
+
+
+def lacking(written: WrittenQuestion) -> tuple[str, ...]:
+    """What a good question has besides, one short text each; none where nothing is missing."""
+    has_choice = bool(written.options)
+    described = all(one.description for one in written.options)
+    weighed = any(one.against for one in written.options)
+    missing = {
+        "why it matters: what depends on the answer": not written.why,
+        "options that exclude each other": not has_choice,
+        "a description of each option": has_choice and not described,
+        "what speaks against the options": has_choice and not weighed,
+        "a recommendation with its reason": has_choice and written.recommended is None,
+        "scope: what the decision is for": not written.scope,
+        "evidence: the files and lines that it follows from": not written.evidence,
+    }
+    return tuple(text for text, is_missing in missing.items() if is_missing)
 
 
 class Refusal(Decision, frozen=True):

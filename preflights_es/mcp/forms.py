@@ -18,16 +18,27 @@ CHOICE, OWN, AGREES = "choice", "other", "accept"
 
 def message(session: Session, question: Question) -> str:
     """What stands above the form: the question, and what it is asked for."""
-    words = " ".join(filter(None, (question.question, recommended(session, question))))
-    return f"{shown(one_line(words))} {_source(session)}"
+    return f"{shown(one_line(whole(session, question)))} {_source(session)}"
 
 
-def recommended(session: Session, question: Question) -> str:
-    """What an agent recommends, and why; empty where it recommends none of the options."""
-    found = session.shape().get("recommended")
-    if found is None or found.option not in question.options:
-        return ""
-    return f"({found.by.name or found.by.kind} recommends {found.option}: {found.reason})"
+def whole(session: Session, question: Question, *, numbered: bool = False) -> str:
+    """The question, why it matters, what its options mean, and what is recommended.
+
+    Args:
+        numbered: whether every option is named; a form lists them itself.
+    """
+    offer = session.shape().get("offer")
+    told = {one.label: one for one in offer.options} if offer else {}
+    parts = [question.question, f"Why it matters: {offer.why}" if offer and offer.why else ""]
+    for number, option in enumerate(question.options, 1):
+        one = told.get(option)
+        against = f"against: {one.against}" if one and one.against else ""
+        said = "; ".join(filter(None, (one.description if one else "", against)))
+        if numbered or said:
+            parts.append(f"{number}. {option}{f' ({said})' if said else ''}")
+    if offer and (best := offer.recommended):
+        parts.append(f"({offer.by} recommends {best.option}: {best.reason})")
+    return " ".join(filter(None, parts))
 
 
 def asking(question: Question) -> dict[str, Any]:

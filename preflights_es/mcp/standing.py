@@ -8,7 +8,7 @@ from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
 from preflights_es.core.text import one_line, shown
 from preflights_es.core.views import Question
-from preflights_es.mcp.forms import recommended, values
+from preflights_es.mcp.forms import values, whole
 from preflights_es.mcp.tool import Given
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.results import Session
@@ -50,6 +50,12 @@ class Standing(Given, frozen=True, kw_only=True):
     """Why parts of the call do not count."""
     record: str = ""
     """Path of its document."""
+    in_force: tuple[str, ...] = ()
+    """Decisions that may settle it: keep one by telling your person."""
+    facts: tuple[str, ...] = ()
+    """Of the repository; of `start_decision` alone."""
+    lacks: tuple[str, ...] = ()
+    """What a good question has besides; of `start_decision` alone."""
     next: str = ""
     """What the agent does now."""
 
@@ -67,6 +73,7 @@ def standing(session: Session) -> Standing:
         options=asked.options if asked else (),
         refused=(*(one.message for one in session.refusals), *_differing(session)),
         record=session.document or "",
+        in_force=tuple(one.line for one in session.shape().get("known", ())) if asked else (),
         next=_ask(session, asked) if asked else NEXT.get(session.status, "").format(session=id_),
         notices=session.warnings,
     )
@@ -88,8 +95,7 @@ def is_relayed(session: Session) -> bool:
 
 def _ask(session: Session, question: Question) -> str:
     """Exact words for a client without forms."""
-    offered = (f"{n}. {one}" for n, one in enumerate(question.options, 1))
-    words = " ".join([question.question, *offered, recommended(session, question)]).rstrip()
+    words = whole(session, question, numbered=True)
     ask = ASK if is_relayed(session) else AT_TERMINAL
     quoted = encoded(shown(one_line(words))).decode()
     return ask.format(session=short(session.session_id), words=quoted)

@@ -63,25 +63,28 @@ def start(
     strict: bool = False,
     written: WrittenQuestion | None = None,
     reasons: Reasons | None = None,
+    scope: str = "",
 ) -> Session:
     """Begin a session with the user's text; with answers to what it will ask, where given.
 
     Args:
         written: the first question, which the actor wrote.
         reasons: why it is decided so, where that is said.
+        scope: what the decision is for, where that is said.
 
     Raises:
         Refused: the text or an answer cannot be recorded, or nothing of the workflow begins so.
         WorkflowMissing: no package has the workflow.
     """
     found = request.process.runner.workflow(workflow)
-    if written is not None and not found.written:
-        message = f"a session of the workflow {workflow} begins with no question of yours"
+    if (written is not None or scope) and not found.written:
+        what = "begins with no question of yours" if written else "has no scope"
+        message = f"a session of the workflow {workflow} {what}"
         raise Refused(message, code="no_written_question", workflow=workflow)
     if reasons is not None:
         taking(found, reasons)
     if found.opens is None and workflow in WORKFLOWS.shipped:
-        own = {"written": written, "reasons": reasons}
+        own = {"written": written, "reasons": reasons, "scope": scope or None}
         said = {name: value for name, value in own.items() if value is not None}
         begun: Session = _services(workflow).start(request, text, given, strict=strict, **said)
         return begun

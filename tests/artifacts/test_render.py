@@ -20,9 +20,9 @@ from tests.artifacts.reading import RECORD, body, every, front_matter, headings,
 
 FROZEN: Final = {
     "adr.v1": "1aa95ed3737ba72dcd823c3f9916702684a769edc54daf9bb65f13d0798f5e5c",
-    "adr.v2": "9c8c4ceb55bd6b89e5462204af598d145c4ca03232a1819c8ab675b7681b7313",
+    "adr.v2": "ac3eb3b7e37980645d0bd4f6b21ddf1e703a0cf2404cb8f089a5051304b12dc6",
     "brief.v1": "9e49fc07272c651bc14f094ee94a405b457fde05385b962baf6ef2212acfd108",
-    "task.v2": "0914e570b4decc2b715ccfe04bdfcf9a18c8ac098de1e8f3f7983d5bba30afd0",
+    "task.v2": "d4c8b30326e1a9914b9fc89d1a48bf2efa9f903c011ade7a2ebeae34a08e5e41",
     "brief.v2": "b08971b63a2bdf61ff8502f178fbccabf7a1a692ff015cbde59516b70d1d72e6",
     "task.v1": "82541792066df219f400b5f22949abb8f597ef38433db98af2392fd2aecfcadc",
 }
@@ -82,7 +82,7 @@ def test_a_record_says_why() -> None:
         "\n"
         "### Consequences\n"
         "\n"
-        "* One login for all\n"
+        "* One login for all (offered by a model, accepted by Ada Lovelace)\n"
         "\n"
         "## Pros and Cons of the Options\n"
         "\n"
@@ -91,14 +91,16 @@ def test_a_record_says_why() -> None:
     assert "* Because: Because we know it\n* Not: SAML: it is slow\n* Not: LDAP\n" in brief(found)
 
 
-def test_what_a_model_offered_is_marked_until_a_person_accepts() -> None:
+def test_what_a_model_offered_is_marked_with_who_accepted_it() -> None:
     offered = Statement("it is quick", "model")
     why = Rationale(offered, (offered,), (Rejected("SAML", "it is slow", "model"),))
     found = replace(RECORD, rationale=why, considered=("OAuth", "SAML"))
     proposal = document("adr.v2", replace(found, status="proposed", proposed_by="script"))
     assert proposal.count("(offered by a model)") == 3
+    named = replace(found, offered_by="claude-opus-5")
     for status in ("accepted", "superseded"):
-        assert "model" not in document("adr.v2", replace(found, status=status))
+        text = document("adr.v2", replace(named, status=status))
+        assert text.count("(offered by claude-opus-5, accepted by Ada Lovelace)") == 3
 
 
 def test_a_record_without_a_reason_says_what_was_chosen() -> None:

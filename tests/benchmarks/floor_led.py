@@ -57,9 +57,8 @@ def decided(state: dict[str, Any], tag: str, data: dict[str, Any]) -> Decided:
 def _request(state: dict[str, Any], step: str) -> tuple[str, dict[str, Any]]:
     heuristics = state["data"]["heuristics"]
     menu = (state["categories"][name] for name in heuristics["menu"])
-    lines = ["Intention:", state["data"]["intention"], "", "Categories and their fields:"]
+    lines = ["Intention:", state["data"]["intention"], "", "Topics and their fields:"]
     lines += [f"* {category['name']}: {', '.join(_fields(category))}" for category in menu]
-    lines.append(f"* Other: {heuristics['description']['name']}")
     prompt = dict(state["data"]["setup"]["prompts"])[step]
     said = [("system", TEXTS[prompt]), ("user", "\n".join(lines)), *state["said"]]
     if step == "decide":
@@ -122,21 +121,24 @@ def _once_more(state: dict[str, Any], text: str) -> Decided:
 
 
 def _suggested(state: dict[str, Any], payload: Any) -> Decided:
-    assert set(payload) == {"category", "question", "options", "own"}, payload
-    assert isinstance(payload["question"], str), "text"
+    parts = {"outcome", "topic", "question", "why", "options", "recommended", "scope", "more"}
+    assert set(payload) == parts, payload
+    assert payload["outcome"] == "ask", "a question"
+    assert all(isinstance(payload[one], str) for one in ("question", "why")), "text"
     assert 0 < len(payload["question"]) <= 200, "one question"
-    assert all(isinstance(option, str) and len(option) <= 80 for option in payload["options"])
-    assert len(set(payload["options"])) == len(payload["options"]), "different ones"
-    assert payload["own"] is None, "the category's own field"
-    category = state["categories"][payload["category"]]
+    labels = [option["label"] for option in payload["options"]]
+    assert all(isinstance(label, str) and len(label) <= 80 for label in labels)
+    assert len(set(labels)) == len(labels), "different ones"
+    assert payload["recommended"] is None, "no recommendation"
+    category = state["categories"][payload["topic"]]
     primary = category["primary"]
-    state.update(category=category, options=payload["options"])
-    kind, options = "single_choice", [*payload["options"], OTHER]
+    state.update(category=category, options=labels)
+    kind, options = "single_choice", [*labels, OTHER]
     field = {
         "name": primary["name"],
         "id": primary["id"],
         "question": payload["question"],
-        "options": payload["options"],
+        "options": labels,
         "type": kind,
     }
     question = {
@@ -146,7 +148,17 @@ def _suggested(state: dict[str, Any], payload: Any) -> Decided:
         "options": options,
         "optional": False,
     }
-    suggested = {"category": category["name"], "field": field}
+    suggested = {
+        "category": category["name"],
+        "field": field,
+        "why": payload["why"],
+        "offered": payload["options"],
+        "recommended": None,
+        "quote": "",
+        "more": False,
+        "consequences": [],
+        "evidence": [],
+    }
     return [
         (P + "question_suggested.v1", suggested),
         (P + "question_asked.v1", {"question": question, "turn": 1}),

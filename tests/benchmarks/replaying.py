@@ -54,10 +54,17 @@ LED = (
     "Send things to customer {} on time",
 )
 QUESTION = {
-    "category": "Database",
+    "outcome": "ask",
+    "topic": "Database",
     "question": "Where do these live, given what the shop has today?",
-    "options": ["PostgreSQL", "SQLite", "DynamoDB"],
-    "own": None,
+    "why": "Every report reads them.",
+    "options": [
+        {"label": label, "description": "", "against": ""}
+        for label in ("PostgreSQL", "SQLite", "DynamoDB")
+    ],
+    "recommended": None,
+    "scope": "",
+    "more": False,
 }
 
 

@@ -12,8 +12,9 @@ from tests.cli.program import Project
 from tests.cli.terminal import AGAIN, ANSWER, OWN_WORDS, WHY, terminal
 from tests.providers import server
 from tests.providers.server import FakeAPI
+from tests.scripted import asks
 
-CLARIFY = {"category": "Database", "question": "Which one?", "options": ["SQLite", "MySQL"]}
+CLARIFY = asks("Database", "Which one?", "SQLite", "MySQL")
 
 
 def test_an_option_is_chosen_by_its_number_and_accepted_by_one_key(house: Project) -> None:

@@ -13,6 +13,7 @@ from tests.cli.tampering import tampered
 from tests.cli.test_model_output import said
 from tests.cli.test_trail_steps import SIM, trail
 from tests.providers.server import FakeAPI
+from tests.scripted import asks
 
 
 def listed(house: Project, *words: str) -> list[dict[str, Any]]:
@@ -157,7 +158,7 @@ def test_what_a_model_read_is_the_models(house: Project, api: FakeAPI) -> None:
         "category": "Database",
         "fields": [{"name": "Type", "value": "PostgreSQL"}, {"name": "ORM", "value": "SQLAlchemy"}],
     }
-    question = {"category": "Database", "question": "Which?", "options": ["MySQL", "SQLite"]}
+    question = asks("Database", "Which?", "MySQL", "SQLite")
     api.script(*said(question, patch))
     led(house, api, "start", "A database for SQLAlchemy", "--no-input")
     assert led(house, api, "answer", "last", "PostgreSQL").code == 3

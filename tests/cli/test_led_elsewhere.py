@@ -15,9 +15,10 @@ from preflights_es.settings.servers import server as server_of
 from tests.cli.program import Project, Result
 from tests.providers import server
 from tests.providers.server import FakeAPI
+from tests.scripted import asks
 
 KEY = {"PREFLIGHTS_OPENAI_API_KEY": "sk-not-a-real-key"}
-CLARIFY = {"category": "Database", "question": "Which one?", "options": ["SQLite", "MySQL"]}
+CLARIFY = asks("Database", "Which one?", "SQLite", "MySQL")
 DECIDE = {"category": "Database", "fields": [{"name": "Type", "value": "SQLite"}]}
 
 
@@ -135,10 +136,9 @@ def test_after_a_fallback_a_model_leads_again(house: Project) -> None:
 
 
 def test_a_model_s_own_question_is_written_into_the_record(house: Project, api: FakeAPI) -> None:
-    own = {"slug": "backup", "field": "Backup"}
-    question = {"category": "Database", "question": "How often?", "options": ["Daily", "Never"]}
-    decide = {"category": "Database", "fields": [{"name": "Backup", "value": "Daily"}]}
-    api.script(*said({**question, "own": own}, decide))
+    question = asks("Backup", "How often?", "Daily", "Never")
+    decide = {"category": "Other", "fields": [{"name": "Backup", "value": "Daily"}]}
+    api.script(*said(question, decide))
     done = started(house, api, "--answer", "custom.backup=Daily", "--accept", "--by", "Ada")
     assert done.code == 0, done
     (path,) = (house.folder / "docs" / "decisions").glob("*.md")

@@ -12,6 +12,7 @@ import pytest
 from tests.cli.program import Project, Result
 from tests.providers import server
 from tests.providers.server import FakeAPI
+from tests.scripted import asks
 
 HOSTILE: Final = (
     "\u202eevil\u202c \u2066x\u2069",
@@ -59,7 +60,7 @@ def front_matter(text: str) -> dict[str, str]:
 def test_a_question_and_its_options_are_shown_and_not_obeyed(
     house: Project, api: FakeAPI, text: str
 ) -> None:
-    question = {"category": "Authentication", "question": text, "options": [text, "OAuth"]}
+    question = asks("Authentication", text, text, "OAuth")
     api.script(*said(question))
     done = asked(house, api, "start", "Add login", "--no-input")
     assert done.code == 3
@@ -72,7 +73,7 @@ def test_a_question_and_its_options_are_shown_and_not_obeyed(
 
 def test_source_code_in_a_question_is_refused(house: Project, api: FakeAPI) -> None:
     text = "<script>alert(1)</script>"
-    question = {"category": "Authentication", "question": text, "options": []}
+    question = asks("Authentication", text)
     api.script(*said(question, question))
     done = asked(house, api, "start", "Add login", "--no-input")
     assert "no usable answer from the model (code_in_output): the rules went on" in done.err
@@ -82,13 +83,8 @@ def test_source_code_in_a_question_is_refused(house: Project, api: FakeAPI) -> N
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_model_cannot_forge_a_line_of_a_record(house: Project, api: FakeAPI, text: str) -> None:
     name = text[:80]
-    clarify = {
-        "category": "Authentication",
-        "question": f"{text}?",
-        "options": [f"{text} 1"[:80], f"{text} 2"[:80]],
-        "own": {"slug": "evil", "field": name},
-    }
-    decide = {"category": "Authentication", "fields": [{"name": name, "value": "mine"}]}
+    clarify = asks(name, f"{text}?", f"{text} 1"[:80], f"{text} 2"[:80])
+    decide = {"category": "Other", "fields": [{"name": name, "value": "mine"}]}
     api.script(*said(clarify, decide))
     done = asked(
         house, api, "start", "Add login", "--answer", "custom.evil=mine", "--accept", "--by", "Ada"

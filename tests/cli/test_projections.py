@@ -22,6 +22,7 @@ from tests.fixed import Clock, salt
 from tests.projections.given import recorded
 from tests.projections.recording import golden
 from tests.providers.server import FakeAPI
+from tests.scripted import asks
 
 SIM = ("--provider", "sim", "--seed", "3")
 COMMANDS = (
@@ -121,7 +122,7 @@ def test_what_was_erased_is_told_by_no_command(house: Project) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE[:2])
 def test_what_a_model_said_is_shown_and_not_obeyed(house: Project, api: FakeAPI, text: str) -> None:
-    question = {"category": "Authentication", "question": text, "options": [text, "OAuth"]}
+    question = asks("Authentication", text, text, "OAuth")
     patch = {
         "category": "Authentication",
         "fields": [{"name": "Strategy", "value": text}],

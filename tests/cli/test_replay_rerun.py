@@ -15,10 +15,9 @@ from tests.providers import server
 from tests.providers.server import FakeAPI
 from tests.replay.sessions import Led, asking, real
 from tests.replay.test_rerun import drifted
+from tests.scripted import asks
 
-ANSWER = json.dumps(
-    {"category": "Infra", "question": "Where?", "options": ["Here", "There"], "own": None}
-)
+ANSWER = json.dumps(asks("Infra", "Where?", "Here", "There"))
 PATCH = json.dumps({"category": "Infra", "fields": [{"name": "Hosting", "value": "Here"}]})
 
 

@@ -19,8 +19,9 @@ from tests.cli.test_lost_claims import forgotten
 from tests.mcp.clients import CLAUDE, ERAS, opened, talked, told
 from tests.mcp.test_wire import Raw
 from tests.providers.server import FakeAPI, slow, text, wait_until
+from tests.scripted import asks
 
-CLARIFY = {"category": "Database", "question": "Which one?", "options": ["SQLite", "MySQL"]}
+CLARIFY = asks("Database", "Which one?", "SQLite", "MySQL")
 KEY = "PREFLIGHTS_OPENAI_API_KEY"
 WAIT_S = 0.6  # longer than until a model at work is shown
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from preflights_es.providers.capabilities import DEFAULT_MODELS
 from tests.cli.program import TIMEOUT_S, Project
 from tests.providers import server
 from tests.providers.server import FakeAPI, wait_until
+from tests.scripted import asks
 
 FOREVER_S = 60  # seconds that a call takes whose caller is gone
 MODEL = DEFAULT_MODELS["openai"]
@@ -46,8 +48,7 @@ def asking(house: Project, api: FakeAPI) -> subprocess.Popen[bytes]:
     return process
 
 
-FRAMED = """{"category": "Authentication", "question": "Which way in?",
- "options": ["OAuth", "Passkeys"], "own": null}"""
+FRAMED = json.dumps(asks("Authentication", "Which way in?", "OAuth", "Passkeys"))
 
 
 def test_what_is_said_while_another_process_asks_is_recorded_and_no_failure(

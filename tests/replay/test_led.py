@@ -42,7 +42,7 @@ def with_payload(stored: list[Stored], tag: str, **values: Any) -> list[Stored]:
 
 # 1. Causes -----------------------------------------------------------------------------------
 
-ASKED = requests(Led(sim(3)).events)[0]
+ASKED = requests(Led(sim(27)).events)[0]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ ASKED = requests(Led(sim(3)).events)[0]
         ({"model": "gpt-7"}, "model changed"),
         ({"provider": "openai"}, "provider changed"),
         ({"parameters": (("seed", "4"), ("faults", "none"))}, "parameter seed changed"),
-        ({"parameters": (("seed", "3"),)}, "parameter faults changed"),
+        ({"parameters": (("seed", "27"),)}, "parameter faults changed"),
         ({"contract": "clarify.v2"}, "contract changed"),
         ({"wait_ms": 7}, "wait_ms changed"),
         ({"prompts": (("clarify.v1", "00" * 32),)}, "prompt clarify.v1 changed"),
@@ -66,7 +66,7 @@ ASKED = requests(Led(sim(3)).events)[0]
 def test_what_changed_in_a_request_is_the_first_divergence_with_its_cause(
     changes: dict[str, Any], cause: str
 ) -> None:
-    found = replayed(Led(sim(3)).stored, asking(**changes))
+    found = replayed(Led(sim(27)).stored, asking(**changes))
     assert found.status == "diverged"
     first = found.divergences[0]
     assert (first.version, first.type, first.cause) == (2, CompletionRequested.tag, cause)
@@ -88,7 +88,9 @@ def test_a_prompt_explains_its_own_message_and_nothing_else() -> None:
 
 def test_one_that_did_not_change_has_no_cause() -> None:
     assert causes(ASKED, ASKED) == ()
-    assert [d.cause for d in replayed(Led(sim(3)).stored, asking(call="other")).divergences] == [""]
+    assert [d.cause for d in replayed(Led(sim(27)).stored, asking(call="other")).divergences] == [
+        ""
+    ]
 
 
 # 2. The simulator is asked again -------------------------------------------------------------
@@ -105,7 +107,7 @@ def test_what_the_simulator_answered_it_answers_again(
 
 
 def test_a_response_that_the_simulator_never_gave_is_found() -> None:
-    stored = Led(sim(3)).stored
+    stored = Led(sim(27)).stored
     text = json.loads(stored[2].data or b"")["text"].replace("Infra", "Backend")
     found = replayed(with_payload(stored, "completion.received.v1", text=text))
     first = found.divergences[0]
@@ -119,12 +121,12 @@ def test_a_response_that_the_simulator_never_gave_is_found() -> None:
     [("model", "x"), ("stop_reason", "x"), ("request_id", "x"), ("output_tokens", 1)],
 )
 def test_all_that_the_simulator_says_is_compared(field: str, value: Any) -> None:
-    found = replayed(with_payload(Led(sim(3)).stored, "completion.received.v1", **{field: value}))
+    found = replayed(with_payload(Led(sim(27)).stored, "completion.received.v1", **{field: value}))
     assert [(d.version, d.pointer) for d in found.divergences] == [(3, f"/{field}")]
 
 
 def test_how_long_it_took_is_not_compared() -> None:
-    stored = with_payload(Led(sim(3)).stored, "completion.received.v1", latency_ms=90_000, at=7)
+    stored = with_payload(Led(sim(27)).stored, "completion.received.v1", latency_ms=90_000, at=7)
     assert replayed(stored).status == "identical"
 
 

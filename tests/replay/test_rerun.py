@@ -122,7 +122,7 @@ def test_a_miss_ends_the_child_and_no_provider_is_asked() -> None:
 
 
 def test_the_same_request_again_has_the_next_response() -> None:
-    led = Led(sim(2, "timeout=0.5"))
+    led = Led(sim(4, "timeout=0.5"))
     asked = requests(led.events)
     assert [request.messages for request in asked] == [asked[0].messages] * 2, "a retry"
     provider = RecordedProvider(led.events)

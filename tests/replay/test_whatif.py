@@ -89,45 +89,45 @@ def test_the_child_has_the_beginning_byte_for_byte(
     [("clarify-1", 0), ("clarify-1.1", 0), ("decide-2", 6), ("1", 0), ("2", 0), ("7", 6), ("8", 6)],
 )
 def test_it_begins_with_the_input_that_led_to_the_step(start: str, kept: int) -> None:
-    stored = Led(sim(3)).answer("Cloud").stored
+    stored = Led(sim(27)).answer("Cloud").stored
     found, _ = run(stored, faults=(("decide-2", "timeout"),), start=start)
     assert found.kept == kept
 
 
 def test_without_a_word_it_begins_where_something_differs() -> None:
-    stored = Led(sim(3)).answer("Cloud").stored
+    stored = Led(sim(27)).answer("Cloud").stored
     fault: tuple[tuple[str, FailureKind]] = (("decide-2", "timeout"),)
-    assert run(stored, lead=led_by(sim(4)))[0].kept == 0
+    assert run(stored, lead=led_by(sim(5)))[0].kept == 0
     assert run(stored, faults=fault)[0].kept == 6
     assert run(stored, answers=(Given("hosting", ("Bare metal",)),))[0].kept == 6
     assert run(stored, answers=(Given("ci_cd", ("Jenkins",)),))[0].kept == len(stored)
 
 
 def test_while_a_call_is_open_no_other_lead_can_take_over() -> None:
-    stored = Led(sim(3)).answer("Cloud").stored
+    stored = Led(sim(27)).answer("Cloud").stored
     outcome = next(i for i, one in enumerate(stored, 1) if one.type == "completion.received.v1")
-    assert run(stored, lead=led_by(sim(4)), start=str(outcome))[0].kept == 0
+    assert run(stored, lead=led_by(sim(5)), start=str(outcome))[0].kept == 0
     assert run(stored, faults=(("decide-2", "error"),), start=str(outcome))[0].kept == outcome - 1
 
 
 @pytest.mark.parametrize("start", ["0", "99", "9" * 40, "clarify-9", "clarify", " "])
 def test_a_step_that_does_not_exist_is_said_with_those_that_do(start: str) -> None:
-    stored = Led(sim(3)).answer("Cloud").stored
+    stored = Led(sim(27)).answer("Cloud").stored
     with pytest.raises(Misused, match=r"expected (1 to 13|one of clarify-1, decide-2)"):
-        run(stored, lead=led_by(sim(4)), start=start)
+        run(stored, lead=led_by(sim(5)), start=start)
 
 
 def test_two_children_are_the_same_to_the_last_id() -> None:
-    stored = Led(sim(3)).answer("Cloud").stored
-    runs = [run(stored, lead=led_by(sim(4)), start="decide-2") for _ in range(2)]
+    stored = Led(sim(27)).answer("Cloud").stored
+    runs = [run(stored, lead=led_by(sim(5)), start="decide-2") for _ in range(2)]
     assert runs[0][1].stored == runs[1][1].stored
     assert runs[0][0] == runs[1][0]
 
 
 def test_a_child_never_touches_the_log() -> None:
-    led = Led(sim(3)).answer("Cloud")
+    led = Led(sim(27)).answer("Cloud")
     before = led.stored
-    run(before, lead=led_by(sim(4)), start="decide-2")
+    run(before, lead=led_by(sim(5)), start="decide-2")
     assert led.stored == before
 
 
@@ -135,21 +135,21 @@ def test_a_child_never_touches_the_log() -> None:
 
 
 def test_another_lead_at_the_beginning_opens_the_session() -> None:
-    found, child = run(Led(real()).answer("Cloud").stored, lead=led_by(sim(4)))
+    found, child = run(Led(real()).answer("Cloud").stored, lead=led_by(sim(5)))
     first = CODEC.decode(child.stored[0])
-    assert first.setup.lead == sim(4)  # type: ignore[attr-defined]  # an opening
+    assert first.setup.lead == sim(5)  # type: ignore[attr-defined]  # an opening
     assert first.setup.provider == "sim"  # type: ignore[attr-defined]  # an opening
-    assert found.otherwise == ("led by sim simllm/1 (seed=4, faults=none)",)
+    assert found.otherwise == ("led by sim simllm/1 (seed=5, faults=none)",)
 
 
 def test_another_lead_in_the_middle_takes_over() -> None:
-    _, child = run(Led(sim(3)).answer("Cloud").stored, lead=led_by(sim(4)), start="decide-2")
+    _, child = run(Led(sim(27)).answer("Cloud").stored, lead=led_by(sim(5)), start="decide-2")
     taken = CODEC.decode(child.stored[6])
     assert isinstance(taken, LeadChanged)
-    assert taken.lead == sim(4)
+    assert taken.lead == sim(5)
     assert [r.parameters[0] for r in requests(list(map(CODEC.decode, child.stored)))] == [
-        ("seed", "3"),
-        ("seed", "4"),
+        ("seed", "27"),
+        ("seed", "5"),
     ]
 
 
@@ -160,15 +160,15 @@ def test_the_rules_take_over_and_no_provider_is_asked() -> None:
 
 
 def test_a_recorded_change_of_lead_gives_way() -> None:
-    led = Led(sim(3))
+    led = Led(sim(27))
     new = LeadChanged(at=1, actor=toy.ADA, lead=sim(8))
     led.handle = led.runner.submit(led.handle, new, led.ids()).handle
-    found, _ = run(led.stored, lead=led_by(sim(4)))
+    found, _ = run(led.stored, lead=led_by(sim(5)))
     assert [left.reason for left in found.left] == ["something else is done in its place"]
 
 
 def test_other_prompts_are_read() -> None:
-    found, child = run(Led(sim(3)).stored, prompts=(("clarify", "clarify.v2"),))
+    found, child = run(Led(sim(27)).stored, prompts=(("clarify", "clarify.v2"),))
     (asked,) = requests(list(map(CODEC.decode, child.stored)))[:1]
     assert asked.prompts[0][0] == "clarify.v2"
     assert found.divergences[0].pointer == "/setup/prompts/0/1"
@@ -183,13 +183,13 @@ def test_the_rules_read_no_prompt() -> None:
 
 def test_a_workflow_without_a_setup_has_no_lead() -> None:
     with pytest.raises(Misused, match="sessions of the workflow toy have no lead"):
-        run(said("a"), lead=led_by(sim(4)))
+        run(said("a"), lead=led_by(sim(5)))
 
 
 def test_an_accepted_session_cannot_be_taken_over() -> None:
     stored = list(jsonl.stored(golden(a_model_leads).splitlines(), "golden"))
     with pytest.raises(Misused, match="no other lead can take over at event"):
-        run(stored, lead=led_by(sim(4)), start=str(len(stored)))
+        run(stored, lead=led_by(sim(5)), start=str(len(stored)))
 
 
 # 3. A call fails -----------------------------------------------------------------------------
@@ -197,7 +197,7 @@ def test_an_accepted_session_cannot_be_taken_over() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_first_call_of_a_step_fails_and_the_next_answers(kind: FailureKind) -> None:
-    stored = Led(sim(3)).answer("Cloud").stored
+    stored = Led(sim(27)).answer("Cloud").stored
     found, child = run(stored, faults=(("decide-2", kind),))
     events = list(map(CODEC.decode, child.stored))
     assert [r.call for r in requests(events)] == ["clarify-1.1", "decide-2.1", "decide-2.2"]
@@ -212,14 +212,14 @@ def test_both_calls_fail_and_the_rules_go_on() -> None:
         ("clarify-1", "error"),
         ("clarify-1.2", "timeout"),
     )
-    found, _ = run(Led(sim(3)).stored, faults=faults)
+    found, _ = run(Led(sim(27)).stored, faults=faults)
     changes = {change.pointer: change.child for change in found.changes}
     assert (changes["/failures"], changes["/fallbacks"]) == (2, 1)
 
 
 def test_a_fault_that_met_no_call_is_said() -> None:
     with pytest.raises(Misused, match=r"no call of 'decide-9' was made.*made: clarify-1\.1"):
-        run(Led(sim(3)).stored, faults=(("decide-9", "error"),))
+        run(Led(sim(27)).stored, faults=(("decide-9", "error"),))
 
 
 def test_a_call_without_an_attempt_is_its_own_step() -> None:
@@ -235,29 +235,29 @@ def test_a_call_without_an_attempt_is_its_own_step() -> None:
 
 
 def test_another_answer_takes_the_place_of_the_recorded_one() -> None:
-    found, _ = run(Led(sim(3)).answer("Cloud").stored, answers=(Given("hosting", ("On foot",)),))
+    found, _ = run(Led(sim(27)).answer("Cloud").stored, answers=(Given("hosting", ("On foot",)),))
     changes = {change.pointer: (change.recorded, change.child) for change in found.changes}
     assert changes["/view/patch/fields/0/1"] == ("Cloud", "On foot")
 
 
 def test_an_answer_to_what_is_asked_only_now_is_given_when_it_is_asked() -> None:
-    stored = Led(sim(3)).answer("Cloud").stored
-    waiting, _ = run(stored, lead=led_by(sim(4)))
+    stored = Led(sim(27)).answer("Cloud").stored
+    waiting, _ = run(stored, lead=led_by(sim(5)))
     (key,) = waiting.asks
-    found, _ = run(stored, lead=led_by(sim(4)), answers=(Given(key, ("In the cellar",)),))
+    found, _ = run(stored, lead=led_by(sim(5)), answers=(Given(key, ("In the cellar",)),))
     assert found.asks == ()
     assert [left.type for left in found.left] == ["clarification.answers_given.v1"]
 
 
 def test_an_unrequested_answer_is_refused_and_listed() -> None:
-    found, _ = run(Led(sim(3)).stored, answers=(Given("no_such_key", ("x",)),))
+    found, _ = run(Led(sim(27)).stored, answers=(Given("no_such_key", ("x",)),))
     assert [(left.version, left.reason) for left in found.left] == [
         (0, "no_such_key: unknown_question")
     ]
 
 
 def test_an_answer_of_the_part_that_is_kept_is_revised() -> None:
-    stored = Led(sim(3)).answer("Cloud").stored
+    stored = Led(sim(27)).answer("Cloud").stored
     found, _ = run(stored, answers=(Given("hosting", ("On foot",)),), start=str(len(stored)))
     changes = {change.pointer: change.child for change in found.changes}
     assert found.kept == 9
@@ -265,8 +265,8 @@ def test_an_answer_of_the_part_that_is_kept_is_revised() -> None:
 
 
 def test_an_answer_goes_along_with_the_text_of_its_other_option() -> None:
-    stored = Led(sim(3)).answer("Cloud").stored
-    lead = led_by(sim(4))
+    stored = Led(sim(27)).answer("Cloud").stored
+    lead = led_by(sim(5))
     (key,) = run(stored, lead=lead)[0].asks
     other = (Given(key, ("Other (specify)",)), Given(f"{key}__other", ("In the cellar",)))
     found, child = run(stored, lead=lead, answers=other)
@@ -284,7 +284,7 @@ def test_where_nothing_is_asked_nothing_is_answered() -> None:
 
 
 def test_a_model_is_not_asked_without_leave_and_the_price_is_said() -> None:
-    stored = Led(sim(3)).answer("Cloud").stored
+    stored = Led(sim(27)).answer("Cloud").stored
     with pytest.raises(
         LiveNeeded,
         match=r"this asks anthropic \(claude-sonnet-5-5\), at most 4 calls: give --live",
@@ -296,7 +296,7 @@ def test_a_model_is_not_asked_without_leave_and_the_price_is_said() -> None:
 
 
 def test_what_was_recorded_for_the_same_request_costs_nothing() -> None:
-    led = Led(real(), provider=Asked(3)).answer("Cloud")
+    led = Led(real(), provider=Asked(27)).answer("Cloud")
     found, child = run(led.stored, faults=(("clarify-1", "timeout"),))
     assert (found.live, found.status) == (0, "different")
     asked = requests(list(map(CODEC.decode, child.stored)))
@@ -308,10 +308,10 @@ def test_what_was_recorded_for_the_same_request_costs_nothing() -> None:
 
 
 def test_another_answer_to_a_model_costs_only_what_it_changes() -> None:
-    led = Led(real(), provider=Asked(3)).answer("Cloud")
+    led = Led(real(), provider=Asked(27)).answer("Cloud")
     with pytest.raises(LiveNeeded):
         run(led.stored, answers=(Given("hosting", ("On foot",)),))
-    model = Asked(3)
+    model = Asked(27)
     found, _ = run(led.stored, live=model, answers=(Given("hosting", ("On foot",)),))
     assert [request.call for request in model.requests] == ["decide-2.1"]
     assert found.live == 1
@@ -362,7 +362,7 @@ def test_every_version_of_a_prompt_has_the_same_generator(name: str) -> None:
 
 
 def test_a_child_is_kept_as_a_session_that_replays() -> None:
-    _, child = run(Led(sim(3)).answer("Cloud").stored, lead=led_by(sim(4)), start="decide-2")
+    _, child = run(Led(sim(27)).answer("Cloud").stored, lead=led_by(sim(5)), start="decide-2")
     kept = sealed_as(child.new_id(), child.stored, salt)
     assert kept[0].session_id != child.recording.session_id
     assert [(e.type, e.data, e.input_id) for e in kept] == [

@@ -8,11 +8,12 @@ from hashlib import sha256
 from itertools import count
 from typing import Annotated, Any, Final
 
-from msgspec import Meta
+from msgspec import Meta, ValidationError, convert
+from msgspec.structs import replace
 
 from preflights_es.core.errors import CallHeld, ErasedSession, Refused
 from preflights_es.core.observed import Observed, Outcome
-from preflights_es.core.questions import WrittenQuestion
+from preflights_es.core.questions import Option, WrittenQuestion, lacking, written_question
 from preflights_es.core.text import one_line
 from preflights_es.mcp.call import Call
 from preflights_es.mcp.forms import values
@@ -21,11 +22,17 @@ from preflights_es.mcp.standing import Standing, standing
 from preflights_es.mcp.tool import Arguments, Tool
 from preflights_es.services import sessions
 from preflights_es.services.clarification.observed import record
+from preflights_es.services.clarification.sessions import start
+from preflights_es.services.facts.facts import context_of
 from preflights_es.services.inbox import acceptable
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
-from preflights_es.workflows.clarification import WORKFLOW
 
+FACTS_MAX: Final = 30  # packages and images that a result names
+QUESTION_OF_YOURS: Final = (
+    "a question of yours: you know the code; give question, options with description and against, "
+    "recommendation with reason, why, scope and evidence"
+)
 OVER: Final = ("abandoned", "superseded", "erased")
 """Statuses after which the same call begins anew."""
 
@@ -34,11 +41,17 @@ class Begun(Arguments, frozen=True):
     """Of `start_decision`."""
 
     intention: Annotated[str, Meta(description="what is to be decided, one sentence")]
-    question: Annotated[str, Meta(description="optional: your own first question")] = ""
-    options: tuple[str, ...] = ()
+    question: Annotated[str, Meta(description="your own question: you know the code")] = ""
+    options: Annotated[
+        tuple[Any, ...], Meta(description="each {label, description, against}, or a label")
+    ] = ()
     topic: str = ""
-    recommendation: Annotated[str, Meta(description="one of the options")] = ""
+    recommendation: Annotated[str, Meta(description="one of the labels")] = ""
     reason: str = ""
+    why: Annotated[str, Meta(description="what depends on the answer")] = ""
+    scope: Annotated[str, Meta(description="what it is for; empty: the whole project")] = ""
+    consequences: Annotated[tuple[str, ...], Meta(description="of the recommendation")] = ()
+    evidence: Annotated[tuple[str, ...], Meta(description="src/db.py:12-40")] = ()
 
 
 async def _start_decision(call: Call, given: Begun) -> Came:
@@ -48,9 +61,25 @@ async def _start_decision(call: Call, given: Begun) -> Came:
     written = _written(given)
 
     def begin(request: Request) -> Session:
-        return sessions.start(request, given.intention, WORKFLOW.name, written=written)
+        return start(request, given.intention, written=written, scope=given.scope)
 
-    return await asked(call, await _once(call, given, begin))
+    came = await asked(call, await _once(call, given, begin))
+    if not isinstance(came, Standing):
+        return came
+    return replace(
+        came,
+        facts=await call.run(_facts),
+        lacks=lacking(written) if written else (QUESTION_OF_YOURS,),
+    )
+
+
+def _facts(request: Request) -> tuple[str, ...]:
+    """What the repository says of itself, as the session began with it."""
+    found = context_of(request.process)
+    if found is None:
+        return ()
+    said = (found.file_summary, *found.technology_signals[:FACTS_MAX])
+    return tuple(filter(None, said))
 
 
 async def _once(call: Call, given: Arguments, begin: Callable[[Request], Session]) -> Session:
@@ -134,17 +163,43 @@ def _written(given: Begun) -> WrittenQuestion | None:
     Raises:
         Refused: a part of it stands without the question.
     """
-    more = (given.options, given.topic, given.recommendation, given.reason)
+    more = (given.options, given.topic, given.recommendation, given.reason, given.why)
     if not given.question:
-        if any(more):
-            message = "options, topic and a recommendation belong to a question: give question too"
+        if any((*more, given.consequences, given.evidence)):
+            message = (
+                "options, topic, why, a recommendation, consequences and evidence belong to a "
+                "question: give question too"
+            )
             raise Refused(message, code="no_question")
         return None
     if bool(given.recommendation) != bool(given.reason):
         message = "a recommendation and its reason belong together: give both, or neither"
         raise Refused(message, code="no_reason")
     recommended = (given.recommendation, given.reason) if given.recommendation else None
-    return WrittenQuestion(given.question, given.options, given.topic, recommended)
+    return written_question(
+        given.question,
+        map(_option, given.options),
+        given.topic,
+        recommended,
+        given.why,
+        given.scope,
+        given.evidence,
+        given.consequences,
+    )
+
+
+def _option(given: Any) -> Option:
+    """An option as the agent gives it.
+
+    Raises:
+        Refused: it is neither a label nor an object with one.
+    """
+    try:
+        found: Option = convert({"label": given} if isinstance(given, str) else given, Option)
+    except (ValidationError, UnicodeEncodeError) as error:
+        message = f"options: {error}: expected a label, or {{label, description, against}}"
+        raise Refused(message, code="no_option") from error
+    return found
 
 
 TOOLS: Final[tuple[Any, ...]] = (

@@ -85,7 +85,7 @@ def _about(
 ) -> tuple[str, str] | None:
     """The category of what is decided and what it is for; None of a task."""
     if written is not None:
-        return written.topic, ""
+        return written.topic, written.scope
     if chosen.pack is None:
         detected = detect(intention, chosen.tables)
         return detected.category.name if detected else "", ""

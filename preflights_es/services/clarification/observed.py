@@ -13,7 +13,7 @@ from preflights_es.core.events import Actor
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.lead import Setup
 from preflights_es.core.observed import ANSWERED, Observed
-from preflights_es.core.questions import WrittenQuestion, is_placeholder, stripped
+from preflights_es.core.questions import Option, WrittenQuestion, is_placeholder, stripped
 from preflights_es.core.text import (
     ANSWER_MAX,
     INTENTION_MAX,
@@ -155,9 +155,10 @@ def _opened(
 def _forms(question: str, options: tuple[str, ...], topic: str) -> Iterator[WrittenQuestion]:
     """The question as it was asked, then without what may be refused of it."""
     asked = _cut(question, QUESTION_MAX)
+    offered = tuple(map(Option, options))
     if about := _cut(topic, OPTION_MAX):
-        yield WrittenQuestion(asked, options, about)
-    yield WrittenQuestion(asked, options)
+        yield WrittenQuestion(asked, offered, about)
+    yield WrittenQuestion(asked, offered)
     yield WrittenQuestion(asked)
 
 

@@ -10,7 +10,7 @@ from preflights_es.core.artifacts import Beside, Related
 from preflights_es.core.events import Actor, Decision, Evidence
 from preflights_es.core.evolution import Finding
 from preflights_es.core.observed import Observed
-from preflights_es.core.questions import AnswerRefusal
+from preflights_es.core.questions import AnswerRefusal, Option, Place, Recommended
 from preflights_es.core.rationale import Rejected, Statement
 from preflights_es.core.times import iso
 from preflights_es.core.views import Language
@@ -18,7 +18,7 @@ from preflights_es.runtime.runner import Handle
 from preflights_es.services.results import NOT_EXPECTED, Result, Session, answer_refused
 from preflights_es.workflows.clarification.events import ChangeRefused, KnownLine
 from preflights_es.workflows.clarification.reasons import RATIONALE_MAX
-from preflights_es.workflows.clarification.state import State
+from preflights_es.workflows.clarification.state import State, asked_by
 from preflights_es.workflows.clarification.values import (
     OTHER_OPTION,
     SCOPE_MAX,
@@ -49,7 +49,6 @@ _CHANGES: Final = {
     "number_missing": "the record has no number",
     "not_accepted": "it is not accepted",
     "already_superseded": "it was superseded before",
-    "no_such_option": "the question has no such option",
     "not_related": "it has nothing to do with this session",
     "blank": "no reason was given",
     "placeholder": "a reason is a placeholder, which says nothing",
@@ -83,12 +82,27 @@ class Value(Result, frozen=True):
         )
 
 
-class Recommendation(Result, frozen=True):
-    """An option that the writer of the question recommends."""
+class Offer(Result, frozen=True):
+    """The open question as a model, an agent or a person wrote it."""
 
-    option: str
-    reason: str
-    by: Actor
+    by: str
+    """Name of the agent, person or model."""
+    kind: str
+    """`agent`, `user`, `script` or `model`."""
+    why: str
+    """Why it matters."""
+    options: tuple[Option, ...]
+    recommended: Recommended | None
+    quote: str
+    """Words of the intention in which a model reads the first option as said."""
+    evidence: tuple[Place, ...]
+
+    @property
+    def default(self) -> str:
+        """The option that Enter takes; empty where there is none."""
+        if self.recommended is not None:
+            return self.recommended.option
+        return self.options[0].label if self.quote and self.options else ""
 
 
 class KnownDecision(Result, frozen=True):
@@ -189,7 +203,7 @@ class Clarification(Session, frozen=True, kw_only=True):
     beside: tuple[tuple[str, str], ...]
     related: tuple[RelatedDecision, ...]
     artifacts: tuple[str, ...]
-    recommended: Recommendation | None
+    offer: Offer | None
     title: str
     because: Statement | None
     consequences: tuple[Statement, ...]
@@ -212,7 +226,7 @@ class Clarification(Session, frozen=True, kw_only=True):
             "keeps": state.keeps.kept if state.keeps else None,
             "known": tuple(map(KnownDecision.of, state.told)),
             "related": (),
-            "recommended": _recommended(state),
+            "offer": _offer(state),
             "artifacts": (view.written.path,) if view.written else (),
             **msgspec.structs.asdict(view.rationale),
         }
@@ -225,12 +239,22 @@ class Clarification(Session, frozen=True, kw_only=True):
         return decision.reason, answer_refused(decision, REFUSED[decision.reason])
 
 
-def _recommended(state: State) -> Recommendation | None:
-    """What is recommended beside the written question, from when it is asked."""
-    if state.recommended is None or state.writer is None:
+def _offer(state: State) -> Offer | None:
+    """What the writer of the open question says with it."""
+    asked = asked_by(state, state.question.id) if state.question is not None else None
+    if asked is None:
         return None
-    one = state.recommended
-    return Recommendation(option=one.option, reason=one.reason, by=state.writer)
+    writer, lead = state.writer, state.led.lead
+    kind = writer.kind if writer else "model"
+    return Offer(
+        by=(writer.name if writer else lead.model if lead else "") or kind,
+        kind=kind,
+        why=asked.why,
+        options=asked.offered or tuple(map(Option, asked.field.options)),
+        recommended=asked.recommended,
+        quote=asked.quote,
+        evidence=asked.evidence,
+    )
 
 
 SESSION: Final = Clarification

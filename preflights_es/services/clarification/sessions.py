@@ -104,10 +104,6 @@ def start(
         told=lambda: known(request, text, tables, scope, written),
         check=partial(_check, listed, answers),
     )
-    if written:
-        from preflights_es.services.clarification.written import recommended
-
-        step = recommended(own, step, written)
     if keep_known and not step.handle.session.state.keeps:
         return filed(request, own.keep_known(step.handle, keep_known))
     if answers:

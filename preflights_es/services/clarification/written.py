@@ -10,12 +10,9 @@ from preflights_es.core.questions import WrittenQuestion
 from preflights_es.core.text import ANSWER_MAX
 from preflights_es.core.version import __version__
 from preflights_es.redaction import redact, response_redacted
-from preflights_es.runtime.runner import Step
 from preflights_es.runtime.sanitizing import cleaned, name_cleaned
-from preflights_es.services.clarification.clarifications import Clarifications
 from preflights_es.services.request import Request
 from preflights_es.workflows.clarification import WORKFLOW
-from preflights_es.workflows.clarification.events import OptionRecommended
 from preflights_es.workflows.clarification.values import Heuristics, HeuristicsConfig
 from preflights_es.workflows.clarification.written import response, tables_of, trouble
 
@@ -31,17 +28,16 @@ def asking(
     Raises:
         Refused: the question cannot be asked; nothing is recorded yet.
     """
-    said = (written.question, written.topic, *written.options, *(written.recommended or ()))
+    said = written.texts()
     for text in said:
         cleaned("the question", text, ANSWER_MAX)
-    config = tables_of(chosen)
-    text = response(written, config)
+    text = response(written)
     kinds = {kind for one in said for kind in redact(one).kinds}
     if kinds or response_redacted(text) != text:
         held = f" ({', '.join(sorted(kinds))})" if kinds else ""
         message = f"the question cannot be asked: it holds what looks like a secret{held}"
         raise Refused(message, code="secret_in_question")
-    if found := trouble(written, text, config):
+    if found := trouble(text, tables_of(chosen)):
         raise Refused(found, code="question_refused")
     request.leads.written = text
     actor = request.actor
@@ -54,12 +50,3 @@ def asking(
         (("sha256", sha256(text.encode()).hexdigest()),),
     )
     return Setup(__version__, WORKFLOW.decider, lead.provider, (), lead)
-
-
-def recommended(own: Clarifications, step: Step, written: WrittenQuestion) -> Step:
-    """The session with the recommendation, where the writer gives one."""
-    if written.recommended is None:
-        return step
-    option, reason = written.recommended
-    said = {"option": option, "reason": reason}
-    return own.submitted(step.handle, OptionRecommended, said)

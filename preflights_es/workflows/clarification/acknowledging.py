@@ -52,7 +52,7 @@ def acknowledged(state: State, new: DecisionAcknowledged) -> Decisions:
         return (ChangeRefused(change="acknowledgement", reason="patch_changed"),)
     if earlier is not None and not by_person:
         return (ChangeRefused(change="acknowledgement", reason="already_proposed"),)
-    kind = rules.kind(state.heuristics, state.patch, new.mark or state.mark)
+    kind = rules.kind(state.patch, new.mark or state.mark)
     if kind == "adr" and new.number is None:
         return (ChangeRefused(change="acknowledgement", reason="number_missing"),)
     if (objection := _objection(new)) is not None:
@@ -75,7 +75,7 @@ def _objection(new: DecisionAcknowledged) -> Literal["blank", "placeholder"] | N
 
 def accepting(state: State, said: Mapping[str, Any]) -> Accepting:
     """What an acknowledgement with this mark takes."""
-    kind = rules.kind(state.heuristics, state.patch, said.get("mark") or state.mark)
+    kind = rules.kind(state.patch, said.get("mark") or state.mark)
     shown: dict[str, Any] = {"patch": state.patch}
     if state.proposed_scope:
         shown["scope"] = state.proposed_scope

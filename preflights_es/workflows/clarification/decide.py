@@ -13,7 +13,7 @@ from preflights_es.core.events import Decision, Input
 from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, StepRetried
 from preflights_es.core.questions import Answers, Given, is_placeholder, stripped
 from preflights_es.core.text import one_line
-from preflights_es.workflows.clarification import lead, reasons, rules, written
+from preflights_es.workflows.clarification import lead, reasons, rules
 from preflights_es.workflows.clarification.acknowledging import (
     acknowledged,
     changed,
@@ -36,9 +36,9 @@ from preflights_es.workflows.clarification.events import (
     DecisionRenumbered,
     DecisionSuperseded,
     IntentionDeclared,
-    OptionRecommended,
     PatchProposed,
     QuestionAsked,
+    QuestionsEnded,
     QuestionSuggested,
     RationaleGiven,
     RationaleNoted,
@@ -47,8 +47,14 @@ from preflights_es.workflows.clarification.events import (
     TopicsFound,
 )
 from preflights_es.workflows.clarification.evolve import evolve
-from preflights_es.workflows.clarification.state import State, accepted, is_terminal
-from preflights_es.workflows.clarification.stated import response_of, stated_by_key
+from preflights_es.workflows.clarification.state import (
+    State,
+    accepted,
+    asks_on,
+    is_terminal,
+    response_of,
+)
+from preflights_es.workflows.clarification.stated import stated_by_key
 from preflights_es.workflows.clarification.values import (
     COMPANION,
     OTHER_OPTION,
@@ -70,8 +76,8 @@ def decide(state: State, new: Input) -> Decisions:
             return _opened(state, new)
         case AnswersGiven() | AnswersRevised() | AnswersRelayed():
             return _answered(state, new)
-        case RationaleGiven() | OptionRecommended() if state.input is not None:
-            return _noted(state, new)
+        case RationaleGiven() if state.input is not None:
+            return _reasoned(state, new)
         case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
             return _led(state, new)
         case StepRetried() if state.led.stalled and (again := _next(state)):
@@ -153,6 +159,8 @@ def _next(state: State) -> Decisions:
         if turn.questions[0] == state.question:
             return ()
         return (lead.request(state, "clarify"),) if state.led.lead else _asked(state)
+    if _asks_model(state):
+        return (lead.request(state, "clarify"),)
     patch = rules.patch_in(state.answers, found)
     if patch is not None:
         if state.led.lead and not turn.missing_info:
@@ -166,18 +174,30 @@ def _next(state: State) -> Decisions:
     return (ClarificationStopped(reason="turns_used" if turn.missing_info else "nothing_to_ask"),)
 
 
+def _asks_model(state: State) -> bool:
+    """Whether a model is asked on: for another question, or about what the rules call a task."""
+    if asks_on(state):
+        return True
+    is_task = state.found is None and state.topics is not None and state.topics.kind == "none"
+    return state.led.lead is not None and is_task and not state.stopped
+
+
 def _recommended(state: State, patch: DecisionPatch) -> Decisions:
-    """What the recommendation of the written question says of a value that is new."""
-    framed, noted = state.framed, state.recommended
+    """What the writer of the question said of a value that is new; a model says it with the patch.
+
+    Where the rules go on after a model, its words about its own question count all the same.
+    """
+    framed = state.framed
     is_old = state.decider in rules.FIRST_DECIDERS
-    if framed is None or noted is None or state.writer is None or is_old:
+    if framed is None or state.led.lead is not None or is_old:
         return ()
     before = dict(state.patch.fields) if state.patch else {}
     name = framed.field.name
     value = dict(patch.fields).get(name)
     if value is None or value == before.get(name) or patch.category != framed.category:
         return ()
-    return reasons.recommended(state.rationale, noted, value)
+    offer = reasons.offered(state.rationale, framed, value)
+    return (offer,) if offer else ()
 
 
 def _asked(state: State) -> Decisions:
@@ -197,7 +217,7 @@ def _led(state: State, new: CompletionReceived | CompletionFailed) -> Decisions:
             return decisions + said + _next(following(state, new, decisions + said))
         case QuestionSuggested():
             return decisions + _asked(after)
-        case FellBack():
+        case FellBack() | QuestionsEnded():
             return decisions + _next(after)
         case _:
             return decisions
@@ -347,12 +367,6 @@ def _is_settled(state: State, key: str) -> bool:
     return key in state.answers and not any(
         one.key == key and one.source == "stated" for one in state.provenance
     )
-
-
-def _noted(state: State, new: RationaleGiven | OptionRecommended) -> Decisions:
-    if isinstance(new, OptionRecommended):
-        return (written.noted(state, new),)
-    return _reasoned(state, new)
 
 
 def _reasoned(state: State, new: RationaleGiven) -> Decisions:

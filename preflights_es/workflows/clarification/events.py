@@ -24,7 +24,14 @@ from preflights_es.core.evolution import Resolution
 from preflights_es.core.items import ItemRef
 from preflights_es.core.lead import LED_EVENTS, Setup
 from preflights_es.core.observed import Observed
-from preflights_es.core.questions import AnswerRefusal, Answers, Refusal
+from preflights_es.core.questions import (
+    AnswerRefusal,
+    Answers,
+    Option,
+    Place,
+    Recommended,
+    Refusal,
+)
 from preflights_es.core.rationale import Alternative
 from preflights_es.core.source import Source as SessionSource
 from preflights_es.core.text import ANSWER_MAX, INTENTION_MAX
@@ -49,6 +56,10 @@ class Known(Value, frozen=True):
     patch: DecisionPatch
     source: SessionSource | None = None
     """The session that it was read from; None in logs from before it was recorded."""
+    scope: str | UnsetType = UNSET
+    """What it is for; not written where that is the whole project."""
+    because: str | UnsetType = UNSET
+    """Not written where no reason was given."""
 
 
 class KnownLine(Value, frozen=True, kw_only=True):
@@ -147,18 +158,6 @@ class AnswersRelayed(Answers, frozen=True):
     verb: ClassVar[str] = "answered in"
     relayed_by: Actor | None = None
     """The agent or script that passed them on."""
-
-
-class OptionRecommended(Input, frozen=True):
-    """The writer of the open question recommends one of its options."""
-
-    tag: ClassVar[str] = "clarification.option_recommended.v1"
-    verb: ClassVar[str] = "recommended an option in"
-    typed: ClassVar = {"option": Typed(ANSWER_MAX), "reason": Typed(ANSWER_MAX)}
-    option: str
-    reason: str
-    redacted: tuple[str, ...] = ()
-    """Kinds of secrets that were taken out before recording, one a replacement."""
 
 
 class RationaleGiven(Input, frozen=True):
@@ -284,11 +283,33 @@ class TopicsFound(Decision, frozen=True):
 
 
 class QuestionSuggested(Decision, frozen=True):
-    """A model chose the category and worded the question; the key is the rules'."""
+    """A model, an agent or a person chose the topic and worded the question; keys are the rules'.
+
+    The recommended option is the first one.
+    """
 
     tag: ClassVar[str] = "clarification.question_suggested.v1"
     category: str
     field: Field
+    why: str = ""
+    """Why it matters."""
+    offered: tuple[Option, ...] = ()
+    """The options of the field, in its order, with what is said of each."""
+    recommended: Recommended | None = None
+    quote: str = ""
+    """Words of the intention in which the model reads the first option as said."""
+    more: bool = False
+    """Whether the model asks again once this is answered."""
+    consequences: tuple[str, ...] = ()
+    """What follows from the recommended option."""
+    evidence: tuple[Place, ...] = ()
+
+
+class QuestionsEnded(Decision, frozen=True):
+    """The model asks nothing more, although it had said so."""
+
+    tag: ClassVar[str] = "clarification.questions_ended.v1"
+    reason: str
 
 
 class QuestionAsked(Decision, frozen=True):
@@ -297,15 +318,6 @@ class QuestionAsked(Decision, frozen=True):
     tag: ClassVar[str] = "clarification.question_asked.v1"
     question: Question
     turn: Whole
-
-
-class RecommendationNoted(Decision, frozen=True):
-    """The recommendation is shown beside its option."""
-
-    tag: ClassVar[str] = "clarification.recommendation_noted.v1"
-    option: str
-    """In the question's spelling."""
-    reason: str
 
 
 class AnswerAccepted(Decision, frozen=True):
@@ -393,7 +405,6 @@ class ChangeRefused(Refusal, frozen=True):
         "supersession",
         "keeping",
         "renumbering",
-        "recommendation",
         "rationale",
         "input",
     ]
@@ -406,7 +417,6 @@ class ChangeRefused(Refusal, frozen=True):
         "not_accepted",
         "already_superseded",
         "not_related",
-        "no_such_option",
         "blank",
         "placeholder",
         "too_many",
@@ -441,7 +451,6 @@ EVENTS: tuple[type[Event], ...] = (
     AnswersGiven,
     AnswersRevised,
     AnswersRelayed,
-    OptionRecommended,
     RationaleGiven,
     DecisionAcknowledged,
     DecisionKept,
@@ -452,8 +461,8 @@ EVENTS: tuple[type[Event], ...] = (
     CategoryDetected,
     TopicsFound,
     QuestionSuggested,
+    QuestionsEnded,
     QuestionAsked,
-    RecommendationNoted,
     AnswerAccepted,
     AnswerRefused,
     ScopeNoted,

@@ -30,11 +30,11 @@ from preflights_es.workflows.clarification.events import (
     IntentionDeclared,
     PatchProposed,
     QuestionAsked,
+    QuestionsEnded,
     QuestionSuggested,
     RationaleGiven,
     RationaleNoted,
     RationaleSuggested,
-    RecommendationNoted,
     ScopeNoted,
     TopicsFound,
 )
@@ -45,7 +45,12 @@ from preflights_es.workflows.clarification.relating import (
     after_supersession,
 )
 from preflights_es.workflows.clarification.rules import CategoryMatch, Resolved, category_given
-from preflights_es.workflows.clarification.state import Acknowledgement, State
+from preflights_es.workflows.clarification.state import (
+    Acknowledgement,
+    State,
+    is_followed,
+    suggested_in,
+)
 from preflights_es.workflows.clarification.values import (
     COMPANION,
     OTHER,
@@ -87,7 +92,10 @@ def _category(state: State, answers: dict[str, Answer], detected: str) -> Catego
     base = found[0] if found and _frames(framed, found) else _framed_category(config, framed)
     source: Source = "suggested" if writer is None else "chosen"
     resolved = found[1] if found and _frames(framed, found) else Resolved(base.name, source)
-    return replace(base, primary=framed.field), resolved
+    further = {one.field.id: one.field for one in state.further}
+    others = tuple(one for one in base.secondary if one.id not in further)
+    secondary = (*others, *further.values())
+    return replace(base, primary=framed.field, secondary=secondary), resolved
 
 
 def _frames(framed: QuestionSuggested, found: CategoryMatch) -> bool:
@@ -196,7 +204,9 @@ def _after_offer(state: State, event: RationaleSuggested) -> State:
         rationale = reasons.added(state.rationale, event, state.writer.kind)
     else:
         rationale = reasons.suggested(state.rationale, event)
-    return replace(state, rationale=rationale)
+    lead = state.led.lead
+    by = state.writer.name if state.writer else lead.model if lead else state.offered_by
+    return replace(state, rationale=rationale, offered_by=by)
 
 
 def _after_scope(state: State, event: ScopeNoted) -> State:
@@ -235,7 +245,9 @@ def _after_due(state: State, _: ArtifactDue) -> State:
 
 def _after_fallback(state: State, event: FellBack) -> State:
     led = completion_step.after(state.led, state.input, event)
-    return _categorized(replace(state, led=led, framed=_answered_frame(state)))
+    kept = _answered_frames(state)
+    framed = kept[0] if kept else None
+    return _categorized(replace(state, led=led, framed=framed, further=kept[1:]))
 
 
 def _after_led(state: State, event: Event) -> State:
@@ -252,6 +264,11 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
     by = state.actor.kind
     filed = Provenance(event.key, event.field, event.value, event.source, by, relayed_by)
     answers_open = state.question is not None and state.question.id == event.key
+    if _depends_on(state, event):  # what was asked after another answer falls with it
+        keys = {one.field.id for one in state.further}
+        answers = {k: v for k, v in answers.items() if k.removesuffix(COMPANION) not in keys}
+        kept = tuple(one for one in state.provenance if one.key not in keys)
+        state = _categorized(replace(state, further=(), provenance=kept))
     provenance = _filed(state.provenance, filed)
     found = state.found
     rationale, revised = _still_true(state, event)
@@ -276,6 +293,14 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
     )
 
 
+def _depends_on(state: State, event: AnswerAccepted) -> bool:
+    """Whether further questions were asked because of another answer to the first."""
+    first = state.framed
+    if not state.further or first is None or event.key != first.field.id:
+        return False
+    return all(one.value != event.value for one in state.provenance if one.key == event.key)
+
+
 def _still_true(state: State, event: AnswerAccepted) -> tuple[Rationale, tuple[str, ...]]:
     """What was said of the decision, and its earlier values, once an answer counts."""
     primary = state.found[0].primary if state.found else None
@@ -296,7 +321,10 @@ def _after_suggestion(state: State, event: QuestionSuggested) -> State:
     lead = state.led.lead
     if state.writer is not None and lead is not None and lead.provider in WRITERS:
         return _after_written(state, event, state.writer)
-    after = _categorized(replace(state, framed=event, writer=None))
+    if state.writer is None and is_followed(state):
+        return _categorized(replace(state, further=(*state.further, event)))
+    by = lead.model if lead is not None else state.offered_by
+    after = _categorized(replace(state, framed=event, further=(), writer=None, offered_by=by))
     found = after.found
     if found is None or found[1].source != "suggested":
         return after
@@ -306,24 +334,25 @@ def _after_suggestion(state: State, event: QuestionSuggested) -> State:
 
 
 def _after_written(state: State, event: QuestionSuggested, writer: Actor) -> State:
-    """The rules lead from here on; a choice that no category has is recorded as a decision."""
-    is_choice = event.category == OTHER and bool(event.field.options)
-    mark = state.mark or ("adr" if is_choice else "")
+    """The rules lead from here on."""
     led = replace(state.led, lead=None)
-    after = _categorized(replace(state, framed=event, led=led, mark=mark))
+    after = _categorized(replace(state, framed=event, led=led))
     key = state.heuristics.category.id
     chosen = Provenance(key, "Category", event.category, "chosen", writer.kind)
     return replace(after, provenance=_filed(state.provenance, chosen))
 
 
-def _after_recommendation(state: State, event: RecommendationNoted) -> State:
-    return replace(state, recommended=event)
+def _after_questions(state: State, _: QuestionsEnded) -> State:
+    if state.framed is None:
+        return state
+    *asked, last = suggested_in(state)
+    framed, *further = (*asked, replace(last, more=False))
+    return replace(state, framed=framed, further=tuple(further))
 
 
-def _answered_frame(state: State) -> QuestionSuggested | None:
-    """The model's question, where a person has answered it: that answer counts on."""
-    framed = state.framed
-    return framed if framed is not None and framed.field.id in state.answers else None
+def _answered_frames(state: State) -> tuple[QuestionSuggested, ...]:
+    """The model's questions that a person has answered: those answers count on."""
+    return tuple(one for one in suggested_in(state) if one.field.id in state.answers)
 
 
 def _with_suggested(state: State, patch: DecisionPatch) -> tuple[Provenance, ...]:
@@ -373,7 +402,7 @@ _AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     TopicsFound: _after_topics,
     QuestionAsked: _after_question,
     QuestionSuggested: _after_suggestion,
-    RecommendationNoted: _after_recommendation,
+    QuestionsEnded: _after_questions,
     AnswerAccepted: _after_answer,
     RationaleNoted: _after_noted,
     ScopeNoted: _after_scope,

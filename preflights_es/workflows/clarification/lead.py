@@ -7,26 +7,41 @@ reads the values out of what the person said.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from msgspec import UNSET
 
 from preflights_es.core.completion_step import Usable, concluded, requested
 from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.events import ActorKind, Decision, Outcome
+from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.names import canonical
 from preflights_es.core.prompts import wanted
-from preflights_es.core.questions import is_placeholder, stripped
-from preflights_es.core.rationale import Alternative
+from preflights_es.core.questions import (
+    WRAPPING,
+    Option,
+    Place,
+    Recommended,
+    is_placeholder,
+    stripped,
+)
+from preflights_es.core.rationale import Alternative, Rationale
+from preflights_es.core.text import one_line
 from preflights_es.core.verdict import Violation
-from preflights_es.workflows.clarification import rules
+from preflights_es.core.words import folded
+from preflights_es.workflows.clarification import reasons, rules
 from preflights_es.workflows.clarification.events import (
+    ClarificationStopped,
+    Known,
     PatchProposed,
+    QuestionsEnded,
     QuestionSuggested,
     RationaleSuggested,
+    ScopeNoted,
 )
-from preflights_es.workflows.clarification.state import State
+from preflights_es.workflows.clarification.state import State, is_followed, suggested_in
 from preflights_es.workflows.clarification.values import (
     OTHER,
     Category,
@@ -36,19 +51,23 @@ from preflights_es.workflows.clarification.values import (
     LLMContext,
 )
 
-PACKAGE = "preflights_es.workflows.clarification"
-WITH_REASONS = "decide.v2"
-OWN = "custom."
-"""Before the slug, in the key of a question of the model's own."""
-CHOOSERS: dict[ActorKind, str] = {
+PACKAGE: Final = "preflights_es.workflows.clarification"
+WITH_REASONS: Final = "decide.v2"
+OWN: Final = "custom."
+"""Before the slug, in the key of a question of the writer's own."""
+CHOOSERS: Final[Mapping[ActorKind, str]] = {
     "user": "the person",
     "agent": "an agent",
     "script": "a script",
 }
-EVERY_ACTOR_A_PERSON = "clarification/1"
+EVERY_ACTOR_A_PERSON: Final = "clarification/1"
 """The rules that named a person to the model as the one who chose, whatever the actor."""
-CONTEXT_MAX = 4_000  # characters of what the repository says of itself, in a request
-OPTIONS_MAX = 6  # of one question, without `Other (specify)`
+FACTS_MAX: Final = 4_000  # characters of what the repository says of itself, in a request
+IN_FORCE_MAX: Final = 4_000  # characters of decisions in force, in a request
+OPTIONS_MAX: Final = 6  # of one question, without `Other (specify)`
+SLUG_MAX: Final = 31  # characters
+
+_WORD: Final = late_pattern(r"[a-z0-9]+")
 
 Step = Literal["clarify", "decide"]
 
@@ -65,40 +84,64 @@ def request(state: State, step: Step) -> CompletionRequested:
     ]
     system = wanted(PACKAGE, step, state.led.prompts, default)
     contract = WITH_REASONS if system.id == WITH_REASONS else f"{step}.v1"
+    if step == "clarify" and state.writer is not None:
+        contract = "written.v1"
     return requested(state.led, step, contract, (PACKAGE, step, default), said)
 
 
 def _surroundings(state: State) -> str:
-    """The intention, what can be chosen, what is decided; nothing else of the project."""
+    """The intention, the topics, what is in force, and what the repository says of itself."""
     config = state.heuristics
-    lines = ["Intention:", state.intention, "", "Categories and their fields:"]
+    lines = ["Intention:", state.intention, "", "Topics and their fields:"]
     lines += [f"* {c.name}: {_names(c)}" for c in _menu(config)]
-    lines.append(f"* {OTHER}: {config.description.name}")
     found = state.found
     is_covered = state.topics is None or found is None or found[0].name != OTHER
     if found is not None and found[1].source != "suggested" and is_covered:
         detected = found[1].source == "detected"
         how = "named by the intention" if detected else f"chosen by {_chooser(state)}"
-        lines += ["", f"Category: {found[0].name} ({how})"]
-    lines += _of_the_repository(state.context)
-    if state.known:
-        lines += ["", "Accepted decisions:"]
-        lines += [f"* {known.title} ({_shown(known.patch)})" for known in state.known]
-    if state.told:
-        lines += ["", "In force, perhaps related:", *(f"* {one.line}" for one in state.told)]
+        lines += ["", f"Topic: {found[0].name} ({how})"]
+    if state.topics is not None and state.topics.kind == "none":
+        lines += ["", "The rules take this for a task in which nothing is decided."]
+    if state.scope:
+        lines += ["", f"For: {state.scope}"]
+    about = frozenset(rules.tokens(state.intention))
+    lines += _section("In force:", _in_force(state, about), IN_FORCE_MAX)
+    lines += _section("The repository says of itself:", _facts(state.context, about), FACTS_MAX)
     return "\n".join(lines)
 
 
-def _of_the_repository(context: LLMContext | None) -> list[str]:
-    """What the repository says of itself, within `CONTEXT_MAX`: the rest of its packages is cut."""
+def _section(title: str, texts: Iterable[str], room: int) -> list[str]:
+    """A list within so many characters; what comes first stays."""
+    kept: list[str] = []
+    for text in filter(None, texts):
+        room -= len(text) + len("* \n")
+        if room < 0:
+            break
+        kept.append(f"* {text}")
+    return ["", title, *kept] if kept else []
+
+
+def _in_force(state: State, about: frozenset[str]) -> list[str]:
+    """What was said first, then the decisions that share words with the intention, then others."""
+    first = [one.line for one in state.told]
+    said = {one.kept.session_id for one in state.told}
+    others = [one for one in state.known if one.source is None or one.source.session_id not in said]
+    others.sort(key=lambda one: -len(about & {*rules.tokens(_decided(one))}))
+    return [*first, *map(_decided, others)]
+
+
+def _decided(one: Known) -> str:
+    scope = f", for {one.scope}" if one.scope else ""
+    because = f": {one_line(one.because)}" if one.because else ""
+    return f"{one.title} ({_shown(one.patch)}{scope}){because}"
+
+
+def _facts(context: LLMContext | None, about: frozenset[str]) -> list[str]:
+    """The README and the languages, then what the intention names, then products, then the rest."""
     if context is None:
         return []
-    left, said = CONTEXT_MAX, list[str]()
-    for line in (context.architecture_summary, context.file_summary, *context.technology_signals):
-        left -= len(line) + 3
-        if line and left >= 0:
-            said.append(f"* {line}")
-    return ["", "The repository, as data:", *said]
+    named = sorted(context.technology_signals, key=lambda one: about.isdisjoint(rules.tokens(one)))
+    return [context.architecture_summary, context.file_summary, *named]
 
 
 def _chooser(state: State) -> str:
@@ -140,7 +183,7 @@ def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
     # Imported where a response is judged: sessions without a lead need no pydantic.
     from preflights_es.workflows.clarification import contracts
 
-    clarifies = asked.contract.startswith("clarify.")
+    clarifies = asked.contract.startswith(("clarify.", "written."))
     # A forged log may name any contract: then it is judged by the first of its step.
     first = contracts.CLARIFY if clarifies else contracts.DECIDE_V1
     contract = contracts.CONTRACTS.get(asked.contract, first)
@@ -149,7 +192,7 @@ def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
     if not isinstance(verdict, Usable):
         return verdict
     if clarifies:
-        return (verdict.accepted, _suggested(state, verdict.payload))
+        return (verdict.accepted, *_clarified(state, verdict.payload))
     return (
         verdict.accepted,
         *_offered(state, verdict.payload),
@@ -158,52 +201,204 @@ def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
 
 
 def clarify_violations(state: State, payload: dict[str, Any]) -> tuple[Violation, ...]:
-    """What the schema of `clarify.v1` cannot say of a payload."""
-    config = state.heuristics
-    names = [*(c.name for c in config.categories), OTHER]
+    """What the schemas of `clarify` and `written` cannot say of a payload."""
+    payload = _whole(payload)
+    match payload["outcome"]:
+        case "ask":
+            return (*_topic_violations(state, payload), *_question_violations(payload))
+        case "said" if not is_followed(state):
+            return (*_topic_violations(state, payload), *_said_violations(state, payload))
+        case "said":
+            return (Violation("/outcome", "expected ask or nothing: a question was answered"),)
+        case _:
+            return tuple(_nothing_violations(state, payload))
+
+
+_ABSENT: Final[Mapping[str, Any]] = {
+    "topic": "",
+    "question": "",
+    "why": "",
+    "options": (),
+    "recommended": None,
+    "scope": "",
+    "more": False,
+    "value": "",
+    "quote": "",
+    "reason": "",
+    "consequences": (),
+    "evidence": (),
+}
+"""What a part says that a response leaves out."""
+
+
+def _whole(payload: dict[str, Any]) -> dict[str, Any]:
+    """A payload with every part; `Other` is no option of its own, since every question gets it."""
+    found = {**_ABSENT, **payload}
+    options = [{"description": "", "against": "", **one} for one in found["options"]]
+    found["options"] = [one for one in options if _plain(one["label"]) != OTHER.casefold()]
+    return found
+
+
+def _plain(label: str) -> str:
+    return stripped(label).casefold().partition(" (")[0]
+
+
+def _topic_violations(state: State, payload: dict[str, Any]) -> Iterator[Violation]:
+    topic = stripped(payload["topic"])
+    if is_placeholder(topic) or topic.casefold() == "category":
+        yield Violation("/topic", "expected a topic of the list, or a name of your own for it")
+        return
+    config, chosen = state.heuristics, _chosen(state)
+    if is_followed(state):
+        if topic.casefold() in {one.field.name.casefold() for one in suggested_in(state)}:
+            yield Violation("/topic", "expected another topic than those that were asked")
+    elif (
+        chosen
+        and (known := config.named(topic) or _other(topic, config))
+        and known.name != chosen.name
+    ):
+        expected = f"expected {chosen.name}, which {_chooser(state)} chose, or a name of your own"
+        yield Violation("/topic", expected)
+
+
+def _chosen(state: State) -> Category | None:
+    """The category that an actor chose."""
     found = state.found
-    wanted = found[0].name if found and found[1].source in ("chosen", "custom") else None
-    said = payload["category"]
-    options = [option.casefold() for option in _options(payload)]
-    own = payload.get("own")
-    violations = []
-    if said not in names:
-        violations.append(Violation("/category", f"expected one of {', '.join(names)}"))
-    elif wanted is not None and said != wanted:
-        expected = f"expected {wanted}, which {_chooser(state)} chose"
-        violations.append(Violation("/category", expected))
-    if len(set(options)) != len(options) or len(options) == 1 or len(options) > OPTIONS_MAX:
-        expected = f"expected none, or 2 to {OPTIONS_MAX} different ones"
-        violations.append(Violation("/options", expected))
-    if any(map(is_placeholder, (payload["question"], *options))):
-        violations.append(Violation("", "expected no placeholder"))
-    if own is not None and own["field"] in ("Category", *_taken(config, said)):
-        violations.append(Violation("/own/field", "expected a name that no field has"))
-    return tuple(violations)
+    return found[0] if found and found[1].source in ("chosen", "custom") else None
 
 
-def _options(payload: dict[str, Any]) -> tuple[str, ...]:
-    """Without what every question gets anyway."""
-    return tuple(o for o in payload["options"] if not o.casefold().startswith("other"))
+def _other(topic: str, config: HeuristicsConfig) -> Category | None:
+    return config.other() if topic.casefold() == OTHER.casefold() else None
 
 
-def _taken(config: HeuristicsConfig, name: str) -> tuple[str, ...]:
-    known = config.named(name) or config.other()
-    return tuple(field.name for field in known.fields())
+def _question_violations(payload: dict[str, Any]) -> Iterator[Violation]:
+    if is_placeholder(payload["question"]):
+        yield Violation("/question", "expected a question")
+    options = payload["options"]
+    labels = [stripped(one["label"]).casefold() for one in options]
+    if len(set(labels)) != len(labels) or len(labels) == 1 or len(labels) > OPTIONS_MAX:
+        expected = f"expected none, or 2 to {OPTIONS_MAX} that differ"
+        yield Violation("/options", expected)
+    texts = [text for one in options for text in (one["description"], one["against"]) if text]
+    if any(map(is_placeholder, (*labels, *texts, *filter(None, [payload["why"]])))):
+        yield Violation("", "expected no placeholder")
+    best = payload["recommended"]
+    if best is not None and stripped(best["option"]).casefold() not in labels:
+        yield Violation("/recommended/option", "expected one of the options")
+    if best is not None and is_placeholder(best["reason"]):
+        yield Violation("/recommended/reason", "expected a reason")
+    if payload["scope"] and is_placeholder(payload["scope"]):
+        yield Violation("/scope", "expected what the decision is for, or nothing")
+    for i, one in enumerate(payload["evidence"]):
+        path = one["path"]
+        if path.startswith(("/", "\\", "~")) or ".." in path.split("/") or ":" in path[:2]:
+            yield Violation(f"/evidence/{i}/path", "expected a path below the project's root")
+
+
+def _said_violations(state: State, payload: dict[str, Any]) -> Iterator[Violation]:
+    value, quote = payload["value"], _bare(payload["quote"])
+    if is_placeholder(value):
+        yield Violation("/value", "expected a value")
+    if not quote or quote not in _bare(state.intention):
+        yield Violation("/quote", "expected words that stand in the intention")
+    elif not is_placeholder(value) and not _mentions(quote, value):
+        yield Violation("/value", "expected a value that the quoted words name")
+
+
+def _bare(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _mentions(quote: str, value: str) -> bool:
+    """Whether a text names a value, by its own words or another name of the product."""
+    words, wanted = rules.tokens(quote), rules.tokens(value)
+    if wanted and set(wanted) <= set(words):
+        return True
+    parts = quote.split()
+    spans = (" ".join(parts[at : at + n]) for n in (1, 2, 3) for at in range(len(parts)))
+    return any(canonical(one.strip(WRAPPING)) == canonical(value) for one in spans)
+
+
+def _nothing_violations(state: State, payload: dict[str, Any]) -> Iterator[Violation]:
+    if is_placeholder(payload["reason"]):
+        yield Violation("/reason", "expected why nothing has to be decided")
+    if not is_followed(state) and _chosen(state):
+        expected = f"expected ask: {_chooser(state)} chose what is to be decided"
+        yield Violation("/outcome", expected)
+
+
+def _clarified(state: State, payload: dict[str, Any]) -> tuple[Decision, ...]:
+    """The question, or that nothing is asked."""
+    payload = _whole(payload)
+    if payload["outcome"] == "nothing":
+        if is_followed(state):
+            return (QuestionsEnded(reason=stripped(payload["reason"])),)
+        return (ClarificationStopped(reason="nothing_to_ask"),)
+    scope = one_line(stripped(payload["scope"]))
+    noted = (ScopeNoted(scope=scope),) if scope and not state.scope else ()
+    return (*noted, _suggested(state, payload))
 
 
 def _suggested(state: State, payload: dict[str, Any]) -> QuestionSuggested:
-    config = state.heuristics
-    known = config.named(payload["category"]) or config.other()
-    own = payload.get("own")
-    base = known.primary or config.description
-    field = Field(
-        own["field"] if own else base.name,
-        f"{OWN}{own['slug']}" if own else base.id,
-        payload["question"],
-        _options(payload),
+    category, base = _placed(state, stripped(payload["topic"]))
+    if payload["outcome"] == "said":
+        value = stripped(payload["value"])
+        others = (one for one in base.options if canonical(one) != canonical(value))
+        options = (value, *others)[:OPTIONS_MAX]
+        question = base.question or state.heuristics.description.question
+        field = Field(base.name, base.id, question, options)
+        return QuestionSuggested(
+            category=category, field=field, quote=" ".join(payload["quote"].split())
+        )
+    offered = [Option(*(stripped(one[name]) for name in _PARTS)) for one in payload["options"]]
+    best = payload["recommended"]
+    recommended = None
+    if best is not None:
+        offered.sort(key=lambda one: one.label.casefold() != stripped(best["option"]).casefold())
+        recommended = Recommended(offered[0].label, stripped(best["reason"]))
+    evidence = (Place(one["path"], one.get("lines", "")) for one in payload["evidence"])
+    return QuestionSuggested(
+        category=category,
+        field=Field(
+            base.name,
+            base.id,
+            stripped(payload["question"]),
+            tuple(one.label for one in offered),
+        ),
+        why=stripped(payload["why"]),
+        offered=tuple(offered),
+        recommended=recommended,
+        more=payload["more"],
+        consequences=tuple(map(stripped, payload["consequences"])),
+        evidence=tuple(evidence),
     )
-    return QuestionSuggested(category=known.name, field=field)
+
+
+_PARTS: Final = ("label", "description", "against")
+
+
+def _placed(state: State, topic: str) -> tuple[str, Field]:
+    """The category and the field of a topic: the table's, or one of its own."""
+    config, chosen = state.heuristics, _chosen(state)
+    if state.framed is not None and state.found is not None and is_followed(state):
+        category = state.found[0]
+        fields = category.fields()
+        known = next((one for one in fields if one.name.casefold() == topic.casefold()), None)
+        return state.framed.category, known or _own(topic, fields)
+    known_category = config.named(topic) or _other(topic, config)
+    if known_category is not None:
+        return known_category.name, known_category.primary or config.description
+    category = chosen or config.other()
+    return category.name, _own(topic, category.fields())
+
+
+def _own(topic: str, taken: Iterable[Field]) -> Field:
+    """A field of the writer's own, with a key that no other has."""
+    words = "_".join(_WORD.findall(folded(topic)))
+    slug = (words if words[:1].isalpha() else f"topic_{words}")[:SLUG_MAX].rstrip("_")
+    keys = {one.id for one in taken}
+    ids = (f"{OWN}{slug}{n or ''}" for n in range(len(keys) + 2))
+    return Field(one_line(topic), next(id_ for id_ in ids if id_ not in keys))
 
 
 def decide_violations(state: State, payload: dict[str, Any]) -> tuple[Violation, ...]:
@@ -259,16 +454,23 @@ def _spoken(state: State) -> list[str]:
 
 
 def _offered(state: State, payload: dict[str, Any]) -> tuple[RationaleSuggested, ...]:
-    """The model's reasons; also that it has none any more."""
+    """The model's reasons, and what it said of the options; also that it has none any more."""
+    said = {
+        one["name"].casefold(): Alternative(stripped(one["name"]), stripped(one["why_not"]))
+        for one in payload.get("alternatives", ())
+    }
+    because = stripped(payload.get("because") or "")
+    consequences = tuple(map(stripped, payload.get("consequences", ())))
+    for asked in suggested_in(state)[:1]:
+        value = rules.value_of(asked.field, state.answers)
+        if value and (more := reasons.offered(Rationale(), asked, value.value)):
+            because = because or more.because
+            said = {one.name.casefold(): one for one in more.alternatives} | said
+    alternatives = tuple(said.values())
     offer = RationaleSuggested(
-        because=stripped(payload.get("because") or ""),
-        consequences=tuple(map(stripped, payload.get("consequences", ()))),
-        alternatives=tuple(
-            Alternative(stripped(one["name"]), stripped(one["why_not"]))
-            for one in payload.get("alternatives", ())
-        ),
+        because=because, consequences=consequences, alternatives=alternatives
     )
-    is_empty = not (offer.because or offer.consequences or offer.alternatives)
+    is_empty = not (because or consequences or alternatives)
     return () if is_empty and not state.rationale.by_model else (offer,)
 
 

@@ -47,4 +47,10 @@ def words(state: State) -> Known | None:
     """What a model is told of a decision that a person accepted; None of any other session."""
     if not accepted(state) or state.patch is None:
         return None
-    return Known(one_line(title_of(state)), state.patch)
+    because = state.rationale.because
+    return Known(
+        one_line(title_of(state)),
+        state.patch,
+        scope=state.scope or UNSET,
+        because=one_line(because.text) if because else UNSET,
+    )

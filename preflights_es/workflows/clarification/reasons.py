@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from preflights_es.core.questions import is_placeholder, stripped
 from preflights_es.core.rationale import Alternative, Rationale, Rejected, Speaker, Statement
 from preflights_es.workflows.clarification.events import (
+    QuestionSuggested,
     RationaleGiven,
     RationaleNoted,
     RationaleSuggested,
-    RecommendationNoted,
 )
 
 RATIONALE_MAX: Final = 20  # consequences, and alternatives, of one decision
@@ -54,17 +54,23 @@ def added(before: Rationale, new: RationaleNoted | RationaleSuggested, by: Speak
     return Rationale(because, tuple(consequences.values()), tuple(alternatives.values()))
 
 
-def recommended(
-    before: Rationale, noted: RecommendationNoted, value: str
-) -> tuple[RationaleSuggested, ...]:
-    """What a recommendation says of the value that is decided; nothing where that is said."""
-    option = noted.option.casefold()
-    if option == value.casefold():
-        offer = RationaleSuggested(because=noted.reason, consequences=(), alternatives=())
-        return () if before.because else (offer,)
-    other = (Alternative(noted.option),)
-    offer = RationaleSuggested(because="", consequences=(), alternatives=other)
-    return () if any(o.name.casefold() == option for o in before.alternatives) else (offer,)
+def offered(before: Rationale, asked: QuestionSuggested, value: str) -> RationaleSuggested | None:
+    """What the writer of a question said for the value that is decided, and against the others.
+
+    None where that is nothing, or all of it is said already.
+    """
+    chosen, best = value.casefold(), asked.recommended
+    is_best = best is not None and best.option.casefold() == chosen
+    named = {one.name.casefold() for one in before.alternatives} | {chosen}
+    others = [Alternative(one.label, one.against) for one in asked.offered if one.against]
+    if best is not None and not any(one.name == best.option for one in others):
+        others.append(Alternative(best.option))
+    offer = RationaleSuggested(
+        because=best.reason if best and is_best and not before.because else "",
+        consequences=asked.consequences if is_best or best is None else (),
+        alternatives=tuple(one for one in others if one.name.casefold() not in named),
+    )
+    return offer if offer.because or offer.consequences or offer.alternatives else None
 
 
 def suggested(before: Rationale, new: RationaleSuggested) -> Rationale:

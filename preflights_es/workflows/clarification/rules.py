@@ -288,17 +288,9 @@ def template(of: RecordKind, decider: str) -> str:
     return (FIRST_TEMPLATES if decider in FIRST_DECIDERS else TEMPLATES)[of]
 
 
-def kind(config: HeuristicsConfig, decided: DecisionPatch | None, mark: Mark) -> RecordKind:
-    """Whether a decision becomes an architecture decision record or a task brief."""
-    if decided is None:
-        return "task"
-    category = config.named(decided.category)
-    filing: Filing = category.filing if category else "local"
-    if filing == "structural":
-        return "adr"
-    if filing == "contract":
-        return "task" if mark == "local" else "adr"
-    return "adr" if mark == "adr" else "task"
+def kind(decided: DecisionPatch | None, mark: Mark) -> RecordKind:
+    """A decision becomes a record unless a person says task (RESOLUTIONS, seed 0, 13)."""
+    return "task" if decided is None or mark == "task" else "adr"
 
 
 def document_path(folder: str, of: RecordKind, number: int | None, uid: str, title: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from preflights_es.core.completion_step import RETRY
 from preflights_es.core.completions import CompletionRequested
 from preflights_es.core.json import encoded
 from preflights_es.core.simulation import Bank, Draws, Route
@@ -29,9 +30,9 @@ _MORE = {
     "Infra": ("Kubernetes", "Bare metal", "Edge", "PaaS"),
 }
 _OWN = (
-    ("migration_path", "Migration", "How do existing users get there?"),
-    ("failure_mode", "Failure", "What happens while it is down?"),
-    ("data_owner", "Owner", "Who owns the data?"),
+    ("Migration", "How do existing users get there?"),
+    ("Failure", "What happens while it is down?"),
+    ("Owner", "Who owns the data?"),
 )
 _OWN_OPTIONS = ("At once", "Step by step", "Not at all", "By hand")
 _REASONS = (
@@ -46,31 +47,75 @@ _CONSEQUENCES = (
 )
 _ALTERNATIVES = ("Build it ourselves", "Do nothing for now", "Buy a service")
 _WHY_NOT = ("it costs more than it brings", "the team has no time for it", "it solves half of it")
-_CATEGORY = re.compile(r"^\* (?P<name>[^:\n]+): ", re.MULTILINE)
-_FIXED = re.compile(r"^Category: (?P<name>.+) \((?P<how>named|chosen) by ", re.MULTILINE)
+_WHY = (
+    "Everything else is built on it.",
+    "A later change costs a migration.",
+    "It decides what has to be run.",
+)
+_AGAINST = ("The team has to learn it.", "One more service to run.", "Few people know it.")
+_TOPIC = re.compile(r"^\* (?P<name>[^:\n]+): ", re.MULTILINE)
+_FIXED = re.compile(r"^Topic: (?P<name>.+) \((?P<how>named|chosen) by ", re.MULTILINE)
 _TASK = re.compile(r"^Category: (?P<category>.+)\nFields: (?P<fields>.*)$")
 
 
 def clarify(draws: Draws, request: CompletionRequested) -> str:
     """A `clarify.v1` for what the request offers."""
     text = request.messages[1].content if len(request.messages) > 1 else ""
-    listed = text.partition("Categories and their fields:\n")[2].partition("\n\n")[0]
-    names = _CATEGORY.findall(listed) or [OTHER]
-    fixed = _FIXED.findall(text.rpartition("Categories and their fields:\n")[2])
+    if any(one.role == "assistant" for one in request.messages) and not _is_retry(request):
+        return _followed(draws)
+    names = _TOPIC.findall(_listed(text)) or [OTHER]
+    fixed = _FIXED.findall(text.rpartition("Topics and their fields:\n")[2])
     chosen = fixed[-1][0] if fixed and fixed[-1][0] in names else draws.pick(names)
     config = HeuristicsConfig()
     known = config.named(chosen) or config.other()
     field = known.primary or config.description
-    own = None
-    question, options = field.question, _options(draws, chosen, field)
+    topic, question, options = chosen, field.question, _options(draws, chosen, field)
     if draws.chance(0.15):
-        slug, name, question = draws.pick(_OWN)
-        own = {"slug": slug, "field": name}
+        topic, question = draws.pick(_OWN)
         options = draws.sample(_OWN_OPTIONS, 2 + draws.below(3))
-    wording = draws.pick(_WORDINGS).format(question)
-    return _written(
-        draws, {"category": chosen, "question": wording, "options": options, "own": own}
-    )
+    return _written(draws, _asked(draws, topic, question, options, more=draws.chance(0.1)))
+
+
+def _is_retry(request: CompletionRequested) -> bool:
+    return request.messages[-1].content.startswith(RETRY)
+
+
+def _listed(text: str) -> str:
+    return text.partition("Topics and their fields:\n")[2].partition("\n\n")[0]
+
+
+def _followed(draws: Draws) -> str:
+    """What is asked behind an answer, or nothing."""
+    if draws.chance(0.5):
+        return _written(draws, {"outcome": "nothing", "reason": "The answer settles it."})
+    topic, question = draws.pick(_OWN)
+    options = draws.sample(_OWN_OPTIONS, 2 + draws.below(3))
+    return _written(draws, _asked(draws, topic, question, options, more=False))
+
+
+def _asked(
+    draws: Draws, topic: str, question: str, labels: list[str], *, more: bool
+) -> dict[str, object]:
+    said: dict[str, object] = {
+        "outcome": "ask",
+        "topic": topic,
+        "question": draws.pick(_WORDINGS).format(question),
+        "why": draws.pick(_WHY) if draws.chance(0.7) else "",
+        "options": [
+            {
+                "label": label,
+                "description": "",
+                "against": draws.pick(_AGAINST) if draws.chance(0.4) else "",
+            }
+            for label in labels
+        ],
+        "recommended": None,
+        "scope": "",
+        "more": more,
+    }
+    if labels and draws.chance(0.4):
+        said["recommended"] = {"option": draws.pick(labels), "reason": draws.pick(_REASONS)}
+    return said
 
 
 def _options(draws: Draws, category: str, field: Field) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from preflights_es.core.artifacts import Beside, Related, Written
 from preflights_es.core.completion_step import Led
@@ -19,15 +20,20 @@ from preflights_es.workflows.clarification.events import (
     Known,
     KnownLine,
     QuestionSuggested,
-    RecommendationNoted,
     TopicsFound,
 )
-from preflights_es.workflows.clarification.rules import CategoryMatch
+from preflights_es.workflows.clarification.rules import (
+    TURNS_MAX,
+    CategoryMatch,
+    response_in,
+    value_of,
+)
 from preflights_es.workflows.clarification.values import (
     Answer,
     DecisionPatch,
     HeuristicsConfig,
     LLMContext,
+    LLMResponse,
     Mark,
     PackRef,
     Provenance,
@@ -81,11 +87,11 @@ class State(msgspec.Struct, frozen=True, gc=False):
     told: tuple[KnownLine, ...] = ()
     """Decisions in force that were said first."""
     framed: QuestionSuggested | None = None
-    """The model's category and question, while its category holds."""
+    """The category and first question of a model or writer, while its category holds."""
+    further: tuple[QuestionSuggested, ...] = ()
+    """The model's further questions, which depend on the answers before."""
     writer: Actor | None = None
     """Who wrote the first question, where no model is asked for it."""
-    recommended: RecommendationNoted | None = None
-    """Of the options of the written question."""
     pack: PackRef | None = None
     """The topics that the session began with; None for the reference."""
     inlined: str = ""
@@ -104,6 +110,8 @@ class State(msgspec.Struct, frozen=True, gc=False):
     turn: int = 1
     """One more than the questions that were answered."""
     rationale: Rationale = Rationale()
+    offered_by: str = ""
+    """Who offered reasons last: the name of the agent, person or model."""
     scope: str = ""
     """What the decision is for; empty for the whole project."""
     proposed_scope: str = ""
@@ -127,6 +135,53 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """Path of a `.new` file that waits beside one that was edited."""
     hashes: Growing[str] = Growing()
     """The hashes of every written document."""
+
+
+def suggested_in(state: State) -> tuple[QuestionSuggested, ...]:
+    """The questions that a model or writer asked and that count, in their order."""
+    return () if state.framed is None else (state.framed, *state.further)
+
+
+def asked_by(state: State, key: str) -> QuestionSuggested | None:
+    """The question of a model or writer that has a key."""
+    return next((one for one in suggested_in(state) if one.field.id == key), None)
+
+
+def is_followed(state: State) -> bool:
+    """Whether the first question is answered, so that another one of the model follows it."""
+    return state.framed is not None and state.framed.field.id in state.answers
+
+
+def asks_on(state: State) -> bool:
+    """Whether the model that leads asks another question, now that its last one is answered."""
+    last = suggested_in(state)[-1:]
+    return (
+        state.led.lead is not None
+        and state.writer is None
+        and bool(last)
+        and last[0].more
+        and last[0].field.id in state.answers
+        and state.turn <= TURNS_MAX
+    )
+
+
+def response_of(state: State) -> LLMResponse:
+    """What is due; nothing where the intention holds no decision and none was named."""
+    if state.found is None and state.topics is not None and state.topics.kind == "none":
+        return LLMResponse(progress=1.0)
+    first = response_in(state.heuristics, state.answers, state.turn, state.found)
+    if first.missing_info or state.found is None or not state.framed:
+        return first
+    fields = (one.field for one in state.further)
+    due = next((field for field in fields if value_of(field, state.answers) is None), None)
+    if due is None:
+        return replace(first, progress=0.5) if asks_on(state) else first
+    return replace(
+        first,
+        questions=(due.asked(),) if state.turn <= TURNS_MAX else (),
+        missing_info=(due.id,),
+        progress=0.5,
+    )
 
 
 def snapshot(state: State) -> SessionSnapshot:

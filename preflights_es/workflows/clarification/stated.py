@@ -1,13 +1,11 @@
-"""What a session knows of its topics: the values that were stated, and what is due."""
+"""What a session knows of its topics, and the values that were stated."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from preflights_es.core.views import Language
-from preflights_es.workflows.clarification.rules import response_in
 from preflights_es.workflows.clarification.state import State
-from preflights_es.workflows.clarification.values import LLMResponse
 
 if TYPE_CHECKING:  # imported where a session has a pack: its classes cost time
     from preflights_es.workflows.clarification.pack import Topic
@@ -54,10 +52,3 @@ def stated_by_key(state: State) -> dict[str, str]:
         else:
             found[topic.key] = topic.said(named.value, language)
     return found
-
-
-def response_of(state: State) -> LLMResponse:
-    """What is due; nothing where the intention holds no decision and none was named."""
-    if state.found is None and state.topics is not None and state.topics.kind == "none":
-        return LLMResponse(progress=1.0)
-    return response_in(state.heuristics, state.answers, state.turn, state.found)

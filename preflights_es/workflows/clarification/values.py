@@ -14,8 +14,9 @@ Hint = Literal["adr", "task", "unsure"]
 Source = Literal["detected", "stated", "chosen", "custom", "typed", "suggested"]
 """`stated` stands in the intention; `suggested` is a model's reading of what was said."""
 Filing = Literal["structural", "contract", "local"]
-"""Whether a category of decisions is filed as a record."""
-Mark = Literal["", "local", "adr"]
+"""What seed 0 hints a category of decisions to be filed as."""
+Mark = Literal["", "task", "adr"]
+"""As what a person wants it filed; a record where that is not said."""
 
 OTHER = "Other"
 OTHER_OPTION = "Other (specify)"
@@ -53,7 +54,7 @@ class Category(Value, frozen=True):
     secondary: tuple[Field, ...] = ()
     """Taken when given, never asked."""
     filing: Filing = msgspec.field(default="local", name="scope")
-    """`structural` is an ADR, `contract` one unless marked local, `local` one only when asked."""
+    """Of the hint: `structural` and `contract` say ADR, `local` says task."""
 
     def fields(self) -> tuple[Field, ...]:
         """Primary first."""

@@ -7,18 +7,25 @@ from datetime import UTC, datetime
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
-from preflights_es.core.artifacts import Record, RecordField, Relations
+from preflights_es.core.artifacts import Record, RecordField, Relations, ShownQuestion
 from preflights_es.core.completion_step import no_answer
 from preflights_es.core.events import ActorKind, Event, Value
 from preflights_es.core.observed import Observed, told
+from preflights_es.core.questions import Option
 from preflights_es.core.rationale import Rationale
 from preflights_es.core.text import one_line
 from preflights_es.core.views import Language, Question, Reached, View, taken_out
 from preflights_es.workflows.clarification import rules
 from preflights_es.workflows.clarification.events import KnownLine, TopicsFound
 from preflights_es.workflows.clarification.evolve import evolve
-from preflights_es.workflows.clarification.state import State, accepted, is_due
-from preflights_es.workflows.clarification.stated import named_for, response_of, topics_of
+from preflights_es.workflows.clarification.state import (
+    State,
+    accepted,
+    asked_by,
+    is_due,
+    response_of,
+)
+from preflights_es.workflows.clarification.stated import named_for, topics_of
 from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.clarification.values import (
     DecisionPatch,
@@ -125,7 +132,6 @@ def _waits(state: State) -> bool:
 def view(state: State) -> ClarificationView:
     """All that `show` says."""
     response = response_of(state)
-    is_open = state.question is not None
     stands = status(state)
     return ClarificationView(
         status=stands,
@@ -134,7 +140,7 @@ def view(state: State) -> ClarificationView:
         questions=(state.question,) if state.question and not _waits(state) else (),
         missing_info=response.missing_info,
         decision_hint=response.decision_hint,
-        progress=response.progress if is_open or response.missing_info else 1.0,
+        progress=response.progress,
         patch=state.patch,
         provenance=provenance(state),
         kind=kind(state),
@@ -223,7 +229,7 @@ def kind(state: State) -> rules.RecordKind:
     patch = state.patch
     if patch is None and found is not None and not state.stopped:
         patch = DecisionPatch(found[0].name)
-    return rules.kind(state.heuristics, patch, state.mark)
+    return rules.kind(patch, state.mark)
 
 
 def _warnings(state: State) -> tuple[str, ...]:
@@ -262,19 +268,65 @@ def record(state: State) -> Record:
         kept=state.kept,
         rationale=state.rationale,
         considered=_considered(state),
+        scope=state.scope,
+        shown=_shown(state),
+        offered_by=state.offered_by,
     )
 
 
+def _shown(state: State) -> tuple[ShownQuestion, ...]:
+    """The questions that were answered, as they were shown last, but for the category's."""
+    answered = {one.key for one in state.provenance if one.source != "stated"}
+    asked = {one.id: one for one in state.asked if one.id in answered}
+    asked.pop(state.heuristics.category.id, None)
+    found = []
+    for key, question in asked.items():
+        written = asked_by(state, key)
+        offered = {one.label: one for one in written.offered} if written else {}
+        signs = {} if written else dict(view(state).beside)
+        options = question.options[:-1]
+        found.append(
+            ShownQuestion(
+                question=question.question,
+                by="" if written is None else _writer(state),
+                why=written.why if written else "",
+                options=tuple(offered.get(o) or Option(o, signs.get(o, "")) for o in options),
+                recommended=written.recommended if written else None,
+                quote=written.quote if written else "",
+                evidence=written.evidence if written else (),
+            )
+        )
+    return tuple(found)
+
+
+def _writer(state: State) -> str:
+    """Who wrote the questions: an agent, a person, or the model that leads or led."""
+    if state.writer is not None:
+        return state.writer.name or _KINDS[state.writer.kind]
+    return state.offered_by or (state.led.lead.model if state.led.lead else "") or "a model"
+
+
+_KINDS: Final[dict[ActorKind, str]] = {
+    "user": "a person",
+    "agent": "an agent",
+    "script": "a script",
+}
+
+
 def _considered(state: State) -> tuple[str, ...]:
-    """What was chosen, what was before it, and the alternatives; each once, in any case."""
+    """What was chosen, what was shown, named or chosen before, and the alternatives; each once."""
     if state.patch is None or not state.patch.fields:
         return ()
     name, chosen = state.patch.fields[0]
     keys = {field.name: field.id for field in state.found[0].fields()} if state.found else {}
     alternatives = (one.name for one in state.rationale.alternatives)
     said = named_for(state, keys.get(name, ""))
-    values = (chosen, *said, *state.revised, *alternatives)
-    return tuple({value.casefold(): value for value in reversed(values)}.values())[::-1]
+    shown = (o for q in state.asked if q.id == keys.get(name) for o in q.options[:-1])
+    values = (chosen, *shown, *said, *state.revised, *alternatives)
+    found: dict[str, str] = {}
+    for value in values:
+        found.setdefault(value.casefold(), value)
+    return tuple(found.values())
 
 
 def reached(state: State) -> Reached:

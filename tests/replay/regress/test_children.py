@@ -210,15 +210,15 @@ def test_an_assumed_answer_is_marked_in_the_child() -> None:
 
 
 def test_a_question_without_an_answer_leaves_the_session_open() -> None:
-    events = accepted(Led(sim(0)).answer("By Ops"))
+    events = accepted(Led(sim(3)).answer("By Ops"))
     case = judged(events, Change(provider="mock"))
-    assert (case.outcome, case.message) == ("open", "the log has no answer to db_type")
+    assert (case.outcome, case.message) == ("open", "the log has no answer to description")
     assert case.candidate is not None
     assert case.candidate.agrees is None
 
 
 def test_an_answer_that_came_before_its_question_is_given_again() -> None:
-    session = Led(sim(3)).answer("Cloud", "hosting").answers({"change_category": "Infra"})
+    session = Led(sim(27)).answer("Cloud", "hosting").answers({"change_category": "Infra"})
     case = judged(session.stored, Change(provider="mock"))
     assert (case.outcome, case.assumed) == ("changed", ())
     assert case.candidate is not None

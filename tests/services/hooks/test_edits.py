@@ -13,7 +13,7 @@ import pytest
 
 from preflights_es.bootstrap import Opened, opened_process
 from preflights_es.core.events import Actor
-from preflights_es.core.questions import WrittenQuestion
+from preflights_es.core.questions import written_question
 from preflights_es.services import sessions
 from preflights_es.services.hooks.agents import HookEvent
 from preflights_es.services.hooks.answer import looked_at
@@ -30,7 +30,7 @@ def decide(house: Opened, one: Decided, *, accepts: bool = True) -> str:
     """A decision between options, by a person."""
     request = house.request(ADA)
     chosen, *_ = one.options
-    written = WrittenQuestion(f"Which {one.topic}?", one.options, one.topic)
+    written = written_question(f"Which {one.topic}?", one.options, one.topic)
     workflow = next(name for name, w in house.process.runner.workflows.items() if w.written)
     begun = sessions.start(request, f"Choose: {one.topic}", workflow, written=written)
     sessions.answer(request, begun.session_id, {"": chosen})

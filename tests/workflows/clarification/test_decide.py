@@ -647,10 +647,23 @@ def test_a_task_bears_its_uid_and_no_number() -> None:
     check(
         declared("Rework the ui"),
         answered(frontend_framework="React"),
-        when=acknowledged(react, number=7),
+        when=acknowledged(react, number=7, mark="task"),
         then=(
             DecisionRecorded(status="accepted", kind="task", number=None),
             due("0123456789ab-use-react-for-the-frontend.md", "task"),
+        ),
+    )
+
+
+def test_a_decision_is_a_record_unless_a_person_says_task() -> None:
+    react = DecisionPatch("Frontend", (("Framework", "React"),))
+    check(
+        declared("Rework the ui"),
+        answered(frontend_framework="React"),
+        when=acknowledged(react, number=7),
+        then=(
+            DecisionRecorded(status="accepted", kind="adr", number=7),
+            due("0007-use-react-for-the-frontend.md"),
         ),
     )
 
@@ -668,7 +681,7 @@ def test_nothing_decided_can_be_accepted_as_a_task() -> None:
 
 def test_the_mark_of_the_acknowledgement_wins_over_that_of_the_intention() -> None:
     rest = DecisionPatch("Backend", (("API_Style", "REST"),))
-    given = (declared("Add an api", mark="local"), answered(api_style="REST"))
+    given = (declared("Add an api", mark="task"), answered(api_style="REST"))
     check(
         *given,
         when=acknowledged(rest, number=None),
@@ -792,7 +805,8 @@ def test_a_new_number_renames_the_record() -> None:
 
 def test_only_a_record_has_a_number_to_change() -> None:
     react = DecisionPatch("Frontend", (("Framework", "React"),))
-    task = (declared("A ui"), answered(frontend_framework="React"), acknowledged(react))
+    accepted_as = acknowledged(react, mark="task")
+    task = (declared("A ui"), answered(frontend_framework="React"), accepted_as)
     for given in ((declared(),), READY, task):
         check(*given, when=renumbered(8), then=refused("renumbering", "not_accepted"))
         assert after(*given, renumbered(8)).number is None

@@ -9,15 +9,16 @@ from msgspec.structs import replace
 
 from preflights_es.core.events import Actor, Input
 from preflights_es.core.lead import Setup
+from preflights_es.core.questions import Option, Recommended
 from preflights_es.core.rationale import Alternative, Rationale, Rejected, Statement
 from preflights_es.runtime.sanitizing import cleaned_fields
 from preflights_es.workflows.clarification import lead, reasons, views
 from preflights_es.workflows.clarification.events import (
     ChangeRefused,
+    QuestionSuggested,
     RationaleGiven,
     RationaleNoted,
     RationaleSuggested,
-    RecommendationNoted,
 )
 from preflights_es.workflows.clarification.values import (
     TITLES,
@@ -123,7 +124,9 @@ def test_a_reason_falls_with_the_value_that_it_speaks_of() -> None:
     given = (*READY, reasoned("We know it", "One login", SAML="slow", Passkeys="new"))
     state = after(*given, revised(auth_strategy="SAML"))
     assert state.rationale == Rationale(alternatives=(Rejected("Passkeys", "new", "user"),))
-    assert views.record(state).considered == ("SAML", "OAuth", "Passkeys")
+    assert views.record(state).considered == (
+        *("SAML", "OAuth", "Email/Password", "Magic Link", "Passkeys"),
+    )
     assert after(*given, revised(auth_library="authlib")).rationale.because is not None
     assert after(*given, revised(change_category="Infra")).rationale == Rationale()
 
@@ -177,14 +180,25 @@ def test_an_offer_that_says_nothing_is_no_answer(offer: dict[str, object], point
 
 
 def test_a_recommendation_says_what_is_not_said_yet() -> None:
-    noted = RecommendationNoted(option="Redis", reason="It is there")
-    (followed,) = reasons.recommended(Rationale(), noted, "redis")
-    assert (followed.because, followed.alternatives) == ("It is there", ())
-    (other,) = reasons.recommended(Rationale(), noted, "Memcached")
-    assert (other.because, other.alternatives) == ("", (Alternative("Redis"),))
+    field = Field("Caching", "custom.caching", "Which cache?", ("Redis", "Memcached", "None"))
+    asked = QuestionSuggested(
+        category="Other",
+        field=field,
+        offered=(Option("Redis"), Option("Memcached", "", "New here"), Option("None")),
+        recommended=Recommended("Redis", "It is there"),
+        consequences=("One server less",),
+    )
+    followed = reasons.offered(Rationale(), asked, "redis")
+    assert followed is not None
+    assert (followed.because, followed.consequences) == ("It is there", ("One server less",))
+    assert followed.alternatives == (Alternative("Memcached", "New here"),)
+    other = reasons.offered(Rationale(), asked, "Memcached")
+    assert other is not None
+    assert (other.because, other.consequences) == ("", ())
+    assert other.alternatives == (Alternative("Redis"),)
     said = Rationale(Statement("Ours", "user"), (), (Rejected("redis", "slow", "user"),))
-    assert reasons.recommended(said, noted, "Redis") == ()
-    assert reasons.recommended(said, noted, "Memcached") == ()
+    assert reasons.offered(said, asked, "Memcached") is None
+    assert reasons.offered(Rationale(), replace(asked, recommended=None), "None") is not None
 
 
 # 4. The title --------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
 from preflights_es.core.questions import is_placeholder
@@ -15,6 +17,7 @@ from preflights_es.workflows.clarification.values import (
     DecisionPatch,
     Field,
     HeuristicsConfig,
+    Mark,
 )
 from tests.workflows.clarification.cases import CONFIG, config_of
 
@@ -435,9 +438,11 @@ def test_a_primary_question_without_options_is_a_free_text() -> None:
 # 5. The document -----------------------------------------------------------------------------
 
 
-def test_a_team_s_filing_decides() -> None:
-    config = config_of(Category("Frontend", filing="structural"))
-    assert rules.kind(config, DecisionPatch("Frontend"), "local") == "adr"
+def test_a_decision_is_a_record_unless_a_person_says_task() -> None:
+    decided = DecisionPatch("Frontend")
+    found = [rules.kind(decided, mark) for mark in get_args(Mark)]
+    assert found == ["adr", "task", "adr"]
+    assert {rules.kind(None, mark) for mark in get_args(Mark)} == {"task"}
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,6 @@ from functools import cache
 from typing import Any, get_args, get_type_hints
 from unicodedata import name
 
-import pytest
-
 from preflights_es.core import text
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.questions import (
@@ -251,23 +249,13 @@ def test_progress_is_the_table_of_the_specification() -> None:
 # Section 7 -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mark", get_args(values.Mark))
-def test_a_record_or_a_task_follows_from_filing_and_mark(mark: values.Mark) -> None:
-    head = f"Mark `{mark}`" if mark else "No mark"
-    by_filing: dict[str, str] = {c.filing: c.name for c in CONFIG.categories}
+def test_a_record_or_a_task_follows_from_the_mark() -> None:
+    patches = {"yes": DecisionPatch("Database"), "no": None}
+    marks = {"": "No mark", **{m: f"Mark `{m}`" for m in get_args(values.Mark) if m}}
     for row in rows("7.1 Record or task"):
-        filing = ticked(row["Filing"])
-        patch = DecisionPatch(by_filing[filing[0]]) if filing else None
-        assert rules.kind(CONFIG, patch, mark) == ticked(row[head])[0], row
-    assert {*column("7.1 Record or task", "Filing")} == set(get_args(values.Filing))
-    assert rules.kind(CONFIG, DecisionPatch("Other"), mark) == rules.kind(
-        CONFIG, DecisionPatch(by_filing["local"]), mark
-    )
-
-
-def test_the_marks_are_those_of_the_table() -> None:
-    heads = list(rows("7.1 Record or task")[0])
-    assert heads == ["Filing", "No mark", *(f"Mark `{m}`" for m in get_args(values.Mark) if m)]
+        assert [*row] == ["A patch", *marks.values()]
+        for mark, head in marks.items():
+            assert rules.kind(patches[row["A patch"]], mark) == ticked(row[head])[0], row
 
 
 def test_templates_and_paths_are_those_of_the_specification() -> None:

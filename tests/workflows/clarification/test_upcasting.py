@@ -37,7 +37,7 @@ PATCH: Final = DecisionPatch("Authentication", (("Strategy", "x"),))
 
 def declared() -> Stored:
     """An intention of the time when what a model was told named no source."""
-    first = golden("a_model_leads")[0][0]
+    first = golden("an_abandoned_session")[0][0]
     assert first.type == DECLARED
     today = msgspec.json.decode(Codec(WORKFLOW).draft(Codec(WORKFLOW).decode(first)).data)
     for later in ("supersedes_source", "pack", "inlined", "language", "supersedes_file"):

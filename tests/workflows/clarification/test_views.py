@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from preflights_es.core.artifacts import Record, RecordField, Written
+from preflights_es.core.artifacts import Record, RecordField, ShownQuestion, Written
 from preflights_es.core.events import Input
+from preflights_es.core.questions import Option
 from preflights_es.core.rationale import Rationale
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification import views
@@ -152,7 +153,7 @@ def test_a_view_says_all_of_an_accepted_session() -> None:
 
 
 def test_the_kind_follows_the_mark() -> None:
-    given = (declared("Add an api", mark="local"), answered(api_style="REST"))
+    given = (declared("Add an api", mark="task"), answered(api_style="REST"))
     rest = DecisionPatch("Backend", (("API_Style", "REST"),))
     assert views.view(after(*given)).kind == "task"
     assert views.view(after(*given, acknowledged(rest, mark="adr"))).kind == "adr"
@@ -246,7 +247,13 @@ def test_an_accepted_record_names_the_person_the_day_and_each_value() -> None:
         category="Authentication",
         category_source="detected",
         fields=(RecordField("Strategy", "OAuth", "chosen", "user", STRATEGIES),),
-        considered=("OAuth",),
+        considered=STRATEGIES,
+        shown=(
+            ShownQuestion(
+                question="Which authentication approach?",
+                options=tuple(map(Option, STRATEGIES)),
+            ),
+        ),
     )
 
 

@@ -32,8 +32,8 @@ from preflights_es.workflows.clarification.values import Mark
 @click.option(
     "--expect", type=int, metavar="VERSION", help="Refuse if the session is not at this version."
 )
-@click.option("--local", is_flag=True, help="Local change: file a backend decision as a task.")
-@click.option("--adr", is_flag=True, help="File it as a record in any category.")
+@click.option("--as-task", is_flag=True, help="File it as a task, not as a decision record.")
+@click.option("--adr", is_flag=True, help="File it as a record, whatever was said before.")
 @click.option(
     "--supersedes",
     multiple=True,
@@ -49,7 +49,7 @@ def accept_command(
     session: str | None,
     by: str | None,
     expect: int | None,
-    local: bool,
+    as_task: bool,
     adr: bool,
     supersedes: tuple[str, ...],
     keep: tuple[str, ...],
@@ -78,7 +78,7 @@ def accept_command(
       preflights accept last --by Ada --supersedes ADR-0003
       preflights accept last --by Ada --keep 5f4439e9="The old app stays on it"
     """
-    mark = mark_of(local=local, adr=adr)
+    mark = mark_of(as_task=as_task, adr=adr)
     session = session or _waiting(app, voice)
     if mark:
         _check(app, session, mark)

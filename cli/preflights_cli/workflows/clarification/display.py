@@ -192,10 +192,39 @@ def _companion(question: Question, value: str) -> str:
 
 def _beside(session: Session, option: str) -> str:
     """Who recommends the option, and why; or what it is first for."""
-    one = own(session).recommended
-    if one is None or one.option != option:
+    offer = own(session).offer
+    if offer is None:
         return dict(own(session).beside).get(option, "")
-    return f"recommended by {one.by.name or _KINDS[one.by.kind]}: {one.reason}"
+    if offer.quote and option == offer.default:
+        return f"{offer.by} reads it in the intention: \u201c{offer.quote}\u201d"
+    best = offer.recommended
+    return f"recommended by {offer.by}: {best.reason}" if best and best.option == option else ""
+
+
+def _explained(session: Session, option: str) -> list[str]:
+    """What an option means, and what speaks against it; of an empty one, why the question is asked.
+
+    One line each.
+    """
+    offer = own(session).offer
+    if offer is None:
+        return []
+    if not option:
+        places = [f"{one.path}:{one.lines}" if one.lines else one.path for one in offer.evidence]
+        evidence = f"see {', '.join(places)}" if places else ""
+        return [text for text in (offer.why, evidence) if text]
+    one = next((one for one in offer.options if one.label == option), None)
+    if one is None:
+        return []
+    return [
+        text for text in (one.description, f"against: {one.against}" * bool(one.against)) if text
+    ]
+
+
+def _default(session: Session) -> str:
+    """The option that Enter takes."""
+    offer = own(session).offer
+    return offer.default if offer else ""
 
 
 EVOLUTIONS: Final = {
@@ -247,6 +276,8 @@ SHOWN: Final = Shown(
     hint=hint,
     advice=ADVICE,
     beside=_beside,
+    explained=_explained,
+    default=_default,
     companion=_companion,
     conversation="preflights_cli.workflows.clarification.conversation",
     sources=SOURCES,

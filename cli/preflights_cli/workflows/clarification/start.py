@@ -23,7 +23,7 @@ from preflights_cli.reason_options import reasoned
 from preflights_cli.rendering import said
 from preflights_cli.workflows.clarification import display
 from preflights_cli.workflows.clarification.choice_options import choice_options, chosen
-from preflights_es.core.questions import WrittenQuestion
+from preflights_es.core.questions import Option, WrittenQuestion, written_question
 from preflights_es.core.rationale import Reasons
 from preflights_es.services import sessions
 from preflights_es.services.clarification.sessions import start
@@ -32,46 +32,66 @@ from preflights_es.workflows.clarification import WORKFLOW as CLARIFICATION
 from preflights_es.workflows.clarification.values import Mark
 
 
-def mark_of(*, local: bool, adr: bool) -> Mark:
-    """What a person said about the reach of the change."""
-    if local and adr:
-        message = "--local and --adr exclude each other"
+def mark_of(*, as_task: bool, adr: bool) -> Mark:
+    """As what the person wants it filed."""
+    if as_task and adr:
+        message = "--as-task and --adr exclude each other"
         raise click.UsageError(message)
-    return "local" if local else "adr" if adr else ""
+    return "task" if as_task else "adr" if adr else ""
 
 
-def written_question(
-    question: str | None, options: tuple[str, ...], recommend: str | None, topic: str | None
+def _written(
+    question: str | None,
+    options: tuple[str, ...],
+    described: tuple[str, ...],
+    against: tuple[str, ...],
+    recommend: str | None,
+    topic: str | None,
+    matters: str | None,
+    evidence: tuple[str, ...],
+    scope: str | None,
 ) -> WrittenQuestion | None:
     """The question that the actor wrote.
 
     Raises:
-        UsageError: a part of it stands without the question, or the recommendation gives no reason.
+        UsageError: a part of it stands without the question, or a part names no option.
     """
     if question is None:
-        if options or recommend or topic:
-            message = "--option, --recommend and --topic belong to a question: give --question too"
+        if options or described or against or recommend or topic or matters or evidence:
+            message = (
+                "--option, --describe, --against, --recommend, --topic, --matters and --evidence "
+                "belong to a question: give --question too"
+            )
             raise click.UsageError(message)
         return None
-    return WrittenQuestion(
-        question.strip(),
-        tuple(option.strip() for option in options),
-        (topic or "").strip(),
-        _recommendation(recommend, options) if recommend else None,
+    labels = tuple(option.strip() for option in options)
+    means = dict(_about(one, labels, "--describe") for one in described)
+    flaws = dict(_about(one, labels, "--against") for one in against)
+    return written_question(
+        question,
+        [Option(one, means.get(one, ""), flaws.get(one, "")) for one in labels],
+        topic or "",
+        _about(recommend, labels, "--recommend") if recommend else None,
+        matters or "",
+        scope or "",
+        evidence,
     )
 
 
-def _recommendation(said: str, options: tuple[str, ...]) -> tuple[str, str]:
-    """The option and the reason; an option may hold a colon itself."""
+def _about(said: str, options: tuple[str, ...], name: str) -> tuple[str, str]:
+    """An option and what is said of it; an option may hold a colon itself."""
     for option in sorted(options, key=len, reverse=True):
-        begun, colon = said[: len(option)], said[len(option) :].lstrip()
+        begun, colon = said.lstrip()[: len(option)], said.lstrip()[len(option) :].lstrip()
         if begun.casefold() == option.casefold() and colon.startswith(":"):
-            return option.strip(), colon[1:].strip()
-    option, colon, why = said.partition(":")
+            return option, colon[1:].strip()
+    option, colon, text = said.partition(":")
     if not colon:
-        message = f"--recommend: found {said!r}, expected OPTION: WHY"
+        message = f"{name}: found {said!r}, expected OPTION: TEXT"
         raise click.UsageError(message)
-    return option.strip(), why.strip()
+    if name != "--recommend":
+        message = f"{name}: there is no option {option.strip()!r}: give --option for it"
+        raise click.UsageError(message)
+    return option.strip(), text.strip()
 
 
 def _refuse_own(flags: Mapping[str, bool]) -> None:
@@ -93,8 +113,8 @@ def _refuse_own(flags: Mapping[str, bool]) -> None:
 @click.option("--no-input", is_flag=True, help="Stop at the first open question with exit code 3.")
 @click.option("--accept", "accepting", is_flag=True, help="Accept the outcome.")
 @by_option
-@click.option("--local", is_flag=True, help="Local change: file a backend decision as a task.")
-@click.option("--adr", is_flag=True, help="File it as a record in any category.")
+@click.option("--as-task", is_flag=True, help="File it as a task, not as a decision record.")
+@click.option("--adr", is_flag=True, help="File it as a record, whatever was said before.")
 @click.option(
     "--supersedes",
     multiple=True,
@@ -114,9 +134,24 @@ def _refuse_own(flags: Mapping[str, bool]) -> None:
 @click.option("--question", metavar="TEXT", callback=given, help="Ask this question of yours.")
 @click.option("--option", "options", multiple=True, metavar="TEXT", help="One of its options.")
 @click.option(
+    "--describe",
+    "described",
+    multiple=True,
+    metavar="OPTION: TEXT",
+    help="What an option means.",
+)
+@click.option("--against", multiple=True, metavar="OPTION: TEXT", help="What speaks against it.")
+@click.option(
     "--recommend", metavar="OPTION: WHY", callback=given, help="Recommend an option, with a reason."
 )
 @click.option("--topic", metavar="TOPIC", callback=given, help="What the question is about.")
+@click.option("--matters", metavar="TEXT", callback=given, help="What depends on the answer.")
+@click.option(
+    "--evidence",
+    multiple=True,
+    metavar="PATH:LINES",
+    help="A file that the question follows from, such as src/db.py:12-40.",
+)
 @click.option("--workflow", "name", metavar="NAME", callback=given, help="Another workflow.")
 @click.option(
     "--strict", is_flag=True, help="If the model fails, wait; do not go on with the rules."
@@ -135,7 +170,7 @@ def start_command(
     no_input: bool,
     accepting: bool,
     by: str | None,
-    local: bool,
+    as_task: bool,
     adr: bool,
     supersedes: tuple[str, ...],
     keep: tuple[str, ...],
@@ -146,8 +181,12 @@ def start_command(
     task: str | None,
     question: str | None,
     options: tuple[str, ...],
+    described: tuple[str, ...],
+    against: tuple[str, ...],
     recommend: str | None,
     topic: str | None,
+    matters: str | None,
+    evidence: tuple[str, ...],
     why: Reasons | None,
     app: Request,
     voice: Voice,
@@ -161,6 +200,7 @@ def start_command(
       preflights start "Add login" --answer auth_strategy=OAuth --accept --by "Ada" --json
       preflights start "Speed up search" --question "Which cache?" --option Redis
         --option Memcached --recommend "Redis: sessions use it" --topic Caching
+        --matters "Every page waits for it" --evidence src/cache.py:10-42
       preflights start "Cache pages" --because "The database is too slow" --no-input
       preflights start --task 3f9a12c4.1
       preflights start --workflow retro "The release was late"
@@ -176,8 +216,10 @@ def start_command(
         what = "--keep, --exception, --again and a second --supersedes"
         message = f"{what} are about the acceptance: give --accept too"
         raise click.UsageError(message)
-    mark = mark_of(local=local, adr=adr)
-    written = written_question(question, options, recommend, topic)
+    mark = mark_of(as_task=as_task, adr=adr)
+    written = _written(
+        *(question, options, described, against, recommend, topic, matters, evidence, scope)
+    )
     if written and (strict or app.leads.named):
         message = "--question asks no model: leave --strict and the provider's options out"
         raise click.UsageError(message)
@@ -186,7 +228,12 @@ def start_command(
     ) + answer_options.keyed(answered)
     asks = is_terminal() and not (voice.as_json or no_input)
     if name not in (None, CLARIFICATION.name):
-        own = {"--accept": accepting, "--local": local, "--adr": adr, "--task": task is not None}
+        own = {
+            "--accept": accepting,
+            "--as-task": as_task,
+            "--adr": adr,
+            "--task": task is not None,
+        }
         own |= {"--question": written is not None, "--supersedes": bool(supersedes)}
         own |= {"--exception": bool(exceptions), "--again": again, "--scope": bool(scope)}
         own |= {"--keep-known": bool(keep_known)}
