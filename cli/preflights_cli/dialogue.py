@@ -105,9 +105,10 @@ def answered(voice: Voice, session: Session, question: Question) -> answer_optio
     say = spoken(session)
     ask(voice, session, question)
     default = shown_of(session.workflow).default(session)
-    prompt = say("> (Enter: {option}) ", option=shown(default)) if default else "> "
+    if default:
+        voice.say(say("  Enter takes {option}.", option=shown(default)))
     while True:
-        text = line(prompt)
+        text = line("> ")
         text = text if text.strip() else default
         if not text.strip():
             click.echo(say("An answer is needed; Ctrl-D leaves it for later."), err=True)

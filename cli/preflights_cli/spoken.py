@@ -26,6 +26,7 @@ GERMAN: Final = {
     "Give the answer in your own words. Ctrl-D leaves it for later.": (
         "Gib die Antwort in eigenen Worten. Strg-D lässt sie für später."
     ),
+    "  Enter takes {option}.": "  Enter nimmt {option}.",
     "In your own words: ": "In eigenen Worten: ",
     "Why? (Enter to skip) ": "Warum? (Enter überspringt) ",
     "Give the reason in your own words; Enter goes on without one.": (

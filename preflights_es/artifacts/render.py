@@ -17,6 +17,7 @@ from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.questions import Place
 from preflights_es.core.rationale import Rationale, Speaker, alternative_text
 from preflights_es.core.text import one_line, shortened, shown, shown_lines, slug
+from preflights_es.core.words import STOP_WORDS, folded
 
 TITLE_MAX: Final = 120  # characters of a heading
 BRIEF_BYTES_MAX: Final = 1_500  # about 375 tokens of English, under 500 of any script
@@ -152,6 +153,14 @@ def _sentence(text: str) -> str:
     return said if said.endswith((".", "!", "?", "\u2026")) else f"{said}."
 
 
+def _clause(text: str) -> str:
+    """A sentence as it goes on behind "because": a small word has no capital there."""
+    said = one_line(text)
+    first = said.partition(" ")[0]
+    is_small = folded(first) in STOP_WORDS and first != "I"
+    return said[:1].lower() + said[1:] if is_small else said
+
+
 def _rejected(record: Record) -> Iterator[str]:
     """What speaks against the options: first against the one that was chosen all the same."""
     chosen = record.considered[0].casefold() if record.considered else ""
@@ -159,11 +168,11 @@ def _rejected(record: Record) -> Iterator[str]:
         for option in one.options:
             if option.against and option.label.casefold() == chosen:
                 by = f" (said by {inline(one.by)})" if one.by else ""
-                yield f"* {inline(option.label)}, chosen: bad, because {inline(option.against)}{by}"
+                yield f"* {inline(option.label)}, chosen: bad, because {inline(_clause(option.against))}{by}"
     for other in record.rationale.alternatives:
         if other.why_not:
             by = _speaker(other.by, record)
-            yield f"* {inline(other.name)}: bad, because {inline(other.why_not)}{by}"
+            yield f"* {inline(other.name)}: bad, because {inline(_clause(other.why_not))}{by}"
 
 
 def _status(record: Record) -> str:
@@ -206,7 +215,7 @@ def _chosen(record: Record) -> str:
     if because is not None:
         said = one_line(because.text)
         said = said[len("because ") :] if said.casefold().startswith("because ") else said
-        return f"{text}, because {_sentence(said)}{_speaker(because.by, record)}"
+        return f"{text}, because {_sentence(_clause(said))}{_speaker(because.by, record)}"
     return f"{text}." if chosen or record.rationale != Rationale() else ""
 
 

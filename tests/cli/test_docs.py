@@ -334,7 +334,7 @@ def _flat(wanted: list[Any]) -> Iterator[type]:
 
 WRITTEN: Final = (
     *("--question", "Which lever?", "--option", "A", "--option", "B"),
-    *("--recommend", "A: it is short", "--topic", "Lever"),
+    *("--recommend", "A: it is short", "--topic", "Lever", "--evidence", "lever.py:1-2"),
 )
 """A question of a script's own."""
 

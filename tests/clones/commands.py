@@ -16,6 +16,7 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
     "show": (("show", "last"), ("show", "HARMFUL", "--json")),
     "log": (("log", "HARMFUL"),),
     "prompt": (("prompt", "HARMFUL"), ("prompt",), ("prompt", "--json")),
+    "facts": (("facts",), ("facts", "--json")),
     "inbox": (("inbox",), ("inbox", "--json")),
     "prompts": (("prompts",), ("prompts", "clarify")),
     "note list": (("note", "list"),),

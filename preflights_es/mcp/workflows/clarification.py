@@ -23,7 +23,7 @@ from preflights_es.mcp.tool import Arguments, Tool
 from preflights_es.services import sessions
 from preflights_es.services.clarification.observed import record
 from preflights_es.services.clarification.sessions import start
-from preflights_es.services.facts.facts import context_of
+from preflights_es.services.clarification.surroundings import context_of
 from preflights_es.services.inbox import acceptable
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session

@@ -21,7 +21,7 @@ from preflights_es.services.acceptance import begun, notice_agent
 from preflights_es.services.answers import Given, Pairs, addressed, asked_in, check_taken, pairs
 from preflights_es.services.clarification.choosing import Choosing
 from preflights_es.services.clarification.clarifications import Clarifications, clarifications_of
-from preflights_es.services.facts.facts import context_of
+from preflights_es.services.clarification.surroundings import context_of
 from preflights_es.services.filing import filed
 from preflights_es.services.reasons import reasoned, taking, with_reasons
 from preflights_es.services.request import Request

@@ -1,4 +1,4 @@
-"""The facts of the repository, as people read them and as a session records them.
+"""The facts of the repository, as people read them.
 
 Source: RESOLUTIONS 0.25 and seed 0, section 9 (`LLMContext`).
 """
@@ -19,11 +19,7 @@ from preflights_es.services.records import foreign
 from preflights_es.services.request import Request
 from preflights_es.services.results import Result
 from preflights_es.settings.load import kept_facts
-from preflights_es.workflows.clarification.signals import Signal
-from preflights_es.workflows.clarification.values import LLMContext
 
-BYTES_MAX: Final = 8_000  # of what a session records
-ARCHITECTURE_MAX: Final = 2_000  # of these, of the README and the titles of records
 TEXT_MAX: Final = 10_000  # characters that are looked at for secrets
 TITLE_MAX: Final = 120
 RECORDS_MAX: Final = 15
@@ -67,32 +63,11 @@ class Facts(Result, frozen=True, tag_field="format", tag="facts/1"):
 
 def facts(request: Request) -> Facts:
     """What is known of the repository; nothing of it is recorded."""
-    return _facts(request.process)
+    return facts_of(request.process)
 
 
-def context_of(process: Process) -> LLMContext | None:
-    """The same as a session records it; None where the repository says nothing."""
-    found = _facts(process)
-    languages = ", ".join(f"{one.name} ({one.files} files)" for one in found.languages[:8])
-    ci = f"CI: {', '.join(found.ci)}" if found.ci else ""
-    titles = "; ".join(found.records)
-    said = (found.readme, f"Decision records: {titles}" if titles else "")
-    files = "; ".join(filter(None, (languages, ci)))
-    architecture = shortened(" ".join(filter(None, said)), ARCHITECTURE_MAX)
-    left = BYTES_MAX - len(files.encode()) - len(architecture.encode())
-    kept: list[str] = []
-    for one in found.technologies:
-        text = Signal(one.product, one.name, one.path).written()
-        left -= len(text.encode()) + 4  # quotes and a comma
-        if left < 0:
-            break
-        kept.append(text)
-    if not (files or architecture or kept):
-        return None
-    return LLMContext(files, tuple(kept), architecture)
-
-
-def _facts(process: Process) -> Facts:
+def facts_of(process: Process) -> Facts:
+    """The same, without a request."""
     settings = process.settings
     is_whole = settings.repository is not None
     found = repository(settings.root, kept_facts(), is_whole=is_whole)

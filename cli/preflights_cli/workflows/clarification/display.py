@@ -169,9 +169,15 @@ def _by(one: Value, say: Say) -> str:
 
 
 def why(found: Clarification) -> list[str]:
-    """One line a reason, a consequence and an alternative; a person's own bear no mark."""
+    """One line for the scope, a reason, a consequence and an alternative.
+
+    A person's own words bear no mark.
+    """
     because = [("because: ", found.because)] if found.because else []
-    said = [(name, one.text, one.by) for name, one in because]
+    said: list[tuple[str, str, Speaker]] = []
+    if found.scope:
+        said.append(("for: ", found.scope, "user"))
+    said += [(name, one.text, one.by) for name, one in because]
     said += [("follows: ", one.text, one.by) for one in found.consequences]
     said += [("not ", alternative_text(one), one.by) for one in found.alternatives]
     return [f"{name}{shown(one_line(text))}{_said_by(by, found)}" for name, text, by in said]
