@@ -167,8 +167,9 @@ def _rejected(record: Record) -> Iterator[str]:
     for one in record.shown[:1]:
         for option in one.options:
             if option.against and option.label.casefold() == chosen:
-                by = f" (said by {inline(one.by)})" if one.by else ""
-                yield f"* {inline(option.label)}, chosen: bad, because {inline(_clause(option.against))}{by}"
+                why = inline(_clause(option.against))
+                by = f" (offered by {inline(one.by)})" if one.by else ""
+                yield f"* {inline(option.label)}, chosen: bad, because {why}{by}"
     for other in record.rationale.alternatives:
         if other.why_not:
             by = _speaker(other.by, record)

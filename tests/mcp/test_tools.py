@@ -25,6 +25,8 @@ TOOLS = {
 }
 WRITES = {"start_decision", "answer", "accept", "record_question", "recall", "today", "ask"}
 TOKENS_MAX = 1_500
+SCHEMAS_MAX = 1_750
+"""Of tools with every schema; what a question of the agent's own may hold costs 200 of them."""
 BRIEF_MAX = 500
 
 
@@ -292,7 +294,7 @@ def test_what_is_read_at_the_start_of_a_session_is_short() -> None:
     assert {one.name for one in told} == TOOLS
     listed = [one.model_dump(by_alias=True, exclude_none=True, mode="json") for one in told]
     cost = tokens(INSTRUCTIONS) + sum(tokens(as_json(one)) for one in listed)
-    assert cost <= TOKENS_MAX, "with every schema and annotation"
+    assert cost <= SCHEMAS_MAX, "with every schema and annotation"
     read = ("name", "description", "inputSchema")
     seen = [{name: one[name] for name in read} for one in listed]
     cost = tokens(INSTRUCTIONS) + sum(tokens(as_json(one)) for one in seen)
