@@ -45,6 +45,7 @@ from preflights_es.workflows.clarification.events import (
     DecisionRenumbered,
     DecisionSuperseded,
     IntentionDeclared,
+    NothingToDecide,
     OptionRecommended,
     RationaleGiven,
     ReferenceRenumbered,
@@ -313,8 +314,10 @@ def clarification_moves(workflow: Workflow[Any]) -> SearchStrategy[Move]:
     recommended = st.builds(
         OptionRecommended, at=TIMES, actor=ACTORS, option=VALUES, reason=VALUES
     ).map(_always)
+    nothing = st.builds(NothingToDecide, at=TIMES, actor=ACTORS, is_task=st.booleans()).map(_always)
     return weighted(
         (6, st.builds(_forward, ACTORS, st.integers(0, 9), st.integers(1, 12), _MARKS)),
+        (1, nothing),
         (2, st.builds(_to_the_question, cls, ACTORS, SEVERAL, VALUES | st.none())),
         (2, st.builds(_of_any_key, cls, ACTORS, GIVEN)),
         (2, st.builds(_to_another_category, ACTORS, st.sampled_from(_NAMES))),

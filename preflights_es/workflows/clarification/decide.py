@@ -36,6 +36,7 @@ from preflights_es.workflows.clarification.events import (
     DecisionRenumbered,
     DecisionSuperseded,
     IntentionDeclared,
+    NothingToDecide,
     OptionRecommended,
     PatchProposed,
     QuestionAsked,
@@ -47,7 +48,7 @@ from preflights_es.workflows.clarification.events import (
     TopicsFound,
 )
 from preflights_es.workflows.clarification.evolve import evolve
-from preflights_es.workflows.clarification.state import State, accepted, is_terminal
+from preflights_es.workflows.clarification.state import State, accepted, ended, is_terminal
 from preflights_es.workflows.clarification.stated import response_of, stated_by_key
 from preflights_es.workflows.clarification.values import (
     COMPANION,
@@ -83,6 +84,7 @@ def decide(state: State, new: Input) -> Decisions:
             return acknowledged(state, new)
         case (
             DecisionKept()
+            | NothingToDecide()
             | DecisionSuperseded()
             | DecisionKeptBeside()
             | DecisionRenumbered()
@@ -235,8 +237,9 @@ def _answered(state: State, new: Answers) -> Decisions:
 def _scoped(state: State, given: Given) -> Decisions:
     """What is said of the scope counts, and changes a patch that is proposed."""
     texts = [text for value in given.values if (text := one_line(stripped(value)))]
-    if given.key.removesuffix(SCOPE) not in _known_fields(state):
-        expected = tuple(f"{key}{SCOPE}" for key in _known_fields(state))
+    keys = (state.heuristics.category.id, *_known_fields(state))
+    if given.key.removesuffix(SCOPE) not in keys:
+        expected = tuple(f"{key}{SCOPE}" for key in keys)
         return (AnswerRefused(key=given.key, reason="unknown_question", expected=expected),)
     if len(texts) > 1:
         return (AnswerRefused(key=given.key, reason="several_values"),)
@@ -358,8 +361,8 @@ def _noted(state: State, new: RationaleGiven | OptionRecommended) -> Decisions:
 def _reasoned(state: State, new: RationaleGiven) -> Decisions:
     if accepted(state):
         return (ChangeRefused(change="rationale", reason="already_accepted"),)
-    if state.keeps is not None:
-        return (ChangeRefused(change="rationale", reason="kept"),)
+    if reason := ended(state):
+        return (ChangeRefused(change="rationale", reason=reason),)
     noted = reasons.noted(state.rationale, new)
     if isinstance(noted, str):
         return (ChangeRefused(change="rationale", reason=noted),)

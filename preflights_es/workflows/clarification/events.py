@@ -70,6 +70,13 @@ class KnownLine(Value, frozen=True, kw_only=True):
     """What it decided; not written where that is not known."""
 
 
+class Differing(Value, frozen=True):
+    """A record of another tool in force whose title names another value."""
+
+    path: str
+    title: str
+
+
 class Present(Value, frozen=True):
     """A value that the repository has already."""
 
@@ -203,6 +210,8 @@ class DecisionAcknowledged(Input, frozen=True):
     """What a person chose about decisions that differ; not written where there are none."""
     scope: str | UnsetType = UNSET
     """As shown; not written where it is the whole project."""
+    perhaps: tuple[Differing, ...] | UnsetType = UNSET
+    """Records of other tools that it perhaps contradicts; not written where there are none."""
 
 
 class DecisionKept(Input, frozen=True):
@@ -216,6 +225,19 @@ class DecisionKept(Input, frozen=True):
     """When it was accepted, in microseconds since 1970 UTC; 0 where that is not known."""
     source: SessionSource | None
     """Its session, as it was read."""
+    path: str = ""
+    """Of the file of a record of another tool."""
+    relayed_by: Actor | None = None
+    """Who passed the actor's word on, with an acceptance (`--by`); None where the actor gave it."""
+
+
+class NothingToDecide(Input, frozen=True):
+    """The question that is open has no answer: there is a task to do, or nothing at all."""
+
+    tag: ClassVar[str] = "clarification.nothing_to_decide.v1"
+    verb: ClassVar[str] = "found nothing to decide in"
+    is_task: bool = False
+    """Whether a task is left, which can be accepted."""
 
 
 class DecisionSuperseded(Input, frozen=True):
@@ -371,7 +393,7 @@ class ClarificationStopped(Decision, frozen=True):
     """Nothing more is asked and nothing was decided: a valid end (locked decision 2)."""
 
     tag: ClassVar[str] = "clarification.stopped.v1"
-    reason: Literal["turns_used", "nothing_to_ask", "kept"]
+    reason: Literal["turns_used", "nothing_to_ask", "kept", "task", "nothing_to_decide"]
 
 
 class DecisionRecorded(Decision, frozen=True):
@@ -392,6 +414,7 @@ class ChangeRefused(Refusal, frozen=True):
         "acknowledgement",
         "supersession",
         "keeping",
+        "ending",
         "renumbering",
         "recommendation",
         "rationale",
@@ -411,6 +434,7 @@ class ChangeRefused(Refusal, frozen=True):
         "placeholder",
         "too_many",
         "kept",
+        "nothing_to_decide",
         "not_expected",
     ]
 
@@ -445,6 +469,7 @@ EVENTS: tuple[type[Event], ...] = (
     RationaleGiven,
     DecisionAcknowledged,
     DecisionKept,
+    NothingToDecide,
     DecisionSuperseded,
     DecisionKeptBeside,
     DecisionRenumbered,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from preflights_es.core.views import Language
 from preflights_es.workflows.clarification.rules import response_in
-from preflights_es.workflows.clarification.state import State
+from preflights_es.workflows.clarification.state import State, is_undecided
 from preflights_es.workflows.clarification.values import LLMResponse
 
 if TYPE_CHECKING:  # imported where a session has a pack: its classes cost time
@@ -57,7 +57,7 @@ def stated_by_key(state: State) -> dict[str, str]:
 
 
 def response_of(state: State) -> LLMResponse:
-    """What is due; nothing where the intention holds no decision and none was named."""
-    if state.found is None and state.topics is not None and state.topics.kind == "none":
+    """What is due; nothing where there is no decision, and none was named."""
+    if is_undecided(state):
         return LLMResponse(progress=1.0)
     return response_in(state.heuristics, state.answers, state.turn, state.found)

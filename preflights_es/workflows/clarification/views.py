@@ -17,7 +17,7 @@ from preflights_es.core.views import Language, Question, Reached, View, taken_ou
 from preflights_es.workflows.clarification import rules
 from preflights_es.workflows.clarification.events import KnownLine, TopicsFound
 from preflights_es.workflows.clarification.evolve import evolve
-from preflights_es.workflows.clarification.state import State, accepted, is_due
+from preflights_es.workflows.clarification.state import State, accepted, ended, is_due, mark_of
 from preflights_es.workflows.clarification.stated import named_for, response_of, topics_of
 from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.clarification.values import (
@@ -152,7 +152,7 @@ def view(state: State) -> ClarificationView:
         warnings=_warnings(state),
         ended=_ended(state),
         to_do=_TO_DO.get(stands, ""),
-        can_accept=stands in ("ready", "stopped", "proposed") and state.keeps is None,
+        can_accept=stands in ("ready", "stopped", "proposed") and not ended(state),
     )
 
 
@@ -204,6 +204,8 @@ def _beside(found: TopicsFound, topics: Mapping[str, Topic]) -> tuple[tuple[str,
 def _ended(state: State) -> str:
     if state.keeps is not None:
         return "ended with a decision in force and takes no answers any more"
+    if ended(state):
+        return "ended with nothing to decide and takes no answers any more"
     return "is accepted and takes no answers any more" if accepted(state) else ""
 
 
@@ -223,7 +225,7 @@ def kind(state: State) -> rules.RecordKind:
     patch = state.patch
     if patch is None and found is not None and not state.stopped:
         patch = DecisionPatch(found[0].name)
-    return rules.kind(state.heuristics, patch, state.mark)
+    return rules.kind(state.heuristics, patch, mark_of(state))
 
 
 def _warnings(state: State) -> tuple[str, ...]:
