@@ -52,6 +52,7 @@ from preflights_es.workflows.clarification.events import (
     DecisionKept,
     DecisionKeptBeside,
     DecisionSuperseded,
+    NothingToDecide,
     RationaleGiven,
 )
 from preflights_es.workflows.clarification.pack import NO_TABLES, STANDARD
@@ -365,6 +366,25 @@ def a_decision_in_force_is_kept(r: Recorder) -> None:
     r.accept(r.answer(other, message_broker__scope="telemetry of trucks"))
 
 
+def what_no_topic_covers_is_a_record_a_task_or_nothing(r: Recorder) -> None:
+    first = r.answer(r.start("Make it faster", BY_PACK), description="Cache pages in Redis")
+    instead = (Alternative("Varnish", "one more service"),)
+    said = {"because": "The database is slow", "alternatives": instead}
+    r.accept(r.by().submitted(first, RationaleGiven, said).handle)
+    task = r.start("Make it rounder", BY_PACK)
+    r.accept(r.by().submitted(task, NothingToDecide, {"is_task": True}).handle)
+    again = r.by().submitted(r.start("Make it calmer", BY_PACK), NothingToDecide, {"is_task": True})
+    r.answer(again.handle, description="Fewer colours")  # it is a task all the same
+    over = r.by().submitted(r.start("Make it nicer", BY_PACK), NothingToDecide, {}).handle
+    for late in (
+        NothingToDecide(at=r.runner.now(), actor=ADA),
+        RationaleGiven(at=r.runner.now(), actor=ADA, because="Late"),
+    ):
+        over = r.runner.submit(over, late, r.runner.new_id()).handle
+    menu = r.start("Which queue do we need?", BY_PACK)
+    r.by().submitted(menu, NothingToDecide, {})
+
+
 def an_update_supersedes_two(r: Recorder) -> None:
     first = r.accept(r.answer(r.start("Keep orders in a database"), db_type="PostgreSQL"))
     second = r.answer(r.start("Store carts in a database"), db_type="MySQL")
@@ -674,6 +694,7 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     one_decision_supersedes_another,
     a_contradiction_is_kept,
     a_decision_in_force_is_kept,
+    what_no_topic_covers_is_a_record_a_task_or_nothing,
     an_update_supersedes_two,
     a_record_is_renumbered,
     a_task_of_a_note_is_decided,

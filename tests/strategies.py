@@ -45,6 +45,7 @@ from preflights_es.workflows.clarification.events import (
     DecisionRenumbered,
     DecisionSuperseded,
     IntentionDeclared,
+    NothingToDecide,
     RationaleGiven,
     ReferenceRenumbered,
 )
@@ -309,8 +310,10 @@ def clarification_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
 def clarification_moves(workflow: Workflow[Any]) -> SearchStrategy[Move]:
     """The natural next step, answers to what is asked, answers to anything, and what else comes."""
     cls = st.sampled_from((AnswersGiven, AnswersRelayed, AnswersRevised))
+    nothing = st.builds(NothingToDecide, at=TIMES, actor=ACTORS, is_task=st.booleans()).map(_always)
     return weighted(
         (6, st.builds(_forward, ACTORS, st.integers(0, 9), st.integers(1, 12), _MARKS)),
+        (1, nothing),
         (2, st.builds(_to_the_question, cls, ACTORS, SEVERAL, VALUES | st.none())),
         (2, st.builds(_of_any_key, cls, ACTORS, GIVEN)),
         (2, st.builds(_to_another_category, ACTORS, st.sampled_from(_NAMES))),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Collection
 from importlib import import_module
 from typing import Any, Final
 
@@ -37,6 +38,14 @@ class Left(Exception):
     """The person ended the conversation; what was said is recorded."""
 
 
+class Pressed(Exception):
+    """A key of the workflow's own, in place of an answer."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
 def run(
     app: Request,
     voice: Voice,
@@ -69,14 +78,25 @@ def run(
 # 1. Questions --------------------------------------------------------------------------------
 
 
-def conversed(app: Request, voice: Voice, session: Session) -> Session:
-    """The session with no question open; each answer is recorded before the next is asked."""
+def conversed(app: Request, voice: Voice, session: Session, turn: Turn | None = None) -> Session:
+    """The session with no question open; each answer is recorded before the next is asked.
+
+    Args:
+        turn: the session after its question was asked, where a workflow asks it otherwise.
+    """
     say_refusals(session)
     _say_new_warnings(voice, (), session)
     while session.questions:
-        given = answered(voice, session, session.questions[0])
-        session = taken(app, voice, session, given, revise=False)
+        session = (turn or _turn)(app, voice, session)
     return session
+
+
+Turn = Callable[[Request, Voice, Session], Session]
+
+
+def _turn(app: Request, voice: Voice, session: Session) -> Session:
+    given = answered(voice, session, session.questions[0])
+    return taken(app, voice, session, given, revise=False)
 
 
 def taken(
@@ -100,22 +120,42 @@ def _say_new_warnings(voice: Voice, before: tuple[str, ...], session: Session) -
             voice.warn(warning)
 
 
-def answered(voice: Voice, session: Session, question: Question) -> answer_options.Answers:
-    """What the person answers to one question; asked again while it is empty."""
+def answered(
+    voice: Voice,
+    session: Session,
+    question: Question,
+    *,
+    prompt: str = "",
+    keys: Collection[str] = (),
+    keys_help: str = "",
+) -> answer_options.Answers:
+    """What the person answers to one question; asked again while it is empty.
+
+    Args:
+        prompt: in place of the question.
+        keys: what is no answer.
+        keys_help: what they do.
+
+    Raises:
+        Pressed: one of the keys.
+    """
     say = spoken(session)
-    ask(voice, session, question)
-    default = shown_of(session.workflow).default(session)
+    default = "" if prompt else shown_of(session.workflow).default(session)
+    if not prompt:
+        ask(voice, session, question)
     if default:
         voice.say(say("  Enter takes {option}.", option=shown(default)))
     while True:
-        text = line("> ")
+        text = line(prompt or "> ")
         text = text if text.strip() else default
         if not text.strip():
             click.echo(say("An answer is needed; Ctrl-D leaves it for later."), err=True)
             continue
         if text.strip().casefold() in HELP:
-            click.echo(_help(say, question), err=True)
+            click.echo(" ".join(filter(None, (_help(say, question), keys_help))), err=True)
             continue
+        if text.strip().casefold() in keys:
+            raise Pressed(text.strip().casefold())
         try:
             value = chosen(question, text)
         except Refused:

@@ -5,7 +5,7 @@ Those of another package are of the module `display` in that package.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Final
@@ -40,6 +40,10 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """Lines below an option of the open question; below the question itself, for an empty one."""
     default: Callable[[Session], str] = lambda _session: ""
     """The option of the open question that Enter takes; empty where there is none."""
+    below: Callable[[Session], Iterable[str]] = lambda _session: ()
+    """Lines below the open question, where a person answers it later."""
+    completed: Callable[[Session], Session] = lambda session: session
+    """The session as its JSON says it, with the words that a command line takes."""
     companion: Callable[[Question, str], str] = lambda _question, _value: ""
     """The key under which a choice is said in own words; empty where the choice says enough."""
     advice: Mapping[str, str] = {}
@@ -122,7 +126,8 @@ def said(voice: Voice, session: Session) -> int:
 def session_json(session: Session) -> dict[str, object]:
     """Its versioned JSON; what is refused names the command that helps."""
     refusals = tuple(replace(one, message=_message(session, one)) for one in session.refusals)
-    return replace(session, refusals=refusals).shape()
+    completed = shown_of(session.workflow).completed(session)
+    return replace(completed, refusals=refusals).shape()
 
 
 def tell_asking(voice: Voice, session: Session) -> None:
@@ -142,6 +147,8 @@ def describe(voice: Voice, session: Session) -> None:
     if session.status == "needs_answers":
         voice.say()
         ask(voice, session, session.questions[0])
+        for line in shown_by.below(session):
+            voice.say(f"  {shown(line)}")
     voice.hint(shown_by.hint(session) or _next(session))
 
 

@@ -43,16 +43,30 @@ GERMAN: Final = {
     "Which answer?": "Welche Antwort?",
     "Give 1 to {most}.": "Gib 1 bis {most} an.",
     "In force:": "In Kraft:",
-    "[k]eep it, [r]eplace it, Enter goes on: ": "behalten [k], e[r]setzen, Enter fragt weiter: ",
+    "[k]eep it, [r]eplace it, [o]ther scope? Enter asks the question: ": (
+        "behalten [k], e[r]setzen, für etwas anderes [o]? Enter stellt die Frage: "
+    ),
+    "For what? ": "Wofür? ",
     "It is at another place: begin again with --supersedes {name}.": (
         "Sie gilt an anderer Stelle: von vorn mit --supersedes {name}."
     ),
-    "k keeps the first, k 2 the second; r replaces it; Enter asks the question.": (
-        "k behält die erste, k 2 die zweite; r ersetzt sie; Enter stellt die Frage."
+    "k keeps the first, k 2 the second; r replaces it; o asks what the new one is for; "
+    "Enter asks the question.": (
+        "k behält die erste, k 2 die zweite; r ersetzt sie; o fragt, wofür die neue gilt; "
+        "Enter stellt die Frage."
     ),
-    "Give k, r or Enter; a number from 1 to {most} may follow.": (
-        "k, r oder Enter; dahinter darf eine Zahl von 1 bis {most} stehen."
+    "Give k, r, o or Enter; a number from 1 to {most} may follow k and r.": (
+        "k, r, o oder Enter; hinter k und r darf eine Zahl von 1 bis {most} stehen."
     ),
+    "t makes it a task, n says that there is nothing to decide.": (
+        "t macht eine Aufgabe daraus, n sagt, dass nichts zu entscheiden ist."
+    ),
+    "Because: ": "Weil: ",
+    "Instead of: ": "Statt: ",
+    "Because": "Weil",
+    "Instead of": "Statt",
+    "{label}: may stay empty; {how}": "{label}: darf leer bleiben; {how}",
+    "In your own words; Enter leaves it empty.": ("In eigenen Worten; Enter lässt die Zeile leer."),
     "For what? (Enter: the whole project) ": "Wofür? (Enter: das ganze Projekt) ",
     "[e]xception to it, [s]upersede it, [l]eave? ": "[e] Ausnahme davon, er[s]etzen, [l]assen? ",
     "[s]upersede it, [k]eep both, [l]eave? ": "er[s]etzen, beides behalten [k], [l]assen? ",

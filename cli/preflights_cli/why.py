@@ -26,6 +26,7 @@ from preflights_es.services.results import Who
 from preflights_es.services.why import why
 from preflights_es.services.why_results import (
     Acknowledged,
+    AskedAgain,
     Response,
     Said,
     Why,
@@ -66,6 +67,9 @@ def why_command(what: str, field: str | None, app: Request, voice: Voice) -> int
             _say_artifact(voice, artifact)
         for session in found.sessions:
             _say_session(voice, session)
+        for record in found.records:
+            voice.say(voice.bold(shown(record.path)))
+            _say_again(voice, record.asked_again)
     return 0
 
 
@@ -104,6 +108,15 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
         voice.say(f"  {word:<10} {_by_at(done)}{relayed}{filed}{_seen(done)}")
     _say_imported(voice, value.imported)
     _say_others(voice, value)
+    _say_again(voice, value.asked_again)
+
+
+def _say_again(voice: Voice, asked: Sequence[AskedAgain]) -> None:
+    """When it was asked again, and kept."""
+    for one in asked:
+        relayed = f", passed on by {_by(one.relayed_by)}" if one.relayed_by else ""
+        kept = f"kept by {_by(one.by)}, {minute(one.at)}{relayed} (session {short(one.session_id)})"
+        voice.say(f"  again      {_quoted(one.intention)}, {kept}")
 
 
 def _as_filed(imported: Sequence[ImportedBy], version: int) -> str:

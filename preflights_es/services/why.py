@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from typing import NoReturn
 
 import msgspec
+from msgspec.structs import replace
 
 from preflights_es.core import session as kernel
 from preflights_es.core.completions import CompletionReceived, CompletionRequested
@@ -26,6 +27,7 @@ from preflights_es.core.times import iso
 from preflights_es.core.views import Behind
 from preflights_es.projections.decisions import in_force, proposed
 from preflights_es.projections.folding import Read
+from preflights_es.services.clarification.kept_again import asked_again
 from preflights_es.services.imported import ImportedBy, imports_of
 from preflights_es.services.looking import looking
 from preflights_es.services.request import Request
@@ -38,6 +40,7 @@ from preflights_es.services.why_results import (
     Response,
     Why,
     WhyArtifact,
+    WhyRecord,
     Whys,
     WhySession,
 )
@@ -57,14 +60,29 @@ def why(
     Raises:
         Refused: nothing matches, or nothing is decided there.
     """
-    values, artifacts, sessions = _meant(request, what, field)
+    try:
+        values, artifacts, sessions = _meant(request, what, field)
+    except RecordWithoutSession as error:
+        if records := tuple(_records(request, error.paths)):
+            behind = bool(request.process.projector.behind)
+            return Whys(behind=behind, values=(), records=records), ()
+        raise
+    again = asked_again(request) if values else {}
     whys = Whys(
         behind=bool(request.process.projector.behind),
-        values=tuple(one for one, _ in values),
+        values=tuple(replace(o, asked_again=again.get(o.session_id, ())) for o, _ in values),
         artifacts=artifacts,
         sessions=sessions,
     )
     return whys, tuple(workflow for _, workflow in values)
+
+
+def _records(request: Request, paths: Sequence[str]) -> Iterator[WhyRecord]:
+    """Those of the records that were asked again, and kept."""
+    again = asked_again(request)
+    for path in paths:
+        if those := again.get(path):
+            yield WhyRecord(path=path, asked_again=those)
 
 
 def _meant(

@@ -65,6 +65,17 @@ class Acknowledged(Result, frozen=True):
     at: str
 
 
+class AskedAgain(Result, frozen=True):
+    """A later session that ended with the decision: it was asked again, and kept."""
+
+    session_id: str
+    intention: str
+    by: Who | None
+    """Who kept it."""
+    relayed_by: Who | None
+    at: str
+
+
 class Why(Result, frozen=True):
     """One decided value, with the events behind it; times are ISO 8601, UTC."""
 
@@ -98,6 +109,8 @@ class Why(Result, frozen=True):
     because: Statement | None
     consequences: tuple[Statement, ...]
     alternatives: tuple[Rejected, ...]
+    asked_again: tuple[AskedAgain, ...] = ()
+    """Oldest first."""
 
 
 class FileRead(Result, frozen=True):
@@ -172,6 +185,13 @@ class WhySession(Result, frozen=True):
     """Other sessions, as they were read."""
 
 
+class WhyRecord(Result, frozen=True):
+    """A record of another tool, which has no session; it was asked again, and kept."""
+
+    path: str
+    asked_again: tuple[AskedAgain, ...]
+
+
 class Whys(Result, frozen=True, tag_field="format", tag="why/1"):
     """All that was asked for: values, of the newest decision first, artifacts, or sessions."""
 
@@ -180,3 +200,4 @@ class Whys(Result, frozen=True, tag_field="format", tag="why/1"):
     values: tuple[Why, ...]
     artifacts: tuple[WhyArtifact, ...] = ()
     sessions: tuple[WhySession, ...] = ()
+    records: tuple[WhyRecord, ...] = ()

@@ -174,17 +174,15 @@ def _answer(
 
 def _accept(state: dict[str, Any], data: dict[str, Any]) -> list[tuple[str, Any]]:
     assert data["patch"] == state["patch"], "the patch moved"
-    scope = state["category"]["scope"]
-    kind = "task" if scope == "local" else "adr"
-    number = data["number"] if kind == "adr" else None
+    number = data["number"]
     words = re.findall(r"[a-z0-9]+", state["data"]["intention"].lower())
-    name = f"{number:04d}" if kind == "adr" else state["data"]["uid"]
+    name = f"{number:04d}"
     due = {
         "call": "artifact-1",
-        "template": f"{kind}.v1",
+        "template": "adr.v1",
         "path": f"{data['folder']}/{name}-{'-'.join(words)}.md",
     }
     return [
-        ("decision_recorded.v1", {"status": "accepted", "kind": kind, "number": number}),
+        ("decision_recorded.v1", {"status": "accepted", "kind": "adr", "number": number}),
         ("artifact.due.v1", due),
     ]

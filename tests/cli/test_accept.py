@@ -139,7 +139,7 @@ def test_an_open_question_is_no_decision(house: Project) -> None:
 def test_marks_say_whether_it_becomes_a_record_or_a_task(house: Project) -> None:
     api = ("--answer", "api_style=REST", "--accept", "--again", "--by", "Ada", "--json")
     assert house.call("start", "Add an API", *api).json["kind"] == "adr"
-    local = house.call("start", "Add an API", *api, "--local").json
+    local = house.call("start", "Add an API", *api, "--as-task").json
     assert (local["kind"], local["number"]) == ("task", None)
     assert local["artifacts"] == [f"docs/tasks/{local['uid']}-use-rest-for-the-api.md"]
     page = ("--answer", "frontend_framework=Vue", "--json")

@@ -318,7 +318,7 @@ def test_a_word_without_a_key_needs_an_open_question(house: Project) -> None:
             ("start", "Add login", "--by", "Ada"),
             "--by names the person who accepts: give --accept too",
         ),
-        (("start", "Add login", "--local", "--adr"), "--local and --adr exclude each other"),
+        (("start", "Add login", "--as-task", "--adr"), "--as-task and --adr exclude each other"),
         (("start", "Add login", "--supersedes", ""), "'--supersedes': it is empty"),
         (("start", "Add login", "--answers-file", ""), "'--answers-file': it is empty"),
         (("start", "Add login", "--accept", "--by", " "), "'--by': it is empty"),

@@ -124,8 +124,8 @@ def test_what_the_workflow_does_not_have_is_refused_in_words(house: House) -> No
     ):
         assert said in house.call(*words, code=1).err, words
     assert "task   x" in house.call("start", "--workflow", "extraction", "x").out
-    done = house.call("start", "--workflow", "toy", "x", "--local", code=2)
-    assert "--local is about a decision: leave it out" in done.err
+    done = house.call("start", "--workflow", "toy", "x", "--as-task", code=2)
+    assert "--as-task is about a decision: leave it out" in done.err
     assert "install the package" in house.call("start", "--workflow", "nix", "x", code=5).err
 
 

@@ -74,7 +74,8 @@ _PIECE = re.compile(r"# [\w/]+\.py$", re.MULTILINE)
 _EXIT = re.compile(r"\s+# exit (\d+)$")
 _PLAIN = re.compile(r"preflights [^|><&;$`*]*")
 _PROMPT = re.compile(
-    r"^(> (?:\(\d+\) )?|In your own words: |Why\? \(Enter to skip\) ?|For what\? \([^)]*\) ?"
+    r"^(> (?:\(\d+\) )?|In your own words: |Decision: |Because: |Instead of: "
+    r"|Why\? \(Enter to skip\) ?|For what\? \([^)]*\) ?"
     r"|\[[as]\].*\[l\]eave\? |\[k\]eep it.*: |.* \[y/N\]: )(.*)$"
 )
 _ANY = (
@@ -349,6 +350,13 @@ def beside(shop: Project) -> tuple[Any, Any]:
     return kept, shop.call(*words, "db_type=MongoDB", *named).json
 
 
+def differing(shop: Project) -> Any:
+    """A decision that a record of another tool perhaps contradicts."""
+    path = shop.folder / "docs" / "decisions" / "0070-move-the-orders.md"
+    path.write_text("# 70. Move the orders to Kafka\n\n## Status\n\nAccepted\n\nIt joins.\n")
+    return shop.call("start", "Use NATS for the orders", "--accept", "--by", "Ada", "--json").json
+
+
 def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) -> None:
     written = shop.call("start", "Go faster", *WRITTEN, "--json").json
     relayed = shop.call("answer", written["session_id"], "1", "--relayed", "--json").json
@@ -361,7 +369,8 @@ def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) ->
     shown = shop.show(old["session_id"])
     observed = shop.show(observed_in(shop.folder))
     others = (asking, refused, moved, written, relayed, shown, observed, *beside(shop))
-    check("session/1", old, new, *others)
+    lines = shop.call("start", "Make it calmer", "--json").json
+    check("session/1", old, new, *others, lines, differing(shop))
     check("sessions/1", shop.call("sessions", "--json").json)
     check("log/1", *shop.events(), opaque="data")
     check("inbox/1", shop.call("inbox", "--json").json, opaque="files")

@@ -259,7 +259,7 @@ def test_a_start_under_a_key_says_all_of_the_same(house: Project) -> None:
     words = ("start", "Add login", "--key", "k")
     assert house.call(*words).code == 3
     for more in (
-        ("--local",),
+        ("--as-task",),
         ("--supersedes", uid),
         ("--provider", "sim"),
         ("--provider", "sim", "--seed", "3"),

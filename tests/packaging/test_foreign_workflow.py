@@ -145,8 +145,8 @@ def test_it_is_recorded_answered_shown_replayed_exported_and_erased(
     shown = json.loads(house.out("show", "--json"))
     assert (shown["workflow"], shown["status"]) == ("retro", "ready")
     assert "ready" in house.out("sessions", "--status", "ready")
-    _, refused = house.call("accept", "last", "--local", code=2)
-    assert "--local is about a clarification: leave it out" in refused
+    _, refused = house.call("accept", "last", "--as-task", code=2)
+    assert "--as-task is about a clarification: leave it out" in refused
     accept = ("accept", "last", "--by", "Ada", "--key", "k0", "--json")
     accepted, again = (json.loads(house.out(*accept)) for _ in range(2))
     assert accepted["status"] == again["status"] == "accepted"

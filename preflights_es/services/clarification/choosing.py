@@ -16,7 +16,7 @@ from preflights_es.runtime.runner import Proposed, Step
 from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
-from preflights_es.workflows.clarification.events import DecisionAcknowledged
+from preflights_es.workflows.clarification.events import DecisionAcknowledged, Differing
 from preflights_es.workflows.clarification.state import State, accepted
 
 
@@ -32,6 +32,8 @@ class Choosing:
         self._said = said or Choices()
         self.found: tuple[Finding, ...] = ()
         """How the decision stands to others, as it was compared last."""
+        self.perhaps: tuple[Differing, ...] = ()
+        """Records of other tools that it perhaps contradicts."""
         self._chosen = self._by_session()
 
     @property
@@ -74,15 +76,18 @@ class Choosing:
         self.found = findings(self._request, first.handle)
         if self.same:
             return None
-        if not (self.open or self._said):
-            return first
-        resolved = self._resolved(state, first.handle.session_id)
-        chosen = {one.finding for one in resolved}
-        if not chosen.issuperset(self.open):
-            return None
-        new = first.input
+        new, is_said = first.input, bool(self.open or self._said)
         assert isinstance(new, DecisionAcknowledged), "a clarification is accepted"
-        return replace(first, input=replace(new, resolved=resolved)) if resolved else first
+        if resolved := self._resolved(state, first.handle.session_id) if is_said else ():
+            new = replace(new, resolved=resolved)
+        if not {one.finding for one in resolved}.issuperset(self.open):
+            return None
+        from preflights_es.services.recall.relating import differing
+
+        if perhaps := tuple(differing(self._request, first.handle)):
+            new = replace(new, perhaps=perhaps)
+        self.perhaps = perhaps
+        return replace(first, input=new)
 
     def refuse_choices(self) -> None:
         """Refuse what was chosen where no person accepts.

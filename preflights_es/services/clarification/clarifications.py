@@ -214,16 +214,16 @@ class Clarifications(Acceptances):
             names = ", ".join(one.line.partition(" ")[0] for one in state.told) or "none"
             message = f"{typed!r} was not said to be in force here: {names}"
             raise Refused(message, code="not_known", typed=typed)
-        said = {"kept": one.kept, "since": one.since, "source": one.source}
+        said = {"kept": one.kept, "since": one.since, "source": one.source, "path": one.path}
         return self.submitted(handle, DecisionKept, said)
 
-    def kept(self, step: Step, choosing: Choosing) -> Step:
+    def kept(self, step: Step, choosing: Choosing, by: str | None) -> Step:
         """The step after an acceptance; where a decision in force says the same, that is kept."""
         same = choosing.same
         if same is None or accepted(step.handle.session.state):
             return step
         said = {"kept": same.related, "since": same.accepted_at, "source": same.source}
-        return self.submitted(step.handle, DecisionKept, said)
+        return self.submitted(step.handle, DecisionKept, said, by=by)
 
     def _others(self, first: Proposed) -> list[Proposed]:
         """What it says to older decisions, and to the task that it clarifies."""

@@ -16,7 +16,7 @@ from preflights_es.core.times import iso
 from preflights_es.core.views import Language
 from preflights_es.runtime.runner import Handle
 from preflights_es.services.results import NOT_EXPECTED, Result, Session, answer_refused
-from preflights_es.workflows.clarification.events import ChangeRefused, KnownLine
+from preflights_es.workflows.clarification.events import ChangeRefused, Differing, KnownLine
 from preflights_es.workflows.clarification.reasons import RATIONALE_MAX
 from preflights_es.workflows.clarification.state import State, asked_by
 from preflights_es.workflows.clarification.values import (
@@ -54,6 +54,7 @@ _CHANGES: Final = {
     "placeholder": "a reason is a placeholder, which says nothing",
     "too_many": f"a decision has at most {RATIONALE_MAX} consequences and alternatives each",
     "kept": "a decision in force was kept instead",
+    "nothing_to_decide": "there is nothing to decide, as was said before",
     "not_expected": NOT_EXPECTED,
 }
 
@@ -131,6 +132,16 @@ class KnownDecision(Result, frozen=True):
         )
 
 
+class AskedField(Result, frozen=True):
+    """One of the lines of a record that are asked for, where no topic covers the intention."""
+
+    key: str
+    label: str
+    required: bool
+    how: str = ""
+    """The words that give it at the command line; empty elsewhere."""
+
+
 class RelatedDecision(Result, frozen=True):
     """A decision in force, and how the one that is accepted stands to it."""
 
@@ -200,6 +211,8 @@ class Clarification(Session, frozen=True, kw_only=True):
     kept: tuple[Beside, ...]
     keeps: Related | None
     known: tuple[KnownDecision, ...]
+    fields: tuple[AskedField, ...]
+    perhaps: tuple[Differing, ...]
     beside: tuple[tuple[str, str], ...]
     related: tuple[RelatedDecision, ...]
     artifacts: tuple[str, ...]
@@ -225,6 +238,8 @@ class Clarification(Session, frozen=True, kw_only=True):
             "kept": state.kept,
             "keeps": state.keeps.kept if state.keeps else None,
             "known": tuple(map(KnownDecision.of, state.told)),
+            "fields": _fields(state),
+            "perhaps": done.perhaps if done else (),
             "related": (),
             "offer": _offer(state),
             "artifacts": (view.written.path,) if view.written else (),
@@ -237,6 +252,20 @@ class Clarification(Session, frozen=True, kw_only=True):
             return decision.reason, _CHANGES[decision.reason]
         assert isinstance(decision, AnswerRefusal), "the only other refusal"
         return decision.reason, answer_refused(decision, REFUSED[decision.reason])
+
+
+def _fields(state: State) -> tuple[AskedField, ...]:
+    """The lines of a record, where the rules ask about what no topic of their pack covers."""
+    asked = state.question
+    if asked is None or asked.id != state.heuristics.description.id:
+        return ()
+    if state.topics is None or state.framed is not None:
+        return ()
+    return (
+        AskedField(key=asked.id, label=asked.question, required=True),
+        AskedField(key="because", label="Because", required=False),
+        AskedField(key="alternatives", label="Instead of", required=False),
+    )
 
 
 def _offer(state: State) -> Offer | None:

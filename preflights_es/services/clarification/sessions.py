@@ -27,6 +27,7 @@ from preflights_es.services.reasons import reasoned, taking, with_reasons
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 from preflights_es.workflows.clarification import WORKFLOW
+from preflights_es.workflows.clarification.events import NothingToDecide
 from preflights_es.workflows.clarification.values import Mark
 from preflights_es.workflows.clarification.views import ClarificationView
 
@@ -113,7 +114,7 @@ def start(
     if accepts and not any(isinstance(one, Refusal) for one in step.decisions):
         session_id = step.handle.session_id
         step = own.accept(session_id, by=by, choosing=choosing)
-        step = _accepted(request, own, own.kept(step, choosing), choosing)
+        step = _accepted(request, own, own.kept(step, choosing, by), choosing)
     return choosing.told(filed(request, step))
 
 
@@ -162,6 +163,18 @@ def keep(request: Request, session: str, typed: str) -> Session:
     return filed(request, own.keep_known(handle, typed))
 
 
+def nothing_to_decide(request: Request, session: str, *, is_task: bool = False) -> Session:
+    """End a session whose open question has no answer.
+
+    Args:
+        is_task: whether a task is left, which can be accepted.
+    """
+    own = clarifications_of(request)
+    handle = request.sessions.load(session)
+    own.refuse_other(handle, WORKFLOW, "only a decision can be none")
+    return filed(request, own.submitted(handle, NothingToDecide, {"is_task": is_task}))
+
+
 def accept(
     request: Request,
     session: str,
@@ -193,7 +206,7 @@ def accept(
     step = own.accept(
         handle.session_id, by=by, mark=mark, expect=expect, choosing=choosing, relays=relays
     )
-    step = own.kept(step, choosing)
+    step = own.kept(step, choosing, by)
     return choosing.told(filed(request, _accepted(request, own, step, choosing)))
 
 
@@ -203,7 +216,7 @@ def _accepted(request: Request, own: Clarifications, step: Step, choosing: Choos
     if choosing.is_accepted(step):
         from preflights_es.services.recall.relating import tell_related
 
-        tell_related(request, step.handle, choosing.known)
+        tell_related(request, step.handle, choosing.known, choosing.perhaps)
     if step.handle.session.state.number is None or not (found := own.uncounted()):
         return step
     which = f"{found[0]:04d}" if len(found) == 1 else f"{found[0]:04d} to {found[-1]:04d}"

@@ -6,14 +6,16 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from preflights_es.core.names import canonical
-from preflights_es.core.text import one_line, shown
+from preflights_es.core.text import INTENTION_MAX, one_line, shown
 from preflights_es.projections.decisions import decision
 from preflights_es.runtime.runner import Handle
+from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.services.foreign_row import ForeignRow
 from preflights_es.services.process import Process
 from preflights_es.services.recall.searching import Search
 from preflights_es.services.recall.variants import stems
 from preflights_es.services.request import Request
+from preflights_es.workflows.clarification.events import Differing
 from preflights_es.workflows.clarification.pack import loaded
 from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.titles import title_of
@@ -24,24 +26,25 @@ from preflights_es.workflows.recall.ranking import relates
 TOLD_MAX: Final = 3
 
 
-def tell_related(request: Request, handle: Handle, known: Collection[str]) -> None:
+def tell_related(
+    request: Request, handle: Handle, known: Collection[str], perhaps: Sequence[Differing]
+) -> None:
     """Say which decisions have much in common with one that a person accepted.
 
     Args:
         known: sessions of decisions that the person was told of already.
+        perhaps: records of other tools that it perhaps contradicts.
     """
     state: State = handle.session.state
     if state.patch is None:
         return
-    process = request.process
-    values = (value for _, value in state.patch.fields)
-    words = rules.wanted((" ".join((title_of(state), *values, state.intention)),))
-    search = Search(process, without=handle.session_id)
+    process, search = request.process, Search(request.process, without=handle.session_id)
+    words = _words(state)
     former = state.supersedes.session_id if state.supersedes else ""
     apart = {handle.session_id, former, *known, *process.projector.proposals()}
-    for path, title in _differing(search, state, words):
-        text = f"perhaps contradicts {shown(path)}: {title}"
-        request.notice("perhaps_contradicts", text, path=path)
+    for one in perhaps:
+        text = f"perhaps contradicts {shown(one.path)}: {one.title}"
+        request.notice("perhaps_contradicts", text, path=one.path)
     names: list[str] = []
     for match in search.matches(words, relates, widens=False):
         record = search.records.of.get(match.uid) if search.records else None
@@ -70,13 +73,22 @@ def _record(row: ForeignRow, replaced: str) -> list[str]:
     return [f"{row.title} ({row.path})"]
 
 
-def _differing(search: Search, state: State, words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Path and title of records in force whose titles name another value for the same.
+def _words(state: State) -> Sequence[str]:
+    """What a decision is looked for by."""
+    values = (value for _, value in state.patch.fields) if state.patch else ()
+    return rules.wanted((" ".join((title_of(state), *values, state.intention)),))
+
+
+def differing(request: Request, handle: Handle) -> Iterator[Differing]:
+    """Records in force of other tools whose titles name another value for the same.
 
     A title is read by the forms and names of the rules alone, so it is never more than *perhaps*.
     """
+    state: State = handle.session.state
+    search = Search(request.process, without=handle.session_id)
     if search.records is None or state.patch is None or state.pack is None:
         return
+    words = _words(state)
     place = stems(state.scope)
     having = {row["uid"] for row in search.records.rows(words)}
     for path in sorted(having):
@@ -89,7 +101,8 @@ def _differing(search: Search, state: State, words: Sequence[str]) -> Iterator[t
         of_title = stems(row.title)
         is_at = (own <= others for own, others in zip(place, of_title, strict=False))
         if not place or any(is_at):
-            yield path, shown(one_line(row.title))
+            title, _ = cleaned("the record's title", shown(one_line(row.title)), INTENTION_MAX)
+            yield Differing(path, title)
 
 
 def _value_of(title: str, category: str, inlined: str) -> str:

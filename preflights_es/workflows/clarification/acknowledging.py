@@ -24,10 +24,17 @@ from preflights_es.workflows.clarification.events import (
     DecisionRecorded,
     DecisionRenumbered,
     DecisionSuperseded,
+    NothingToDecide,
     ReferenceRenumbered,
 )
 from preflights_es.workflows.clarification.evolve import evolve
-from preflights_es.workflows.clarification.state import State, accepted, is_due, related_to
+from preflights_es.workflows.clarification.state import (
+    State,
+    accepted,
+    ended,
+    is_due,
+    related_to,
+)
 from preflights_es.workflows.clarification.titles import title_of
 
 Decisions = tuple[Decision, ...]
@@ -44,8 +51,8 @@ def acknowledged(state: State, new: DecisionAcknowledged) -> Decisions:
     by_person = new.actor.kind == "user"
     if accepted(state):
         return (ChangeRefused(change="acknowledgement", reason="already_accepted"),)
-    if state.keeps is not None:
-        return (ChangeRefused(change="acknowledgement", reason="kept"),)
+    if reason := ended(state):
+        return (ChangeRefused(change="acknowledgement", reason=reason),)
     if state.led.request is not None or not is_due(state):
         return (ChangeRefused(change="acknowledgement", reason="question_open"),)
     if new.patch != state.patch or (new.scope or "") != state.proposed_scope:
@@ -93,6 +100,7 @@ def due(state: State) -> ArtifactDue:
 
 Changes = (
     DecisionKept
+    | NothingToDecide
     | DecisionSuperseded
     | DecisionKeptBeside
     | DecisionRenumbered
@@ -105,6 +113,8 @@ def changed(state: State, new: Changes) -> Decisions:
     match new:
         case DecisionKept():
             return _ended(state)
+        case NothingToDecide():
+            return _undecided(state, new)
         case DecisionSuperseded():
             return _superseded(state, new)
         case DecisionKeptBeside():
@@ -121,9 +131,20 @@ def _ended(state: State) -> Decisions:
         return (ChangeRefused(change="keeping", reason="not_expected"),)
     if accepted(state):
         return (ChangeRefused(change="keeping", reason="already_accepted"),)
-    if state.keeps is not None:
-        return (ChangeRefused(change="keeping", reason="kept"),)
+    if reason := ended(state):
+        return (ChangeRefused(change="keeping", reason=reason),)
     return (ClarificationStopped(reason="kept"),)
+
+
+def _undecided(state: State, new: NothingToDecide) -> Decisions:
+    """What follows where the open question is answered by: there is no decision."""
+    if accepted(state):
+        return (ChangeRefused(change="ending", reason="already_accepted"),)
+    if reason := ended(state):
+        return (ChangeRefused(change="ending", reason=reason),)
+    if state.question is None or state.led.request is not None or state.led.stalled:
+        return (ChangeRefused(change="ending", reason="not_expected"),)
+    return (ClarificationStopped(reason="task" if new.is_task else "nothing_to_decide"),)
 
 
 def _superseded(state: State, new: DecisionSuperseded) -> Decisions:

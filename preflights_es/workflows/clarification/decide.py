@@ -36,6 +36,7 @@ from preflights_es.workflows.clarification.events import (
     DecisionRenumbered,
     DecisionSuperseded,
     IntentionDeclared,
+    NothingToDecide,
     PatchProposed,
     QuestionAsked,
     QuestionsEnded,
@@ -51,6 +52,7 @@ from preflights_es.workflows.clarification.state import (
     State,
     accepted,
     asks_on,
+    ended,
     is_terminal,
     response_of,
 )
@@ -89,6 +91,7 @@ def decide(state: State, new: Input) -> Decisions:
             return acknowledged(state, new)
         case (
             DecisionKept()
+            | NothingToDecide()
             | DecisionSuperseded()
             | DecisionKeptBeside()
             | DecisionRenumbered()
@@ -255,8 +258,9 @@ def _answered(state: State, new: Answers) -> Decisions:
 def _scoped(state: State, given: Given) -> Decisions:
     """What is said of the scope counts, and changes a patch that is proposed."""
     texts = [text for value in given.values if (text := one_line(stripped(value)))]
-    if given.key.removesuffix(SCOPE) not in _known_fields(state):
-        expected = tuple(f"{key}{SCOPE}" for key in _known_fields(state))
+    keys = (state.heuristics.category.id, *_known_fields(state))
+    if given.key.removesuffix(SCOPE) not in keys:
+        expected = tuple(f"{key}{SCOPE}" for key in keys)
         return (AnswerRefused(key=given.key, reason="unknown_question", expected=expected),)
     if len(texts) > 1:
         return (AnswerRefused(key=given.key, reason="several_values"),)
@@ -372,8 +376,8 @@ def _is_settled(state: State, key: str) -> bool:
 def _reasoned(state: State, new: RationaleGiven) -> Decisions:
     if accepted(state):
         return (ChangeRefused(change="rationale", reason="already_accepted"),)
-    if state.keeps is not None:
-        return (ChangeRefused(change="rationale", reason="kept"),)
+    if reason := ended(state):
+        return (ChangeRefused(change="rationale", reason=reason),)
     noted = reasons.noted(state.rationale, new)
     if isinstance(noted, str):
         return (ChangeRefused(change="rationale", reason=noted),)

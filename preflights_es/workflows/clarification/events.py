@@ -81,6 +81,13 @@ class KnownLine(Value, frozen=True, kw_only=True):
     """What it decided; not written where that is not known."""
 
 
+class Differing(Value, frozen=True):
+    """A record of another tool in force whose title names another value."""
+
+    path: str
+    title: str
+
+
 class Present(Value, frozen=True):
     """A value that the repository has already."""
 
@@ -110,7 +117,7 @@ class IntentionDeclared(Input, frozen=True):
     heuristics: HeuristicsConfig
     context: LLMContext | None = None
     mark: Mark = ""
-    """`local` or `adr`, where a person said so."""
+    """`task` or `adr`, where a person said so."""
     supersedes: Related | None = None
     """The decision that this one is to replace, as it stood when the session began."""
     known: tuple[Known, ...] = ()
@@ -202,6 +209,8 @@ class DecisionAcknowledged(Input, frozen=True):
     """What a person chose about decisions that differ; not written where there are none."""
     scope: str | UnsetType = UNSET
     """As shown; not written where it is the whole project."""
+    perhaps: tuple[Differing, ...] | UnsetType = UNSET
+    """Records of other tools that it perhaps contradicts; not written where there are none."""
 
 
 class DecisionKept(Input, frozen=True):
@@ -215,6 +224,19 @@ class DecisionKept(Input, frozen=True):
     """When it was accepted, in microseconds since 1970 UTC; 0 where that is not known."""
     source: SessionSource | None
     """Its session, as it was read."""
+    path: str = ""
+    """Of the file of a record of another tool."""
+    relayed_by: Actor | None = None
+    """Who passed the actor's word on, with an acceptance (`--by`); None where the actor gave it."""
+
+
+class NothingToDecide(Input, frozen=True):
+    """The question that is open has no answer: there is a task to do, or nothing at all."""
+
+    tag: ClassVar[str] = "clarification.nothing_to_decide.v1"
+    verb: ClassVar[str] = "found nothing to decide in"
+    is_task: bool = False
+    """Whether a task is left, which can be accepted."""
 
 
 class DecisionSuperseded(Input, frozen=True):
@@ -383,7 +405,7 @@ class ClarificationStopped(Decision, frozen=True):
     """Nothing more is asked and nothing was decided: a valid end (locked decision 2)."""
 
     tag: ClassVar[str] = "clarification.stopped.v1"
-    reason: Literal["turns_used", "nothing_to_ask", "kept"]
+    reason: Literal["turns_used", "nothing_to_ask", "kept", "task", "nothing_to_decide"]
 
 
 class DecisionRecorded(Decision, frozen=True):
@@ -404,6 +426,7 @@ class ChangeRefused(Refusal, frozen=True):
         "acknowledgement",
         "supersession",
         "keeping",
+        "ending",
         "renumbering",
         "rationale",
         "input",
@@ -421,6 +444,7 @@ class ChangeRefused(Refusal, frozen=True):
         "placeholder",
         "too_many",
         "kept",
+        "nothing_to_decide",
         "not_expected",
     ]
 
@@ -454,6 +478,7 @@ EVENTS: tuple[type[Event], ...] = (
     RationaleGiven,
     DecisionAcknowledged,
     DecisionKept,
+    NothingToDecide,
     DecisionSuperseded,
     DecisionKeptBeside,
     DecisionRenumbered,

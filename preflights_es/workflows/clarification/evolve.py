@@ -46,6 +46,7 @@ from preflights_es.workflows.clarification.relating import (
 )
 from preflights_es.workflows.clarification.rules import CategoryMatch, Resolved, category_given
 from preflights_es.workflows.clarification.state import (
+    UNDECIDED,
     Acknowledgement,
     State,
     is_followed,
@@ -236,6 +237,7 @@ def _after_stop(state: State, event: ClarificationStopped) -> State:
         stopped=event.reason,
         acknowledgement=None,
         keeps=keeps if event.reason == "kept" else None,
+        mark="task" if event.reason == "task" else state.mark,
     )
 
 
@@ -288,6 +290,7 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
         rationale=rationale,
         revised=revised,
         question=None if answers_open else state.question,
+        stopped="" if state.stopped in UNDECIDED else state.stopped,
         led=completion_step.heard(state.led, f"{event.field}: {event.value}"),
         turn=state.turn + answers_open,
     )
@@ -379,7 +382,13 @@ def _after_record(state: State, event: DecisionRecorded) -> State:
     return replace(
         state,
         acknowledgement=Acknowledgement(
-            new.at, new.actor, event.status, event.kind, new.relayed_by, new.evidence
+            new.at,
+            new.actor,
+            event.status,
+            event.kind,
+            new.relayed_by,
+            new.evidence,
+            () if new.perhaps is UNSET else new.perhaps,
         ),
         mark=new.mark or state.mark,
         number=event.number,

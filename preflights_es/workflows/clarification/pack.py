@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 3, "3630149edc6eeecc20a57fb619f8a956d1412d58d0feefc2765aaaaeed26a3a0"
+    "standard", 3, "ca18f64517d494787c37817e9ad839ef6489870b9e5ec180e473cde113315fab"
 )
 """What new sessions begin with; the file is frozen."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -17,6 +17,7 @@ from preflights_es.core.rationale import Rationale
 from preflights_es.core.views import Question
 from preflights_es.workflows.clarification.events import (
     DecisionKept,
+    Differing,
     Known,
     KnownLine,
     QuestionSuggested,
@@ -41,6 +42,8 @@ from preflights_es.workflows.clarification.values import (
 )
 
 NO_ACTOR = Actor("script")
+UNDECIDED: Final = ("task", "nothing_to_decide", "kept")
+"""Why nothing more is asked, where an actor says that there is no decision to take."""
 
 
 class Acknowledgement(msgspec.Struct, frozen=True):
@@ -53,6 +56,8 @@ class Acknowledgement(msgspec.Struct, frozen=True):
     relayed_by: Actor | None = None
     """The actor that passed on what this actor said."""
     evidence: Evidence = UNSEEN
+    perhaps: tuple[Differing, ...] = ()
+    """Records of other tools that it perhaps contradicts."""
 
 
 class State(msgspec.Struct, frozen=True, gc=False):
@@ -166,8 +171,8 @@ def asks_on(state: State) -> bool:
 
 
 def response_of(state: State) -> LLMResponse:
-    """What is due; nothing where the intention holds no decision and none was named."""
-    if state.found is None and state.topics is not None and state.topics.kind == "none":
+    """What is due; nothing where there is no decision, and none was named."""
+    if is_undecided(state):
         return LLMResponse(progress=1.0)
     first = response_in(state.heuristics, state.answers, state.turn, state.found)
     if first.missing_info or state.found is None or not state.framed:
@@ -205,6 +210,19 @@ def is_due(state: State) -> bool:
     return state.patch is not None or bool(state.stopped)
 
 
+def ended(state: State) -> Literal["", "kept", "nothing_to_decide"]:
+    """Why it ended without a decision of its own; empty where it did not."""
+    if state.stopped == "nothing_to_decide":
+        return "nothing_to_decide"
+    return "kept" if state.keeps is not None else ""
+
+
+def is_undecided(state: State) -> bool:
+    """Whether there is no decision: the intention is a task, or an actor says so."""
+    is_task = state.found is None and state.topics is not None and state.topics.kind == "none"
+    return is_task or state.stopped in UNDECIDED
+
+
 def is_terminal(state: State) -> bool:
     """Whether no answer can change anything any more; the document may still be renamed."""
-    return accepted(state) or state.keeps is not None
+    return accepted(state) or bool(ended(state))

@@ -22,6 +22,7 @@ from preflights_es.workflows.clarification.state import (
     State,
     accepted,
     asked_by,
+    ended,
     is_due,
     response_of,
 )
@@ -158,7 +159,7 @@ def view(state: State) -> ClarificationView:
         warnings=_warnings(state),
         ended=_ended(state),
         to_do=_TO_DO.get(stands, ""),
-        can_accept=stands in ("ready", "stopped", "proposed") and state.keeps is None,
+        can_accept=stands in ("ready", "stopped", "proposed") and not ended(state),
     )
 
 
@@ -210,6 +211,8 @@ def _beside(found: TopicsFound, topics: Mapping[str, Topic]) -> tuple[tuple[str,
 def _ended(state: State) -> str:
     if state.keeps is not None:
         return "ended with a decision in force and takes no answers any more"
+    if ended(state):
+        return "ended with nothing to decide and takes no answers any more"
     return "is accepted and takes no answers any more" if accepted(state) else ""
 
 

@@ -15,7 +15,7 @@ from preflights_es.workflows.clarification.events import (
     PatchProposed,
     QuestionAsked,
 )
-from preflights_es.workflows.clarification.state import State, snapshot
+from preflights_es.workflows.clarification.state import UNDECIDED, State, snapshot
 from preflights_es.workflows.clarification.values import COMPANION, OTHER, OTHER_OPTION
 from tests import strategies
 from tests.runs import Run
@@ -113,7 +113,9 @@ def test_the_adapter_says_of_a_snapshot_what_the_session_says(moves: list[Move])
     adapter = MockLLMAdapter()
     for _, session in run(moves).steps():
         state: State = session.state
-        if state.input is None or state.led.lead or state.led.steps or state.pack or state.keeps:
+        if state.input is None or state.led.lead or state.led.steps or state.pack:
+            continue
+        if state.stopped in UNDECIDED:
             continue
         said = adapter.generate_questions(state.intention, state.heuristics, None, snapshot(state))
         view = views.view(state)

@@ -26,7 +26,8 @@ from preflights_es.workflows.clarification.signals import Signal
 from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.values import DecisionPatch, LLMContext
 from tests.artifacts.test_project_brief import tokens
-from tests.workflows.clarification.cases import ADA, NOON, UID
+from tests.fixed import NOON
+from tests.workflows.clarification.cases import ADA, UID
 from tests.workflows.clarification.unseen import FOLDER
 
 LED: Final[dict[str, Any]] = json.loads((FOLDER / "led.json").read_text("utf-8"))

@@ -117,7 +117,8 @@ def _accepted(
 
 def _check(app: Request, session: str, mark: str) -> None:
     if app.sessions.load(session).workflow.name != WORKFLOW.name:
-        message = f"--{mark} is about a clarification: leave it out"
+        option = "--as-task" if mark == "task" else "--adr"
+        message = f"{option} is about a clarification: leave it out"
         raise click.UsageError(message)
 
 

@@ -9,7 +9,7 @@ from preflights_cli.common import Voice
 from preflights_cli.dialogue import Left, answered, conversed, line, taken
 from preflights_cli.rendering import describe, exit_code, say_refusals
 from preflights_cli.spoken import Say, spoken
-from preflights_cli.workflows.clarification import known, reasons
+from preflights_cli.workflows.clarification import known, lines, reasons
 from preflights_cli.workflows.clarification.choices import resolved
 from preflights_cli.workflows.clarification.display import own, values, why
 from preflights_es.core.evolution import Choices
@@ -18,6 +18,7 @@ from preflights_es.core.views import Question
 from preflights_es.services.clarification import sessions
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
+from preflights_es.workflows.clarification.values import DecisionPatch
 
 
 def run(
@@ -39,8 +40,12 @@ def run(
     """
     _say_detected(voice, session)
     session, choices = known.asked(app, voice, session, choices)
-    session = conversed(app, voice, session)
-    return _ended(app, voice, session, accepting=accepting, by=by, choices=choices)
+    is_whole = bool(own(session).fields)
+    session = conversed(app, voice, session, lines.turn)
+    asked_of = own(session).patch if is_whole else None
+    return _ended(
+        app, voice, session, accepting=accepting, by=by, choices=choices, asked_of=asked_of
+    )
 
 
 def _say_detected(voice: Voice, session: Session) -> None:
@@ -59,9 +64,14 @@ def _ended(
     accepting: bool,
     by: str | None,
     choices: Choices | None,
+    asked_of: DecisionPatch | None = None,
 ) -> int:
-    """One keystroke between a proposal and a decision."""
-    draft, asked_of = "", None
+    """One keystroke between a proposal and a decision.
+
+    Args:
+        asked_of: the patch of which the person said why, or skipped it.
+    """
+    draft = ""
     while session.can_accept:
         if own(session).patch != asked_of:
             if asked_of is None:
@@ -132,7 +142,7 @@ def _revised(app: Request, voice: Voice, session: Session) -> Session:
     again = sessions.answerable(app, session.session_id)
     question = _chosen_again(voice, spoken(session), again)
     session = taken(app, voice, session, answered(voice, session, question), revise=True)
-    return conversed(app, voice, replace(session, refusals=()))
+    return conversed(app, voice, replace(session, refusals=()), lines.turn)
 
 
 def _chosen_again(voice: Voice, say: Say, again: list[tuple[str, Question]]) -> Question:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from msgspec.structs import replace
+
 from preflights_cli.common import Voice, is_terminal
 from preflights_cli.rendering import Shown
-from preflights_cli.spoken import Say
+from preflights_cli.spoken import Say, spoken
 from preflights_es.core.evolution import EXCEPTION
 from preflights_es.core.ids import short
 from preflights_es.core.rationale import Speaker, alternative_text
@@ -126,6 +128,8 @@ def _others(found: Clarification) -> Iterator[str]:
             yield f"exception to {short(one.related.uid)}: {title}"
             continue
         yield f"kept beside {short(one.related.uid)}, {title}: {reason}"
+    for record in found.perhaps:
+        yield f"perhaps contradicts {record.path}: {record.title}"
 
 
 def hint(session: Session) -> str:
@@ -133,10 +137,11 @@ def hint(session: Session) -> str:
     if waiting(session):
         return f"Or revise an answer: preflights revise {short(session.session_id)} KEY=VALUE"
     id_, by = short(session.session_id), own(session).superseded_by
+    if session.status == "stopped" and not (session.can_accept or own(session).keeps):
+        return "There is nothing to decide."
     if kept := own(session).keeps:
-        return (
-            f"It says so already; `--again` records it once more: preflights show {short(kept.uid)}"
-        )
+        look = f": preflights show {short(kept.uid)}" if kept.uid else ""
+        return f"It says so already; `--again` records it once more{look}"
     newer = short(by.uid) if by else ""
     return {
         "ready": f"Accept with: preflights accept {id_}",
@@ -145,6 +150,27 @@ def hint(session: Session) -> str:
         "accepted": f"Brief an agent with: preflights prompt {id_}",
         "superseded": f"Look at the newer one with: preflights show {newer}",
     }.get(session.status, "")
+
+
+HOW: Final = {"because": "--because TEXT", "alternatives": '--alternative "NAME: WHY NOT"'}
+"""The options that give what a record needs beside the decision."""
+
+
+def completed(session: Session) -> Session:
+    """With the words that give each line of a record."""
+    found = own(session)
+    fields = tuple(
+        replace(one, how=HOW.get(one.key, f"--answer {one.key}=TEXT")) for one in found.fields
+    )
+    return replace(found, fields=fields)
+
+
+def _below(session: Session) -> Iterator[str]:
+    """What may be said beside the decision, and how."""
+    say = spoken(session)
+    for one in own(completed(session)).fields:
+        if not one.required:
+            yield say("{label}: may stay empty; {how}", label=say(one.label), how=one.how)
 
 
 def values(
@@ -284,6 +310,8 @@ SHOWN: Final = Shown(
     beside=_beside,
     explained=_explained,
     default=_default,
+    below=_below,
+    completed=completed,
     companion=_companion,
     conversation="preflights_cli.workflows.clarification.conversation",
     sources=SOURCES,

@@ -5,11 +5,14 @@ from __future__ import annotations
 import click
 from msgspec.structs import replace
 
+from preflights_cli.advice import worded
 from preflights_cli.common import Voice
 from preflights_cli.dialogue import HELP, Left, line
+from preflights_cli.rendering import say_refusals
 from preflights_cli.spoken import Say, spoken
 from preflights_cli.workflows.clarification.display import known_line, own
 from preflights_cli.workflows.clarification.reasons import drop_typed
+from preflights_es.core.errors import Refused
 from preflights_es.core.evolution import Choices
 from preflights_es.core.text import shown
 from preflights_es.services import sessions
@@ -35,15 +38,12 @@ def asked(
     for place, one in enumerate(found.known, 1):
         voice.say(f"  {place}. {known_line(one)}")
     while True:
-        text = line(say("[k]eep it, [r]eplace it, Enter goes on: ")).strip().casefold()
-        key, _, rest = text.partition(" ")
-        if not text:
+        key, meant = _said(say, found.known)
+        if not key:
             return session, choices
-        meant = _meant(found.known, rest) if key in ("k", "r") else None
-        if meant is None:
-            if text in ("l", "q", "\x1b"):
-                raise Left
-            _help(say, text, len(found.known))
+        if key == "o":
+            if scoped := _scoped(app, session, line(say("For what? "))):
+                return scoped, choices
         elif key == "k":
             place = found.known.index(meant) + 1
             return keep(app, session.session_id, str(place)), choices
@@ -56,6 +56,25 @@ def asked(
             return session, replace(before, supersedes=(*before.supersedes, meant.uid))
 
 
+def _said(say: Say, known: tuple[KnownDecision, ...]) -> tuple[str, KnownDecision]:
+    """A key that means something, and the decision that it is about; empty for Enter.
+
+    Raises:
+        Left: the person leaves.
+    """
+    while True:
+        keys = say("[k]eep it, [r]eplace it, [o]ther scope? Enter asks the question: ")
+        text = line(keys).strip().casefold()
+        key, _, rest = text.partition(" ")
+        if text in ("", "o"):
+            return text, known[0]
+        if key in ("k", "r") and (meant := _meant(known, rest)):
+            return key, meant
+        if text in ("l", "q", "\x1b"):
+            raise Left
+        _help(say, text, len(known))
+
+
 def _meant(known: tuple[KnownDecision, ...], rest: str) -> KnownDecision | None:
     """The one with the number that was typed; without one the first, which is the nearest."""
     if not rest:
@@ -65,10 +84,27 @@ def _meant(known: tuple[KnownDecision, ...], rest: str) -> KnownDecision | None:
 
 
 def _help(say: Say, text: str, most: int) -> None:
-    told = "k keeps the first, k 2 the second; r replaces it; Enter asks the question."
+    told = (
+        "k keeps the first, k 2 the second; r replaces it; o asks what the new one is for; "
+        "Enter asks the question."
+    )
     if text not in HELP:
-        told = "Give k, r or Enter; a number from 1 to {most} may follow."
+        told = "Give k, r, o or Enter; a number from 1 to {most} may follow k and r."
     click.echo(say(told, most=most), err=True)
+
+
+def _scoped(app: Request, session: Session, text: str) -> Session | None:
+    """The session for something else; None where nothing, or no scope, was said."""
+    if not text.strip() or text.strip().casefold() in HELP:
+        return None
+    try:
+        key = session.questions[0].id
+        scoped = sessions.answer(app, session.session_id, [(f"{key}__scope", (text.strip(),))])
+    except Refused as refused:
+        click.echo(f"Not taken: {shown(worded(refused))}", err=True)
+        return None
+    say_refusals(scoped)
+    return None if scoped.not_done else scoped
 
 
 def scope_asked(app: Request, session: Session) -> Session:

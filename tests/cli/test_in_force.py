@@ -1,0 +1,129 @@
+"""Decisions in force at a terminal: kept, replaced, or for something else; and what `why` says."""
+
+from __future__ import annotations
+
+import pytest
+
+from preflights_cli.main import EXIT_WAITING
+from tests.cli.program import Project
+from tests.cli.terminal import ANSWER, KEY, WHY, terminal
+
+KEYS = r"asks the question: "
+QUESTION = "Which queue for the domain events?"
+RECORD = "# 7. Move the orders to PostgreSQL\n\n## Status\n\nAccepted\n\nIt joins.\n"
+
+
+@pytest.fixture
+def kafka(house: Project) -> Project:
+    """A repository with two decisions in force about events, asked by the pack."""
+    (house.folder / "preflights.toml").write_text('[clarification]\nheuristics = "standard"\n')
+    for text in ("Use Kafka because replay matters", "Use PostgreSQL for the domain events"):
+        assert house.call("start", text, "--accept", "--by", "Ada").code == 0
+    return house
+
+
+def test_the_second_is_kept_by_its_number(kafka: Project) -> None:
+    with terminal(kafka, "start", QUESTION) as t:
+        told = t.expect(KEYS)
+        assert "1. ADR-0001 Use Kafka" in told
+        assert "2. related: ADR-0002 Use PostgreSQL for domain events" in told
+        assert "[k]eep it, [r]eplace it, [o]ther scope?" in told
+        t.type("k 2")
+        assert "ADR-0002 says so already" in t.rest()
+        assert t.code() == 0
+    assert kafka.show()["keeps"]["number"] == 2
+
+
+def test_another_scope_is_asked_for_and_supersedes_nothing(kafka: Project) -> None:
+    with terminal(kafka, "start", QUESTION) as t:
+        t.expect(KEYS)
+        t.type("?")
+        assert "o asks what the new one is for" in t.expect(KEYS)
+        t.type("o 2")
+        assert "Give k, r, o or Enter" in t.expect(KEYS)
+        t.type("o")
+        t.expect(r"For what\? ")
+        t.type("")  # nothing is said: it asks again
+        t.expect(KEYS)
+        t.type("o")
+        t.expect(r"For what\? ")
+        t.type("tbd")
+        assert "was given a placeholder" in t.expect(KEYS)
+        t.type("o")
+        t.expect(r"For what\? ")
+        t.type("telemetry of trucks")
+        t.expect(ANSWER)
+        t.type("NATS")
+        asked = t.expect(WHY)
+        assert "For what?" not in asked
+        t.type("")
+        t.expect(KEY)
+        t.press("a")
+        said = t.expect(r"\[l\]eave\? ")
+        assert "Is an exception to" in said  # the first one is for the whole project
+        t.press("e")
+        assert "accepted" in t.rest()
+    found = kafka.show()
+    assert found["title"] == "Use NATS for telemetry of trucks"
+    assert (found["supersedes"], found["also_supersedes"]) == (None, [])
+    assert len(kafka.call("decisions", "--json").json["decisions"]) == 3
+
+
+def test_the_keys_are_german_where_the_intention_is(kafka: Project) -> None:
+    with terminal(kafka, "start", "Welche Queue brauchen wir für die Bestellungen?") as t:
+        assert "für etwas anderes [o]?" in t.expect("stellt die Frage: ")
+        t.type("o")
+        t.expect(r"Wofür\? ")
+        t.type("Telemetrie")
+        t.expect("> ")
+        t.end()
+        t.rest()
+    assert kafka.show()["scope"] == "Telemetrie"
+
+
+def test_a_script_is_told_and_keeps_and_why_says_so(kafka: Project) -> None:
+    done = kafka.call("start", QUESTION, "--no-input", "--json")
+    assert done.code == EXIT_WAITING
+    lines = [one["line"] for one in done.json["known"]]
+    assert [line.partition(" ")[0] for line in lines] == ["ADR-0001", "ADR-0002"]
+    assert kafka.call("why", "ADR-1", "--json").json["values"][0]["asked_again"] == []
+    assert kafka.call("start", QUESTION, "--no-input", "--keep-known", "ADR-1").code == 0
+    same = ("start", "Use Apache Kafka", "--accept", "--by", "Grace Hopper", "--json")
+    assert kafka.call(*same).json["keeps"]["number"] == 1
+    (first, second) = kafka.call("why", "ADR-1", "Broker", "--json").json["values"][0][
+        "asked_again"
+    ]
+    assert (first["intention"], first["by"]["kind"]) == (QUESTION, "script")
+    assert (second["by"], second["relayed_by"]["kind"]) == (
+        {"kind": "user", "name": "Grace Hopper"},
+        "script",
+    )
+    said = kafka.call("why", "Messaging.Broker").out
+    assert f'again      "{QUESTION}", kept by a script (Ada), ' in said
+    assert "kept by Grace Hopper" in said
+    assert "again " not in kafka.call("why", "ADR-2").out
+
+
+def test_a_record_of_another_tool_is_kept_and_perhaps_contradicted(kafka: Project) -> None:
+    path = "docs/decisions/0007-move-the-orders.md"
+    (kafka.folder / path).write_text(RECORD)
+    asked = kafka.call("start", "Where do the orders live?", "--no-input")
+    assert f"1. related: {path} Move the orders to PostgreSQL" in asked.out
+    unasked = kafka.call("why", path)
+    assert (unasked.code, "has no session" in unasked.err) == (1, True)
+    kept = kafka.call("start", "Where do the orders live?", "--no-input", "--keep-known", path)
+    assert (kept.code, "ADR-0007 says so already" in kept.out) == (0, True)
+    for typed in (path, "ADR-7", "0007-move-the-orders.md"):
+        assert 'again      "Where do the orders live?"' in kafka.call("why", typed).out
+    (record,) = kafka.call("why", path, "--json").json["records"]
+    assert (record["path"], len(record["asked_again"])) == (path, 1)
+
+    done = kafka.call("start", "Use MySQL for the orders", "--accept", "--by", "Ada", "--json")
+    assert done.code == 0
+    assert f"perhaps contradicts {path}: Move the orders to PostgreSQL" in done.err
+    differing = [{"path": path, "title": "Move the orders to PostgreSQL"}]
+    assert (done.json["status"], done.json["perhaps"]) == ("accepted", differing)
+    assert kafka.show()["perhaps"] == differing
+    assert f"perhaps contradicts {path}" in kafka.call("show", "last").out
+    acknowledged = [e for e in kafka.events() if e["type"].endswith("acknowledged.v2")]
+    assert acknowledged[-1]["data"]["perhaps"] == differing

@@ -1,0 +1,184 @@
+"""What no topic covers: the three lines of a record, and an answer that there is no decision."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from preflights_cli.main import EXIT_WAITING
+from tests.cli.program import Project
+from tests.cli.terminal import ANSWER, KEY, terminal
+
+DECISION = "\nDecision: "
+
+
+@pytest.fixture
+def open_house(house: Project) -> Project:
+    """A repository whose questions are the pack's."""
+    (house.folder / "preflights.toml").write_text('[clarification]\nheuristics = "standard"\n')
+    return house
+
+
+def test_three_lines_make_a_record(open_house: Project) -> None:
+    with terminal(open_house, "start", "Make it faster") as t:
+        asked = t.expect(DECISION)
+        assert "t makes it a task, n says that there is nothing to decide." in asked
+        assert "1." not in asked
+        t.type("?")
+        assert "Give the answer in your own words." in t.expect(DECISION)
+        t.type("tbd")
+        assert "was given a placeholder" in t.expect(DECISION)
+        t.type("Cache the pages of the shop")
+        t.expect("\nBecause: ")
+        t.type("help")
+        assert "Enter leaves it empty" in t.expect("\nBecause: ")
+        t.type("The database is slow")
+        t.expect("\nInstead of: ")
+        t.type("A bigger server: too expensive")
+        offered = t.expect(KEY)
+        assert "This becomes an architecture decision record:" in offered
+        assert "skip" not in offered  # why was asked
+        assert "For what?" not in offered
+        t.press("a")
+        assert "docs/decisions/0001-cache-the-pages-of-the-shop.md" in t.rest()
+    shown = open_house.show()
+    assert shown["patch"]["fields"] == [["Description", "Cache the pages of the shop"]]
+    assert shown["because"] == {"text": "The database is slow", "by": "user"}
+    assert [one["name"] for one in shown["alternatives"]] == ["A bigger server"]
+    assert open_house.call("replay", "last").code == 0
+
+
+def test_the_second_and_the_third_line_may_stay_empty(open_house: Project) -> None:
+    with terminal(open_house, "start", "Make it faster", "--accept") as t:
+        t.expect(DECISION)
+        t.type("Cache the pages")
+        t.expect("\nBecause: ")
+        t.type("")
+        t.expect("\nInstead of: ")
+        t.type("")
+        assert "written to docs/decisions/" in t.rest()
+        assert t.code() == 0
+    assert (open_house.show()["because"], open_house.show()["alternatives"]) == (None, [])
+
+
+def test_a_reason_that_was_given_is_not_asked_again(open_house: Project) -> None:
+    with terminal(open_house, "start", "Make it faster", "--because", "It is slow") as t:
+        t.expect(DECISION)
+        t.type("Cache the pages")
+        assert "Because" not in t.expect("\nInstead of: ")
+        t.type("")
+        t.expect(KEY)
+        t.press("l")
+        t.rest()
+
+
+@pytest.mark.parametrize(
+    ("intention", "prompt"), [("Make it faster", DECISION), ("Which queue do we need?", ANSWER)]
+)
+def test_n_says_that_there_is_nothing_to_decide(
+    open_house: Project, intention: str, prompt: str
+) -> None:
+    with terminal(open_house, "start", intention) as t:
+        t.expect(prompt)
+        t.type("N")
+        assert "There is nothing to decide." in t.rest()
+        assert t.code() == 0
+    assert open_house.show()["status"] == "stopped"
+    late = open_house.call("accept", "last", "--by", "Ada")
+    assert (late.code, "with nothing to decide" in late.err) == (1, True)
+    assert "stopped" not in open_house.call("inbox").out
+    assert open_house.call("replay", "last").code == 0
+
+
+@pytest.mark.parametrize(
+    ("intention", "prompt"), [("Make it faster", DECISION), ("Which queue do we need?", ANSWER)]
+)
+def test_t_makes_it_a_task(open_house: Project, intention: str, prompt: str) -> None:
+    with terminal(open_house, "start", intention) as t:
+        t.expect(prompt)
+        t.type("t")
+        offered = t.expect(KEY)
+        assert "accepting files a task without a decision" in offered
+        assert "Because" not in offered
+        t.press("a")
+        assert "written to docs/tasks/" in t.rest()
+    assert (open_house.show()["status"], open_house.show()["kind"]) == ("accepted", "task")
+
+
+def test_an_option_that_is_called_so_is_an_option(open_house: Project) -> None:
+    words = ("--question", "Which letter?", "--option", "N", "--option", "T")
+    with terminal(open_house, "start", "Name the branch", *words) as t:
+        t.expect(ANSWER)
+        t.type("t")
+        assert "T  (chosen, by a person)" in t.proposal()
+        t.press("l")
+        t.rest()
+
+
+def test_a_call_for_help_at_a_menu_names_both_keys(open_house: Project) -> None:
+    with terminal(open_house, "start", "Which queue do we need?") as t:
+        t.expect(ANSWER)
+        t.type("?")
+        told = t.expect(ANSWER)
+        assert "a number from 1 to 4" in told
+        assert "n says that there is nothing to decide" in told
+        t.end()
+        t.rest()
+
+
+def test_the_lines_are_german_where_the_intention_is(open_house: Project) -> None:
+    with terminal(open_house, "start", "Wir müssen schneller werden") as t:
+        assert "t macht eine Aufgabe daraus" in t.expect("\nEntscheidung: ")
+        t.type("Indexe pflegen")
+        t.expect("\nWeil: ")
+        t.type("?")
+        assert "Enter lässt die Zeile leer." in t.expect("\nWeil: ")
+        t.type("Die Suche dauert")
+        t.expect("\nStatt: ")
+        t.type("")
+        assert "Daraus wird ein Architekturentscheid (ADR):" in t.expect(r"\[l\]assen\? ")
+        t.press("l")
+        t.rest()
+
+
+def test_a_script_is_told_the_three_lines(open_house: Project) -> None:
+    done = open_house.call("start", "Make it faster", "--no-input")
+    assert done.code == EXIT_WAITING
+    assert "Decision  (Description, description)\n" in done.out
+    assert "  Because: may stay empty; --because TEXT\n" in done.out
+    assert '  Instead of: may stay empty; --alternative "NAME: WHY NOT"\n' in done.out
+    shape = open_house.call("start", "Make it faster", "--json").json
+    assert shape["fields"] == [
+        {
+            "key": "description",
+            "label": "Decision",
+            "required": True,
+            "how": "--answer description=TEXT",
+        },
+        {"key": "because", "label": "Because", "required": False, "how": "--because TEXT"},
+        {
+            "key": "alternatives",
+            "label": "Instead of",
+            "required": False,
+            "how": '--alternative "NAME: WHY NOT"',
+        },
+    ]
+    given = ("--answer", "description=Cache", "--because", "Slow", "--alternative", "Wait: no")
+    whole = open_house.call("start", "Make it faster", *given, "--accept", "--by", "Ada", "--json")
+    assert (whole.json["status"], whole.json["kind"], whole.json["fields"]) == (
+        "accepted",
+        "adr",
+        [],
+    )
+    text = (open_house.folder / Path(whole.json["artifacts"][0])).read_text()
+    assert "because Slow" in text
+    local = open_house.call(
+        "start", "Make it faster", "--answer", "description=Wait", "--as-task", "--json"
+    )
+    assert local.json["kind"] == "task"
+
+
+@pytest.mark.parametrize("words", ["Which queue do we need?", "Upgrade React 17 to 19"])
+def test_a_menu_and_a_task_have_no_such_lines(open_house: Project, words: str) -> None:
+    assert open_house.call("start", words, "--json").json["fields"] == []
