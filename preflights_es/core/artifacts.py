@@ -137,3 +137,5 @@ class Record(Value, frozen=True):
     also_supersedes: tuple[Related, ...] = ()
     """Others that it replaced with `supersedes`, by the same acceptance."""
     kept: tuple[Beside, ...] = ()
+    scope: str = ""
+    """What it is for; empty of the whole project."""

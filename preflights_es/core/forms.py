@@ -1,4 +1,4 @@
-"""The closed list of forms by which a text states a value (docs/specs/clarification.md, 12.1).
+"""The closed list of forms by which a text states a value (docs/decisions/0037).
 
 A form covers the whole text; only `for Y` and `because Z` may follow. Whatever else a text says of
 a value mentions it, and a person is asked. Intentions and the texts of plans are read by the same.

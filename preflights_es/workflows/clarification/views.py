@@ -262,6 +262,7 @@ def record(state: State) -> Record:
         kept=state.kept,
         rationale=state.rationale,
         considered=_considered(state),
+        scope=state.scope,
     )
 
 
