@@ -232,6 +232,37 @@ class Preflights:
         return sessions.accept(request, session, by=by, expect=expect, reasons=why, choices=said)
 
     @_checked
+    def approve(
+        self,
+        artifact: str,
+        *,
+        by: str | None = None,
+        expect: int | None = None,
+        allow_stale: bool = False,
+        waive: Mapping[str, str] | None = None,
+        key: str = "",
+    ) -> Session:
+        """Approve a plan of the compiler, and write its file.
+
+        Args:
+            artifact: its id, the beginning of it, or `last`.
+            by: the person who approves; without one it is proposed, and a person approves later.
+            expect: the version at which the person saw its session.
+            allow_stale: whether it may be stale.
+            waive: names of its findings, and why the person does not mind each. Of a plan that is
+                in force they are waived alone.
+
+        Raises:
+            SessionMoved: its session is at another version.
+            Refused: there is none, or it cannot be approved; a finding is open, or a waiver does
+                not count.
+        """
+        from preflights_es.services.compiler.approval import approve
+
+        own: dict[str, Any] = {"by": by, "expect": expect, "allow_stale": allow_stale}
+        return approve(self.request(key=key), artifact, **own, waive=waive)
+
+    @_checked
     def abandon(self, session: str, reason: str = "") -> Session:
         """Give a session up; it stays in the log."""
         return sessions.abandon(self.request(), session, reason)

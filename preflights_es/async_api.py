@@ -56,6 +56,7 @@ class AsyncPreflights:
     start = _threaded(Preflights.start)
     answer = _threaded(Preflights.answer)
     accept = _threaded(Preflights.accept)
+    approve = _threaded(Preflights.approve)
     abandon = _threaded(Preflights.abandon)
     resume = _threaded(Preflights.resume)
     show = _threaded(Preflights.show)

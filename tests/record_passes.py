@@ -15,6 +15,7 @@ from preflights_es.core import errors
 from preflights_es.core.completions import Completion, CompletionRequested
 from preflights_es.core.events import Actor, Input
 from preflights_es.core.lead import Lead
+from preflights_es.core.plan_record import Finding
 from preflights_es.core.ports import Arrival
 from preflights_es.core.session import Workflow
 from preflights_es.core.simulation import GENERATION
@@ -33,13 +34,15 @@ from preflights_es.services.results import Session
 from preflights_es.settings.load import load_settings
 from preflights_es.store.sql import SqlStore
 from preflights_es.workflows.compiler.events import (
+    FindingsWaived,
     PlanApproved,
     PlanRejected,
     PlanSuperseded,
 )
+from preflights_es.workflows.compiler.identity import payload_hash
 from preflights_es.workflows.compiler.passes import PASSES
 from preflights_es.workflows.compiler.state import State
-from preflights_es.workflows.compiler.values import PassName
+from preflights_es.workflows.compiler.values import PassName, Waiver
 from tests.record_goldens import ADA, Recorder
 
 MOCK: Final = Lead("mock", "compiler/1")
@@ -313,6 +316,29 @@ def tests_are_locked_and_give_way_to_others(h: House) -> None:
     h.keep("test")
 
 
+def a_person_waives_findings(h: House) -> None:
+    h.upto("implementation")
+    disagreeing = {"target": TARGET, "steps": ["Take an order"], "related_tests": ["by hand"]}
+    h.plan("implementation", MODEL, disagreeing)
+    draft: State = h.runner.load(h.sessions["implementation"]).session.state
+    assert draft.plan is not None
+    (finding,) = draft.plan.findings
+    held = h.ids["implementation"]
+    h.submit(
+        "implementation",
+        PlanApproved,
+        id=held,
+        sha256=payload_hash(draft.plan.payload),
+        findings=(finding,),
+    )
+    approve(h.request(), held, waive={finding.name: "Tested by hand; ask ada@example.org"})
+    later = Finding("decision-0000aa", "decision", "/steps/0", "states another value")
+    said = (Waiver(later.name, "Only until March"),)
+    h.submit("implementation", FindingsWaived, id=held, findings=(later,), waivers=said)
+    h.submit("implementation", FindingsWaived, id=held, findings=(), waivers=said)
+    h.keep("implementation")
+
+
 def stale_inputs_are_read_with_leave(h: House) -> None:
     h.upto("architecture")
     h.write(".preflights/glossary.md", "# Glossary\n\nOrder: another word.\n")
@@ -362,6 +388,7 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = tuple(
         a_person_rejects_a_plan,
         one_plan_supersedes_another,
         tests_are_locked_and_give_way_to_others,
+        a_person_waives_findings,
         stale_inputs_are_read_with_leave,
         a_person_edited_the_file_of_a_plan,
         what_does_not_fit_a_plan_changes_nothing,

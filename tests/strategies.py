@@ -31,6 +31,7 @@ from preflights_es.core.events import (
     SessionAbandoned,
 )
 from preflights_es.core.lead import Lead, LeadChanged, Setup, StepRetried
+from preflights_es.core.plan_record import Finding
 from preflights_es.core.questions import Given
 from preflights_es.core.rationale import Alternative
 from preflights_es.core.session import Session, Workflow
@@ -62,7 +63,7 @@ from preflights_es.workflows.clarification.values import (
     PackRef,
 )
 from preflights_es.workflows.compiler import events as compiler_events
-from preflights_es.workflows.compiler.values import LockedFile
+from preflights_es.workflows.compiler.values import LockedFile, Waiver
 from preflights_es.workflows.extraction import events as extraction_events
 from preflights_es.workflows.extraction.events import (
     ItemAdded,
@@ -581,16 +582,17 @@ def compiler_moves(workflow: Workflow[Any]) -> SearchStrategy[Move]:
     again = st.builds(StepRetried, at=TIMES, actor=ACTORS)
     leads = st.builds(Lead, st.just("script"), st.just("m-2"))
     changed = st.builds(LeadChanged, at=TIMES, actor=ACTORS, lead=leads | st.none())
+    few = st.integers(0, 4)  # findings, and waivers
     return weighted(
-        (8, st.builds(_onward_in_a_pass, ACTORS, TEXT, st.integers(0, 9))),
+        (8, st.builds(_onward_in_a_pass, ACTORS, TEXT, st.integers(0, 9), st.integers(0, 2))),
         (2, st.builds(_said_of_a_pass, _SAID)),
-        (3, st.builds(_of_the_plan, ACTORS, st.integers(0, 3), st.booleans())),
+        (3, st.builds(_of_the_plan, ACTORS, st.integers(0, 4), st.booleans(), few, few)),
         (1, (again | changed).map(_always)),
         (1, compiler_opening(workflow)),
     )
 
 
-def _onward_in_a_pass(actor: Actor, text: str, chance: int) -> Move:
+def _onward_in_a_pass(actor: Actor, text: str, chance: int, waived: int) -> Move:
     """A reply where a model is asked, an answer where a person is, else another standing."""
 
     def move(session: Session[Any]) -> Input:
@@ -603,8 +605,9 @@ def _onward_in_a_pass(actor: Actor, text: str, chance: int) -> Move:
             return compiler_events.AnswersGiven(at=NOON, actor=actor, answers=given)
         if state.led.stalled:
             return StepRetried(at=NOON, actor=actor)
-        order = {"": 0, "draft": 0, "proposed": 0, "approved": 2}
-        return _of_the_plan(actor, order.get(state.standing, 3), known=True)(session)
+        order = {"": 0, "draft": 0, "proposed": 0, "approved": 4 if chance < 5 else 2}
+        place = order.get(state.standing, 3)
+        return _of_the_plan(actor, place, known=True, found=waived, waived=waived)(session)
 
     return move
 
@@ -617,15 +620,35 @@ def _said_of_a_pass(text: str) -> Move:
     return move
 
 
-def _of_the_plan(actor: Actor, place: int, known: bool) -> Move:
-    """It is approved, rejected, locked or superseded, by its id or by that of something else."""
+DISAGREEING: Final = (
+    Finding("test-000001", "test", "/related_tests/0", "is no test"),
+    Finding("decision-000002", "decision", "/steps/0", "states another value"),
+    Finding("more-000003", "more", "", "and many more"),
+)
+WAIVING: Final = (
+    Waiver("test-000001", "The test is written by hand"),
+    Waiver("decision-000002", "Only until March"),
+    Waiver("decision-000002", "tbd"),
+    Waiver("file-000004", "It is not there"),
+)
+
+
+def _of_the_plan(actor: Actor, place: int, known: bool, found: int = 0, waived: int = 0) -> Move:
+    """It is approved, rejected, locked, superseded or waived, by its id or by another one.
+
+    Args:
+        found, waived: how many of the findings and waivers go with it.
+    """
 
     def move(session: Session[Any]) -> Input:
         fields = session.state.plan and EVERY["compiler"].accepting(session.state, {}).fields
         named = {"id": "", "sha256": ""} if not fields or not known else dict(fields)
+        own: dict[str, Any] = {"findings": DISAGREEING[:found], "waivers": WAIVING[:waived]}
         if place == 0:
-            return compiler_events.PlanApproved(at=NOON, actor=actor, **named)
+            return compiler_events.PlanApproved(at=NOON, actor=actor, **named, **own)
         changed: dict[str, Any] = {"at": NOON, "actor": actor, "id": named["id"]}
+        if place == 4:
+            return compiler_events.FindingsWaived(**changed, **own)
         if place == 1:
             return compiler_events.PlanRejected(reason="no", **changed)
         if place == 2:

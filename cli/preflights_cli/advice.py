@@ -23,6 +23,8 @@ ADVICE: Final[dict[str, str]] = {
     "artifact_stale": ": run its pass again, or approve it all the same with --allow-stale",
     "call_held": ": look at it with `preflights show {session}`, and try again when it is done",
     "faulted_input": ": `preflights abandon {session} --force` sets that Input aside",
+    "findings_open": ": change what it disagrees with, or waive what you accept with "
+    "`preflights approve {name} {flag}`",
     "file_not_trusted": ": run `preflights trust`, or set it in {own}",
     "inputs_stale": ": make and approve it anew, or read it all the same with --allow-stale",
     "model_asked": ": `preflights resume` first, then change it",
@@ -64,6 +66,7 @@ ADVICE: Final[dict[str, str]] = {
     "(`preflights decisions`)",
     "sync_first": ": run `preflights sync` first",
     "text_not_enough": ": `preflights --help` lists its commands",
+    "too_many_findings": ": run its pass again",
     "too_many_wait": " (`preflights sessions --all`)",
     "trust_list_damaged": ", then run `preflights trust` again",
     "upgrade_waits": ", or run `preflights admin db upgrade`",

@@ -1,14 +1,20 @@
-"""Where a text names what the team decided against: the rule of the final checks of plans."""
+"""Where a text states or names what the team decided against.
+
+A text *states* a value by the closed list of forms (`core.forms`); whatever else it says of a value
+*mentions* it. Aliases and versions of a product are one value.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from preflights_es.core.artifacts import Record, RecordField
-from preflights_es.core.names import aliases
+from preflights_es.core.forms import Statement, stated
+from preflights_es.core.names import aliases, canonical, product
+from preflights_es.core.words import folded
 
 
 def _listed(words: str) -> frozenset[str]:
@@ -34,6 +40,11 @@ EVERYDAY: Final = _listed("""
 
 NAMED_MIN: Final = 4  # letters of another name of a product that is looked for
 
+NAME_WORDS_MAX: Final = 3  # words of a name within a scope
+
+_SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|\s*\n\s*")
+_MARK: Final = re.compile(r"\A\s*(?:[-*\u2022]|\d{1,3}[.)])\s+")
+"""Of an item of a list."""
 _ASIDE: Final = re.compile(r"\s*\([^()]*\)")
 _PARTS: Final = re.compile(r"\s*[,;]\s*|\s+(?:and|with|[+&/])\s+")
 _VERSION: Final = re.compile(r"[\s-]+v?\d[\d.x]*$")
@@ -61,6 +72,68 @@ def turned_down(record: Record, one: RecordField) -> tuple[str, ...]:
     said = record.considered if one is record.fields[0] else ()
     others = dict.fromkeys((*one.options, *one.unasked, *said))
     return tuple(other for other in others if other != one.value)
+
+
+def stated_against(text: str, field: Chosen) -> Statement | None:
+    """What a text states in place of the decided value; None where it states nothing of it.
+
+    A form covers the whole text, or a whole sentence of it.
+    """
+    known = _Known.of(field)
+    for sentence in _SENTENCES.split(text):
+        line = _MARK.sub("", sentence)
+        said = stated(line, known.name_of, known.names_any)
+        if said is not None and known.is_against(said):
+            return said
+    return None
+
+
+def names_another(text: str, field: Chosen) -> bool:
+    """Whether a text, as a whole, is another option of the decided question."""
+    return _Known.of(field).is_other(text)
+
+
+class _Known(NamedTuple):
+    """What a decided question knows of names, in one spelling each."""
+
+    chosen: frozenset[str]
+    others: frozenset[str]
+    spelled: dict[str, str]
+
+    @classmethod
+    def of(cls, field: Chosen) -> _Known:
+        forms = _forms(field.value)
+        chosen = frozenset(map(canonical, forms))
+        others = frozenset(map(canonical, _others(field).values()))
+        spelled = {_folded(form): form for form in (*_others(field).values(), *forms)}
+        return cls(chosen, others - chosen, spelled)
+
+    def name_of(self, text: str) -> str:
+        """The option or product that a whole text names; empty where none."""
+        return self.spelled.get(_folded(text)) or product(text)
+
+    def names_any(self, text: str) -> bool:
+        """Whether one stands anywhere in a text; words of prose do not count."""
+        words = _folded(text).split()
+        spans = (
+            " ".join(words[at : at + size])
+            for size in range(1, NAME_WORDS_MAX + 1)
+            for at in range(len(words))
+        )
+        return any(self.name_of(one) and one not in EVERYDAY | GENERIC for one in spans)
+
+    def is_other(self, value: str) -> bool:
+        """Whether a value is one that was turned down."""
+        return canonical(value) in self.others
+
+    def is_against(self, said: Statement) -> bool:
+        """Whether a statement has another value, or replaces the decided one."""
+        replaces = bool(said.replaced) and canonical(said.replaced) in self.chosen
+        return canonical(said.value) not in self.chosen and (replaces or self.is_other(said.value))
+
+
+def _folded(text: str) -> str:
+    return " ".join(folded(text).split())
 
 
 def against(texts: tuple[Placed, ...], whole: str, field: Chosen) -> list[Placed]:

@@ -50,9 +50,17 @@ def canonical(value: str) -> str:
 
 @cache
 def _canonical() -> dict[str, str]:
-    return {
-        folded(called): folded(one.name) for one in names() for called in (one.name, *one.aliases)
-    }
+    return {called: folded(name) for called, name in _products().items()}
+
+
+def product(value: str) -> str:
+    """The product that a whole text names, as it is written; empty where it names none."""
+    return _products().get(" ".join(folded(value).split()), "")
+
+
+@cache
+def _products() -> dict[str, str]:
+    return {folded(called): one.name for one in names() for called in (one.name, *one.aliases)}
 
 
 def aliases(value: str) -> tuple[str, ...]:

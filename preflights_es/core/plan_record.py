@@ -54,6 +54,32 @@ def path_of(cause: Cause) -> str:
     return f"{' -> '.join(map(shown, names))} ({cause.what})"
 
 
+FindingKind = Literal["name", "file", "layer", "test", "requirement", "decision", "more"]
+"""What a plan disagrees about. `more`: there are too many to name, and none of those is waived."""
+
+
+class Finding(Value, frozen=True):
+    """Where a plan disagrees with what was read: it blocks, unless a person waives it."""
+
+    name: str
+    """The kind and six hexadecimal digits: the same for the same words at the same place."""
+    kind: FindingKind
+    pointer: str
+    """A JSON Pointer into the payload."""
+    message: str
+
+
+class Waived(Value, frozen=True):
+    """A finding that a person waived, and who that was."""
+
+    finding: Finding
+    reason: str
+    by: Actor
+    at: Whole
+    """In microseconds since 1970 UTC."""
+    relayed_by: Actor | None = None
+
+
 class Planned(Value, frozen=True, kw_only=True):
     """One artifact, and what became of it."""
 
@@ -80,6 +106,10 @@ class Planned(Value, frozen=True, kw_only=True):
     """The id of the artifact that took its place."""
     reason: str = ""
     """Of a rejection; of a report, its summary."""
+    findings: tuple[Finding, ...] = ()
+    """Where it disagrees with what it was made from."""
+    waived: tuple[Waived, ...] = ()
+    """Findings that persons waived: these, and those of an approval."""
     path: str = ""
     """Of its file, once it was written."""
     sha256: str = ""

@@ -10,6 +10,7 @@ from preflights_es.core.late_pattern import late_pattern
 
 INTENTION_MAX: Final = 4_000  # characters; an intention is a sentence, not a document
 ANSWER_MAX: Final = 2_000  # characters, each value of an answer
+SCOPE_MAX: Final = 120  # characters of what a decision is for
 KEY_MAX: Final = 100  # characters of a question's id
 NAME_MAX: Final = 200  # characters of a person's name
 

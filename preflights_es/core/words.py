@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
+
+import msgspec
 
 from preflights_es.core.late_pattern import late_pattern
 
@@ -73,3 +75,12 @@ def counted(text: str) -> Counter[str]:
     """How often each of them stands there, in the order of the text."""
     found = (word[:TERM_MAX] for word in _WORD.findall(folded(text)))
     return Counter(word for word in found if len(word) > 1 and word not in STOP_WORDS)
+
+
+@cache
+def plain(kind: str) -> frozenset[str]:
+    """Small words of both languages, folded: those of one kind in `small_words.json`."""
+    # The file is part of the program; importlib.resources costs more than all that is done with it.
+    assert __spec__ is not None, "a module of a package"
+    data = __spec__.loader.get_data(__file__.rpartition("words.")[0] + "small_words.json")  # type: ignore[union-attr]
+    return frozenset(msgspec.json.decode(data, type=dict[str, str])[kind].split())

@@ -12,6 +12,7 @@ from preflights_es.core.artifacts import Beside, Related
 from preflights_es.core.decision_record import Decided, Origin
 from preflights_es.core.events import Actor, Decision
 from preflights_es.core.notices import Notice
+from preflights_es.core.plan_record import Waived
 from preflights_es.core.questions import AnswerRefusal, Refusal
 from preflights_es.core.rationale import Rejected, Statement
 from preflights_es.core.times import iso, iso_or_none
@@ -294,6 +295,37 @@ class Who(Result, frozen=True):
     def said(cls, origin: Origin) -> Who | None:
         """Who said a value."""
         return cls(kind="model", name="") if origin.source == "suggested" else cls.of(origin.by)
+
+
+class WaivedFinding(Result, frozen=True):
+    """A finding of a plan, and who waived it."""
+
+    name: str
+    kind: str
+    pointer: str
+    """A JSON Pointer into the payload."""
+    message: str
+    reason: str
+    by: Who
+    relayed_by: Who | None
+    at: str
+    """ISO 8601, UTC."""
+
+    @classmethod
+    def of(cls, one: Waived) -> WaivedFinding:
+        """As the log has it."""
+        finding, by = one.finding, Who.of(one.by)
+        assert by is not None, "a person waived it"
+        return cls(
+            name=finding.name,
+            kind=finding.kind,
+            pointer=finding.pointer,
+            message=finding.message,
+            reason=one.reason,
+            by=by,
+            relayed_by=Who.of(one.relayed_by),
+            at=iso(one.at),
+        )
 
 
 class Provenance(Result, frozen=True):

@@ -24,7 +24,7 @@ from preflights_es.projections.folding import Read
 from preflights_es.services.imported import ImportedBy, imports_of
 from preflights_es.services.looking import looking, with_files
 from preflights_es.services.request import Request
-from preflights_es.services.results import Who
+from preflights_es.services.results import WaivedFinding, Who
 from preflights_es.services.why import answer_of, response_of
 from preflights_es.services.why_results import FileRead, RecordRead, Said, Stood, WhyArtifact
 
@@ -130,6 +130,8 @@ def _why(root: Path, read: Read, one: Planned, came: tuple[ImportedBy, ...]) -> 
         response=response_of(read, inputs[-1][0]),
         standings=tuple(_standings(read, one)),
         reason=one.reason,
+        findings=one.findings,
+        waived=tuple(map(WaivedFinding.of, one.waived)),
         superseded_by=one.superseded_by,
         path=one.path,
         imported=came,

@@ -7,11 +7,11 @@ from typing import Any, Literal
 from preflights_es.core.artifacts import Beside, Related
 from preflights_es.core.events import Evidence
 from preflights_es.core.observed import Observed
-from preflights_es.core.plan_record import Cause
+from preflights_es.core.plan_record import Cause, Finding
 from preflights_es.core.rationale import Rejected, Statement
 from preflights_es.core.source import Source
 from preflights_es.services.imported import ImportedBy
-from preflights_es.services.results import Result, Who
+from preflights_es.services.results import Result, WaivedFinding, Who
 
 
 class Said(Result, frozen=True):
@@ -165,6 +165,9 @@ class WhyArtifact(Result, frozen=True):
     """Oldest first."""
     reason: str
     """Of a rejection; of a report, its summary."""
+    findings: tuple[Finding, ...]
+    """Where it disagrees with what it was made from."""
+    waived: tuple[WaivedFinding, ...]
     superseded_by: str
     path: str
     """Of its file, once that was written."""

@@ -12,6 +12,7 @@ from preflights_es.core.evolution import Finding
 from preflights_es.core.observed import Observed
 from preflights_es.core.questions import AnswerRefusal, Option, Place, Recommended
 from preflights_es.core.rationale import Rejected, Statement
+from preflights_es.core.text import SCOPE_MAX
 from preflights_es.core.times import iso
 from preflights_es.core.views import Language
 from preflights_es.runtime.runner import Handle
@@ -21,7 +22,6 @@ from preflights_es.workflows.clarification.reasons import RATIONALE_MAX
 from preflights_es.workflows.clarification.state import State, asked_by
 from preflights_es.workflows.clarification.values import (
     OTHER_OPTION,
-    SCOPE_MAX,
     DecisionPatch,
     Hint,
     Named,

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, ClassVar, Final
 
-from preflights_es.core import ids
 from preflights_es.core.errors import PreflightsError, Refused
 from preflights_es.core.events import Actor, Input
-from preflights_es.core.plan_record import Cause, path_of
+from preflights_es.core.plan_record import Cause, Finding, path_of
 from preflights_es.core.text import one_line, shown
-from preflights_es.runtime.finder import LAST
 from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.services.acceptance import Acceptances, begun, notice_agent
-from preflights_es.services.compiler.standing import PlanRow, Standings
+from preflights_es.services.compiler.agreement import Agreements, told
+from preflights_es.services.compiler.naming import plan_named, short_id
+from preflights_es.services.compiler.standing import IN_FORCE, Standings
 from preflights_es.services.filing import filed
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 from preflights_es.workflows.compiler import WORKFLOW
 from preflights_es.workflows.compiler.events import (
+    FindingsWaived,
     PlanApproved,
     PlanDrafted,
     PlanRejected,
@@ -26,11 +28,12 @@ from preflights_es.workflows.compiler.events import (
 )
 from preflights_es.workflows.compiler.identity import payload_hash
 from preflights_es.workflows.compiler.state import State
+from preflights_es.workflows.compiler.values import Waiver
 from preflights_es.workflows.compiler.views import subject_of
+from preflights_es.workflows.compiler.waiving import Unwaived, unfit, unwaived
 
 OPEN: Final = ("draft", "proposed")
-DIGITS: Final = frozenset("0123456789abcdef-")
-NAMED_MAX: Final = 5  # artifacts that a message names
+NAMED_MAX: Final = 5  # findings that a message names
 
 
 def approve(
@@ -40,29 +43,40 @@ def approve(
     by: str | None = None,
     expect: int | None = None,
     allow_stale: bool = False,
+    waive: Mapping[str, str] | None = None,
 ) -> Session:
     """Approve an artifact: a person does it, an agent or script proposes it.
+
+    Findings of one that is in force already are waived alone.
 
     Args:
         typed: its id, or the beginning of it.
         by: the person, where the request is a script's.
         expect: the version of its session at which the person saw it.
         allow_stale: whether it may be stale; why it is, is recorded.
+        waive: findings by their names, and why a person does not mind each.
 
     Raises:
         SessionMoved: its session is at another version.
-        Refused: there is none, it is no draft, or it is stale.
+        Refused: there is none, it is no draft, or it is stale; or a finding is open, or a waiver
+            does not count.
     """
+    waivers = tuple(Waiver(name.strip(), why.strip()) for name, why in (waive or {}).items())
     own = Approvals(request, allow_stale=allow_stale)
     own.refuse_relaying(by, typed)
-    return _approved(request, own, plan_named(request, typed), by, expect)
+    if waivers:
+        own.refuse_unless_person(by, "waive findings of")
+    session = plan_named(request, typed)
+    if waivers and own.is_in_force(session):
+        return _recorded(request, Waiving(request), session, by, expect, waivers, FindingsWaived)
+    return _recorded(request, own, session, by, expect, waivers)
 
 
 def accept(
     request: Request, session: str, *, by: str | None = None, expect: int | None = None
 ) -> Session:
     """Approve the artifact of a session; as `approve`, by the session's id."""
-    return _approved(request, Approvals(request), session, by, expect)
+    return _recorded(request, Approvals(request), session, by, expect)
 
 
 def reject(request: Request, typed: str, reason: str, *, by: str | None = None) -> Session:
@@ -79,65 +93,25 @@ def reject(request: Request, typed: str, reason: str, *, by: str | None = None) 
     return filed(request, own.rejected(handle, reason, by))
 
 
-def _approved(
-    request: Request, own: Approvals, session: str, by: str | None, expect: int | None
+def _recorded(
+    request: Request,
+    own: Approvals,
+    session: str,
+    by: str | None,
+    expect: int | None,
+    waivers: tuple[Waiver, ...] = (),
+    cls: type[Input] = PlanApproved,
 ) -> Session:
     handle, expect = begun(request, session, by, expect)
-    step = own.acknowledged(handle.session_id, PlanApproved, {}, by=by, expect=expect)
+    said = {"waivers": waivers}
+    step = own.acknowledged(handle.session_id, cls, said, by=by, expect=expect)
     notice_agent(request, step)
+    for code, text in told(own.perhaps):
+        request.notice(code, text)
     return filed(request, step)
 
 
-# 1. Finding ----------------------------------------------------------------------------------
-
-
-def plan_named(request: Request, typed: str) -> str:
-    """The session of the artifact that is meant, which the log must have.
-
-    Raises:
-        Refused: none or several are, or it is a report.
-    """
-    row = row_named(Standings(request).rows, typed)
-    if row.file is not None:
-        message = f"only {row.file} has the {row.planned.type} {_short(row.planned.id)}"
-        raise Refused(message, code="only_in_file", path=row.file)
-    if row.planned.type == "FailureReport":
-        message = f"{_short(row.planned.id)} is a FailureReport: nothing of it can be approved"
-        raise Refused(message, code="is_report", id=row.planned.id)
-    return row.session_id
-
-
-def row_named(rows: Iterable[PlanRow], typed: str) -> PlanRow:
-    """The artifact whose id is, or begins with, what was typed; `last` is the newest.
-
-    The id of its session, or the end of that, means it as well: `inbox` and `sessions` show those.
-
-    Raises:
-        Refused: none or several.
-    """
-    wanted, rows = typed.strip().lower(), tuple(rows)
-    if wanted == LAST and rows:
-        return rows[-1]
-    fits = len(wanted) >= ids.TYPED_MIN and set(wanted) <= DIGITS
-    found = [row for row in rows if fits and row.planned.id.startswith(wanted)]
-    found = found or [row for row in rows if fits and row.session_id.endswith(wanted)]
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        message = f"no artifact matches {shown(one_line(typed))!r}"
-        message = "this project has no artifact" if wanted == LAST else message
-        raise Refused(message, code="unknown_artifact", typed=typed)
-    named = ", ".join(f"{row.planned.id} ({row.planned.type})" for row in found[:NAMED_MAX])
-    more = f" and {len(found) - NAMED_MAX} more" if len(found) > NAMED_MAX else ""
-    message = f"{wanted!r} matches {len(found)} artifacts: {named}{more}"
-    raise Refused(message, code="ambiguous_artifact", typed=typed)
-
-
-def _short(id_: str) -> str:
-    return id_[: ids.SHORT]
-
-
-# 2. Recording --------------------------------------------------------------------------------
+# Recording -----------------------------------------------------------------------------------
 
 
 class Approvals(Acceptances):
@@ -154,6 +128,15 @@ class Approvals(Acceptances):
         self._allow_stale = allow_stale
         self._former: list[Handle] = []
         self._held: list[Handle] = []
+        self.perhaps: tuple[Finding, ...] = ()
+        """What was found and does not block."""
+
+    def is_in_force(self, session_id: str) -> bool:
+        """Whether the artifact is approved, and not by the same command under the same key."""
+        if self._once.recorded_in(PlanApproved) == session_id:
+            return False
+        state: State = self._runner.load(session_id).session.state
+        return state.standing in IN_FORCE
 
     def refuse_relaying(self, by: str | None, session: str = "SESSION") -> None:  # noqa: ARG002  of any
         """An agent passes no approval on: the log could not show whether there was one."""
@@ -189,17 +172,42 @@ class Approvals(Acceptances):
         state: State = handle.session.state
         plan = drafted(state)
         if state.standing == "proposed" and actor.kind != "user":
-            message = f"the {plan.type} {_short(plan.id)} is proposed already: a person approves it"
+            message = (
+                f"the {plan.type} {short_id(plan.id)} is proposed already: a person approves it"
+            )
             raise Refused(message, code="already_proposed", id=plan.id)
         found = Standings(self._request)
         stale = _stale(found, state)
         if stale and not self._allow_stale:
-            message = f"the {plan.type} {_short(plan.id)} is stale: {path_of(stale[0])}"
+            message = f"the {plan.type} {short_id(plan.id)} is stale: {path_of(stale[0])}"
             message += f", and {len(stale) - 1} more" if stale[1:] else ""
             raise Refused(message, code="artifact_stale", id=plan.id)
         fields = {"sha256": payload_hash(plan.payload), "stale": stale}
+        fields |= self._agreeing(
+            found, plan, state, said.get("waivers", ()), partial(unwaived, is_person=True)
+        )
+        fields["perhaps"] = self.perhaps
         self._look_beside(handle, found, is_person=actor.kind == "user")
         return self._replacing(handle, cls, {**said, **fields}, actor, input_id)
+
+    def _agreeing(
+        self,
+        standings: Standings,
+        plan: PlanDrafted,
+        state: State,
+        waivers: tuple[Waiver, ...],
+        judge: Callable[[Iterable[Finding], Iterable[Waiver]], Unwaived | None],
+    ) -> dict[str, Any]:
+        """Where it disagrees with what is in force, as it is recorded.
+
+        Raises:
+            Refused: a finding is open, or a waiver does not count.
+        """
+        found = Agreements(self._request, standings).of(state)
+        if wrong := judge(found.findings, waivers):
+            raise refused(plan, found.findings, wrong)
+        self.perhaps = found.perhaps
+        return {"findings": found.findings, "quoted": found.quoted}
 
     def _replacing(
         self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
@@ -268,6 +276,47 @@ class Approvals(Acceptances):
             super()._refuse_ended(handle)
 
 
+class Waiving(Approvals):
+    """Findings of artifacts that are in force, as a person waives them."""
+
+    def _acknowledgement(
+        self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
+    ) -> Proposed:
+        state: State = handle.session.state
+        assert state.plan is not None, "it is in force"
+        standings = Standings(self._request)
+        fields = self._agreeing(standings, state.plan, state, said.get("waivers", ()), unfit)
+        relayed_by = None if actor == self._actor else self._actor
+        fields |= {**said, "id": state.plan.id}
+        new = self._input(cls, fields, actor=actor, relayed_by=relayed_by)
+        return Proposed(handle, new, input_id)
+
+
+def refused(plan: PlanDrafted, findings: Iterable[Finding], wrong: Unwaived) -> Refused:
+    """Why findings hold a plan up, in one line."""
+    what, names = f"the {plan.type} {short_id(plan.id)}", wrong.names
+    known = {one.name: one for one in findings}
+    fields: dict[str, Any] = {"name": short_id(plan.id), "findings": names}
+    code: str = wrong.reason
+    if wrong.reason == "unknown_finding":
+        has = _listed(tuple(known)) if known else "none"
+        message = f"{what} has no finding {shown(one_line(names[0]))!r}: it has {has}"
+    elif wrong.reason == "no_reason":
+        message = f"the waiver of {names[0]} says no reason: expected {names[0]}=REASON"
+    else:
+        code = "too_many_findings" if any(known[n].kind == "more" for n in names) else code
+        said = tuple(f"{name} ({known[name].pointer} {known[name].message})" for name in names)
+        open_ = "open findings" if len(names) > 1 else "an open finding"
+        message = f"{what} has {open_}: {_listed(said)}"
+        fields["flag"] = " ".join(f"--waive {name}=REASON" for name in names)
+    return Refused(message, code=code, **fields)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    more = len(names) - NAMED_MAX
+    return "; ".join(names[:NAMED_MAX]) + (f"; and {more} more" if more > 0 else "")
+
+
 def drafted(state: State) -> PlanDrafted:
     """The artifact of a session that waits for a person.
 
@@ -280,9 +329,9 @@ def drafted(state: State) -> PlanDrafted:
         raise Refused(message, code="no_artifact")
     if state.standing in OPEN:
         return plan
-    by = f" by {_short(state.superseded_by)}" if state.superseded_by else ""
+    by = f" by {short_id(state.superseded_by)}" if state.superseded_by else ""
     why = f": {one_line(shown(state.reason))}" if state.reason else ""
-    message = f"the {plan.type} {_short(plan.id)} is {state.standing} already{by}{why}"
+    message = f"the {plan.type} {short_id(plan.id)} is {state.standing} already{by}{why}"
     raise Refused(message, code="not_a_draft", id=plan.id, standing=state.standing)
 
 

@@ -10,14 +10,14 @@ import msgspec
 from preflights_es.core.errors import Refused
 from preflights_es.core.ids import SHORT
 from preflights_es.core.json import ABSENT, differences
-from preflights_es.core.plan_record import Cause
+from preflights_es.core.plan_record import Cause, Finding
 from preflights_es.core.times import iso, iso_or_none
-from preflights_es.services.compiler.approval import row_named
+from preflights_es.services.compiler.naming import row_named
 from preflights_es.services.compiler.plan_files import FileState, PlanFiles
 from preflights_es.services.compiler.standing import PlanRow, Standings
 from preflights_es.services.looking import looking
 from preflights_es.services.request import Request
-from preflights_es.services.results import Result, Who
+from preflights_es.services.results import Result, WaivedFinding, Who
 from preflights_es.workflows.compiler.state import State
 from preflights_es.workflows.compiler.views import envelope
 
@@ -44,6 +44,9 @@ class ArtifactRow(Result, frozen=True):
     changed_by: Who | None
     superseded_by: str
     reason: str
+    findings: tuple[Finding, ...]
+    """Where it disagrees with what it was made from."""
+    waived: tuple[WaivedFinding, ...]
     artifact: str | None
     """Path of its file."""
     artifact_state: FileState | None
@@ -71,6 +74,8 @@ class ArtifactRow(Result, frozen=True):
             changed_by=Who.of(one.changed_by),
             superseded_by=one.superseded_by,
             reason=one.reason,
+            findings=one.findings,
+            waived=tuple(map(WaivedFinding.of, one.waived)),
             artifact=one.path or None,
             artifact_state=files.state(one),
             stale=() if one.standing in ENDED else stale,

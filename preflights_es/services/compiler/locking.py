@@ -15,8 +15,9 @@ from preflights_es.core.json import decoded
 from preflights_es.core.text import shown
 from preflights_es.runtime.runner import Handle, Proposed
 from preflights_es.services.acceptance import begun
-from preflights_es.services.compiler.approval import Approvals, plan_named
+from preflights_es.services.compiler.approval import Approvals
 from preflights_es.services.compiler.inputs import digest
+from preflights_es.services.compiler.naming import plan_named
 from preflights_es.services.compiler.standing import Standings
 from preflights_es.services.filing import filed
 from preflights_es.services.looking import looking

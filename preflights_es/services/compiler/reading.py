@@ -11,7 +11,7 @@ from preflights_es.core.errors import Refused
 from preflights_es.core.json import decoded, encoded
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.runtime.runner import Handle
-from preflights_es.services.compiler.approval import row_named
+from preflights_es.services.compiler.naming import row_named
 from preflights_es.services.compiler.standing import IN_FORCE, PlanRow, Standings
 from preflights_es.services.decisions import decisions
 from preflights_es.services.request import Request
@@ -48,7 +48,14 @@ def plans(
             who = f"{by.kind} {by.name}".rstrip() if by and by.kind != "user" else by and by.name
             text = f"uses the {one.type} {one.id[:8]}: approved by {who or 'a person'}"
             request.notice("plan_of_file", f"{text}, as {row.file} says", path=row.file)
-    return tuple(_read(request, row) for row in once.values())
+    return tuple(read_plan(request, row) for row in once.values())
+
+
+def newest(rows: Iterable[PlanRow], type_: str) -> PlanRow | None:
+    """The plan of a type that counts: the one that is locked, else the one approved last."""
+    of_type = [row for row in rows if row.planned.type == type_]
+    locked = [row for row in of_type if row.planned.standing == "locked"]
+    return next(iter(reversed(locked or of_type)), None)
 
 
 def split(rows: Sequence[PlanRow], use: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -98,7 +105,8 @@ def _named(rows: Sequence[PlanRow], typed: str) -> PlanRow:
     raise Refused(message, code="not_in_force", id=row.planned.id)
 
 
-def _read(request: Request, row: PlanRow) -> ReadPlan:
+def read_plan(request: Request, row: PlanRow) -> ReadPlan:
+    """A plan as a pass reads it."""
     handle = _loaded(request, row.session_id, row.file)
     told = envelope(handle.session.state)
     assert told["id"] == row.planned.id, "a session has one artifact that counts"
@@ -132,6 +140,7 @@ def _decision(handle: Handle) -> ReadDecision | None:
         source=handle.source,
         fields=tuple(_field(record, one) for one in record.fields),
         because=because.text if because else "",
+        scope=record.scope,
     )
 
 

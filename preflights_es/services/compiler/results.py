@@ -10,11 +10,17 @@ from msgspec.structs import asdict
 from preflights_es.core.completions import CompletionRequested, Message
 from preflights_es.core.events import ActorKind, Decision, Evidence
 from preflights_es.core.json import encoded
-from preflights_es.core.plan_record import Cause, PlanStanding
+from preflights_es.core.plan_record import Cause, Finding, PlanStanding
 from preflights_es.core.questions import AnswerRefusal
 from preflights_es.core.times import iso, iso_or_none
 from preflights_es.runtime.runner import Handle
-from preflights_es.services.results import NOT_EXPECTED, Result, Session, answer_refused
+from preflights_es.services.results import (
+    NOT_EXPECTED,
+    Result,
+    Session,
+    WaivedFinding,
+    answer_refused,
+)
 from preflights_es.workflows.compiler import WORKFLOW, context
 from preflights_es.workflows.compiler.events import ChangeRefused, PassBegun
 from preflights_es.workflows.compiler.values import (
@@ -41,6 +47,9 @@ _CHANGES: Final = {
     "not_a_test_plan": "the artifact is no TestPlan",
     "not_a_person": "only a person does that",
     "not_in_force": "the artifact is not in force",
+    "findings_open": "findings of the artifact are not waived",
+    "unknown_finding": "the artifact has no such finding",
+    "no_reason": "a waiver says no reason",
     "not_expected": NOT_EXPECTED,
 }
 
@@ -110,6 +119,11 @@ class PlanSession(Session, frozen=True, kw_only=True):
     reason: str
     """Of a rejection."""
     superseded_by: str
+    findings: tuple[Finding, ...]
+    """Where the artifact disagrees with what its pass read."""
+    perhaps: tuple[Finding, ...]
+    """What names something that was decided against; it does not block."""
+    waived: tuple[WaivedFinding, ...]
     locked: tuple[LockedFile, ...]
     calls: int
 
@@ -125,6 +139,7 @@ class PlanSession(Session, frozen=True, kw_only=True):
         return {
             "artifact": Artifact.of(view.plan) if view.plan else None,
             "reports": tuple(map(Artifact.of, view.reports)),
+            "waived": tuple(map(WaivedFinding.of, view.waived)),
             "changed_at": iso_or_none(view.changed_at),
             **(_read(begun) if begun is not None else _NOTHING),
         }

@@ -15,6 +15,7 @@ from preflights_es.core.text import visible
 from preflights_es.core.version import __version__
 from preflights_es.runtime.sanitizing import cleaned, cleaned_fields
 from preflights_es.services.answers import Given
+from preflights_es.services.compiler.agreement import beside, foreign_decisions, told
 from preflights_es.services.compiler.approval import accept
 from preflights_es.services.compiler.inputs import check_length, documents, target_file, within
 from preflights_es.services.compiler.layout import LAYOUT_MAX, layout
@@ -28,6 +29,7 @@ from preflights_es.workflows.compiler import WORKFLOW, context
 from preflights_es.workflows.compiler.checks import why_no_goal
 from preflights_es.workflows.compiler.events import PassBegun
 from preflights_es.workflows.compiler.passes import PASSES, Pass
+from preflights_es.workflows.compiler.state import State
 from preflights_es.workflows.compiler.values import Document, LeftOut, PassName, ReadPlan
 
 __all__ = ["accept", "dry_run", "plan", "reading", "start"]
@@ -69,6 +71,11 @@ def plan(request: Request, wanted: Wanted) -> Session:
         beside=partial(_read, request, asked, setup),
         is_same=partial(_read_besides, asked.use),
     )
+    state: State = step.handle.session.state
+    if state.begun is not None and state.plan is not None:
+        found = beside(state.begun, state.plan, foreign_decisions(request))
+        for code, text in told(found):
+            request.notice(code, text)
     return filed(request, step)
 
 

@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from preflights_es.contracts.contract import Contract
+from preflights_es.core.text import SCOPE_MAX
 from preflights_es.workflows.clarification.rules import POLICY
-from preflights_es.workflows.clarification.values import SCOPE_MAX
 
 Line = StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")
 Short = StringConstraints(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")

@@ -12,7 +12,7 @@ from preflights_es.core.completions import CompletionFailed, CompletionReceived
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, StepRetried
 from preflights_es.core.questions import Answers, Given, is_placeholder, stripped
-from preflights_es.core.text import one_line
+from preflights_es.core.text import SCOPE_MAX, one_line
 from preflights_es.workflows.clarification import lead, reasons, rules
 from preflights_es.workflows.clarification.acknowledging import (
     acknowledged,
@@ -61,7 +61,6 @@ from preflights_es.workflows.clarification.values import (
     COMPANION,
     OTHER_OPTION,
     SCOPE,
-    SCOPE_MAX,
     Answer,
     DecisionPatch,
     Field,

@@ -34,10 +34,9 @@ from preflights_es.core.questions import (
 )
 from preflights_es.core.rationale import Alternative
 from preflights_es.core.source import Source as SessionSource
-from preflights_es.core.text import ANSWER_MAX, INTENTION_MAX
+from preflights_es.core.text import ANSWER_MAX, INTENTION_MAX, SCOPE_MAX
 from preflights_es.core.views import Language, Question
 from preflights_es.workflows.clarification.values import (
-    SCOPE_MAX,
     DecisionPatch,
     Field,
     HeuristicsConfig,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 3, "ca18f64517d494787c37817e9ad839ef6489870b9e5ec180e473cde113315fab"
+    "standard", 3, "160984a98b2ccc62891d35a460ed0177d0b6fb4dead6a16983dd0533b8aaa3f0"
 )
 """What new sessions begin with; the file is frozen."""
 
@@ -97,8 +97,6 @@ class Pack(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     category: Both
     description: Both
     topics: tuple[Topic, ...]
-    words: dict[str, str] = {}
-    """Small words of both languages by what they say; those of the shipped pack count."""
 
 
 def loaded(inlined: str = "") -> Pack:
@@ -120,12 +118,6 @@ def _shipped() -> Pack:
     name = f"packs/{STANDARD.name}.v{STANDARD.version}.json"
     data = __spec__.loader.get_data(__file__.rpartition("pack.")[0] + name)  # type: ignore[union-attr]
     return msgspec.json.decode(data, type=Pack)
-
-
-@cache
-def plain(kind: str) -> frozenset[str]:
-    """Small words of one kind, folded."""
-    return frozenset(_shipped().words[kind].split())
 
 
 @lru_cache(maxsize=4)

@@ -12,13 +12,13 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeVar
 
 from preflights_es.core.contradictions import EVERYDAY, GENERIC
+from preflights_es.core.forms import Statement, language_of, stated, tasks
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.names import names
 from preflights_es.core.views import Language
-from preflights_es.core.words import folded
+from preflights_es.core.words import folded, plain
 from preflights_es.workflows.clarification.events import TopicsFound
-from preflights_es.workflows.clarification.forms import Statement, language_of, stated, tasks
-from preflights_es.workflows.clarification.pack import Pack, Topic, loaded, plain
+from preflights_es.workflows.clarification.pack import Pack, Topic, loaded
 from preflights_es.workflows.clarification.values import Named
 
 Names = Mapping[str, str] | None

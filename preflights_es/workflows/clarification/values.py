@@ -22,7 +22,6 @@ OTHER = "Other"
 OTHER_OPTION = "Other (specify)"
 SCOPE = "__scope"
 """Suffix of the key that says what a decision is for: no question, and no turn."""
-SCOPE_MAX = 120  # characters of a scope
 COMPANION = "__other"
 """Suffix of the key that carries the text of `Other (specify)` (seed 0, section 4.3)."""
 

@@ -12,7 +12,7 @@ from preflights_es.core.completion_step import Led, system_message
 from preflights_es.core.errors import Refused
 from preflights_es.core.json import encoded
 from preflights_es.core.prompts import prompt
-from preflights_es.core.verdict import Rejected
+from preflights_es.core.verdict import VIOLATIONS_MAX, Rejected, Violation
 from preflights_es.workflows.compiler import context as user_message
 from preflights_es.workflows.compiler.checks import violations
 from preflights_es.workflows.compiler.compiler_types import (
@@ -26,6 +26,7 @@ from preflights_es.workflows.compiler.compiler_types import (
     path_of,
 )
 from preflights_es.workflows.compiler.contracts import loaded
+from preflights_es.workflows.compiler.findings import findings
 from preflights_es.workflows.compiler.forbidden import why_forbidden
 from preflights_es.workflows.compiler.passes import PASSES, Needed, Pass
 from preflights_es.workflows.compiler.prompting import BASE, PACKAGE, PROMPTS, prompts_of, schema_of
@@ -158,13 +159,15 @@ class CompilerPass(ABC):
         return loaded(schema_of(self._row.name))
 
     def validate_output(self, payload: Any, context: CompilerContext) -> None:
-        """Judge a payload, with the final checks of the pass.
+        """Judge a payload, with the final checks and the findings of the pass.
 
         Raises:
-            LLMOutputError: it cannot be used.
+            LLMOutputError: it cannot be used; where it disagrees, no log says who waives that.
         """
         found = OutputValidator().validate(encoded(payload).decode(), self.get_output_schema())
-        if wrong := violations(begun(context, self.pass_type), found):
+        first = begun(context, self.pass_type)
+        disagreeing = (Violation(one.pointer, one.message) for one in findings(first, found))
+        if wrong := (*violations(first, found), *disagreeing)[:VIOLATIONS_MAX]:
             raise error_of(Rejected("schema_violation", wrong))
 
     @property

@@ -1,24 +1,20 @@
-"""What a schema cannot say of a plan: the final checks (docs/specs/compiler.md, section 5)."""
+"""What a schema cannot say of a plan alone: the final checks (docs/specs/compiler.md, section 5).
+
+Where a plan disagrees with others is a finding (`findings.py`), which a person may waive.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, TypeVar
-
-import msgspec
+from typing import Any, Final
 
 from preflights_es.contracts.code_search import first_code
-from preflights_es.core.contradictions import Placed
 from preflights_es.core.json import encoded
 from preflights_es.core.text import is_git, shown, visible
 from preflights_es.core.verdict import VIOLATIONS_MAX, Path, Violation, pointer, quoted
-from preflights_es.workflows.compiler.contradictions import contradictions
 from preflights_es.workflows.compiler.events import PassBegun
-from preflights_es.workflows.compiler.values import PassName, PlanType
-
-__all__ = ["OPERATIONS", "contradictions", "violations", "why_no_goal", "why_no_path"]
+from preflights_es.workflows.compiler.values import PassName
 
 OPERATIONS: Final[dict[str, tuple[str, str]]] = {
     "move_file": ("from_path", "to_path"),
@@ -39,7 +35,6 @@ def violations(begun: PassBegun, payload: dict[str, Any]) -> tuple[Violation, ..
         return (Violation("", f"expected at most {PLAN_MAX:,} bytes, the plan has {size:,}"),)
     found = [Violation(pointer(at), what) for at, what in _CHECKS[begun.pass_type](begun, payload)]
     found += (Violation(pointer(at), "expected words") for at in _blank(payload))
-    found += contradictions(_texts(payload), begun.decisions)
     return tuple(found[:VIOLATIONS_MAX])
 
 
@@ -76,17 +71,9 @@ def _test(_: PassBegun, payload: dict[str, Any]) -> Found:
 
 def _implementation(begun: PassBegun, payload: dict[str, Any]) -> Found:
     target, wanted = payload["target"], begun.target
-    planned = {one.path for plan in _read(begun, "ScaffoldPlan", _Files) for one in plan.files}
-    on_disk = {*begun.layout, *(one.path for one in begun.documents)}
     yield from _path(target, ("target",))
     if target != wanted:
         yield ("target",), f"expected {quoted(wanted)}, which was asked for"
-    elif target not in planned | on_disk:
-        yield ("target",), f"{quoted(target)} is neither in the ScaffoldPlan nor on the disk"
-    tests = {one.id for plan in _read(begun, "TestPlan", _Tests) for one in plan.tests}
-    for n, one in enumerate(payload["related_tests"]):
-        if one not in tests:
-            yield ("related_tests", n), f"{quoted(one)} is no test of the TestPlan"
 
 
 def _refactor(begun: PassBegun, payload: dict[str, Any]) -> Found:
@@ -109,33 +96,6 @@ _CHECKS: Final[dict[PassName, Callable[[PassBegun, dict[str, Any]], Found]]] = {
     "implementation": _implementation,
     "refactor": _refactor,
 }
-
-
-class _File(msgspec.Struct):
-    path: str
-
-
-class _Files(msgspec.Struct):
-    files: list[_File]
-
-
-class _Test(msgspec.Struct):
-    id: str
-
-
-class _Tests(msgspec.Struct):
-    tests: list[_Test]
-
-
-P = TypeVar("P", _Files, _Tests)
-
-
-def _read(begun: PassBegun, type_: PlanType, part: type[P]) -> Iterator[P]:
-    """The payloads of this type that the pass has read; a forged log may hold any text there."""
-    for plan in begun.plans:
-        if plan.type == type_:
-            with contextlib.suppress(msgspec.DecodeError):
-                yield msgspec.json.decode(plan.payload, type=part)
 
 
 def _twice(
@@ -190,25 +150,18 @@ def _folded(path: str) -> str:
 
 def _blank(payload: dict[str, Any]) -> Iterator[Path]:
     """Texts without words; a field that an operation does not need may be one."""
-    for at, text in _leaves(payload):
+    for at, text in leaves(payload):
         if at[0] != "operations" and not visible(text):
             yield at
 
 
-def _texts(payload: dict[str, Any]) -> Iterator[Placed]:
-    """What the model itself chose to say: not what it repeats of the request."""
-    for at, text in _leaves(payload):
-        if at not in (("goal",), ("target",)):
-            yield pointer(at), text
-
-
-def _leaves(value: Any, at: Path = ()) -> Iterator[tuple[Path, str]]:
+def leaves(value: Any, at: Path = ()) -> Iterator[tuple[Path, str]]:
     """Every text of a payload and its place; a schema bounds the depth."""
     if isinstance(value, str):
         yield at, value
     elif isinstance(value, dict):
         for key, one in value.items():
-            yield from _leaves(one, (*at, key))
+            yield from leaves(one, (*at, key))
     elif isinstance(value, list):
         for n, one in enumerate(value):
-            yield from _leaves(one, (*at, n))
+            yield from leaves(one, (*at, n))

@@ -17,6 +17,7 @@ from preflights_es.workflows.compiler.events import (
     AnswerRefused,
     AnswersGiven,
     ChangeRefused,
+    FindingsWaived,
     PassBegun,
     PlanApproved,
     PlanFiled,
@@ -24,17 +25,19 @@ from preflights_es.workflows.compiler.events import (
     PlanRejected,
     PlanSuperseded,
     StandingChanged,
+    WaiversTaken,
 )
 from preflights_es.workflows.compiler.identity import payload_hash
 from preflights_es.workflows.compiler.state import State, evolve
 from preflights_es.workflows.compiler.views import file_path
+from preflights_es.workflows.compiler.waiving import unfit, unwaived
 
 Decisions = tuple[Decision, ...]
 IN_FORCE = ("approved", "locked")
 OPEN = ("draft", "proposed")
 TEMPLATE = "plan.v1"
 
-Changes = PlanApproved | PlanRejected | PlanLocked | PlanSuperseded
+Changes = PlanApproved | FindingsWaived | PlanRejected | PlanLocked | PlanSuperseded
 
 
 def decide(state: State, new: Input) -> Decisions:
@@ -50,7 +53,7 @@ def decide(state: State, new: Input) -> Decisions:
             return _asked(state)
         case LeadChanged() if state.led.stalled or state.question:
             return _taken_over(state, new)
-        case PlanApproved() | PlanRejected() | PlanLocked() | PlanSuperseded():
+        case PlanApproved() | FindingsWaived() | PlanRejected() | PlanLocked() | PlanSuperseded():
             return _changed(state, new)
         case ArtifactWritten(path=path):
             return (PlanFiled(path=path),)
@@ -122,6 +125,8 @@ def _changed(state: State, new: Changes) -> Decisions:
     match new:
         case PlanApproved():
             return _approved(state, new)
+        case FindingsWaived():
+            return _waived(state, new)
         case PlanRejected():
             return _rejected(state, new)
         case PlanLocked():
@@ -140,9 +145,22 @@ def _approved(state: State, new: PlanApproved) -> Decisions:
         return (ChangeRefused(reason="not_a_draft"),)
     if state.plan is None or new.sha256 != payload_hash(state.plan.payload):
         return (ChangeRefused(reason="other_payload"),)
+    if wrong := unwaived(new.findings, new.waivers, is_person=by_person):
+        return (ChangeRefused(reason=wrong.reason, findings=wrong.names),)
     if not by_person:
         return (StandingChanged(id=new.id, standing="proposed"),)
     return _filed(state, new.id, "approved")
+
+
+def _waived(state: State, new: FindingsWaived) -> Decisions:
+    """Of an artifact in force; what stays open is told by the next check."""
+    if new.actor.kind != "user":
+        return (ChangeRefused(reason="not_a_person"),)
+    if state.standing not in IN_FORCE:
+        return (ChangeRefused(reason="not_in_force"),)
+    if wrong := unfit(new.findings, new.waivers):
+        return (ChangeRefused(reason=wrong.reason, findings=wrong.names),)
+    return (WaiversTaken(id=new.id),)
 
 
 def _rejected(state: State, new: PlanRejected) -> Decisions:

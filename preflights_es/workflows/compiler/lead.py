@@ -54,6 +54,8 @@ def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
 
 
 def _drafted(state: State, begun: PassBegun, outcome: Outcome, payload: Any) -> PlanDrafted:
+    from preflights_es.workflows.compiler.findings import findings, perhaps
+
     lead = state.led.lead
     return PlanDrafted(
         id=plan_id(begun, made(state) + 1),
@@ -62,4 +64,6 @@ def _drafted(state: State, begun: PassBegun, outcome: Outcome, payload: Any) -> 
         created_at=outcome.at,
         created_by="system" if lead is not None and lead.provider == "mock" else "llm",
         depends_on=tuple(one.id for one in begun.plans),
+        findings=findings(begun, payload),
+        perhaps=perhaps(begun, payload),
     )

@@ -24,7 +24,8 @@ BYTES_MAX: Final = 4 * DOCUMENT_MAX + 3  # of its file: every character in four,
 REQUEST_MAX: Final = 400_000  # characters of one request: prompts, schema and all that was read
 ROUNDS_MAX: Final = 3  # questions about missing information, in one session
 GOAL_MAX: Final = 2_000  # characters of a refactoring's goal
-REASON_MAX: Final = 2_000  # characters of the reason of a rejection
+REASON_MAX: Final = 2_000  # characters of the reason of a rejection, or of a waiver
+FINDINGS_MAX: Final = 50  # of one plan that a person can waive
 RAW_MAX: Final = 20_000  # characters of a response in a report; the log has it whole
 VERSION: Final = "1.0"  # of the envelope of an artifact
 
@@ -68,6 +69,8 @@ class ReadDecision(Value, frozen=True):
     source: Source
     fields: tuple[DecidedField, ...]
     because: str = ""
+    scope: str = ""
+    """What it is for; empty of the whole project."""
 
 
 class LeftOut(Value, frozen=True):
@@ -83,3 +86,11 @@ class LockedFile(Value, frozen=True):
 
     path: str
     sha256: str
+
+
+class Waiver(Value, frozen=True):
+    """A person's word that a finding does not hold a plan up."""
+
+    finding: str
+    """Its name."""
+    reason: str

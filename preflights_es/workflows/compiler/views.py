@@ -10,7 +10,15 @@ import msgspec
 from preflights_es.core.completion_step import no_answer, why_none
 from preflights_es.core.events import ActorKind, Event, Evidence, Value
 from preflights_es.core.json import decoded, encoded
-from preflights_es.core.plan_record import Cause, Planned, PlanStanding, ReadFile, ReadRecord
+from preflights_es.core.plan_record import (
+    Cause,
+    Finding,
+    Planned,
+    PlanStanding,
+    ReadFile,
+    ReadRecord,
+    Waived,
+)
 from preflights_es.core.session import Session
 from preflights_es.core.text import one_line, shortened
 from preflights_es.core.times import iso
@@ -66,6 +74,11 @@ class PlanView(View, frozen=True, kw_only=True):
     """What was seen of that actor; None of a draft."""
     reason: str
     superseded_by: str
+    findings: tuple[Finding, ...]
+    """Where the artifact disagrees with what its pass read."""
+    perhaps: tuple[Finding, ...]
+    """What names something that was decided against; it does not block."""
+    waived: tuple[Waived, ...]
     locked: tuple[LockedFile, ...]
     left_out: tuple[LeftOut, ...]
     stale: tuple[Cause, ...]
@@ -103,6 +116,9 @@ def view(state: State) -> PlanView:
         evidence=change.evidence if change else None,
         reason=state.reason,
         superseded_by=state.superseded_by,
+        findings=state.plan.findings if state.plan else (),
+        perhaps=state.plan.perhaps if state.plan else (),
+        waived=state.waived,
         locked=state.files,
         left_out=begun.left_out if begun else (),
         stale=begun.stale if begun else (),
@@ -298,6 +314,8 @@ def _planned_plan(version: int, plan: PlanDrafted, last: Session[State]) -> Plan
         changed_by=change.actor if change else None,
         superseded_by=state.superseded_by,
         reason=state.reason,
+        findings=plan.findings,
+        waived=state.waived,
         path=state.written.path if state.written else "",
         sha256=state.written.sha256 if state.written else "",
         **_read(state),

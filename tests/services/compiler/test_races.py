@@ -10,7 +10,8 @@ import pytest
 
 from preflights_es.core.errors import Refused
 from preflights_es.runtime.runner import Handle, Proposed
-from preflights_es.services.compiler.approval import Approvals, approve, plan_named
+from preflights_es.services.compiler.approval import Approvals, approve
+from preflights_es.services.compiler.naming import plan_named
 from preflights_es.services.compiler.standing import Standings
 from preflights_es.workflows.compiler.events import PlanApproved
 from tests.services.compiler.shop import Shop

@@ -12,8 +12,8 @@ from preflights_es.core.errors import Refused
 from preflights_es.core.plan_record import Planned, PlanStanding, ReadFile, ReadRecord, path_of
 from preflights_es.core.source import Source
 from preflights_es.projections.artifacts import PlanRow
-from preflights_es.services.compiler.approval import row_named
 from preflights_es.services.compiler.listing import artifacts
+from preflights_es.services.compiler.naming import row_named
 from preflights_es.services.compiler.standing import Standings, in_force
 from preflights_es.services.request import Request
 from tests.services.compiler.shop import Shop

@@ -199,7 +199,7 @@ def test_the_conversation_is_derived_from_the_log() -> None:
 
 def test_a_recommendation_is_the_first_option_and_its_reason_the_models() -> None:
     offered = {
-        "why": "Everybody signs in.",
+        "why": "Every customer signs in.",
         "options": [
             {"label": "Passkeys", "description": "Nothing to remember.", "against": "New here."},
             {"label": "OAuth", "description": "", "against": "A third party."},

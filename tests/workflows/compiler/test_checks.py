@@ -10,8 +10,8 @@ import pytest
 from preflights_es.core.verdict import VIOLATIONS_MAX
 from preflights_es.workflows.compiler import checks
 from preflights_es.workflows.compiler.passes import PASSES
-from preflights_es.workflows.compiler.values import DecidedField, Document, PassName
-from tests.workflows.compiler.passes_read import GOAL, PLANS, TARGET, begun, decided
+from preflights_es.workflows.compiler.values import PassName
+from tests.workflows.compiler.passes_read import GOAL, PLANS, TARGET, begun
 
 NAMES = tuple(PASSES)
 
@@ -56,7 +56,6 @@ ROWS: list[tuple[PassName, str, Any, str]] = [
     ("scaffold", "/files/1/path", "SRC/Orders.py", "stands twice"),
     ("test", "/tests/1/id", "orders_refuse_empty", "stands twice"),
     ("implementation", "/target", "src/stock.py", "which was asked for"),
-    ("implementation", "/related_tests/1", "orders_unknown", "is no test of the TestPlan"),
     ("refactor", "/goal", "Rename everything", "which was asked for"),
     ("refactor", "/operations/0/symbol", None, "is required for rename_symbol"),
     ("refactor", "/operations/0/to", "", "is required for rename_symbol"),
@@ -108,26 +107,7 @@ def test_a_goal_that_is_code_is_refused_before_a_model_is_asked(goal: str) -> No
     assert checks.why_no_goal(goal).endswith("say it in words")
 
 
-# 2. The target -------------------------------------------------------------------------------
-
-ELSEWHERE = "src/new.py"
-
-
-def elsewhere(**read: Any) -> dict[str, str]:
-    payload = changed("implementation", "/target", ELSEWHERE)
-    return found("implementation", payload, target=ELSEWHERE, **read)
-
-
-def test_a_target_that_is_neither_planned_nor_on_the_disk_is_refused() -> None:
-    assert "neither in the ScaffoldPlan nor on the disk" in elsewhere()["/target"]
-
-
-def test_a_target_on_the_disk_need_not_be_planned() -> None:
-    assert elsewhere(documents=(Document(ELSEWHERE, "00" * 32, "x = 1"),)) == {}
-    assert elsewhere(layout=(ELSEWHERE,)) == {}
-
-
-# 3. Paths ------------------------------------------------------------------------------------
+# 2. Paths ------------------------------------------------------------------------------------
 
 PATHS = [
     "/etc/passwd",
@@ -189,22 +169,7 @@ def test_paths_are_one_where_a_file_system_takes_them_for_one() -> None:
     assert list(found("scaffold", payload)) == ["/files/1/path"]
 
 
-# 4. All together -----------------------------------------------------------------------------
-
-
-def test_a_plan_that_contradicts_a_decision_is_refused_with_its_uid() -> None:
-    decision = decided(DecidedField("Database", "PostgreSQL", ("MySQL",)), uid="db-4")
-    payload = changed("scaffold", "/files/0/description", "Reads orders from MySQL.")
-    message = found("scaffold", payload, decisions=(decision,))["/files/0/description"]
-    assert "'MySQL'" in message.replace('"', "'")
-    assert "db-4" in message
-
-
-def test_what_the_model_repeats_of_the_request_contradicts_nothing() -> None:
-    decision = decided(DecidedField("Database", "PostgreSQL", ("MySQL",)))
-    goal = "Leave MySQL behind"
-    payload = changed("refactor", "/goal", goal)
-    assert found("refactor", payload, goal=goal, decisions=(decision,)) == {}
+# 3. All together -----------------------------------------------------------------------------
 
 
 def test_no_more_is_named_than_a_person_can_use() -> None:

@@ -1,12 +1,15 @@
-"""A plan contradicts a decision where it names another option, and the decided value nowhere."""
+"""A plan contradicts a decision where a form states another value; whatever else it says mentions.
+
+Mentions are told where the decided value stands nowhere, and do not block.
+"""
 
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
-from preflights_es.core.verdict import VIOLATIONS_MAX
-from preflights_es.workflows.compiler.checks import contradictions
-from preflights_es.workflows.compiler.values import DecidedField
+from preflights_es.workflows.compiler.contradictions import contradictions, mentions
+from preflights_es.workflows.compiler.values import DecidedField, ReadDecision
 from tests.workflows.compiler.passes_read import decided
 
 AUTH = DecidedField("Authentication strategy", "OAuth", ("Email/Password", "Magic Link"))
@@ -26,7 +29,7 @@ ANSWER = DecidedField("Public", "Yes", ("No", "Not sure"))
 NUMBER = DecidedField("Instances", "3", ("5", "A"))
 GERMAN = DecidedField("Datenbank", "Größe", ("Straße",))
 
-CONTRADICTING = [
+MENTIONING = [
     (DB, "Stores orders in MySQL."),
     (DB, "stores orders in mysql."),
     (DB, "STORES ORDERS IN MYSQL"),
@@ -101,47 +104,162 @@ INNOCENT = [
 ]
 
 
-@pytest.mark.parametrize(("field", "text"), CONTRADICTING)
-def test_a_text_that_names_another_option_contradicts(field: DecidedField, text: str) -> None:
-    (found,) = contradictions([("/steps/0", text)], [decided(field)])
-    assert found.pointer == "/steps/0"
-    assert "auth-7" in found.message
+STATING = [
+    (DB, "Use MySQL instead of PostgreSQL"),
+    (DB, "Use MySQL instead of postgres"),
+    (DB, "Use MySQL"),
+    (DB, "use mysql for the orders."),
+    (DB, "Use MySQL 8 because the team runs it"),
+    (DB, "Use Mongo for the orders"),
+    (DB, "We decided on MongoDB"),
+    (DB, "Replace PostgreSQL with MySQL"),
+    (DB, "Replace pg with mongo"),
+    (DB, "Replace PostgreSQL with SurrealDB"),
+    (DB, "Move the orders from PostgreSQL to MySQL"),
+    (DB, "Migrate from PostgreSQL 15 to MySQL 8"),
+    (DB, "MySQL for orders"),
+    (DB, "Keep the rows in place. Use MySQL for new orders."),
+    (DB, "1. Use MySQL for the orders"),
+    (DB, "- Use MySQL for the orders"),
+    (DB, "MySQL statt PostgreSQL verwenden"),
+    (DB, "MySQL einsetzen"),
+    (DB, "Wir nehmen MySQL"),
+    (DB, "Wir verwenden Mongo für Bestellungen"),
+    (DB, "Wir haben uns für MongoDB entschieden"),
+    (DB, "PostgreSQL durch MySQL ersetzen"),
+    (DB, "Bestellungen von PostgreSQL auf MySQL umziehen"),
+    (VERSION, "Use MySQL 5"),
+    (API, "Use REST"),
+    (FRAMEWORK, "Use Express for the API"),
+]
+
+STATING_NOTHING = [
+    (DB, "Import the rows of the old MySQL database once"),
+    (DB, "Use PostgreSQL instead of MySQL"),
+    (DB, "Use postgres for the orders"),
+    (DB, "Use pg"),
+    (DB, "Use PostgreSQL 16"),
+    (DB, "Use PostgreSQL 16 instead of PostgreSQL 15"),
+    (DB, "Replace MySQL with PostgreSQL"),
+    (DB, "Move the orders from MySQL to PostgreSQL"),
+    (DB, "Do not use MySQL"),
+    (DB, "Use MySQL never again"),
+    (DB, "Use MySQL?"),
+    (DB, "Use MySQL and PostgreSQL"),
+    (DB, "Use Redis for the cache"),
+    (DB, "Test that MySQL is gone"),
+    (DB, "Stores orders in MySQL."),
+    (DB, "src/mysql_orders.py"),
+    (DB, "Die Zeilen der alten MySQL-Datenbank einmal importieren"),
+    (DB, "MySQL durch PostgreSQL ersetzen"),
+    (DB, "PostgreSQL statt MySQL verwenden"),
+    (DB, "Move from PostgreSQL 15 to PostgreSQL 16"),
+    (DB, "Upgrade MySQL 5 to MySQL 8 before the import"),
+    (DB, "Remplacer PostgreSQL par MySQL"),
+    (VERSION, "Use postgres 16"),
+    (SEVERAL, "Use Redis"),
+    (API, "Use the rest of the list"),
+    (ANSWER, "No"),
+]
+
+
+def stated(texts: list[tuple[str, str]], *rules: ReadDecision) -> list[tuple[str, str]]:
+    return list(contradictions(texts, rules))
+
+
+@pytest.mark.parametrize(("field", "text"), STATING)
+def test_a_text_that_states_another_value_contradicts(field: DecidedField, text: str) -> None:
+    ((pointer, message),) = stated([("/steps/0", text)], decided(field))
+    assert pointer == "/steps/0"
+    assert message.startswith("states ")
+    assert "auth-7" in message
+
+
+@pytest.mark.parametrize(("field", "text"), STATING_NOTHING)
+def test_whatever_else_a_text_says_contradicts_nothing(field: DecidedField, text: str) -> None:
+    assert stated([("/steps/0", text)], decided(field)) == []
+
+
+def test_the_decided_value_elsewhere_does_not_excuse_a_statement() -> None:
+    texts = [("/a", "Use MySQL for the orders"), ("/b", "Import the rows into PostgreSQL")]
+    assert [at for at, _ in stated(texts, decided(DB))] == ["/a"]
+
+
+@pytest.mark.parametrize("value", ["Go", "go", "Java", "Golang"])
+def test_a_language_of_the_plan_is_a_value_as_it_stands(value: str) -> None:
+    assert len(stated([("/constraints/languages/1", value)], decided(LANGUAGE))) == 1
+    assert stated([("/modules/1/name", value)], decided(LANGUAGE)) == []
+    assert stated([("/constraints/languages/1", "Python")], decided(LANGUAGE)) == []
+
+
+def test_each_value_is_found_where_it_is_stated_first() -> None:
+    texts = [("/a", "Use MySQL"), ("/b", "Use MySQL for the carts"), ("/c", "Use gRPC")]
+    found = stated(texts, decided(DB, uid="db-1"), decided(API, uid="api-2"))
+    assert [at for at, _ in found] == ["/a", "/c"]
+    assert [what.split("decision ")[1].split()[0] for _, what in found] == ["db-1", "api-2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "contradicts"),
+    [
+        ("Use MySQL for the orders", True),
+        ("Use MySQL for orders", True),
+        ("Use MySQL for an order", True),
+        ("Use MySQL instead of PostgreSQL", True),
+        ("Use MySQL for the carts", False),
+        ("Use MySQL instead of PostgreSQL for the carts", False),
+        ("Use MySQL", False),
+    ],
+)
+def test_a_decision_holds_for_its_scope(text: str, contradicts: bool) -> None:
+    scoped = replace(decided(DB), scope="orders")
+    found = stated([("/a", text)], scoped)
+    assert bool(found) == contradicts
+    assert all('of "orders"' in message for _, message in found)
+    said = list(mentions([("/a", text)], [scoped]))
+    is_told = not contradicts and "PostgreSQL" not in text
+    assert bool(said) == is_told, "nothing is lost: what does not block is told"
+
+
+# Mentions ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("field", "text"), MENTIONING)
+def test_a_text_that_names_another_option_mentions_it(field: DecidedField, text: str) -> None:
+    ((pointer, message),) = mentions([("/steps/0", text)], [decided(field)])
+    assert pointer == "/steps/0"
+    assert message.startswith("names ")
+    assert "auth-7" in message
 
 
 @pytest.mark.parametrize(("field", "text"), INNOCENT)
 def test_a_text_that_names_no_other_option_or_the_value_too_does_not(
     field: DecidedField, text: str
 ) -> None:
-    assert contradictions([("/steps/0", text)], [decided(field)]) == ()
+    assert list(mentions([("/steps/0", text)], [decided(field)])) == []
 
 
 def test_there_are_enough_of_both() -> None:
-    assert len(CONTRADICTING) >= 25
+    assert len(MENTIONING) >= 25
     assert len(INNOCENT) >= 25
 
 
 def test_the_decided_value_may_stand_in_any_text() -> None:
     texts = [("/a", "Reads from MySQL."), ("/b", "Writes to PostgreSQL.")]
-    assert contradictions(texts, [decided(DB)]) == ()
+    assert list(mentions(texts, [decided(DB)])) == []
 
 
 def test_each_option_is_found_where_it_is_named_first() -> None:
     texts = [("/a", "MongoDB"), ("/b", "MySQL, then MongoDB")]
-    found = contradictions(texts, [decided(DB), decided(API)])
-    assert [one.pointer for one in found] == ["/a", "/b"]
+    found = mentions(texts, [decided(DB), decided(API)])
+    assert [at for at, _ in found] == ["/a", "/b"]
 
 
-def test_each_decision_is_named() -> None:
-    rules = [decided(DB, uid="db-1"), decided(AUTH, API, uid="api-2")]
-    found = contradictions([("/a", "MySQL and gRPC")], rules)
-    assert [one.message.split("decision ")[1].split()[0] for one in found] == ["db-1", "api-2"]
+def test_what_is_stated_is_not_told_as_a_mention_too() -> None:
+    assert list(mentions([("/a", "Use MySQL")], [decided(DB)])) == []
 
 
-def test_no_more_is_named_than_a_person_can_use() -> None:
-    rules = [decided(DB, uid=f"db-{n}") for n in range(2 * VIOLATIONS_MAX)]
-    assert len(contradictions([("/a", "MySQL")], rules)) == VIOLATIONS_MAX
-
-
-def test_a_decision_without_other_options_is_contradicted_by_nothing() -> None:
+def test_a_decision_without_other_options_is_contradicted_only_where_it_is_replaced() -> None:
     field = DecidedField("Name", "Orders")
-    assert contradictions([("/a", "Anything")], [decided(field)]) == ()
+    assert stated([("/a", "Use Anything")], decided(field)) == []
+    assert list(mentions([("/a", "Anything")], [decided(field)])) == []

@@ -18,11 +18,13 @@ from preflights_es.core.completions import CompletionFailed, CompletionReceived,
 from preflights_es.core.events import Event, Input
 from preflights_es.core.json import encoded
 from preflights_es.core.lead import FellBack, StepFailed, StepStalled
+from preflights_es.core.questions import is_placeholder
 from preflights_es.workflows.compiler import WORKFLOW
 from preflights_es.workflows.compiler.contracts import CONTRACTS, loaded
 from preflights_es.workflows.compiler.decide import decide
 from preflights_es.workflows.compiler.events import (
     FailureReported,
+    FindingsWaived,
     PassBegun,
     PlanApproved,
     PlanDrafted,
@@ -30,12 +32,13 @@ from preflights_es.workflows.compiler.events import (
     PlanRejected,
     QuestionAsked,
     StandingChanged,
+    WaiversTaken,
 )
 from preflights_es.workflows.compiler.lead import contract_id
 from preflights_es.workflows.compiler.prompting import POLICY
 from preflights_es.workflows.compiler.state import State, evolve
 from preflights_es.workflows.compiler.values import ROUNDS_MAX, PassName
-from preflights_es.workflows.compiler.views import envelope, file_text, planned
+from preflights_es.workflows.compiler.views import PlanView, envelope, file_text, planned
 from tests import strategies
 from tests.runs import Run
 from tests.strategies import Move
@@ -130,6 +133,41 @@ def test_only_a_person_brings_an_artifact_into_force_or_rejects_it(moves: list[M
         ):
             assert isinstance(new, PlanApproved | PlanRejected | PlanLocked)
             assert new.actor.kind == "user"
+
+
+@given(SESSIONS | WILD)
+def test_no_finding_is_open_where_an_artifact_is_approved_or_proposed(moves: list[Move]) -> None:
+    new: Event | None = None
+    for event in run(moves).events:
+        if isinstance(event, Input):
+            new = event
+        if isinstance(event, StandingChanged) and isinstance(new, PlanApproved):
+            waived = {one.finding for one in new.waivers}
+            assert all(one.name in waived and one.kind != "more" for one in new.findings)
+        if isinstance(event, StandingChanged | WaiversTaken) and isinstance(
+            new, PlanApproved | FindingsWaived
+        ):
+            names = {one.name for one in new.findings}
+            assert all(one.finding in names for one in new.waivers)
+            assert not any(is_placeholder(one.reason) for one in new.waivers)
+            assert not new.waivers or new.actor.kind == "user"
+
+
+@given(SESSIONS | WILD)
+def test_the_view_has_every_waiver_that_counts(moves: list[Move]) -> None:
+    played = run(moves)
+    counted: dict[str, str] = {}
+    new: Event | None = None
+    for event in played.events:
+        if isinstance(event, Input):
+            new = event
+        counts = isinstance(event, StandingChanged) and isinstance(new, PlanApproved)
+        counts |= isinstance(event, WaiversTaken)
+        if counts and isinstance(new, PlanApproved | FindingsWaived):
+            counted |= {one.finding: one.reason for one in new.waivers}
+    view = WORKFLOW.view(_after_each(played.events)[-1].state)
+    assert isinstance(view, PlanView)
+    assert {one.finding.name: one.reason for one in view.waived} == counted
 
 
 @given(SESSIONS | WILD)

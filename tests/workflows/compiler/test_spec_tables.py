@@ -6,6 +6,7 @@ from functools import cache
 from typing import get_args, get_type_hints
 
 from preflights_es.core.events import Decision, Input
+from preflights_es.core.plan_record import FindingKind
 from preflights_es.core.session import STATUSES
 from preflights_es.workflows.compiler import WORKFLOW, events, prompting, reports, values
 from preflights_es.workflows.compiler.checks import OPERATIONS
@@ -80,6 +81,11 @@ def test_the_fields_of_operations_are_those_of_the_code() -> None:
     found = rows("5.1 Operations")
     table = {ticked(row["Operation"])[0]: ticked(row["Fields it needs"]) for row in found}
     assert table == OPERATIONS
+
+
+def test_the_kinds_of_findings_are_those_of_the_code() -> None:
+    found = {ticked(row["Kind"])[0] for row in rows("5.3 Findings")}
+    assert found == {*get_args(FindingKind)}
 
 
 def test_the_events_are_those_of_the_workflow() -> None:

@@ -5,6 +5,7 @@ from typing import Final
 _PLAN: Final = "workflows.compiler.plan"
 _ARTIFACTS: Final = "workflows.compiler.artifacts"
 _APPROVE: Final = "workflows.compiler.approve"
+_CHECK: Final = "workflows.compiler.check"
 _LOCK: Final = "workflows.compiler.lock"
 
 COMMANDS: Final = {
@@ -15,6 +16,7 @@ COMMANDS: Final = {
     "plan tests": (_PLAN, "Plan the tests."),
     "plan impl": (_PLAN, "Plan the implementation of a file."),
     "plan refactor": (_PLAN, "Plan a refactoring."),
+    "plan check": (_CHECK, "Compare the plans in force with each other and with decisions."),
     "artifacts": (_ARTIFACTS, "List artifacts and their standing, show one, compare two."),
     "artifacts list": (_ARTIFACTS, "List artifacts: the default, `list` can be left out."),
     "artifacts show": (_ARTIFACTS, "Show an artifact."),

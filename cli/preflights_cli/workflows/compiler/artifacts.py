@@ -9,6 +9,7 @@ from preflights_cli.commands import Lazy
 from preflights_cli.common import Voice, finish_pending, reading, tell_behind
 from preflights_cli.progress import counted
 from preflights_cli.table import streamed
+from preflights_cli.workflows.compiler.display import say_findings, say_waived
 from preflights_es.core.ids import SHORT, short
 from preflights_es.core.json import encoded
 from preflights_es.core.plan_record import path_of
@@ -132,6 +133,9 @@ def show_command(id_: str, app: Request, voice: Voice) -> int:
         voice.say(f"  file {shown(row.artifact)}")
     for cause in row.stale:
         voice.say(f"  stale: {path_of(cause)}")
+    names = {one.name for one in row.waived}
+    say_findings(voice, (one for one in row.findings if one.name not in names))
+    say_waived(voice, row.waived)
     for line in msgspec.json.format(encoded(found.envelope), indent=2).decode().splitlines():
         voice.say(shown(line))
     return 0

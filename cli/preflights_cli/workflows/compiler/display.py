@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from shlex import quote
 from typing import Any, Final
 
 import msgspec
 
 from preflights_cli.common import Voice
+from preflights_cli.dates import minute
+from preflights_cli.decisions import who
 from preflights_cli.progress import counted
 from preflights_cli.rendering import Shown
 from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
-from preflights_es.core.plan_record import path_of
+from preflights_es.core.plan_record import Finding, path_of
 from preflights_es.core.text import one_line, shortened, shown, shown_lines
 from preflights_es.services.compiler.results import Artifact, DryRun, PlanSession, ReadDocument
-from preflights_es.services.results import Session
+from preflights_es.services.results import Session, WaivedFinding
 from preflights_es.workflows.compiler.passes import PASSES
 from preflights_es.workflows.compiler.values import LeftOut
 
@@ -72,6 +75,44 @@ def describe(voice: Voice, session: Session) -> None:
         voice.say(f"  because: {shown(one_line(found.reason))}")
     if session.to_do:  # what a person is about to approve
         say_payload(voice, one)
+        say_findings(voice, found.findings)
+        say_perhaps(voice, found.perhaps)
+    say_waived(voice, found.waived)
+
+
+def say_findings(voice: Voice, findings: Iterable[Finding]) -> None:
+    """Where an artifact disagrees; a line each."""
+    for one in findings:
+        voice.say(f"  finding {_finding(one)}")
+
+
+def say_waived(voice: Voice, waived: Iterable[WaivedFinding]) -> None:
+    """What persons waived; two lines each."""
+    for one in waived:
+        voice.say(f"  waived {_finding(one)}")
+        voice.say(f"    by {by_whom(one)}: {shown(one_line(one.reason))}")
+
+
+def say_perhaps(voice: Voice, perhaps: Iterable[Finding]) -> None:
+    """What does not count as a finding."""
+    for one in perhaps:
+        voice.say(f"  perhaps: {shown(one_line(f'{one.pointer} {one.message}'.strip()))}")
+
+
+def by_whom(one: WaivedFinding) -> str:
+    """Who waived a finding, and when."""
+    relayed = f" (passed on by {who(one.relayed_by)})" if one.relayed_by else ""
+    return shown(f"{who(one.by)}{relayed}, {minute(one.at)}")
+
+
+def _finding(one: Finding | WaivedFinding) -> str:
+    return f"{one.name}: {shown(one_line(f'{one.pointer} {one.message}'.strip()))}"
+
+
+def waiving(id_: str, findings: Iterable[Finding]) -> str:
+    """The command by which a person waives findings."""
+    options = " ".join(f"--waive {one.name}=REASON" for one in findings if one.kind != "more")
+    return f"Waive what you accept with: preflights approve {id_[:8]} {options}"
 
 
 def say_payload(voice: Voice, one: Artifact, most: int = LINES_MAX) -> None:
@@ -129,6 +170,8 @@ def hint(session: Session) -> str:
     one = found.artifact
     if one is None:
         return ""
+    if session.to_do and found.findings and one.type != "FailureReport":
+        return waiving(one.id, found.findings)
     return {
         "ready": f"Approve it with: preflights approve {one.id[:8]}",
         "proposed": f"A person approves it with: preflights approve {one.id[:8]}",

@@ -1,7 +1,7 @@
-"""The closed list of forms by which a text states a value (docs/specs/clarification.md, 12.1).
+"""The closed list of forms by which a text states a value (docs/decisions/0037).
 
 A form covers the whole text; only `for Y` and `because Z` may follow. Whatever else a text says of
-a value mentions it, and a person is asked.
+a value mentions it, and a person is asked. Intentions and the texts of plans are read by the same.
 """
 
 from __future__ import annotations
@@ -11,11 +11,9 @@ from re import Match, Pattern
 from typing import Final, NamedTuple
 
 from preflights_es.core.late_pattern import late_pattern
-from preflights_es.core.text import ANSWER_MAX
+from preflights_es.core.text import ANSWER_MAX, SCOPE_MAX
 from preflights_es.core.views import Language
-from preflights_es.core.words import STOP_WORDS, folded
-from preflights_es.workflows.clarification.pack import plain
-from preflights_es.workflows.clarification.values import SCOPE_MAX
+from preflights_es.core.words import STOP_WORDS, folded, plain
 
 SCOPE_WORDS_MAX: Final = 8
 NAME_WORDS_MAX: Final = 3  # of a name that is not known
