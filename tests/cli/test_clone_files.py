@@ -204,7 +204,7 @@ def test_no_output_goes_through_a_link(
 
 def configured(house: Project, key: str, folder: str) -> Result:
     (house.folder / "preflights.toml").write_text(f'# mine\n{key} = "{folder}"\n')
-    return house.call("start", "A login", "--as-task", *WORDS)
+    return house.call("start", "A login", *WORDS)
 
 
 @pytest.mark.parametrize("key", ["decisions", "tasks"])

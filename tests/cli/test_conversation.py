@@ -58,7 +58,7 @@ def test_every_slip_is_asked_again_and_nothing_is_lost(house: Project) -> None:
         t.type("Gardening")  # a label that is no category leads to the free text
         assert "What should be decided?" in t.expect(ANSWER)
         t.type("Rounder corners")
-        assert "This becomes a task:" in t.proposal()
+        assert "This becomes an architecture decision record:" in t.proposal()
         t.press("l")
         assert f"preflights resume {house.show()['session_id'][-8:]}" in t.rest()
         assert t.code() == 3
@@ -117,7 +117,7 @@ def test_the_category_can_be_revised_before_it_is_accepted(house: Project) -> No
         t.type("2")
         t.proposal()
         t.press("A")
-        assert "written to docs/tasks/" in t.rest()
+        assert "written to docs/decisions/" in t.rest()
         assert t.code() == 0
     assert house.show()["patch"] == {"category": "Frontend", "fields": [["Framework", "Vue"]]}
 

@@ -58,7 +58,7 @@ READING: Final = (
 
 @pytest.mark.parametrize("text", HARMFUL)
 def test_no_command_shows_a_text_that_moves_the_terminal(house: Project, text: str) -> None:
-    begun = house.call("start", "--as-task", "--by", text[:200], "--accept", "--", text)
+    begun = house.call("start", "--by", text[:200], "--accept", "--", text)
     assert begun.is_safe()
     assert house.call("answer", "last", "--", f"auth_strategy={text}").is_safe()
     assert house.call("accept", "--again", "last", "--by", text[:200]).is_safe()

@@ -175,7 +175,7 @@ def test_a_prompt_that_changed_is_named_as_the_cause(house: Project) -> None:
     stored = list(jsonl.stored(lines, "here"))
     asked = stored[1]
     assert asked.data is not None
-    old = asked.data.replace(b"Decide, recommend", b"Decide").replace(b"You do not", b"Do not")
+    old = asked.data.replace(b"You may recommend", b"Recommend")
     prompts = re.sub(rb'(\["clarify\.v1",")[0-9a-f]{64}', rb"\g<1>" + b"0" * 64, old)
     changed = resealed([stored[0], replace(asked, data=prompts), *stored[2:]])
     (house.folder / "old.jsonl").write_bytes(jsonl.lines(changed))

@@ -21,7 +21,7 @@ ANSWER = json.dumps(asks("Infra", "Where?", "Here", "There"))
 PATCH = json.dumps({"category": "Infra", "fields": [{"name": "Hosting", "value": "Here"}]})
 
 
-def led(house: Project, *args: str, faults: str = "none", seed: int = 3) -> str:
+def led(house: Project, *args: str, faults: str = "none", seed: int = 68) -> str:
     """A session that the simulator leads, up to its patch; its short id."""
     words = ("--provider", "sim", "--seed", str(seed), "--faults", faults, "--no-input", "--json")
     done = house.call("start", "Keep orders safe", *words, *args)
@@ -66,12 +66,12 @@ def test_a_faulty_session_is_identical_in_words_too(house: Project) -> None:
 
 def test_another_seed_is_a_question_and_no_difference(house: Project) -> None:
     led(house)
-    found = one(house, "--simulate", "--seed", "4")
+    found = one(house, "--simulate", "--seed", "5")
     assert (found["status"], found["otherwise"]) == (
         "different",
-        ["led by sim simllm/1 (seed=4, faults=none)"],
+        ["led by sim simllm/1 (seed=5, faults=none)"],
     )
-    done = house.call("replay", "last", "--simulate", "--seed", "4")
+    done = house.call("replay", "last", "--simulate", "--seed", "5")
     assert "hosting: unknown_question" in done.out
     assert "it waits for an answer to" in done.out
     assert '/status: "ready" -> "needs_answers"' in done.out
@@ -103,7 +103,7 @@ def test_a_changed_answer_of_the_simulator_is_a_difference(house: Project) -> No
     [
         (("--provider", "sim", "--seed", "9"), "led by sim simllm/1 (seed=9, faults=none)"),
         (("--seed", "9"), "led by sim simllm/1 (seed=9, faults=none)"),
-        (("--faults", "timeout=1"), "led by sim simllm/1 (seed=3, faults=llm_timeout=1.0)"),
+        (("--faults", "timeout=1"), "led by sim simllm/1 (seed=68, faults=llm_timeout=1.0)"),
         (("--provider", "mock"), "led by the rules"),
         (("--prompt", "clarify=v2"), "prompt clarify.v2"),
         (("--answer", "hosting=On foot"), "answer hosting=On foot"),
@@ -260,7 +260,7 @@ def test_a_model_is_asked_only_with_leave(house: Project) -> None:
 
 def test_the_fields_of_a_rerun_are_those_that_are_documented(house: Project) -> None:
     led(house)
-    child = house.call("replay", "last", "--seed", "4", "--out", "child.jsonl", "--json").json
+    child = house.call("replay", "last", "--seed", "5", "--out", "child.jsonl", "--json").json
     diverging = ("python", str(Path(__file__).parent / "diverging.py"))
     buggy = ("python", str(Path(__file__).parent / "buggy.py"))
     drift = house.run("replay", "last", "--drift", "--json", program=diverging)

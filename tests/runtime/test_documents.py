@@ -135,7 +135,7 @@ def test_a_task_lies_under_its_uid(house: House) -> None:
     setup = Setup(preflights="0", decider="clarification/1")
     opened = sessions.open("Improve the ui", setup, HeuristicsConfig())
     sessions.answer(opened.handle, [("frontend_framework", ["Vue"])])
-    step = sessions.accept(opened.handle.session_id)
+    step = sessions.accept(opened.handle.session_id, mark="task")
     house.documents.finish(step.handle)
     uid = opened.handle.session_id[-12:]
     assert [*house.files()] == [f"docs/tasks/{uid}-improve-the-ui.md"]
