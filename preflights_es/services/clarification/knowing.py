@@ -105,7 +105,9 @@ def _placed(process: Process, category: str, scope: str) -> Iterator[tuple[str, 
         one = msgspec.json.decode(data, type=Decided)
         if one.category.casefold() != category.casefold() or not _is_in_force(one):
             continue
-        if is_same(stems(one.scope or ""), place):
+        other = (one.scope or "").strip()
+        # Stems cost time, and most decisions are for the whole project or for something else.
+        if (bool(other) == bool(place)) and (not other or is_same(stems(other), place)):
             yield session_id, one
 
 

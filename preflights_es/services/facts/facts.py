@@ -21,6 +21,7 @@ from preflights_es.services.results import Result
 from preflights_es.settings.load import kept_facts
 
 TEXT_MAX: Final = 10_000  # characters that are looked at for secrets
+PACKAGES_MAX: Final = 1_000_000  # characters of all names of packages, looked at together
 TITLE_MAX: Final = 120
 RECORDS_MAX: Final = 15
 
@@ -85,11 +86,14 @@ def _technologies(found: Repository) -> Iterator[Technology]:
     products = {folded(package): one.name for one in names() for package in one.packages}
     called = {folded(name): one.name for one in names() for name in (one.name, *one.aliases)}
     first: dict[str, Technology] = {}
+    fit = _fit({name for one in found.listed for name in one.names})
     for one in found.listed:
+        if one.path != shown(one.path):
+            continue
         for name in one.names:
             bare = folded(name.partition(":")[0].rpartition("/")[2])
             of = called.get(bare, "") if one.are_images else products.get(folded(name), "")
-            if name not in first and not _kinds(name) and one.path == shown(one.path):
+            if name in fit and name not in first:
                 first[name] = Technology(name=name, product=of, path=one.path)
     yield from sorted(first.values(), key=lambda one: not one.product)
 
@@ -99,8 +103,11 @@ def _titles(process: Process) -> Iterator[str]:
         rows = foreign(process, everything=False).rows
     except PreflightsError:
         return  # a folder that cannot be read is told of where records are listed
-    for row in rows[:RECORDS_MAX]:
-        yield shortened(_text(row.title), TITLE_MAX)
+    # Looked at together: most have no secret, and each look has its price.
+    titles = [shown(one_line(row.title)) for row in rows[:RECORDS_MAX]]
+    whole = _text("; ".join(titles))
+    for title in titles:
+        yield shortened(title if title in whole else _text(title), TITLE_MAX)
 
 
 def _text(text: str) -> str:
@@ -109,6 +116,15 @@ def _text(text: str) -> str:
         return cleaned("a fact", shown(one_line(text)), TEXT_MAX)[0]
     except Refused:
         return ""
+
+
+def _fit(packages: set[str]) -> set[str]:
+    """Names of packages that can be recorded: those that hold no secret."""
+    try:
+        _, kinds = cleaned("packages", "\n".join(sorted(packages)), PACKAGES_MAX)
+    except Refused:
+        kinds = ("unfit",)
+    return packages if not kinds else {one for one in packages if not _kinds(one)}
 
 
 def _kinds(name: str) -> tuple[str, ...]:
