@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.core.completions import (
@@ -39,7 +40,7 @@ from preflights_es.core.lead import (
     StepFailed,
     StepStalled,
 )
-from preflights_es.core.prompts import Prompt, schema, tried, wanted
+from preflights_es.core.prompts import Prompt, native, schema, tried, wanted
 from preflights_es.core.text import shortened
 from preflights_es.core.verdict import Accepted, Judge, Rejected, Violation, excerpt
 
@@ -170,6 +171,7 @@ def requested(
     *,
     behind: Sequence[tuple[str, str]] = (),
     schema_id: str = "",
+    output: str = "",
 ) -> CompletionRequested:
     """The first call of a step: the prompts, then what the workflow says.
 
@@ -179,6 +181,7 @@ def requested(
         messages: behind the system prompt.
         behind: pairs of name and version of today, of more prompts of the same package.
         schema_id: `name.vN` of the package's schema file that takes the place of `{schema}`.
+        output: `name.vN` of the schema file that a provider holds its response to, where it can.
     """
     assert led.lead is not None, "only a session that is led asks a model"
     package, *first = prompt
@@ -191,6 +194,7 @@ def requested(
         parameters=led.lead.parameters,
         contract=contract,
         prompts=tuple((one.id, one.sha256) for one in files),
+        output=native(package, output) if output and led.lead.structured else UNSET,
     )
 
 

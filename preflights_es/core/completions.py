@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, Final, Literal
 
+from msgspec import UNSET, UnsetType
+
 from preflights_es.core.events import Count, Event, Outcome, Request, Value, Whole
 
 
@@ -32,6 +34,9 @@ class CompletionRequested(Request, frozen=True):
     """1 for the first try of a step; a retry counts on."""
     wait_ms: Whole = 0
     """Milliseconds that the performer waits before the call; a replay does not wait."""
+    output: str | UnsetType = UNSET
+    """The JSON Schema that the provider holds its response to; not written where it gets none. Our
+    own judging stays the same."""
 
 
 class CompletionReceived(Outcome, frozen=True):

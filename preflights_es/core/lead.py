@@ -24,6 +24,9 @@ class Lead(Value, frozen=True):
     address: str = ""
     """Digest of another server's address; empty for the provider's own. The address itself is not
     recorded. The digest keeps a conversation with one server from going on with another."""
+    structured: bool | msgspec.UnsetType = msgspec.UNSET
+    """Whether the provider holds a response to a schema that is sent; not written where it does
+    not."""
 
 
 WRITERS: Final = ("agent", "person")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
+from preflights_es.core.json import encoded
 from preflights_es.core.late_pattern import late_pattern
 
 _ID: Final = late_pattern(r"[a-z][a-z_]*\.v[1-9][0-9]{0,3}")
@@ -46,6 +47,34 @@ def schema(package: str, id_: str) -> Prompt:
 
     data = (files(package) / "schemas" / f"{id_}.json").read_bytes()
     return Prompt(id_, data.decode(), sha256(data).hexdigest())
+
+
+_UNTAKEN: Final = frozenset(
+    ("default", "maxItems", "maxLength", "minItems", "minLength", "pattern", "title")
+)
+"""Keywords that providers' structured output does not take; our own judging holds to them."""
+
+
+@lru_cache(maxsize=64)
+def native(package: str, id_: str) -> str:
+    """A schema file as providers' structured output takes it: every property is required."""
+    return encoded(_taken(msgspec.json.decode(schema(package, id_).text))).decode()
+
+
+def _taken(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_taken(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    found: dict[str, Any] = {}
+    for name, one in value.items():
+        if name in ("properties", "$defs"):  # names of others' choice, which are no keywords
+            found[name] = {key: _taken(inner) for key, inner in one.items()}
+        elif name not in _UNTAKEN:
+            found[name] = _taken(one)
+    if "properties" in value:
+        found |= {"required": [*value["properties"]], "additionalProperties": False}
+    return found
 
 
 def wanted(package: str, name: str, pairs: Iterable[tuple[str, str]], default: str) -> Prompt:

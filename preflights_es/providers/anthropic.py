@@ -50,6 +50,7 @@ class AnthropicProvider(RemoteProvider):
             **({"system": system} if system else {}),
             "max_tokens": self.max_tokens,
             **arguments("messages", request.parameters),
+            **_format(request),
         }
 
     def sdk(self) -> tuple[Any, type[Exception]]:
@@ -86,6 +87,14 @@ class AnthropicProvider(RemoteProvider):
         if message.stop_reason in CUT_OFF:
             raise self.unfinished(LLMTruncatedError, text, found)
         return found
+
+
+def _format(request: CompletionRequested) -> dict[str, Any]:
+    """The schema of the response, where the request holds one."""
+    if not request.output:
+        return {}
+    schema = msgspec.json.decode(request.output)
+    return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
 
 
 def _sent(message: Message) -> str:

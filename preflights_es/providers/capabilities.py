@@ -138,6 +138,21 @@ def parameters_for(
     return tuple((name, msgspec.json.encode(value).decode()) for name, value in values.items())
 
 
+_STRUCTURED: Final = {
+    "anthropic": late_pattern(r"claude-[a-z]+-(?:4-[5-9]|[5-9]|\d\d)"),
+    "openai": late_pattern(r"gpt-(?:4o|4\.1|[5-9]|\d\d)|o[1-9]|codex-"),
+}
+"""Models that hold a response to a JSON Schema, at their makers' own addresses."""
+
+
+def structured(provider: str, model: str, base_url: str) -> bool:
+    """Whether a schema may be sent; other servers and routers may refuse a request with one."""
+    known = _STRUCTURED.get(provider)
+    if known is None or digest_of(provider, base_url):
+        return False
+    return known.match(model) is not None
+
+
 def _sampled(settings: ProviderSettings | RemoteProvider) -> dict[str, float]:
     """OpenAI says to alter `temperature` or `top_p`, not both: the temperature is taken."""
     given = {"temperature": settings.temperature, "top_p": settings.top_p}

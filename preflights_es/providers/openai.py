@@ -67,7 +67,19 @@ class OpenAIProvider(RemoteProvider):
             "model": request.model or self.model,
             "input" if self.api == "responses" else "messages": said,
             **arguments(self.api, request.parameters),
+            **self._format(request),
         }
+
+    def _format(self, request: CompletionRequested) -> dict[str, Any]:
+        """The schema of the response, where the request holds one."""
+        if not request.output:
+            return {}
+        name = request.contract.replace(".", "_")
+        schema = msgspec.json.decode(request.output)
+        held = {"name": name, "schema": schema, "strict": True}
+        if self.api == "responses":
+            return {"text": {"format": {"type": "json_schema", **held}}}
+        return {"response_format": {"type": "json_schema", "json_schema": held}}
 
     def sdk(self) -> tuple[Any, type[Exception]]:
         import openai

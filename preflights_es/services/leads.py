@@ -106,14 +106,16 @@ class Leads:
         if settings.provider == "sim":
             parameters = (("seed", str(settings.seed)), ("faults", settings.faults))
             return Lead("sim", GENERATION, parameters, strict)
-        from preflights_es.providers.capabilities import digest_of, parameters_for
+        from preflights_es.providers.capabilities import digest_of, parameters_for, structured
 
         asked = settings
         if settings.temperature is None and settings.top_p is None:
             asked = msgspec.structs.replace(settings, temperature=workflow.temperature)
         sent = parameters_for(settings.provider, settings.model, asked)
         address = digest_of(settings.provider, settings.base_url)
-        return Lead(settings.provider, settings.model, sent, strict, address)
+        takes = structured(settings.provider, settings.model, settings.base_url)
+        lead = Lead(settings.provider, settings.model, sent, strict, address)
+        return msgspec.structs.replace(lead, structured=True) if takes else lead
 
     def _remember_server(self, lead: Lead) -> None:
         """Keep the address that a person named, for later commands in this project."""

@@ -17,6 +17,7 @@ from preflights_es.providers.capabilities import (
     host_of,
     is_local,
     parameters_for,
+    structured,
 )
 
 
@@ -210,3 +211,24 @@ def test_what_is_no_address_is_refused_and_not_repeated(url: str) -> None:
 def test_only_this_machine_is_local(url: str, expected: bool) -> None:
     assert is_local(url) is expected
     assert host_of(url) in url
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "url", "takes"),
+    [
+        ("anthropic", "claude-sonnet-5-5", "", True),
+        ("anthropic", "claude-opus-4-5", "", True),
+        ("anthropic", "claude-3-5-sonnet", "", False),
+        ("anthropic", "claude-sonnet-5-5", "http://localhost:1/", False),
+        ("openai", "gpt-6.1-terra", "", True),
+        ("openai", "gpt-4o-mini", "", True),
+        ("openai", "gpt-4-turbo", "", False),
+        ("openai", "gpt-6.1-terra", "http://localhost:1/v1", False),
+        ("openrouter", "openrouter/auto", "", False),
+        ("sim", "simllm/1", "", False),
+    ],
+)
+def test_a_schema_is_sent_to_models_that_hold_to_one(
+    provider: str, model: str, url: str, takes: bool
+) -> None:
+    assert structured(provider, model, url) is takes

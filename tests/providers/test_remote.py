@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from preflights_es.core.completions import Completion, Message
 from preflights_es.core.errors import (
@@ -27,6 +28,7 @@ from preflights_es.core.errors import (
     LLMTruncatedError,
     SettingsError,
 )
+from preflights_es.core.prompts import native
 from preflights_es.core.secret import Secret
 from preflights_es.providers import http_body
 from preflights_es.providers.anthropic import AnthropicProvider
@@ -104,11 +106,27 @@ def test_what_is_sent_to_responses_is_the_request_and_is_not_to_be_stored(api: F
     }
 
 
+def test_a_schema_of_the_request_is_sent_where_the_endpoint_has_it(
+    api: FakeAPI, endpoint: str
+) -> None:
+    asked = provider(endpoint, api)
+    schema = native("preflights_es.workflows.clarification", "clarify.v1")
+    told = replace(request(asked), contract="clarify.v1", output=schema)
+    asyncio.run(asked.respond(told))
+    held = {"type": "json_schema", "schema": json.loads(schema)}
+    strict = {"name": "clarify_v1", "strict": True, "schema": json.loads(schema)}
+    expected: dict[str, dict[str, Any]] = {
+        "messages": {"output_config": {"format": held}},
+        "chat": {"response_format": {"type": "json_schema", "json_schema": strict}},
+        "responses": {"text": {"format": {"type": "json_schema", **strict}}},
+    }
+    sent = api.requests[0].body
+    assert {name: sent[name] for name in expected[endpoint]} == expected[endpoint]
+
+
 def test_exactly_the_parameters_of_the_request_are_sent(api: FakeAPI) -> None:
     asked = provider("chat", api, temperature=1.0, max_tokens=5)
     said = [Message("user", "Hi")]
-    from msgspec.structs import replace
-
     told = replace(asked.asked(said), model="m", parameters=(("top_p", "0.25"),))
     asyncio.run(asked.respond(told))
     sent = api.requests[0].body

@@ -42,6 +42,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """Of the simulator."""
     address: str = ""
     """Of another provider: the digest of its server's address; empty for its own."""
+    structured: bool = False
+    """Of another provider: whether it holds responses to a schema."""
 
 
 class Part(NamedTuple):
@@ -135,7 +137,8 @@ def _other(before: Lead | None, change: Change, workflow: Workflow[Any]) -> Lead
     if change.provider == "sim":
         return replace(simulated(change), strict=strict)
     said = _sent(change, change.provider)
-    return Lead(change.provider, change.model, said, strict, change.address)
+    lead = Lead(change.provider, change.model, said, strict, change.address)
+    return replace(lead, structured=True) if change.structured else lead
 
 
 def simulated(change: Change) -> Lead:

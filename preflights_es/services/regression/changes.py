@@ -61,6 +61,7 @@ def change_of(leads: Leads, asked: Asked) -> Change | None:
         model="" if lead.provider == "sim" else lead.model,
         parameters=tuple({**dict(lead.parameters), **dict(asked.parameters)}.items()),
         address=lead.address,
+        structured=bool(lead.structured),
     )
 
 

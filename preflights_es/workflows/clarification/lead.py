@@ -86,7 +86,7 @@ def request(state: State, step: Step) -> CompletionRequested:
     contract = WITH_REASONS if system.id == WITH_REASONS else f"{step}.v1"
     if step == "clarify" and state.writer is not None:
         contract = "written.v1"
-    return requested(state.led, step, contract, (PACKAGE, step, default), said)
+    return requested(*(state.led, step, contract, (PACKAGE, step, default), said), output=contract)
 
 
 def _surroundings(state: State) -> str:
