@@ -61,6 +61,8 @@ GERMAN: Final = {
     "t makes it a task, n says that there is nothing to decide.": (
         "t macht eine Aufgabe daraus, n sagt, dass nichts zu entscheiden ist."
     ),
+    "Decision: ": "Entscheidung: ",
+    "Decision": "Entscheidung",
     "Because: ": "Weil: ",
     "Instead of: ": "Statt: ",
     "Because": "Weil",

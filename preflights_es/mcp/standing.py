@@ -21,6 +21,7 @@ AT_TERMINAL: Final = (
     "Ask your person exactly this: {words}. The person answers at a terminal: "
     "`preflights answer {session} ANSWER`."
 )
+TELL: Final = "Tell your person first what in_force says: it may settle this. "
 NEXT: Final = {
     "ready": "Show it to your person, then call accept with session {session}.",
     "proposed": "Tell your person: `preflights accept {session}` at a terminal accepts it.",
@@ -73,10 +74,24 @@ def standing(session: Session) -> Standing:
         options=asked.options if asked else (),
         refused=(*(one.message for one in session.refusals), *_differing(session)),
         record=session.document or "",
-        in_force=tuple(one.line for one in session.shape().get("known", ())) if asked else (),
-        next=_ask(session, asked) if asked else NEXT.get(session.status, "").format(session=id_),
+        in_force=_in_force(session),
+        next=_next(session, asked),
         notices=session.warnings,
     )
+
+
+def _in_force(session: Session) -> tuple[str, ...]:
+    """What was said first, while something is still to be decided."""
+    is_open = bool(session.questions) or session.can_accept
+    return tuple(one.line for one in session.shape().get("known", ())) if is_open else ()
+
+
+def _next(session: Session, asked: Question | None) -> str:
+    """What the agent does now; a decision at the same place comes before everything."""
+    known = session.shape().get("known", ()) if asked or session.can_accept else ()
+    first = next((TELL for one in known if one.same_place), "")
+    then = NEXT.get(session.status, "").format(session=short(session.session_id))
+    return first + (_ask(session, asked) if asked else then)
 
 
 def _differing(session: Session) -> list[str]:

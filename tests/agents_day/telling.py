@@ -66,7 +66,7 @@ def _called(project: Project, tool: str, **given: Any) -> dict[str, Any]:
     async def flow(client: Client) -> Any:
         found = await client.call_tool(tool, given)
         if found.is_error:
-            return {"error": found.content[0].text}
+            return {"error": found.content[0].text}  # type: ignore[union-attr]  # they are all text
         return found.structured_content
 
     found: dict[str, Any] = talk(project.folder, flow)

@@ -262,7 +262,7 @@ def _fields(state: State) -> tuple[AskedField, ...]:
     if state.topics is None or state.framed is not None:
         return ()
     return (
-        AskedField(key=asked.id, label=asked.question, required=True),
+        AskedField(key=asked.id, label="Decision", required=True),
         AskedField(key="because", label="Because", required=False),
         AskedField(key="alternatives", label="Instead of", required=False),
     )

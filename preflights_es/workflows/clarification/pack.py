@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 3, "160984a98b2ccc62891d35a460ed0177d0b6fb4dead6a16983dd0533b8aaa3f0"
+    "standard", 3, "d60c8fb36f0cd80ebc5df9eccb37397e8f448b75e31764d4ff5c74601e51fbd5"
 )
 """What new sessions begin with; the file is frozen."""
 

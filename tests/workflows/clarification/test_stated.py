@@ -97,7 +97,7 @@ def test_what_no_topic_covers_gets_one_open_question() -> None:
     state = after(by_pack("Performance verbessern"))
     assert state.question is not None
     assert (state.question.id, state.question.type) == ("description", "free_text")
-    assert state.question.question == "Entscheidung"
+    assert state.question.question == "Was soll entschieden werden?"
     assert view(state).provenance == ()
     done = after(by_pack("Performance verbessern"), answered(description="Indexe pflegen"))
     assert done.patch == DecisionPatch("Other", (("Description", "Indexe pflegen"),))

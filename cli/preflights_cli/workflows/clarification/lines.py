@@ -13,7 +13,6 @@ from preflights_cli.spoken import Say, spoken
 from preflights_cli.workflows.clarification.display import own
 from preflights_cli.workflows.clarification.reasons import drop_typed, told
 from preflights_es.core.rationale import Reasons
-from preflights_es.core.text import shown
 from preflights_es.core.views import Question
 from preflights_es.services.clarification.sessions import nothing_to_decide
 from preflights_es.services.request import Request
@@ -30,7 +29,7 @@ def turn(app: Request, voice: Voice, session: Session) -> Session:
     is_whole, prompt = bool(own(session).fields), ""
     if is_whole:
         voice.say(say(KEYS_HELP))
-        prompt = shown(question.question.removesuffix("?")) + _colon(question)
+        prompt = say("Decision: ")
     keys = _keys(question)
     try:
         given = answered(
@@ -43,10 +42,6 @@ def turn(app: Request, voice: Voice, session: Session) -> Session:
         return nothing_to_decide(app, session.session_id, is_task=pressed.key == "t")
     after = taken(app, voice, session, given, revise=False)
     return _reasoned(app, say, after) if is_whole and own(after).patch else after
-
-
-def _colon(question: Question) -> str:
-    return "? " if question.question.endswith("?") else ": "
 
 
 def _keys(question: Question) -> tuple[str, ...]:
