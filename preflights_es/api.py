@@ -280,9 +280,20 @@ class Preflights:
         return sessions.show(self.request(), session)
 
     @_checked
-    def sessions(self, limit: int | None = None) -> list[Session]:
-        """The sessions of the project, newest first."""
-        return list(sessions.sessions(self.request(), limit))
+    def sessions(
+        self, limit: int | None = None, *, workflow: str = "", all_workflows: bool = False
+    ) -> list[Session]:
+        """The decisions' sessions of the project, newest first.
+
+        Args:
+            workflow: of this workflow instead, such as `"compiler"`.
+            all_workflows: of every workflow.
+
+        Raises:
+            Refused: there is no such workflow.
+        """
+        found = sessions.sessions(self.request(), limit, workflow, all_workflows=all_workflows)
+        return list(found)
 
     @_checked
     def decisions(
@@ -300,11 +311,15 @@ class Preflights:
         found = listing(self.request(), at=at, category=category, everything=everything)
         return replace(found.head, decisions=tuple(found.rows))
 
-    def brief(self) -> Brief:
-        """What a coding agent has to know of the project, in fewer than 500 tokens."""
+    def brief(self, task: str = "") -> Brief:
+        """What a coding agent has to know of the project, in fewer than 500 tokens.
+
+        Args:
+            task: what it is about to do; decisions that concern it come first, with reasons.
+        """
         from preflights_es.services.brief import brief
 
-        return brief(self.request())
+        return brief(self.request(), task)
 
     def inbox(self) -> Inbox:
         """What waits: proposals, questions, notes to file, models to ask again."""

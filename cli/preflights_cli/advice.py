@@ -37,7 +37,7 @@ ADVICE: Final[dict[str, str]] = {
     "`preflights admin db upgrade`",
     "unknown_artifact": ": `preflights artifacts --all` lists those of this project; "
     "`preflights accept` is for decisions",
-    "unknown_session": ": `preflights sessions --all` lists those of this project",
+    "unknown_session": ": `preflights sessions --all-workflows` lists those of this project",
     "no_session_to_accept": ": `preflights sessions --all` lists those of this project; "
     "`preflights approve` is for plans",
     "not_related": " (`preflights accept {session}` without it says which decisions are)",
@@ -67,7 +67,7 @@ ADVICE: Final[dict[str, str]] = {
     "sync_first": ": run `preflights sync` first",
     "text_not_enough": ": `preflights --help` lists its commands",
     "too_many_findings": ": run its pass again",
-    "too_many_wait": " (`preflights sessions --all`)",
+    "too_many_wait": " (`preflights sessions --all --all-workflows`)",
     "trust_list_damaged": ", then run `preflights trust` again",
     "upgrade_waits": ", or run `preflights admin db upgrade`",
     # 2. Warnings -----------------------------------------------------------------------------

@@ -115,7 +115,7 @@ def _passed_over(passed: Passed, *, named: bool) -> Iterator[str]:
         yield f"{counted(passed.others, 'session')} of other projects (--all)"
     if passed.unread:
         them = f"{counted(passed.unread, 'session')} that cannot be folded"
-        yield f"what follows from {them} (see `preflights sessions --all`)"
+        yield f"what follows from {them} (see `preflights sessions --all --all-workflows`)"
     if passed.unknown:
         them = f"{counted(passed.unknown, 'session')} of a workflow that is not known here"
         yield f"what follows from {them} (see `preflights sessions --status unknown`)"

@@ -13,7 +13,6 @@ from preflights_cli.common import Voice, is_terminal
 from preflights_cli.main import EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_WAITING
 from preflights_cli.progress import bar, counted
 from preflights_cli.rendering import exit_code, shown_of
-from preflights_cli.table import streamed
 from preflights_es.core.errors import Refused
 from preflights_es.core.ids import short
 from preflights_es.core.text import one_line, shown
@@ -27,12 +26,11 @@ NAMED_MAX: Final = 3  # decisions that one contradicts
 def one_by_one(app: Request, voice: Voice, proposed: Sequence[Session]) -> int:
     """Show each proposal, and take the person's word on it; 130 where the person stops."""
     asked = [one for one in proposed if shown_of(one.workflow).conversation]
-    if not asked or not _agreed(f"\nConfirm {_counted(asked)} now, one by one?"):
+    if not asked or not _agreed(f"\nLook at {_counted(asked)} now, one by one?"):
         return 0
     for number, one in enumerate(asked, 1):
-        voice.say(f"\n{number} of {len(asked)}: {voice.bold(shown(one_line(one.intention)))}")
-        if one.view.origin:
-            voice.say(f"  {shown(one.view.origin)}")
+        voice.say(f"\n{number} of {len(asked)}:")
+        shown_of(one.workflow).describe(voice, one)
         if dialogue.run(app, voice, one) == EXIT_INTERRUPTED:
             return EXIT_INTERRUPTED
     return 0
@@ -54,7 +52,8 @@ def confirmed(app: Request, voice: Voice, proposed: Sequence[Session], by: str |
         message = "a person confirms: run --all at a terminal, or name the person with --by"
         raise click.UsageError(message)
     if not voice.as_json:
-        _list(proposed)
+        for one in proposed:
+            shown_of(one.workflow).describe(voice, one)
     if asks and not _agreed(f"Confirm {_counted(proposed)}?"):
         return EXIT_WAITING
     with bar(voice, "Confirming")(len(proposed)) as update:
@@ -85,17 +84,6 @@ def _waits(done: Session) -> str:
     related = [one for one in getattr(done, "related", ()) if one.needs_choice]
     named = (f"{short(one.session_id)} {one_line(one.title)!r}" for one in related[:NAMED_MAX])
     return f"{done.to_do} ({', '.join(named)})" if related else done.to_do
-
-
-def _list(proposed: Sequence[Session]) -> None:
-    """The proposals, with what they decide."""
-    rows = ((short(one.session_id), one_line(one.intention), _decides(one)) for one in proposed)
-    streamed(("id", "intention", "decides"), rows)
-
-
-def _decides(one: Session) -> str:
-    values = getattr(one, "provenance", ())
-    return ", ".join(f"{value.field}: {one_line(value.value)}" for value in values)
 
 
 def _counted(proposed: Sequence[Session]) -> str:

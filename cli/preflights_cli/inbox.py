@@ -82,7 +82,8 @@ def _say_inbox(app: Request, voice: Voice) -> None:
     if not voice.as_json and not _say_waiting(found.waiting, found.files):
         voice.say("Nothing waits.")
     if found.more:
-        voice.warn(f"{found.more} older sessions may wait: `preflights sessions --all` lists them")
+        listed = "`preflights sessions --all --all-workflows` lists them"
+        voice.warn(f"{found.more} older sessions may wait: {listed}")
 
 
 def _say_waiting(found: Iterable[Waiting], files: Iterable[FiledSession] = ()) -> bool:

@@ -31,20 +31,39 @@ def _refuse_unknown(app: Request, status: str) -> None:
     metavar="STATUS",
     help="Only this status, such as needs_answers or ready.",
 )
+@click.option("--workflow", metavar="NAME", default="", help="Of this workflow, not decisions.")
+@click.option("--all-workflows", is_flag=True, help="Of every workflow, plans and notes too.")
 @reading
 def sessions_command(
-    everything: bool, any_project: bool, status: str | None, app: Request, voice: Voice
+    everything: bool,
+    any_project: bool,
+    status: str | None,
+    workflow: str,
+    all_workflows: bool,
+    app: Request,
+    voice: Voice,
 ) -> int:
-    """List the sessions of this project, newest first.
+    """List the decisions of this project and how they stand, newest first.
 
     \b
     Examples:
       preflights sessions
       preflights sessions --status ready --json
+      preflights sessions --all-workflows
     """
+    if workflow and all_workflows:
+        message = "--workflow names one, --all-workflows lists every one: give one of both"
+        raise click.UsageError(message)
     if status is not None:
         _refuse_unknown(app, status)
-    rows, more = sessions.rows(app, everything=everything, any_project=any_project, status=status)
+    rows, more = sessions.rows(
+        app,
+        everything=everything,
+        any_project=any_project,
+        status=status,
+        workflow=workflow,
+        all_workflows=all_workflows,
+    )
     voice.listed({"format": "sessions/1", "sessions": [], "more": more}, "sessions", rows)
     if not voice.as_json:
         _say_sessions(voice, rows, status)
@@ -111,23 +130,29 @@ def show_command(session: str, app: Request, voice: Voice) -> int:
 
 @click.command()
 @click.argument("session", required=False)
+@click.option("--for", "task", metavar="TASK", help="What the agent is about to do, in words.")
 @reading
-def prompt_command(session: str | None, app: Request, voice: Voice) -> int:
+def prompt_command(session: str | None, task: str | None, app: Request, voice: Voice) -> int:
     """Print the brief for a coding agent: what is decided, and what is still open.
 
     Without SESSION it tells of the whole project: decisions in force, conflicts, proposals and
-    open questions, in fewer than 500 tokens.
+    open questions, in fewer than 500 tokens. Decisions that concern the task come first, with
+    their reasons.
 
     \b
     Examples:
       preflights prompt
+      preflights prompt --for "add a column to the orders"
       preflights prompt last
       preflights prompt 3f9a12c4 | claude -p
     """
+    if session is not None and task is not None:
+        message = "a session has its task: give SESSION or --for"
+        raise click.UsageError(message)
     if session is None:
         from preflights_es.services.brief import brief
 
-        of_project = brief(app)
+        of_project = brief(app, task or "")
         tell_behind(app, voice)
         voice.json(of_project)
         voice.say(of_project.prompt.rstrip("\n"))

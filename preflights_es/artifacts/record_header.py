@@ -21,6 +21,14 @@ class Reference(msgspec.Struct, frozen=True, omit_defaults=True):
     """As it stands in the link, without its fragment."""
 
 
+class Said(msgspec.Struct, frozen=True):
+    """What a title states; every part is empty where it states nothing."""
+
+    category: str = ""
+    value: str = ""
+    scope: str = ""
+
+
 class RecordHeader(msgspec.Struct, frozen=True, kw_only=True):
     """What a list of records shows of one."""
 
@@ -37,6 +45,8 @@ class RecordHeader(msgspec.Struct, frozen=True, kw_only=True):
     """ISO 8601; empty where the record names no day."""
     session: str = ""
     """Of Preflights, where the record says that it is ours; a claim."""
+    said: Said = Said()
+    """By its title."""
 
 
 class ForeignRecord(RecordHeader, frozen=True, kw_only=True):

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
-from preflights_es.artifacts.record_header import RECORD_MAX, RecordHeader
+from preflights_es.artifacts.record_header import RECORD_MAX, RecordHeader, Said
 from preflights_es.artifacts.record_names import MARKDOWN, is_other_page, is_record_name
 from preflights_es.core.version import __version__
 from preflights_es.system import atomic_file
 from preflights_es.system.bounded_read import Unreadable, regular
 
-READER: Final = f"{__version__}/2"  # a new number when records are read in another way
+READER: Final = f"{__version__}/3"  # a new number when records are read in another way
 CACHE_MAX: Final = 50_000_000  # bytes
 WORDS_MAX: Final = 400  # distinct words of a record that are found, its first ones
 RACE_NS: Final = 2_000_000_000
@@ -98,12 +99,15 @@ class _Cache(msgspec.Struct, frozen=True, array_like=True):
     index: msgspec.Raw
 
 
-def records_in(folder: Path, cache: Path | None = None) -> Records:
+def records_in(
+    folder: Path, cache: Path | None = None, said: Callable[[str], Said] = lambda _: Said()
+) -> Records:
     """The records that lie directly in a folder; none where there is no such folder.
 
     Args:
         folder: as `checked_folder` found it; links in it are left out.
         cache: a file of our own, which is written when a record has changed.
+        said: what a title states; asked of records that were not kept.
     """
     kept, newest, index = _kept(cache, folder)
     rows: dict[str, _Row] = {}
@@ -113,10 +117,13 @@ def records_in(folder: Path, cache: Path | None = None) -> Records:
         row = kept.get(name)
         if row is None or row.stamp != stamp or stamp[2] + RACE_NS > newest:
             try:
-                row = _Row(stamp, *_read(name, path, stamp[0]))
+                header, words = _read(name, path, stamp[0])
             except (OSError, Unreadable) as error:
                 unread.append(Unread(name, str(error)))
                 continue
+            if header is not None and not header.session:
+                header = replace(header, said=said(header.title))
+            row = _Row(stamp, header, words)
             is_new = True
         rows[name] = row
     if is_new or len(rows) != len(kept):

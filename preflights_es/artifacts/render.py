@@ -20,7 +20,7 @@ from preflights_es.core.text import one_line, shortened, shown, shown_lines, slu
 from preflights_es.core.words import STOP_WORDS, folded
 
 TITLE_MAX: Final = 120  # characters of a heading
-BRIEF_BYTES_MAX: Final = 1_500  # about 375 tokens of English, under 500 of any script
+BRIEF_BYTES_MAX: Final = 1_200  # about 300 tokens of English, under 400 of any script
 
 # What means something wherever it stands: an underscore inside a word and a lone ampersand do not.
 _MARKUP = late_pattern(r"[\\`*\[\]<>|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
@@ -40,16 +40,20 @@ def document(template: str, record: Record) -> str:
     return _filled(_template(template), _values(record))
 
 
-def brief(record: Record) -> str:
+def brief(record: Record, in_force: str = "") -> str:
     """What a coding agent has to know before it starts, in fewer than 500 tokens.
 
     What is open and what is decided come first; the intention gets the room they leave.
+
+    Args:
+        in_force: lines of other decisions, in the room beyond `BRIEF_BYTES_MAX`.
     """
     template = _template("brief.v2")
-    values = {"context": ">", "outcome": "*", "open": "*", "more": _before_you_code(record)}
+    values = {"context": ">", "outcome": "*", "open": "*", "in_force": ""}
+    values["more"] = _before_you_code(record)
     values["standing"] = _STANDING.get(record.status, "Superseded, do not follow")
     room = BRIEF_BYTES_MAX - len(_filled(template, values).encode())
-    values["open"] = _rows([("", question) for question in record.missing], room // 4)
+    values["open"] = _rows([("", question) for question in record.missing], room // 3)
     if not record.fields and not record.missing:
         values["open"] = "* Nothing was decided: ask before you choose a technology."
     room -= len(values["open"].encode())
@@ -58,7 +62,7 @@ def brief(record: Record) -> str:
         values["standing"] = ""  # a section of which nothing is said is left out
     room -= len(values["outcome"].encode())
     values["context"] = _fitted(record.intention, room, _quoted)
-    return _filled(template, values)
+    return _filled(template, values | {"in_force": in_force.rstrip("\n")})
 
 
 def _template(name: str) -> str:

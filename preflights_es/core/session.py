@@ -128,7 +128,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     temperature: float | None = None
     """Sent by default where the model takes one and the settings say neither it nor `top_p`."""
     aside: bool = False
-    """Whether its sessions are never `last`: the program opens them, one a day or an occasion."""
+    """Whether its sessions are no decisions: they are `last` for its own commands alone, and a list
+    of sessions has them where it is asked for them."""
     looks_up: bool = False
     """Whether a session that is resumed goes on with what its services look up."""
     upcasters: dict[str, Upcaster] = {}

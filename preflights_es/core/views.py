@@ -56,6 +56,8 @@ class View(Value, frozen=True, kw_only=True):
     status: str
     """One word of the workflow's own for where it stands."""
     intention: str
+    scope: str = ""
+    """What it is for, where that is said beside the intention; empty for the whole project."""
     questions: tuple[Question, ...] = ()
     progress: float = 0.0
     """0.0 to 1.0."""

@@ -15,6 +15,7 @@ import msgspec
 
 from preflights_es.core.late_pattern import late_pattern
 
+BEGIN: Final = 3  # letters that the forms of a word share
 TERM_MAX: Final = 40  # characters of a word that count
 
 _WORD: Final = late_pattern(r"[^\W_]+")
@@ -84,3 +85,8 @@ def plain(kind: str) -> frozenset[str]:
     assert __spec__ is not None, "a module of a package"
     data = __spec__.loader.get_data(__file__.rpartition("words.")[0] + "small_words.json")  # type: ignore[union-attr]
     return frozenset(msgspec.json.decode(data, type=dict[str, str])[kind].split())
+
+
+def begins(text: str) -> frozenset[str]:
+    """How the words of a text begin; two that say the same, by their stems, begin alike."""
+    return frozenset(word[:BEGIN].replace("y", "i") for word in words(text))

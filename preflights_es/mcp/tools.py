@@ -13,7 +13,7 @@ from preflights_es.mcp.call import Call
 from preflights_es.mcp.decided import Decided, Wanted, decisions
 from preflights_es.mcp.rounds import Came, accepted, asked, mine, shown
 from preflights_es.mcp.standing import Standing, standing
-from preflights_es.mcp.tool import Arguments, Given, Nothing, Tool
+from preflights_es.mcp.tool import Arguments, Given, Tool
 from preflights_es.services import sessions
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
@@ -101,21 +101,27 @@ def _compact(value: Any) -> Any:
     return shortened(value, TEXT_MAX) if isinstance(value, str) else value
 
 
+class Task(Arguments, frozen=True):
+    """Of `brief`."""
+
+    task: str = ""
+
+
 class Brief(Given, frozen=True, kw_only=True):
     """The brief."""
 
     brief: str
 
 
-async def _brief(call: Call, _: Nothing) -> Brief:
-    return Brief(brief=await call.run(brief_of))
+async def _brief(call: Call, given: Task) -> Brief:
+    return Brief(brief=await call.run(lambda request: brief_of(request, given.task)))
 
 
-def brief_of(request: Request) -> str:
+def brief_of(request: Request, task: str = "") -> str:
     """What an agent has to know of the project, in fewer than 500 tokens."""
     from preflights_es.services.brief import brief
 
-    return brief(request).prompt
+    return brief(request, task).prompt
 
 
 async def _show(call: Call, given: Named) -> Standing:
@@ -157,7 +163,7 @@ TOOLS: Final = (
     Tool(
         name="brief",
         description="All that is in force, proposed or open, in short.",
-        takes=Nothing,
+        takes=Task,
         gives=Brief,
         run=_brief,
         reads=True,

@@ -176,8 +176,11 @@ class Documents:
                 found.add(files.hash_of(_text(workflow, session_id, due, state)))
         return found
 
-    def brief(self, handle: Handle) -> str:
+    def brief(self, handle: Handle, in_force: str = "") -> str:
         """What a coding agent has to know, as the session stands.
+
+        Args:
+            in_force: lines of other decisions.
 
         Raises:
             ErasedSession: nothing is known of it any more.
@@ -194,7 +197,7 @@ class Documents:
                 workflow=handle.workflow.name,
             )
         record = handle.workflow.record(handle.session.state)
-        return render.brief(replace(record, session_id=handle.session_id))
+        return render.brief(replace(record, session_id=handle.session_id), in_force)
 
     def numbers_used(self) -> set[int]:
         """The numbers in the names of files in the configured folders, also foreign ones."""

@@ -16,7 +16,7 @@ from preflights_es.core.errors import (
     RecordWithoutSession,
     UnknownSession,
 )
-from preflights_es.core.events import Actor, Input
+from preflights_es.core.events import Actor
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.ports import Head
 from preflights_es.runtime.runner import Handle, Runner
@@ -25,6 +25,11 @@ from preflights_es.runtime.sanitizing import name_cleaned
 RECORD: Final = late_pattern(r"adr-?0*([1-9][0-9]{0,8})", re.IGNORECASE)
 RECENT: Final = 50  # sessions looked at before all of a project are
 LAST = "last"
+
+
+def is_listed(runner: Runner, head: Head, of: str) -> bool:
+    """Whether a session is of a workflow; where none is named, of one that is not `aside`."""
+    return head.workflow == of if of else not runner.workflow_or_opaque(head.workflow).aside
 
 
 class Finder:
@@ -50,7 +55,7 @@ class Finder:
         The name of a record's file, with or without its ending, is that of a record alone.
 
         Args:
-            of: the workflow that `last` is of; any if empty.
+            of: the workflow that `last` is of; if empty, any whose sessions are not `aside`.
 
         Raises:
             UnknownSession, AmbiguousSession: none or several match.
@@ -99,30 +104,15 @@ class Finder:
         return handle.workflow.number(handle.session.state) == number
 
     @cached_property
-    def _told(self) -> Actor:
-        return self._who()
-
-    @cached_property
     def _actor(self) -> Actor:
         """As an Input records it."""
-        return replace(self._told, name=name_cleaned(self._told.name))
+        told = self._who()
+        return replace(told, name=name_cleaned(told.name))
 
     def _last(self, of: str) -> str:
-        """The newest session of this project that this actor or an agent began."""
-        runner = self._runner
+        """The newest session of the project, open or closed."""
         for head in self._newest_first():
-            workflow = runner.workflow_or_opaque(head.workflow)
-            if workflow.aside or of not in ("", head.workflow):
-                continue
-            first = runner.store.read(head.session_id)[0]
-            if first.data is None:
-                continue
-            event = runner.codec(workflow).decode(first)
-            if not isinstance(event, Input):
-                continue
-            by = event.actor.name
-            # Most names are recorded as they are told, and what cleans them is slow to import.
-            if event.actor.kind == "agent" or by == self._told.name or by == self._actor.name:
+            if is_listed(self._runner, head, of):
                 return head.session_id
         raise UnknownSession(LAST)
 

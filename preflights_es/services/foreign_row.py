@@ -21,6 +21,10 @@ class ForeignRow(Result, frozen=True):
     date: str
     """ISO 8601; empty where the record names no day."""
     tool: str
+    category: str
+    """That its title states, by the forms in which an intention states a value; else empty."""
+    value: str
+    scope: str
 
     @property
     def is_held(self) -> bool:

@@ -9,7 +9,6 @@ from typing import Final, Literal
 from msgspec.structs import replace
 
 from preflights_es.core.errors import PreflightsError, Refused
-from preflights_es.core.ports import Head
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Step
 from preflights_es.services.request import Request
@@ -58,12 +57,16 @@ class Inbox(Result, frozen=True, tag_field="format", tag="inbox/1"):
     """Session files in which a colleague went on, erased, or did otherwise."""
 
 
-def inbox(request: Request) -> Inbox:
-    """What waits for a person, or for a model; also what only session files have."""
-    found, log = _of_log(request), request.process.file_log
+def inbox(request: Request, *, deciding: bool = False) -> Inbox:
+    """What waits for a person, or for a model; also what only session files have.
+
+    Args:
+        deciding: only sessions of workflows that decide.
+    """
+    found, log = _of_log(request, deciding=deciding), request.process.file_log
     files = [file for file in (*log.files.values(), *log.others) if file.compared in APART]
     beside = request.at_files()
-    filed = _of_log(beside).waiting if beside is not None else ()
+    filed = _of_log(beside, deciding=deciding).waiting if beside is not None else ()
     new = (
         replace(one, file=file.path)
         for one in filed
@@ -73,8 +76,8 @@ def inbox(request: Request) -> Inbox:
     return replace(found, waiting=tuple(waiting), files=tuple(files))
 
 
-def _of_log(request: Request) -> Inbox:
-    found, more = _open_sessions(request)
+def _of_log(request: Request, *, deciding: bool = False) -> Inbox:
+    found, more = _open_sessions(request, deciding=deciding)
     waiting = tuple(one for session in found if (one := waiting_of(session)) is not None)
     return Inbox(project=request.process.project, waiting=waiting, more=more)
 
@@ -140,7 +143,7 @@ def _kind(session: Session) -> Kind | None:
     return "question" if session.questions else "by_hand"
 
 
-def _open_sessions(request: Request) -> tuple[list[Session], int]:
+def _open_sessions(request: Request, *, deciding: bool) -> tuple[list[Session], int]:
     """The newest sessions that are not settled, and how many older ones there are.
 
     Which are settled is read off the projection `sessions`, so that few sessions are folded.
@@ -148,7 +151,7 @@ def _open_sessions(request: Request) -> tuple[list[Session], int]:
     process = request.process
     found: list[Session] = []
     more = 0
-    for session_id in _unsettled(request):
+    for session_id in _unsettled(request, deciding=deciding):
         if len(found) == LISTED:
             more += 1
             continue
@@ -159,14 +162,11 @@ def _open_sessions(request: Request) -> tuple[list[Session], int]:
     return found, more
 
 
-def _unsettled(request: Request) -> Iterator[str]:
+def _unsettled(request: Request, *, deciding: bool) -> Iterator[str]:
     process = request.process
     for head, kept in process.projector.newest(process.project):
         status = kept["status"] if kept and kept["version"] == head.version else ""
-        if not _is_settled(head, status):
+        if status in CLOSED or (workflow := WORKFLOWS.get(head.workflow)) is None:
+            continue
+        if status not in workflow.settled and not (deciding and workflow.decided is None):
             yield head.session_id
-
-
-def _is_settled(head: Head, status: str) -> bool:
-    workflow = WORKFLOWS.get(head.workflow)
-    return workflow is None or status in (*CLOSED, *workflow.settled)

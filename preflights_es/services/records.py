@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from msgspec.structs import replace
+
 from preflights_es.artifacts import files
-from preflights_es.artifacts.record_header import RECORD_MAX, ForeignRecord, RecordHeader
+from preflights_es.artifacts.record_header import RECORD_MAX, ForeignRecord, RecordHeader, Said
 from preflights_es.artifacts.record_list import RecordIndex, Records, Unread, records_in
 from preflights_es.core.errors import RecordWithoutSession, Refused
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.foreign_row import ForeignRow
 from preflights_es.services.process import Process
 from preflights_es.services.results import Result
@@ -39,8 +43,7 @@ def foreign(process: Process, *, everything: bool = True) -> Foreign:
     Args:
         everything: also those that are not in force.
     """
-    folder = process.settings.decisions
-    found = records_in(files.checked_folder(process.settings.root, folder), _cache(process))
+    folder, found = _records(process)
     rows = (ForeignRow(**_row(folder, one)) for _, one in _others(process, found))
     return Foreign(
         rows=tuple(row for row in rows if everything or row.is_held), unread=found.unread
@@ -53,10 +56,23 @@ def with_words(process: Process) -> tuple[dict[int, ForeignRow], RecordIndex]:
     Raises:
         ArtifactOutside: the folder cannot be used.
     """
-    folder = process.settings.decisions
-    found = records_in(files.checked_folder(process.settings.root, folder), _cache(process))
+    folder, found = _records(process)
     others = _others(process, found)
     return {place: ForeignRow(**_row(folder, one)) for place, one in others}, found.index
+
+
+def _records(process: Process) -> tuple[str, Records]:
+    """The folder of records, relative to the project's root, and what lies in it."""
+    folder = process.settings.decisions
+    lies = files.checked_folder(process.settings.root, folder)
+    return folder, records_in(lies, _cache(process), _said)
+
+
+def _said(title: str) -> Said:
+    """What a title states, by the forms of the workflow whose sessions begin with a person's."""
+    name = next(name for name in WORKFLOWS.shipped if WORKFLOWS[name].written)
+    found: Said = import_module(f"preflights_es.services.{name}.titles").said(title)
+    return found
 
 
 def _others(process: Process, found: Records) -> Iterator[tuple[int, RecordHeader]]:
@@ -107,6 +123,7 @@ def _read(process: Process, name: str) -> ForeignRecord:
 
 def _shown(process: Process, path: str) -> ForeignShown:
     one = _read(process, PurePosixPath(path).name)
+    one = replace(one, said=_said(one.title))
     return ForeignShown(
         **_row(process.settings.decisions, one),
         context=one.context,
@@ -126,4 +143,7 @@ def _row(folder: str, one: RecordHeader) -> dict[str, Any]:
         "superseded_by": one.superseded_by.text if one.superseded_by else "",
         "date": one.date,
         "tool": one.tool,
+        "category": one.said.category,
+        "value": one.said.value,
+        "scope": one.said.scope,
     }

@@ -370,6 +370,8 @@ class DecisionRow(Result, frozen=True):
     kind: str
     number: int | None
     category: str
+    scope: str
+    """What it is for; empty for the whole project."""
     fields: tuple[tuple[str, str], ...]
     provenance: tuple[Provenance, ...]
     response: int | None
@@ -419,6 +421,7 @@ class DecisionRow(Result, frozen=True):
             kind=decided.kind,
             number=decided.number,
             category=decided.category,
+            scope=decided.scope or "",
             fields=decided.fields,
             provenance=tuple(map(Provenance.of, decided.origins)),
             response=decided.response,

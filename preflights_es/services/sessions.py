@@ -6,7 +6,7 @@ stands. A surface (command line, server, page, program) parses, calls one of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any, Final
@@ -29,6 +29,7 @@ from preflights_es.core.ports import Head
 from preflights_es.core.questions import WrittenQuestion
 from preflights_es.core.rationale import Reasons
 from preflights_es.core.session import STATUSES
+from preflights_es.runtime.finder import is_listed
 from preflights_es.runtime.registry import IMPORTS, WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.services.answers import Given, Pairs, addressed, asked_in, check_taken, pairs
@@ -297,14 +298,21 @@ def _erased(request: Request, handle: Handle) -> Erased:
     return Erased(at=one.recorded_at, by=event.actor, reason=event.reason)
 
 
-def sessions(request: Request, limit: int | None = None) -> Iterator[Session]:
+def sessions(
+    request: Request, limit: int | None = None, workflow: str = "", *, all_workflows: bool = False
+) -> Iterator[Session]:
     """The sessions of the project, newest first; each is read when its turn comes.
+
+    Args:
+        workflow, all_workflows: as in `rows`.
 
     Raises:
         LogDamaged, SessionFaulted: one of them cannot be read.
     """
     process = request.process
-    for head in process.store.heads(process.project, limit):
+    is_meant = _meant(request, workflow, all_workflows=all_workflows)
+    heads = _newest(process.store, process.project, limit, is_meant)
+    for head in heads:
         yield session_of(Step(process.runner.load(head.session_id), ()))
 
 
@@ -314,6 +322,8 @@ def rows(
     everything: bool = False,
     any_project: bool = False,
     status: str | None = None,
+    workflow: str = "",
+    all_workflows: bool = False,
 ) -> tuple[Iterator[SessionRow], bool]:
     """The sessions as a list, newest first, and whether older ones were left out.
 
@@ -321,30 +331,53 @@ def rows(
         everything: not the newest alone.
         any_project: of every project of the log.
         status: of one status alone.
+        workflow: of one workflow alone; else of those that decide.
+        all_workflows: of every workflow.
     """
     request.finish_pending()
     process = request.process
     project = None if any_project else process.project
-    heads = _newest(process.store, project, LISTED + 1)
+    is_meant = _meant(request, workflow, all_workflows=all_workflows)
+    heads = _newest(process.store, project, LISTED + 1, is_meant)
     are_many = len(heads) > LISTED
     more = are_many and not everything and not status
     listed: Iterable[tuple[Head, dict[str, Any] | None]]
     if are_many and not more:  # from the projection: folding every one of many would take long
         newest = process.projector.newest(project)
-        listed = ((head, row) for head, row in newest if head.workflow != IMPORTS)
+        listed = ((head, row) for head, row in newest if is_meant(head))
     else:
         listed = ((head, None) for head in heads[:LISTED])
     found = (_row(request, head, kept) for head, kept in listed)
     return (row for row in found if status in (None, row.status)), more
 
 
-def _newest(store: SqlStore, project: str | None, wanted: int) -> list[Head]:
-    """The newest sessions, without those that only say what was imported."""
+def _meant(request: Request, workflow: str, *, all_workflows: bool) -> Callable[[Head], bool]:
+    """Which sessions are listed; never those that only say what was imported.
+
+    Raises:
+        Refused: there is no such workflow.
+    """
+    runner = request.process.runner
+    if workflow and workflow not in WORKFLOWS.shipped:
+        in_log = {head.workflow for head in request.process.store.heads(None)} - {IMPORTS}
+        if workflow not in in_log:
+            known = ", ".join(sorted(in_log.union(WORKFLOWS.shipped)))
+            message = f"no workflow is called {workflow!r}: expected one of {known}"
+            raise Refused(message, code="unknown_workflow", workflow=workflow)
+    if all_workflows:
+        return lambda head: head.workflow != IMPORTS
+    return lambda head: is_listed(runner, head, workflow)
+
+
+def _newest(
+    store: SqlStore, project: str | None, wanted: int | None, is_meant: Callable[[Head], bool]
+) -> list[Head]:
+    """The newest sessions that are meant."""
     at_most = wanted
     while True:
         heads = store.heads(project, at_most)
-        found = [head for head in heads if head.workflow != IMPORTS]
-        if len(found) >= wanted or len(heads) < at_most:
+        found = [head for head in heads if is_meant(head)]
+        if wanted is None or at_most is None or len(found) >= wanted or len(heads) < at_most:
             return found[:wanted]
         at_most *= 2
 
@@ -395,8 +428,16 @@ def _standing(request: Request, session_id: str) -> tuple[str, str, float | None
 
 def prompt(request: Request, session: str) -> Prompt:
     """The brief for a coding agent: what is decided, and what is still open."""
+    from preflights_es.artifacts.project_brief import IN_FORCE, LEAST, ROOM
+    from preflights_es.artifacts.token_estimate import cost
+    from preflights_es.services.brief import beside
+
     request.finish_pending()
     at = looking(request, session)
     handle = at.sessions.load(session)
-    text = at.process.documents.brief(handle)
+    documents, view = at.process.documents, handle.view
+    text = documents.brief(handle)
+    room = max(ROOM - cost(f"{text}\n## {IN_FORCE}\n\n"), LEAST)
+    if lines := beside(request, handle.session_id, f"{view.intention} {view.scope}", room):
+        text = documents.brief(handle, lines)
     return Prompt(session_id=handle.session_id, prompt=text)

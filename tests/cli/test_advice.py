@@ -77,9 +77,8 @@ def test_an_error_is_json_on_the_last_line_of_stderr(house: Project) -> None:
     done = house.call("show", "ffffffff", "--json")
     words, shape = done.err.splitlines()
     assert (done.code, done.out) == (1, "")
-    message = (
-        "no session matches 'ffffffff': `preflights sessions --all` lists those of this project"
-    )
+    listed = "`preflights sessions --all-workflows` lists those of this project"
+    message = f"no session matches 'ffffffff': {listed}"
     assert words == f"preflights: {message}"
     assert json.loads(shape) == {
         "format": "error/1",

@@ -172,7 +172,7 @@ def test_it_leaves_and_comes_back(house: House, tmp_path: Path) -> None:
 def test_a_workflow_that_is_not_here_stops_no_other_session(house: House) -> None:
     id_, toys = begun(house), WORKFLOWS["toy"]
     house.call("note", "milk")
-    known = house.call("sessions", "--json").json["sessions"]
+    known = house.call("sessions", "--all-workflows", "--json").json["sessions"]
     (note,) = (one["session_id"] for one in known if one["session_id"] != id_)
     del WORKFLOWS["toy"]
     try:

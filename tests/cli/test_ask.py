@@ -52,7 +52,7 @@ def test_rows_are_of_this_project_unless_all_are_wanted(asked: Project) -> None:
 def test_a_query_is_run_later_as_it_stands(asked: Project) -> None:
     found = answer(asked, "how many sessions today?")
     asked.call("start", "Add search", "--no-input")
-    begun = asked.call("show", "last", "--json").json["session_id"]
+    begun = asked.call("show", asked.newest(), "--json").json["session_id"]
     for typed in (found["session_id"], "last"):
         later = answer(asked, "--session", typed, "--run")
         assert later["result"]["rows"] == [[4]]

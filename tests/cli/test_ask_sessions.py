@@ -63,7 +63,7 @@ def test_the_log_shows_a_question_in_a_few_lines_and_not_the_whole_catalogue(
     house: Project,
 ) -> None:
     house.call("ask", "how many sessions?")
-    told = house.call("log", "last").out
+    told = house.call("log", house.newest()).out
     assert "text='how many sessions?'" in told
     assert len(told.splitlines()) < 50, told
 
@@ -113,7 +113,7 @@ def test_the_smoke_test_of_the_seed(house: Project, shop: Path, provider: str) -
     assert [one["role"] for one in said] == ["user", "assistant"] * 2 + ["user"]
     assert "Ads Gross Rev" in str(said[2])
     assert not {"output_config", "response_format"} & set(bodies[0]), "words are allowed"
-    assert house.call("replay", "last").code == 0
+    assert house.call("replay", house.newest()).code == 0
     assert house.show()["sql"].startswith("SELECT\n  SUM(a)")
 
 
@@ -246,7 +246,7 @@ def test_an_agent_with_a_log_records_the_conversation(house: Project, shop: Path
         agent.start("what?")
         assert (len(agent.messages), agent.session_id != first) == (3, True)
     with preflights_es.open(house.folder, database=str(house.log)) as log:
-        found = [one for one in log.sessions() if one.session_id == first]
+        found = [one for one in log.sessions(workflow="metrics") if one.session_id == first]
         assert [one.status for one in found] == ["done"]
 
 

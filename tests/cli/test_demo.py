@@ -59,7 +59,7 @@ def test_an_agent_asks_through_the_server_and_its_hooks_bring_the_decision_back(
         ("agent: I write", "ask: ADR-0001 of"),
         (
             "agent: a session begins (compact)",
-            "In force, do not reconsider: * Database: Type: Postgr",
+            "In force, do not reconsider: Database: PostgreSQL (ADR-1)",
         ),
         ("$ preflights why", "accepted   by Ada Lovelace"),
     ):

@@ -8,7 +8,9 @@ How to write a block so that it is tested:
   terminal, where its questions are answered with 1 and the proposal is accepted.
 * ```console: `$ command` (`# exit N` as above), then all that it prints, stdout and stderr. `...`
   stands for any text, on a line of its own for any lines. Ids, hashes, dates, times and ages may be
-  any, and so may the number of blanks. Where a line begins with `[a]ccept` or asks `[y/N]`, the
+  any, and so may the number of blanks. A short id in a
+  command is the one that was printed where the page showed it last. Where a line begins with
+  `[a]ccept` or asks `[y/N]`, the
   command runs at a terminal, and what follows a prompt (`> 1`, `In your own words: x`,
   `[l]eave? a`, `[y/N]: y`) is typed.
 * ```python: run in their order, one namespace a page, in a folder with a `session.jsonl`;
@@ -82,13 +84,15 @@ _ANY = (
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "ID"),
     (re.compile(r"\b[0-9a-f]{64}\b"), "HASH"),
     (re.compile(r"\b[0-9a-f]{12}\b"), "UID"),
-    (re.compile(r"\b[0-9a-f]{8}\b"), "SHORT"),
     (re.compile(r"\b\d{4}-\d\d-\d\d\b"), "DATE"),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "TIME"),
-    (re.compile(r"\b\d+[smhd]\b"), "AGE"),
+    (re.compile(r"\b\d{1,6}[smhd]\b"), "AGE"),
     (re.compile(r" +"), " "),
     (re.compile(r"─+"), "─"),
 )
+
+
+_SHORT = re.compile(r"\b[0-9a-f]{8}\b")
 
 
 class Block(NamedTuple):
@@ -140,6 +144,7 @@ def shop(tmp_path: Path, home: Path) -> Project:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_commands_of_a_page_do_what_it_says(shop: Project, page: str) -> None:
+    ids: dict[str, str] = {}
     for block in blocks(page):
         where = f"{page}, line {block.line}"
         match block.language:
@@ -148,7 +153,7 @@ def test_the_commands_of_a_page_do_what_it_says(shop: Project, page: str) -> Non
                     _run_line(shop, line, where)
             case "console":
                 for one in shown(block):
-                    _check_shown(shop, one, where)
+                    _check_shown(shop, one, where, ids)
             case "toml":
                 _settings_file(shop, block.text).write_text(block.text)
                 done = shop.call("admin", "db", "upgrade")
@@ -207,17 +212,25 @@ def _conversed(shop: Project, command: str, where: str) -> None:
         assert t.code() == 0, where
 
 
-def _check_shown(shop: Project, one: Shown, where: str) -> None:
+def _check_shown(shop: Project, one: Shown, where: str, ids: dict[str, str]) -> None:
+    """Run what is shown.
+
+    Args:
+        ids: by a short id of the page, the one that was printed in its place; added to.
+    """
+    command = _SHORT.sub(lambda found: ids.get(found[0], found[0]), one.command)
     if "\n[a]ccept" in one.printed or "[y/N]: " in one.printed:
         prompts = filter(None, map(_PROMPT.match, one.printed.splitlines()))
-        code, printed = _typed(shop, one.command, [(found[1], found[2]) for found in prompts])
+        code, printed = _typed(shop, command, [(found[1], found[2]) for found in prompts])
     else:
-        done = _ran(shop, one.command)
+        done = _ran(shop, command)
         code, printed = done.code, done.err + done.out
     assert code == one.code, (where, one.command, printed)
     wanted, got = _comparable(one.printed, shop), _comparable(printed, shop)
-    if not _pattern(wanted).fullmatch(got):
+    found = _pattern(wanted).fullmatch(got)
+    if found is None:
         pytest.fail(f"{where}: {one.command}\n{got}\n--- shown is:\n{wanted}", pytrace=False)
+    ids.update(zip(_SHORT.findall(wanted), found.groups(), strict=True))
 
 
 def _typed(shop: Project, command: str, inputs: list[tuple[str, str]]) -> tuple[int, str]:
@@ -248,7 +261,8 @@ def _pattern(wanted: str) -> re.Pattern[str]:
         if line.strip() == "...":
             lines.append(r"(?:.*\n)*?")
         else:
-            lines.append(".*".join(map(re.escape, line.split("..."))) + r"\n")
+            text = ".*".join(map(re.escape, line.split("...")))
+            lines.append(_SHORT.sub("([0-9a-f]{8})", text) + r"\n")
     return re.compile("".join(lines))
 
 
@@ -446,7 +460,7 @@ def test_the_fields_of_the_audit_are_those_that_are_documented(shop: Project) ->
 
 def test_the_fields_of_a_note_are_those_that_are_documented(shop: Project) -> None:
     asking = shop.call("note", "Arzt, urgent: 30 min mow the lawn", "--json").json
-    refused = shop.call("answer", "last", " ", "--json").json
+    refused = shop.call("answer", shop.newest(), " ", "--json").json
     task = ("--minutes", "5", "--due", "2027-01-31", "--energy", "admin")
     filed = [
         shop.call("note", "add", *words, "--note", "last", "--json").json
@@ -493,7 +507,7 @@ def test_the_fields_of_a_day_are_those_that_are_documented(shop: Project) -> Non
 def test_the_fields_of_a_plan_are_those_that_are_documented(shop: Project) -> None:
     documented_plans(shop, requirements="# Shop\n")
     asking = shop.call("plan", "project", "--json").json
-    refused = shop.call("answer", "last", " ", "--json").json
+    refused = shop.call("answer", shop.newest(), " ", "--json").json
     documented_plans(shop)
     approved(shop, "project", "architecture", "scaffold", "tests")
     for one in json.loads(shop.events()[0]["data"]["plans"][2]["payload"])["files"]:

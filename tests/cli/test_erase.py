@@ -124,11 +124,11 @@ def test_a_replay_says_that_there_is_nothing_to_replay(house: Project) -> None:
     assert house.call("replay", gone, "--json").json["sessions"][0]["status"] == "erased"
 
 
-def test_its_number_stays_taken_and_last_is_another(house: Project) -> None:
-    first = house.started_session()
+def test_its_number_stays_taken_and_it_is_last_still(house: Project) -> None:
+    house.started_session()
     session_id = house.decided("Add login")["session_id"]
     erased(house, session_id)
-    assert house.show()["session_id"] == first
+    assert house.show("last")["session_id"] == session_id
     (house.folder / "docs/decisions/0001-use-oauth-for-authentication.md").unlink()
     assert house.decided("Add SSO")["number"] == 2
 

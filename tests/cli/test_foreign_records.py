@@ -10,6 +10,7 @@ import pytest
 import preflights_es
 from preflights_es.core.errors import RecordWithoutSession
 from tests.cli.program import Project
+from tests.cli.test_sessions import in_force
 
 NYGARD: Final = """# {n}. {title}
 
@@ -57,32 +58,40 @@ def test_records_in_force_are_listed_beside_decisions(house: Project) -> None:
         "superseded_by": "",
         "date": "2020-03-04",
         "tool": "nygard",
+        "category": "Database",
+        "value": "PostgreSQL",
+        "scope": "",
     }
     assert len(shape["decisions"]) == 1
     assert "superseded by 9. X" in house.call("decisions", "--all").out
 
 
-def test_the_brief_quotes_records_in_force_and_superseded_ones(house: Project) -> None:
-    assert house.call("prompt", "--json").json["foreign"] == []
+def test_the_brief_knows_records_in_force_as_it_knows_decisions(house: Project) -> None:
     filed(house)
     filed(house, "docs/decisions/0008-old.md", n="8", status="Superseded by [9. X](0009-x.md)")
     filed(house, "docs/decisions/0009-no.md", n="9", title="# Do _this_", status="Rejected")
-    said = house.call("prompt").out
-    assert f'* "Use PostgreSQL" (accepted, 2020-03-04, {PATH})' in said
-    assert "(superseded by 9. X, 2020-03-04, docs/decisions/0008-old.md)" in said
-    assert "0009-no.md" not in said
-    assert "Nothing: ask" not in said
-    shape = house.call("prompt", "--json").json
-    assert [row["number"] for row in shape["foreign"]] == [7, 8]
-    for number in range(10, 60):
-        filed(house, f"docs/decisions/00{number}-x.md", n=str(number))
+    filed(house, "docs/decisions/0010-x.md", n="10", title="Move the *orders* to MySQL")
+    filed(house, "docs/decisions/0011-x.md", n="11", title="Use Redis for user sessions")
+    filed(house, "docs/decisions/caching.md", n="12", title="Use Valkey for prices")
     house.decided()
+    assert in_force(house.call("prompt").out) == [
+        "Authentication: OAuth (ADR-12)",
+        "Prices: Valkey (docs/decisions/caching.md)",
+        "User sessions: Redis (ADR-11)",
+        "Move the orders to MySQL (docs/decisions/0010-x.md)",
+        "Database: PostgreSQL (ADR-7)",
+    ]
+    shape = house.call("prompt", "--for", "the price list and user sessions", "--json").json
+    near = [row["name"] for row in shape["decisions"][: shape["near"]]]
+    assert near == ["docs/decisions/caching.md", "ADR-11"]
+    assert [row["tool"] for row in shape["decisions"]].count("nygard") == 4
+    for number in range(20, 99):
+        filed(house, f"docs/decisions/00{number}-x.md", n=str(number))
     shape = house.call("prompt", "--json").json
-    assert len(shape["decisions"]) == 1
-    assert len(shape["foreign"]) + shape["left_out"]["foreign"] == 52
-    assert (
-        f"and {shape['left_out']['foreign']} more: `preflights decisions --all`" in shape["prompt"]
-    )
+    assert len(shape["decisions"]) + shape["left_out"]["decisions"] == 5 + 79
+    assert f"\nand {shape['left_out']['decisions']} more: preflights decisions" in shape["prompt"]
+    listed = house.call("decisions", "--json").json
+    assert len(listed["decisions"]) + len(listed["foreign"]) == 5 + 79
 
 
 def test_a_program_gets_the_records_that_the_command_lists(house: Project) -> None:

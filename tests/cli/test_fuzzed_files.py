@@ -171,7 +171,9 @@ def taken(content: bytes, before: Streams, after: Streams) -> Streams:
 
 def read(case: Case, streams: Streams) -> None:
     """Every reader bears what was taken, and leaves it as it is."""
-    listed = case.call("sessions", "--any-project", "--json", codes=(0,)).json["sessions"]
+    listed = case.call("sessions", "--any-project", "--all-workflows", "--json", codes=(0,)).json[
+        "sessions"
+    ]
     assert {one["session_id"] for one in listed} == streams.keys()
     for key in case.rng.sample(sorted(streams), min(READ_MAX, len(streams))):
         case.call("replay", key, codes=(0, 1, 4, 5))

@@ -218,7 +218,7 @@ def test_no_surroundings_keep_a_note_from_being_taken(house: Project) -> None:
 
 def test_the_question_is_answered_by_its_value_alone(house: Project) -> None:
     taken(house, "Arzt, Milch kaufen")
-    done = house.call("answer", "last", "14 Uhr", "--json")
+    done = house.call("answer", house.newest(), "14 Uhr", "--json")
     assert done.code == 0
     assert done.json["question"] is None
     assert done.json["items"][0]["start_time"] == "14:00"
@@ -235,7 +235,7 @@ def test_the_question_is_answered_by_its_value_alone(house: Project) -> None:
 )
 def test_an_answer_that_is_none_says_why(house: Project, words: tuple[str, ...], told: str) -> None:
     taken(house, "Arzt")
-    done = house.call("answer", "last", *words)
+    done = house.call("answer", house.newest(), *words)
     assert done.code == 1
     assert told in done.err
     assert house.show()["status"] == "needs_answers"
@@ -243,10 +243,10 @@ def test_an_answer_that_is_none_says_why(house: Project, words: tuple[str, ...],
 
 def test_what_is_answered_is_not_answered_again(house: Project) -> None:
     taken(house, "Arzt")
-    house.call("answer", "last", "14")
-    assert "is answered already" in house.call("answer", "last", "start_time=15").err
-    assert "'x' is no question of this note" in house.call("answer", "last", "x=15").err
-    assert "no question is open" in house.call("answer", "last", "15").err
+    house.call("answer", house.newest(), "14")
+    assert "is answered already" in house.call("answer", house.newest(), "start_time=15").err
+    assert "'x' is no question of this note" in house.call("answer", house.newest(), "x=15").err
+    assert "no question is open" in house.call("answer", house.newest(), "15").err
 
 
 def test_at_a_terminal_the_question_is_asked_and_answered(house: Project) -> None:
@@ -304,15 +304,15 @@ def test_a_strict_note_waits_for_a_model(house: Project) -> None:
     done = house.call("note", "Milch", *FAILING, "--strict")
     assert done.code == 5
     assert "resume asks it again" in done.err
-    assert house.call("resume", "last").code == 5
-    done = house.call("resume", "last", "--provider", "mock", "--json")
+    assert house.call("resume", house.newest()).code == 5
+    done = house.call("resume", house.newest(), "--provider", "mock", "--json")
     assert (done.code, titles(done.json)) == (0, ["Milch"])
-    assert house.call("replay", "last").code == 0
+    assert house.call("replay", house.newest()).code == 0
 
 
 def test_another_model_may_read_what_one_could_not(house: Project) -> None:
     house.call("note", "Milch", *FAILING)
-    done = house.call("resume", "last", "--provider", "mock", "--json")
+    done = house.call("resume", house.newest(), "--provider", "mock", "--json")
     assert (done.code, titles(done.json), done.json["warnings"]) == (0, ["Milch"], [])
 
 
@@ -453,7 +453,7 @@ def test_lists_are_of_this_project_and_of_what_was_not_given_up(house: Project) 
     taken(house, "Milch, Meeting 14 Uhr, Idee: Podcast")
     taken(house, "Brot")
     assert titles(house.call("note", "tasks", "--json").json) == ["Milch", "Brot"]
-    house.call("abandon", "last")
+    house.call("abandon", house.newest())
     assert titles(house.call("note", "tasks", "--json").json) == ["Milch"]
     assert titles(house.call("note", "events", "--json").json) == ["Meeting"]
     assert titles(house.call("note", "ideas", "--json").json) == ["Podcast"]
@@ -471,10 +471,10 @@ def test_lists_are_of_this_project_and_of_what_was_not_given_up(house: Project) 
 def test_a_note_is_shown_logged_replayed_and_moved_like_any_session(house: Project) -> None:
     id_ = taken(house)["session_id"]
     before = house.show()
-    assert "Email an Chef" in house.call("show").out
-    assert "items_extracted" in house.call("log").out
-    assert "identical" in house.call("replay", "last").out
-    exported = house.call("admin", "export", "last").out.encode()
+    assert "Email an Chef" in house.call("show", house.newest()).out
+    assert "items_extracted" in house.call("log", house.newest()).out
+    assert "identical" in house.call("replay", house.newest()).out
+    exported = house.call("admin", "export", house.newest()).out.encode()
     other = house.folder / "other.db"
     assert house.call("admin", "import", "-", "--db", str(other), stdin=exported).code == 0
     moved = house.call("show", id_, "--db", str(other), "--json").json
@@ -484,10 +484,10 @@ def test_a_note_is_shown_logged_replayed_and_moved_like_any_session(house: Proje
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        (("accept", "last", "--by", "Ada"), "workflow extraction: it proposes nothing to accept"),
-        (("prompt", "last"), "no brief for agents"),
-        (("admin", "render", "last"), "write no documents"),
-        (("revise", "last", "start_time=9"), "its answers cannot be changed"),
+        (("accept", "NOTE", "--by", "Ada"), "workflow extraction: it proposes nothing to accept"),
+        (("prompt", "NOTE"), "no brief for agents"),
+        (("admin", "render", "NOTE"), "write no documents"),
+        (("revise", "NOTE", "start_time=9"), "its answers cannot be changed"),
     ],
 )
 def test_what_is_not_for_notes_is_refused_clearly(
@@ -495,17 +495,17 @@ def test_what_is_not_for_notes_is_refused_clearly(
 ) -> None:
     taken(house)
     before = house.show()
-    done = house.call(*command)
+    done = house.call(*(before["session_id"] if word == "NOTE" else word for word in command))
     assert (done.code, told in done.err) == (1, True), done
     assert house.show() == before
 
 
 def test_a_note_that_was_given_up_takes_nothing_any_more(house: Project) -> None:
     taken(house, "Arzt, Milch")
-    assert house.call("abandon", "last", "--reason", "not mine").code == 0
+    assert house.call("abandon", house.newest(), "--reason", "not mine").code == 0
     found = house.show()
     assert (found["status"], found["question"], found["questions"]) == ("abandoned", None, [])
-    assert ", abandoned" in house.call("show").out
+    assert ", abandoned" in house.call("show", house.newest()).out
     for command in (("task", "done", "last.2"), ("note", "add", "task", "x", "--note", "last")):
         done = house.call(*command)
         assert (done.code, "was abandoned" in done.err) == (1, True)
@@ -527,7 +527,7 @@ def test_titles_are_shown_as_they_are_and_do_nothing(house: Project) -> None:
     for title in evil:
         assert house.call("note", "add", "task", title).code == 0
         assert house.call("note", f"{title}, Arzt").code in (0, 3)
-    for command in ("note tasks", "note events", "note list", "sessions", "show", "log"):
+    for command in ("note tasks", "note events", "note list", "sessions --all-workflows"):
         done = house.call(*command.split())
         assert done.code == 0
         assert done.is_safe(), command
@@ -586,7 +586,7 @@ def test_secrets_are_taken_out_of_notes_titles_and_fields(house: Project) -> Non
     house.call("note", "add", "idea", f"ask {mail}", "--content", f"password: {password}")
     house.call("note", "add", "task", "x", "--due", f"password: {password}", "--note", "last")
     house.call("note", "Arzt")
-    house.call("answer", "last", f"14 Uhr, password: {password}")
+    house.call("answer", house.newest(), f"14 Uhr, password: {password}")
     recorded = house.recorded()
     for secret in SECRETS:
         assert secret.encode() not in recorded, secret

@@ -73,7 +73,7 @@ def test_an_approved_artifact_lies_as_its_envelope_with_its_session_beside_it(
 ) -> None:
     plan = accepted(shop)
     content = plan_file(shop, plan).read_text()
-    assert content == shop.call("admin", "render", "last", "--stdout").out
+    assert content == shop.call("admin", "render", shop.newest(), "--stdout").out
     assert content.count("\n") == 1
     envelope = json.loads(content)
     assert [*envelope] == [
@@ -81,7 +81,7 @@ def test_an_approved_artifact_lies_as_its_envelope_with_its_session_beside_it(
         *("depends_on", "payload"),
     ]
     assert (envelope["status"], envelope["payload"]) == ("approved", plan["artifact"]["payload"])
-    assert session_file(shop, plan).read_text() == shop.call("admin", "export", "last").out
+    assert session_file(shop, plan).read_text() == shop.call("admin", "export", shop.newest()).out
 
 
 def test_where_sessions_are_kept_is_said_once(shop: Project) -> None:
@@ -127,14 +127,14 @@ def test_a_file_that_a_person_edited_stays_and_is_named(shop: Project) -> None:
     file.write_text("{}")
     assert states(shop) == {id_: "edited"}
     assert "approved, file edited" in " ".join(shop.call("artifacts").out.split())
-    assert shop.call("admin", "render", "last", "--check").code == 1
-    done = shop.call("admin", "render", "last")
+    assert shop.call("admin", "render", shop.newest(), "--check").code == 1
+    done = shop.call("admin", "render", shop.newest())
     assert f"The document was edited: the rebuilt text lies in {PLANS}/{file.name}.new" in done.out
     assert (file.read_text(), states(shop)) == ("{}", {id_: "edited"})
     file.unlink()
     assert states(shop) == {id_: "missing"}
     assert in_force_of(shop) == [id_], "what the log says is in force"
-    assert shop.call("admin", "render", "last").code == 0
+    assert shop.call("admin", "render", shop.newest()).code == 0
     assert states(shop) == {id_: "same"}
 
 
@@ -256,7 +256,7 @@ def test_a_kill_between_approval_file_session_and_log_loses_nothing(shop: Projec
         kill = ("python", "-m", "tests.cli.killing", str(n))
         done = shop.run("accept", session_id, "--by", "Ada", program=kill, env=env)
         assert shop.call("sessions").code == 0  # finishes what is open
-        listed = shop.call("sessions", "--json", "--all").json["sessions"]
+        listed = shop.call("sessions", "--json", "--all", "--workflow", "compiler").json["sessions"]
         filed = [one for one in listed if one["status"] in ("accepted", "superseded")]
         assert sum(one["status"] == "accepted" for one in filed) == bool(filed)
         for one in filed if done.code == 0 else filed[:2]:  # this one, and what it supersedes
@@ -331,7 +331,7 @@ def test_a_session_that_takes_the_place_of_an_erased_one_names_it(shop: Project)
 
 def test_a_reason_repeats_no_document_and_may_name_the_pass(shop: Project, plan: Any) -> None:
     accepted(shop, "architecture")
-    words = ("admin", "erase", "last", "--dry-run", "--reason")
+    words = ("admin", "erase", shop.newest(), "--dry-run", "--reason")
     assert shop.call(*words, "The approved project is over, see ProjectPlan").code == 0
     erasing = ("admin", "erase", plan["session_id"], "--dry-run", "--reason")
     done = shop.call(*erasing, "they said: a customer pays an invoice")

@@ -80,7 +80,7 @@ def test_the_json_of_every_command_is_what_is_documented(house: Project) -> None
     draft = house.call("plan", "architecture", "--allow-stale", "--json").json["artifact"]["id"]
     assert house.call("approve", draft, "--by", "Ada", "--allow-stale").code == 0
     recalled = house.call("recall", "SSO", "--json").json["session_id"]
-    whys += [house.call("why", session, "--json") for session in (project, "last", recalled)]
+    whys += [house.call("why", session, "--json") for session in (project, draft, recalled)]
     check("why/1", *(done.json for done in whys))
     check("usage/1", house.call("usage", "--json").json)
     check("trail/1", *trail(house), opaque="data")

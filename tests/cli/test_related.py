@@ -92,7 +92,7 @@ def test_both_stay_for_a_reason_that_both_records_show(house: Project, say: Say)
     assert f"  beside     {old['uid'][-8:]}, " in say("why", "ADR-0002", "Type").out
     brief = say("prompt", "--json").json
     assert brief["conflicts"] == [], "a person kept both on purpose"
-    assert f"Beside ADR-0001: {WHY}" in brief["prompt"]
+    assert f"Beside ADR-1: {WHY}" in say("prompt", "--for", "Move the database").out
     for id_ in ("ADR-0001", "ADR-0002"):
         assert say("replay", id_).code == 0
     assert say("audit", "verify").code == 0
@@ -137,7 +137,7 @@ def test_several_are_superseded_at_once(house: Project, say: Say) -> None:
     assert f" is kept beside {old} Use PostgreSQL for the database: {WHY}\n" in told
     links = (" supersedes ", " is superseded by ", " is kept beside ")
     assert [told.count(link) for link in links] == [2, 0, 1], "each link once"
-    assert "Not: PostgreSQL, MySQL" in say("prompt").out
+    assert "Not: PostgreSQL, MySQL" in say("prompt", "--for", "the database").out
     assert say("audit", "verify").code == 0
 
 

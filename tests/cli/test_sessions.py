@@ -7,7 +7,12 @@ import sqlite3
 
 import pytest
 
+import preflights_es
+from preflights_es.core.errors import Refused
+from preflights_es.services.clarification.clarifications import clarifications_of
+from preflights_es.services.filing import filed
 from preflights_es.store.memory import MATCHES_MAX
+from tests.artifacts.reading import section
 from tests.cli.program import Project
 
 BRIEF_BYTES_MAX = 1_500  # under 500 tokens of any script: a token has three bytes or more
@@ -61,20 +66,53 @@ def test_sessions_and_last_stay_within_the_project(house: Project) -> None:
     assert house.call("show", mine, env=other).code == 0, "an id names it anywhere"
 
 
-def test_last_is_the_newest_that_this_person_began(house: Project) -> None:
-    mine = house.started_session("Mine")
-    eve = {"PREFLIGHTS_ACTOR": "Eve"}
-    theirs = house.call("start", "Theirs", "--json", env=eve).json["session_id"]
-    assert house.show("last")["session_id"] == mine
-    assert house.call("show", "--json", env=eve).json["session_id"] == theirs
-
-
-def test_last_is_also_what_an_agent_began(house: Project) -> None:
+@pytest.mark.parametrize("env", [{"PREFLIGHTS_ACTOR": "Eve"}, {"CLAUDECODE": "1"}])
+def test_last_is_the_newest_of_the_project_and_not_only_ones_own(
+    house: Project, env: dict[str, str]
+) -> None:
     house.started_session("Mine")
-    agents = house.call("start", "Add login", "--json", env={"CLAUDECODE": "1"}).json
-    assert house.show("last")["session_id"] == agents["session_id"]
+    theirs = house.call("start", "Add login", "--json", env=env).json["session_id"]
+    assert house.show("last")["session_id"] == theirs
     mine = house.started_session("Mine again")
     assert house.show("last")["session_id"] == mine
+    assert house.call("show", "--json", env=env).json["session_id"] == mine
+
+
+@pytest.mark.parametrize("ends", [("abandon",), ("admin", "erase", "--yes")])
+def test_last_may_be_closed(house: Project, ends: tuple[str, ...]) -> None:
+    house.decided()
+    id_ = house.started_session()
+    assert house.call(*ends, id_).code == 0
+    assert house.show("last")["session_id"] == id_
+
+
+def test_last_is_never_a_note_a_recall_or_a_plan_and_a_list_has_none(house: Project) -> None:
+    assert house.call("note", "milk").code == 0
+    assert "no session matches 'last'" in house.call("show").err
+    id_ = house.decided()["session_id"]
+    assert house.call("note", "bread").code == 0
+    assert house.call("recall", "login").code == 0
+    assert house.show("last")["session_id"] == id_
+    (row,) = house.call("sessions", "--json").json["sessions"]
+    assert (row["session_id"], row["workflow"]) == (id_, "clarification")
+    notes = house.call("sessions", "--workflow", "extraction", "--json").json["sessions"]
+    assert [one["intention"] for one in notes] == ["bread", "milk"]
+    every = house.call("sessions", "--all-workflows", "--json").json["sessions"]
+    workflows = ["recall", "extraction", "clarification", "extraction"]
+    assert [one["workflow"] for one in every] == workflows
+    with preflights_es.open(house.folder) as log:
+        assert [one.session_id for one in log.sessions()] == [id_]
+        assert len(log.sessions(1, workflow="extraction")) == 1
+        assert len(log.sessions(all_workflows=True)) == 4
+        with pytest.raises(Refused, match="no workflow is called 'notes'"):
+            log.sessions(workflow="notes")
+
+
+def test_a_workflow_that_is_none_is_named_and_two_choices_are_refused(house: Project) -> None:
+    done = house.call("sessions", "--workflow", "notes")
+    assert done.code == 1
+    assert "no workflow is called 'notes': expected one of clarification, compiler," in done.err
+    assert house.call("sessions", "--workflow", "recall", "--all-workflows").code == 2
 
 
 def test_a_session_is_named_by_any_part_that_names_it_alone(house: Project) -> None:
@@ -150,9 +188,8 @@ def test_the_brief_of_the_project_tells_what_is_in_force_and_what_is_not(house: 
     first = chosen("MySQL", "--accept", "--by", "Ada")
     house.decided_apart("Use PostgreSQL", "change_category=Database", "db_type=PostgreSQL")
     brief = house.call("prompt").out
-    assert "* Database: Type: PostgreSQL (20" in brief
-    assert "docs/decisions/0002-use-postgresql-for-the-database.md)" in brief
-    assert "* Database: Type is PostgreSQL (ADR-0002), MySQL (ADR-0001)" in brief
+    assert "\nDatabase: PostgreSQL (ADR-2)\nDatabase: MySQL (ADR-1)\n" in brief
+    assert "\nDatabase: Type is PostgreSQL (ADR-2), MySQL (ADR-1)\n" in brief
     kept = ("--keep", "ADR-0002=Reports need it")
     chosen("MongoDB", "--accept", "--by", "Ada", "--supersedes", first, *kept)
     chosen("SQLite")
@@ -160,12 +197,75 @@ def test_the_brief_of_the_project_tells_what_is_in_force_and_what_is_not(house: 
     assert found["format"] == "brief/1"
     assert [one["excludes"] for one in found["decisions"]] == [["MySQL"], []]
     assert [one["fields"] for one in found["proposed"]] == [[["Type", "SQLite"]]]
-    lists = ("decisions", "foreign", "conflicts", "proposed", "open")
+    lists = ("decisions", "conflicts", "proposed", "open")
     assert found["left_out"] == dict.fromkeys(lists, 0)
     assert found["prompt"].strip() == house.call("prompt").out.strip()
     superseded = house.call("prompt", first).out
     assert "## Superseded, do not follow" in superseded
     assert "This decision was superseded by ADR-0003: ask for the newer one." in superseded
+
+
+def for_scope(house: Project, value: str, scope: str, *more: str) -> None:
+    words = ("--answer", "change_category=Database", "--answer", f"db_type={value}")
+    done = house.call("start", "Store it", *words, "--scope", scope, "--accept", "--by", "A", *more)
+    assert done.code == 0, done
+
+
+def test_the_brief_of_a_task_begins_with_what_concerns_it(house: Project) -> None:
+    for_scope(house, "PostgreSQL", "orders", "--because", "joins matter")
+    for_scope(house, "Redis", "user sessions")
+    for_scope(house, "MongoDB", "carts")
+    rest = ["Carts: MongoDB (ADR-3)", "User sessions: Redis (ADR-2)", "Orders: PostgreSQL (ADR-1)"]
+    assert in_force(house.call("prompt").out) == rest
+    done = house.call("prompt", "--for", "Add a column to the table of each order")
+    first = "Orders: PostgreSQL (ADR-1). Because: joins matter"
+    assert in_force(done.out) == [first, *rest[:2]]
+    shape = house.call("prompt", "--for", "expire sessions of a user", "--json").json
+    assert (shape["near"], shape["decisions"][0]["scope"]) == (1, "user sessions")
+    topic = house.call("prompt", "--for", "back up the databases and the carts", "--json").json
+    assert (topic["near"], topic["decisions"][0]["scope"]) == (3, "carts")
+    assert house.call("prompt", "--for", "Paint the shed", "--json").json["near"] == 0
+    assert house.call("prompt", "last", "--for", "orders").code == 2
+    with preflights_es.open(house.folder) as log:
+        assert in_force(log.brief("a column of orders").prompt)[0] == first
+
+
+def test_the_brief_of_a_session_names_the_decisions_that_touch_it(house: Project) -> None:
+    for_scope(house, "PostgreSQL", "orders", "--because", "joins matter")
+    for_scope(house, "Redis", "user sessions")
+    house.call("start", "Archive old orders", "--no-input")
+    said = house.call("prompt", "last").out
+    assert said.startswith("# Task\n\n> Archive old orders\n")
+    assert in_force(said) == [
+        "Orders: PostgreSQL (ADR-1). Because: joins matter",
+        "User sessions: Redis (ADR-2)",
+    ]
+    own = house.call("prompt", "ADR-1").out
+    assert in_force(own) == ["User sessions: Redis (ADR-2)"], "its own is told above"
+
+
+def test_scopes_are_no_conflict_and_questions_of_other_workflows_are_not_told(
+    house: Project,
+) -> None:
+    for_scope(house, "PostgreSQL", "orders")
+    for_scope(house, "MongoDB", "carts")
+    assert house.call("note", "--language", "de", "Arzt").code == 3
+    found = house.call("prompt", "--json").json
+    assert (found["conflicts"], found["open"]) == ([], [])
+    with preflights_es.open(house.folder) as log:
+        request = log.request(actor="Ada", kind="user")
+        answers = ("change_category=Database", "db_type=MySQL")
+        words = [word for answer in answers for word in ("--answer", answer)]
+        id_ = house.call("start", "x", *words, "--scope", "the order", "--json").json["session_id"]
+        filed(request, clarifications_of(request).accept(id_))
+    (clash,) = house.call("prompt", "--json").json["conflicts"]
+    assert [value for value, _ in clash["values"]] == ["MySQL", "PostgreSQL"]
+    assert "\nThe order: Type is MySQL (ADR-3), PostgreSQL (ADR-1)\n" in house.call("prompt").out
+
+
+def in_force(text: str) -> list[str]:
+    """The lines of decisions."""
+    return section(text, "In force, do not reconsider")[0].split("\n")
 
 
 @pytest.mark.parametrize("letter", ["word ", "ä", "码", "🛫", "* [a](b) "])

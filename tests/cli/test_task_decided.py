@@ -43,7 +43,7 @@ def test_last_stays_the_newest_note_after_its_task_is_decided(house: Project, ta
     assert added["items"][0]["id"] == task
     assert "The plan is done." in house.call("today", "--done", "last.1").out
     assert house.call("note", "done", "last.1").err.startswith("Not done: the task is done")
-    assert house.show()["workflow"] == "clarification"
+    assert house.show("last")["workflow"] == "clarification"
 
 
 def test_why_names_the_task(house: Project, task: str) -> None:

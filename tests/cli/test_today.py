@@ -367,10 +367,12 @@ def test_done_without_a_plan_is_refused(house: Project, tasks: list[str]) -> Non
 # 5. With the rest of the program -------------------------------------------------------------
 
 
-def test_a_plan_is_never_last_and_stands_in_the_list(house: Project, tasks: list[str]) -> None:
+def test_a_plan_is_never_last_and_stands_in_its_own_list(house: Project, tasks: list[str]) -> None:
+    decided = house.decided()["session_id"]
     found = today(house, *DAY)
-    assert house.call("show", "last", "--json").json["workflow"] == "extraction"
-    assert found["session_id"][-8:] in house.call("sessions", "--all").out
+    assert house.show("last")["session_id"] == decided
+    assert found["session_id"][-8:] not in house.call("sessions", "--all").out
+    assert found["session_id"][-8:] in house.call("sessions", "--workflow", "planning").out
 
 
 def test_a_plan_replays(house: Project, tasks: list[str]) -> None:
@@ -388,8 +390,8 @@ def test_a_plan_of_a_task_that_is_said_to_be_normal_replays(
 
 
 def test_an_erased_note_names_the_plan_that_quotes_it(house: Project, tasks: list[str]) -> None:
+    note = house.newest()
     plan = today(house, *DAY)["session_id"]
-    note = house.call("show", "last", "--json").json["session_id"]
     done = house.call("admin", "erase", note, "--yes")
     assert done.code == 0, done.err
     assert plan[-8:] in done.out + done.err
@@ -403,7 +405,8 @@ def test_a_damaged_plan_gives_way_and_a_damaged_note_says_nothing(
     tampered(house, first, flipped)
     plan = today(house, *DAY)
     assert plan["session_id"] != first
-    tampered(house, house.show()["session_id"], flipped)
+    notes = house.call("sessions", "--workflow", "extraction", "--json").json["sessions"]
+    tampered(house, notes[0]["session_id"], flipped)
     assert today(house, "--mini", tasks[2])["mini_task_ids"] == [tasks[2]]
 
 

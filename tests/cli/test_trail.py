@@ -75,7 +75,10 @@ def test_what_a_model_said_is_the_models_in_every_form(house: Project) -> None:
     lines = house.call("audit", "trail", "--format", "cloudevents").out.splitlines()
     (event,) = [e for e in map(json.loads, lines) if e["type"] == step["type"]]
     assert (event["actorkind"], event["actorname"]) == ("model", "simllm/1")
-    for words, who in ((("audit", "trail"), "model sim simllm/1"), (("log", "last"), "model  ")):
+    for words, who in (
+        (("audit", "trail"), "model sim simllm/1"),
+        (("log", house.newest()), "model  "),
+    ):
         lines = house.call(*words).out.splitlines()
         at = next(i for i, line in enumerate(lines) if "completion.received" in line)
         assert re.search(rf"completion\.received +{who}", lines[at]), words
@@ -96,7 +99,7 @@ def test_what_a_model_said_is_found_as_the_models_alone(house: Project) -> None:
 
 def test_what_was_erased_of_a_model_is_still_no_scripts(house: Project) -> None:
     house.call("note", "Call the dentist", "--provider", "sim", "--seed", "3")
-    assert house.call("admin", "erase", "last", "--yes").code == 0
+    assert house.call("admin", "erase", house.newest(), "--yes").code == 0
     assert inputs(house, "--actor", "model") == ["completion.received.v1"]
     (step,) = [s for s in trail(house) if s["type"].startswith("completion.received.")]
     assert (step["actor"], step["erased"]) == ({"kind": "model", "name": ""}, True)

@@ -49,7 +49,7 @@ def test_what_was_decided_is_proposed_once_and_confirmed(shop: Project) -> None:
     assert shop.call("inbox", "--by", "Ada").code == 2
     done = shop.call("inbox", "--all", "--by", "Ada")
     assert (done.code, done.out.splitlines()[-1]) == (0, "Confirmed 2 of 2 proposals.")
-    assert "Type: PostgreSQL" in done.out
+    assert "Type      PostgreSQL  (" in done.out
     records = sorted(path.name for path in (shop.folder / "docs" / "decisions").glob("*.md"))
     assert [name[:4] for name in records] == ["0001", "0002"]
     assert "postgresql" in records[0], "the older one has the smaller number"
@@ -98,11 +98,15 @@ def test_an_agent_confirms_nothing(shop: Project) -> None:
 def test_a_person_confirms_them_one_by_one(shop: Project) -> None:
     shop.call("transcripts", "claude")
     with terminal(shop, "inbox") as t:
-        t.expect("Confirm 2 proposals now, one by one")
+        t.expect("Look at 2 proposals now, one by one")
         t.type("y")
-        assert "1 of 2: Which database holds the orders?" in t.proposal()
+        seen = t.proposal()
+        before = seen.partition("For what?")[0]
+        assert "1 of 2:\nWhich database holds the orders?" in before
+        assert "proposed by " in before
+        assert "PostgreSQL  (chosen" in before
         t.press("a")
-        t.expect("2 of 2: ")
+        t.expect("2 of 2:")
         t.proposal()
         t.press("l")
         assert t.code() == 0
@@ -110,7 +114,7 @@ def test_a_person_confirms_them_one_by_one(shop: Project) -> None:
     (waiting,) = shop.call("inbox", "--json").json["waiting"]
     assert waiting["intention"] == "Where do sessions live?"
     with terminal(shop, "inbox", "--all") as t:
-        t.expect("Confirm 1 proposal")
+        assert "Redis" in t.expect("Confirm 1 proposal")
         t.end()
         assert t.code() == 3
 

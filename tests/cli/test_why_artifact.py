@@ -40,7 +40,7 @@ def test_the_documents_are_told_with_their_digests_and_whether_they_changed(shop
     assert {file["path"]: file["sha256"] for file in files} == {
         file["path"]: file["sha256"] for file in plan["documents"]
     }
-    said = shop.call("why", "last").out
+    said = shop.call("why", shop.newest()).out
     assert ".preflights/glossary.md, SHA-256 " in said
     assert ", changed since\n" in said
 
@@ -70,7 +70,7 @@ def test_the_artifacts_and_decisions_that_were_read_are_told_with_their_sessions
         ("plan", project["artifact"]["id"], project["session_id"]),
         ("decision", decision["session_id"][-12:], decision["session_id"]),
     ]
-    said = shop.call("why", "last").out
+    said = shop.call("why", shop.newest()).out
     assert f"  artifact   {project['artifact']['id']}, session {project['session_id'][-8:]}" in said
     assert f"  decision   {decision['session_id'][-12:]}, session " in said
 
@@ -85,7 +85,7 @@ def test_the_response_and_the_approver_are_told(shop: Project) -> None:
     assert (change["standing"], change["by"]) == ("approved", {"kind": "user", "name": "Ada"})
     assert change["relayed_by"]["kind"] == "script"
     assert found["path"] == plan_file(shop, plan).relative_to(shop.folder).as_posix()
-    assert "  approved   by Ada, " in shop.call("why", "last").out
+    assert "  approved   by Ada, " in shop.call("why", shop.newest()).out
 
 
 def test_every_change_of_standing_is_told(shop: Project) -> None:
@@ -172,7 +172,7 @@ def test_a_field_of_the_payload_is_asked_about_by_every_id(shop: Project) -> Non
     plan = accepted(shop, "project")
     id_, session = plan["artifact"]["id"], plan["session_id"]
     modules = plan["artifact"]["payload"]["modules"]
-    for what in (id_, id_[:8], session, session[-8:], "last"):
+    for what in (id_, id_[:8], session, session[-8:]):
         (found,) = shop.call("why", what, "modules", "--json").json["artifacts"]
         assert (found["id"], found["field"], found["value"]) == (id_, "modules", modules)
     (found,) = shop.call("why", id_, "modules.0.name", "--json").json["artifacts"]

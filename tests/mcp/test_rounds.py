@@ -322,10 +322,10 @@ def test_a_plan_that_no_form_shows_is_only_proposed(shop: Project) -> None:
     (documents / "constraints.md").write_text("# Constraints\n\nPython. Clean architecture.\n")
     (documents / "glossary.md").write_text("# Glossary\n\nOrder: a purchase.\n")
     assert shop.call("plan", "project").code == 3
-    (session,) = shop.call("sessions", "--json").json["sessions"]
+    session_id = shop.newest()
 
     async def flow(client: Client) -> None:
-        done = await told(client, "accept", session=session["session_id"])
+        done = await told(client, "accept", session=session_id)
         assert done["status"] == "proposed"
 
     talk(shop.folder, flow, "auto", person())

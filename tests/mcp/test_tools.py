@@ -245,7 +245,9 @@ def test_a_question_whose_record_is_given_up_or_erased_is_recorded_again(shop: P
 
 def test_an_error_is_one_line_with_what_to_do(shop: Project) -> None:
     async def flow(client: Client) -> None:
-        assert "`preflights sessions --all`" in await refused(client, "show", session="zzz")
+        assert "`preflights sessions --all-workflows`" in await refused(
+            client, "show", session="zzz"
+        )
         assert "unknown field `foo`" in await refused(client, "brief", foo=1)
         assert "start_decision" in await refused(client, "erase", session="last")
         assert "2026-11-23" in await refused(client, "decisions", as_of="tomorrow")

@@ -31,7 +31,7 @@ WAITS_MAX: Final = 3  # of one event, each a quarter of a second for a process t
 def told(request: Request, agent: str, event: str) -> Output:
     """The brief, where anything is decided, proposed or open."""
     found = brief(request)
-    if not (found.decisions or found.foreign or found.proposed or found.open):
+    if not (found.decisions or found.proposed or found.open):
         return {}
     return begun(agent, event, found.prompt)
 

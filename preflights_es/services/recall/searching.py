@@ -194,7 +194,13 @@ class Search:
         return widened
 
 
-def ranks(request: Request, query: str) -> dict[str, int]:
+def ranks(
+    request: Request,
+    query: str,
+    enough: Callable[[Scored], bool] = answers,
+    *,
+    widens: bool = True,
+) -> dict[str, int]:
     """By uid of a decision, and by path of a record: its rank among those that match a text."""
     beside = request.at_files()
     logs = [request.process] if beside is None else [request.process, beside.process]
@@ -203,7 +209,7 @@ def ranks(request: Request, query: str) -> dict[str, int]:
         match
         for process in logs
         for match in Search(process, with_records=process is logs[0]).matches(
-            words, limit=LISTED_MAX
+            words, enough, LISTED_MAX, widens=widens
         )
     ]
     found.sort(key=lambda one: -one.score)

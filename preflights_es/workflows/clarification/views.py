@@ -67,8 +67,6 @@ class ClarificationView(View, frozen=True, kw_only=True):
     title: str
     """Of the record."""
     rationale: Rationale
-    scope: str = ""
-    """What the decision is for; empty for the whole project."""
     known: tuple[KnownLine, ...] = ()
     """Decisions in force that were said first, at most three."""
     beside: tuple[tuple[str, str], ...] = ()

@@ -31,4 +31,5 @@ WORKFLOW: Workflow[State] = Workflow(
     prompts=tuple(PROMPTS.items()),
     always_led=True,
     temperature=0.0,  # one plan of one text (seed 2, 8.1)
+    aside=True,
 )

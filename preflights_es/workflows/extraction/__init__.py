@@ -27,4 +27,5 @@ WORKFLOW: Workflow[State] = Workflow(
     policy=POLICY,
     prompts=tuple(PROMPTS.items()),
     always_led=True,
+    aside=True,
 )

@@ -46,7 +46,7 @@ def approved(project: Project, *passes: str) -> dict[str, str]:
     ids = {}
     for name in passes:
         ids[name] = planned(project, *name.split())["artifact"]["id"]
-        done = project.call("accept", "last", "--by", "Ada", "--json")
+        done = project.call("accept", project.newest(), "--by", "Ada", "--json")
         assert (done.code, done.json["status"]) == (0, "accepted"), (done.out, done.err)
     return ids
 
@@ -84,4 +84,4 @@ def begun(project: Project) -> Any:
 
 def sessions(project: Project) -> Any:
     """All that the log has."""
-    return project.call("sessions", "--all", "--json").json["sessions"]
+    return project.call("sessions", "--all", "--workflow", "compiler", "--json").json["sessions"]

@@ -35,7 +35,7 @@ def refused(project: Project, *words: str, env: Any = None) -> str:
     return done.err.removeprefix("preflights: ").removesuffix("\n")
 
 
-def last_input(project: Project, kind: str, session: str = "last") -> Any:
+def last_input(project: Project, kind: str, session: str = "") -> Any:
     """The payload of the last Input of a kind."""
     found = [e["data"] for e in project.events(session) if e["type"] == f"compiler.{kind}.v1"]
     return found[-1]
@@ -186,7 +186,7 @@ def test_nothing_of_a_report_is_approved(house: Project) -> None:
     (report,) = standings(house)
     assert "is a FailureReport" in refused(house, "approve", report, *BY)
     assert "is a FailureReport" in refused(house, "reject", report, "--reason", "No", *BY)
-    assert house.call("accept", "last", *BY).code == 1
+    assert house.call("accept", house.newest(), *BY).code == 1
 
 
 def test_an_id_is_typed_by_its_beginning_of_four_characters_at_least(shop: Project) -> None:

@@ -62,7 +62,7 @@ def test_what_has_ended_is_listed_with_all(shop: Project) -> None:
 
 def test_a_draft_that_is_given_up_is_abandoned(shop: Project) -> None:
     one = drafted(shop)
-    assert shop.call("abandon", "last").code == 0
+    assert shop.call("abandon", shop.newest()).code == 0
     assert standings(shop) == {one: "abandoned"}
     assert "was abandoned" in refused(shop, "approve", one, *BY)
 
@@ -177,7 +177,7 @@ def test_show_prints_the_envelope(shop: Project) -> None:
 def test_show_prints_a_report_too_also_behind_the_artifact_of_its_session(house: Project) -> None:
     documented(house, requirements="# Shop\n\nA customer pays.\n")
     house.call("plan", "project")
-    house.call("answer", "last", "Billing")
+    house.call("answer", house.newest(), "Billing")
     (report, plan) = standings(house)
     for id_, type_ in ((report, "FailureReport"), (plan, "ProjectPlan")):
         envelope = house.call("artifacts", "show", id_, "--json").json["envelope"]

@@ -55,7 +55,7 @@ def test_each_test_file_of_the_scaffold_is_recorded_with_its_hash(shop: Project)
     ]
     envelope = shop.call("artifacts", "show", newest(shop)["id"], "--json").json["envelope"]
     assert envelope["status"] == "locked"
-    assert shop.call("replay", "last").code == 0
+    assert shop.call("replay", shop.newest()).code == 0
 
 
 def test_a_missing_test_file_is_named_and_nothing_is_locked(shop: Project) -> None:

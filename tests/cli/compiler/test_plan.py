@@ -45,8 +45,8 @@ def test_a_pass_as_json_says_what_was_read_and_what_came_of_it(house: Project) -
         "system",
     )
     assert [one["name"] for one in artifact["payload"]["domains"]] == ["Billing", "Catalogue"]
-    assert house.call("show", "last", "--json").json == found
-    assert house.call("replay", "last").code == 0
+    assert house.call("show", house.newest(), "--json").json == found
+    assert house.call("replay", house.newest()).code == 0
 
 
 def test_a_question_at_a_terminal_is_asked_at_once(house: Project) -> None:
@@ -67,7 +67,7 @@ def test_a_script_stops_at_the_question_and_answers_it(house: Project) -> None:
     assert "Which domains" in done.json["questions"][0]["question"]
     (report,) = done.json["reports"]
     assert report["payload"]["recovery_action"] == "human_input_required"
-    answered = house.call("answer", "last", "Billing", "--json")
+    answered = house.call("answer", house.newest(), "Billing", "--json")
     assert (answered.code, answered.json["status"]) == (3, "ready")
     assert answered.json["artifact"]["payload"]["domains"][0]["name"] == "Billing"
 
@@ -81,8 +81,8 @@ def test_an_unusable_response_ends_with_a_report_and_exit_code_1(house: Project)
         "The response is not used. Run the pass again: preflights plan project --model" in done.out
     )
     assert "See the response with: preflights log " in done.out
-    assert house.call("resume", "last", "--json").json["status"] == "stopped"
-    assert house.call("show", "last").code == 0
+    assert house.call("resume", house.newest(), "--json").json["status"] == "stopped"
+    assert house.call("show", house.newest()).code == 0
 
 
 @pytest.fixture
@@ -204,7 +204,7 @@ def test_a_failed_transport_waits_until_it_is_resumed(house: Project) -> None:
     assert done.code == 5
     assert "no artifact: timeout" in done.out
     assert "preflights resume" in done.out
-    resumed = house.call("resume", "last", "--provider", "mock", "--json")
+    resumed = house.call("resume", house.newest(), "--provider", "mock", "--json")
     assert (resumed.code, resumed.json["status"]) == (3, "ready")
 
 
@@ -291,7 +291,7 @@ def test_what_was_decided_without_a_question_is_contradicted_too(
 ) -> None:
     (house.folder / "preflights.toml").write_text('[clarification]\nheuristics = "standard"\n')
     house.call("start", text, "--no-input")
-    assert house.call("accept", "last", "--by", "Ada Lovelace").code == 0
+    assert house.call("accept", house.newest(), "--by", "Ada Lovelace").code == 0
     payload = {
         "domains": [{"name": "Storage", "responsibility": f"Use {other} for the orders database."}],
         "modules": [{"name": "storage", "domain": "Storage"}],
@@ -351,6 +351,7 @@ def test_without_git_there_is_no_layout(house: Project) -> None:
     (house.folder.parent / "documents").rename(folder / ".preflights")
     plain = Project(folder, house.home)
     database = ("--db", str(folder.parent / "plain.db"))
-    assert plain.call("plan", "project", *database).code == 3
-    lines = plain.call("log", "last", "--json", *database).out.splitlines()
+    done = plain.call("plan", "project", "--json", *database)
+    assert done.code == 3
+    lines = plain.call("log", done.json["session_id"], "--json", *database).out.splitlines()
     assert '"layout":[]' in lines[0]

@@ -54,7 +54,7 @@ def test_a_project_records_the_pass_and_keeps_a_draft(project: preflights_es.Pre
     made = ArtifactBuilder(project=project).build(PROJECT)
     assert (made["artifact_type"], made["status"]) == ("ProjectPlan", "draft")
     assert (made["created_by"], made["depends_on"]) == ("system", ())
-    (session,) = project.sessions()
+    (session,) = project.sessions(workflow="compiler")
     assert (session.workflow, session.status) == ("compiler", "ready")
 
 
@@ -77,7 +77,7 @@ def test_a_missing_document_is_refused_and_nothing_is_recorded(
         ArtifactBuilder(project=project).build(PROJECT)
     with pytest.raises(errors.Refused, match="ProjectPlan"):
         ContextBuilder(project).build_context(CompilerPassType.ARCHITECTURE)
-    assert not project.sessions()
+    assert not project.sessions(workflow="compiler")
 
 
 def test_a_context_is_read_without_secrets(project: preflights_es.Preflights) -> None:
@@ -86,7 +86,7 @@ def test_a_context_is_read_without_secrets(project: preflights_es.Preflights) ->
     assert read.pass_type is PROJECT
     assert read.project_files[".preflights/constraints.md"] == "Python. Mail [redacted:email].\n"
     assert ArtifactBuilder(StubLLMAdapter()).build(PROJECT, read)["artifact_type"] == "ProjectPlan"
-    assert not project.sessions()
+    assert not project.sessions(workflow="compiler")
 
 
 @pytest.mark.parametrize("pass_type", PASSES)
@@ -186,7 +186,7 @@ def test_the_provider_is_selected_by_configuration(
         api.script(server.text(json.dumps(PAYLOADS["ProjectPlan"])))
         with preflights_es.open(project.process.settings.root) as log:
             ArtifactBuilder(project=log).build(PROJECT)
-            (session,) = log.sessions()
+            (session,) = log.sessions(workflow="compiler")
             request = log.request()
             lead = request.sessions.load(session.session_id).session.state.led.lead
     assert lead.provider == provider

@@ -54,9 +54,10 @@ def own(session: Session) -> Clarification:
 
 def describe(voice: Voice, session: Session) -> None:
     """A clarification in a few lines."""
-    found, status = own(session), session.status.replace("_", " ")
+    found = own(session)
     voice.say(f"{voice.bold(shown(one_line(found.intention)))}")
-    voice.say(f"  session {short(found.session_id)}, {status}, {round(found.progress * 100)} %")
+    stands = f"{_standing(found)}, {round(found.progress * 100)} %"
+    voice.say(f"  session {short(found.session_id)}, {stands}")
     if origin := found.view.origin:
         voice.say(f"  {shown(origin)}")
     for line in (*values(found.provenance, keyed=bool(found.to_do)), *why(found)):
@@ -78,6 +79,14 @@ def describe(voice: Voice, session: Session) -> None:
         voice.say(f"Nothing is accepted yet. Supersede what differs, or keep it and say why{each}:")
         for command in _choosing(session):
             voice.say(command)
+
+
+def _standing(found: Clarification) -> str:
+    """Where it stands; of a proposal also who proposed it."""
+    by = found.acknowledged_by
+    if found.status == "proposed" and by is not None:
+        return f"proposed by {shown(by.name or _KINDS[by.kind])}"
+    return found.status.replace("_", " ")
 
 
 def _in_force(found: Clarification) -> Iterator[str]:

@@ -1,0 +1,39 @@
+"""Which decisions in force concern a task, and which of them stand at one place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from preflights_es.core.words import begins
+from preflights_es.services.recall.searching import ranks
+from preflights_es.services.recall.variants import stems
+from preflights_es.services.request import Request
+from preflights_es.workflows.recall.evolution import is_same
+from preflights_es.workflows.recall.ranking import concerns
+
+
+def near(request: Request, task: str, places: Mapping[str, tuple[str, str]]) -> dict[str, int]:
+    """By uid of a decision, and by path of a record: the order of those that a task concerns.
+
+    Those come first whose scope the task names, then what memory finds, then those whose topic it
+    names.
+
+    Args:
+        places: scope and topic of the decisions in force, by uid or path, in their order.
+    """
+    said, begun = stems(task), begins(task)
+
+    def is_named(text: str) -> bool:
+        begin = begins(text)
+        stemmed = stems(text) if begin and begin <= begun else ()
+        return any(own <= all_ for own, all_ in zip(stemmed, said, strict=False))
+
+    by_scope = [uid for uid, (scope, _) in places.items() if is_named(scope)]
+    by_topic = [uid for uid, (_, topic) in places.items() if is_named(topic)]
+    found = ranks(request, task, concerns, widens=False)
+    return {uid: n for n, uid in enumerate(dict.fromkeys((*by_scope, *found, *by_topic)))}
+
+
+def is_one_scope(one: str, other: str) -> bool:
+    """Whether two scopes say the same."""
+    return is_same(stems(one), stems(other))
