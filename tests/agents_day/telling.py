@@ -42,7 +42,7 @@ def day(project: Project, task: Task) -> str:
 
 
 def _brief(project: Project, task: Task) -> str:
-    return str(_called(project, "brief")["brief"]).rstrip()
+    return str(_called(project, "brief", task=task.words)["brief"]).rstrip()
 
 
 def _tool(project: Project, tool: str, **given: Any) -> str:

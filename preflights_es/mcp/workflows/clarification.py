@@ -66,11 +66,8 @@ async def _start_decision(call: Call, given: Begun) -> Came:
     came = await asked(call, await _once(call, given, begin))
     if not isinstance(came, Standing):
         return came
-    return replace(
-        came,
-        facts=await call.run(_facts),
-        lacks=lacking(written) if written else (QUESTION_OF_YOURS,),
-    )
+    lacks = lacking(written) if written else (QUESTION_OF_YOURS,)
+    return replace(came, facts=await call.run(_facts), lacks=lacks if came.question else ())
 
 
 def _facts(request: Request) -> tuple[str, ...]:
