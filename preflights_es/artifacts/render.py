@@ -6,18 +6,19 @@ placeholder is empty is left out, so that no section says nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from preflights_es.core.artifacts import Record, RecordField, Related, ShownQuestion
+from preflights_es.core.artifacts import Beside, Record, RecordField, Related, ShownQuestion
 from preflights_es.core.errors import LogFromFuture
+from preflights_es.core.evolution import EXCEPTION
 from preflights_es.core.json import encoded
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.questions import Place
 from preflights_es.core.rationale import Rationale, Speaker, alternative_text
 from preflights_es.core.text import one_line, shortened, shown, shown_lines, slug
-from preflights_es.core.words import STOP_WORDS, folded
+from preflights_es.core.words import continued
 
 TITLE_MAX: Final = 120  # characters of a heading
 BRIEF_BYTES_MAX: Final = 1_200  # about 300 tokens of English, under 400 of any script
@@ -106,78 +107,167 @@ def _values(record: Record) -> dict[str, str]:
         "session": _yaml(record.session_id),
         "title": inline(shortened(record.title, TITLE_MAX)),
         "context": _quoted(record.intention),
-        "question": "\n\n".join(map(_question, record.shown)),
+        "question": "\n\n".join(_question(one, record) for one in record.shown),
         "options": _options(record),
         "considered": _considered(record),
         "chosen": _chosen(record),
         "outcome": _outcome(record),
-        "consequences": "\n".join(
-            f"* {inline(one.text)}{_speaker(one.by, record)}"
-            for one in record.rationale.consequences
+        "decided": _decided_rows(record),
+        "consequences": _grouped(
+            (_speaker(one.by, record), inline(one.text)) for one in record.rationale.consequences
         ),
-        "rejected": "\n".join(_rejected(record)),
+        "rejected": _grouped(_against(record)),
         "open": "\n".join(f"* {inline(question)}" for question in record.missing),
         "more": _relations(record),
     }
 
 
-def _question(one: ShownQuestion) -> str:
-    """The question as it was shown, who asked it, and why it matters."""
-    lines = [f"Question: {inline(one.question)} (asked by {inline(one.by) or RULES})"]
+def _question(one: ShownQuestion, record: Record) -> str:
+    """The question as it was shown, who wrote it, and why it matters."""
+    asked = f" ({_said(record, 'asked by {}', inline(one.by))})" if one.by else ""
+    lines = [f"{_said(record, 'Question: {}', inline(one.question))}{asked}"]
     if one.why:
-        lines.append(f"Why it matters: {inline(one.why)}")
+        lines.append(_said(record, "Why it matters: {}", inline(one.why)))
     return "\n\n".join(lines)
 
 
 def _considered(record: Record) -> str:
-    """All that was shown or named, and who offered it."""
-    means = {o.label.casefold(): o.description for one in record.shown for o in one.options}
+    """All that was shown or named, and who offered it; nothing where there was no choice."""
+    first, *further = record.shown or (ShownQuestion(question=""),)
+    lists = [_offer(first, record.considered, record)] if len(record.considered) > 1 else []
+    for one in further:
+        if one.options:
+            labels = [option.label for option in one.options]
+            lists += [inline(one.question), _offer(one, labels, record)]
+    return "\n\n".join(lists)
+
+
+def _offer(one: ShownQuestion, names: Collection[str], record: Record) -> str:
+    """Options, and who offered which."""
+    means = {option.label.casefold(): option.description for option in one.options}
     lines = []
-    for name in record.considered:
+    for name in names:
         said = means.get(name.casefold(), "")
         lines.append(f"* {inline(name)}{f': {inline(said)}' if said else ''}")
-    for one in record.shown[:1]:
-        if one.options:
-            labels = ", ".join(inline(option.label) for option in one.options)
-            lines.append(f"\nOffered by {inline(one.by) or RULES}: {labels}.")
-        if best := one.recommended:
-            reason = _sentence(best.reason)
-            lines.append(f"\nRecommended by {inline(one.by)}: {inline(best.option)}. {reason}")
-        if one.quote:
-            lines.append(f'\n{inline(one.by)} read it in the intention: "{inline(one.quote)}".')
-    return "\n".join(lines)
+    if not one.options:
+        return "\n".join(lines)
+    by, labels = inline(one.by) or RULES, ", ".join(inline(option.label) for option in one.options)
+    is_mixed = len(names) > len(one.options)
+    told = [_said(record, "Offered by {}: {}." if is_mixed else "Offered by {}.", by, labels)]
+    if best := one.recommended:
+        text = f"{inline(best.option)}{_new_reason(best.reason, record)}"
+        told.append(_ended(_said(record, "Recommended: {}", text)))
+    if one.quote:
+        label, quote = inline(one.options[0].label), inline(one.quote)
+        told.append(_said(record, '{} read {} in the intention: "{}".', by, label, quote))
+    return "\n".join(lines) + "\n\n" + " ".join(told)
 
 
 RULES: Final = "Preflights"
-"""Who asks and offers where no agent, person or model does."""
+"""Who offers where no agent, person or model does."""
 
 
-def _sentence(text: str) -> str:
-    said = inline(text)
-    return said if said.endswith((".", "!", "?", "\u2026")) else f"{said}."
+def _new_reason(text: str, record: Record) -> str:
+    """The reason of a recommendation, where it is not the reason of the decision."""
+    because = record.rationale.because
+    is_said = because is not None and because.text.casefold() == text.casefold()
+    return "" if is_said else _reason(text, record)
 
 
-def _clause(text: str) -> str:
-    """A sentence as it goes on behind "because": a small word has no capital there."""
+def _reason(text: str, record: Record) -> str:
+    """A reason as a sentence goes on with it.
+
+    In English a small word loses its capital. Any other word may be a name, and keeps it: behind a
+    colon that reads well.
+    """
     said = one_line(text)
+    for word in ("because ", "weil "):
+        said = said[len(word) :] if said.casefold().startswith(word) else said
+    said = continued(said) if record.language == "en" else said
     first = said.partition(" ")[0]
-    is_small = folded(first) in STOP_WORDS and first != "I"
-    return said[:1].lower() + said[1:] if is_small else said
+    colon = ":" if first.istitle() and first != "I" else ""
+    return f"{_said(record, ', because')}{colon} {_ended(inline(said), '')}"
 
 
-def _rejected(record: Record) -> Iterator[str]:
-    """What speaks against the options: first against the one that was chosen all the same."""
-    chosen = record.considered[0].casefold() if record.considered else ""
-    for one in record.shown[:1]:
+def _ended(text: str, end: str = ".") -> str:
+    """A sentence with one full stop at its end, or none."""
+    if text.endswith(("!", "?", "\u2026", "..")):
+        return text
+    return text.removesuffix(".") + end
+
+
+def _against(record: Record) -> Iterator[tuple[str, str]]:
+    """What speaks against the options, those that were chosen all the same first, by speaker."""
+    chosen = {field.value.casefold() for field in record.fields}
+    named = {one.name.casefold() for one in record.rationale.alternatives}
+    for at, one in enumerate(record.shown):
         for option in one.options:
-            if option.against and option.label.casefold() == chosen:
-                why = inline(_clause(option.against))
-                by = f" (offered by {inline(one.by)})" if one.by else ""
-                yield f"* {inline(option.label)}, chosen: bad, because {why}{by}"
+            is_chosen = option.label.casefold() in chosen
+            # Of the first question the others are alternatives, where they still count.
+            if option.against and (is_chosen or (at and option.label.casefold() not in named)):
+                text = "Against {}, which was chosen: {}" if is_chosen else "Against {}: {}"
+                row = _said(record, text, inline(option.label), inline(option.against))
+                yield (_offered_by(inline(one.by), record) if one.by else "", row)
     for other in record.rationale.alternatives:
         if other.why_not:
-            by = _speaker(other.by, record)
-            yield f"* {inline(other.name)}: bad, because {inline(_clause(other.why_not))}{by}"
+            row = _said(record, "Against {}: {}", inline(other.name), inline(other.why_not))
+            yield (_speaker(other.by, record), row)
+
+
+def _grouped(rows: Iterable[tuple[str, str]]) -> str:
+    """One list for each speaker: that of people first, without a name."""
+    lists: dict[str, list[str]] = {"": []}
+    for speaker, row in rows:
+        lists.setdefault(speaker, []).append(f"* {row}")
+    parts = []
+    for speaker, said in lists.items():
+        if said:
+            parts += [f"{speaker[:1].upper()}{speaker[1:]}:"] if speaker else []
+            parts.append("\n".join(said))
+    return "\n\n".join(parts)
+
+
+_GERMAN: Final[Mapping[str, str]] = {
+    "Question: {}": "Frage: {}",
+    "asked by {}": "gestellt von {}",
+    "Why it matters: {}": "Warum das wichtig ist: {}",
+    "Offered by {}.": "Angeboten von {}.",
+    "Offered by {}: {}.": "Angeboten von {}: {}.",
+    "Recommended: {}": "Empfohlen: {}",
+    '{} read {} in the intention: "{}".': '{} las {} in der Absicht: "{}".',
+    ", because": ", weil",
+    "Against {}, which was chosen: {}": "Gegen {} (trotzdem gew\u00e4hlt): {}",
+    "Against {}: {}": "Gegen {}: {}",
+    'Chosen option: "{}"': 'Gew\u00e4hlt: "{}"',
+    "Nothing was decided": "Nichts wurde entschieden",
+    "offered by {}": "vorgeschlagen von {}",
+    "offered by {}, accepted by {}": "vorgeschlagen von {}, angenommen von {}",
+    "Proposed by {}; no person has confirmed it yet.": (
+        "Vorgeschlagen von {}; noch kein Mensch hat es best\u00e4tigt."
+    ),
+    "For: {}": "F\u00fcr: {}",
+    "Category: {}": "Thema: {}",
+    "answered by {}": "beantwortet von {}",
+    "answered by {}, in their own words": "beantwortet von {}, in eigenen Worten",
+    "stated in the intention": "steht in der Absicht",
+    "a model read it out of what was said": "von einem Modell aus dem Gesagten gelesen",
+    "a person": "einem Menschen",
+    "an agent": "einem Agenten",
+    "a script": "einem Skript",
+    "a model": "einem Modell",
+    "Evidence: {}": "Belege: {}",
+    "Supersedes {}": "Ersetzt {}",
+    "Superseded by {}": "Ersetzt durch {}",
+    "Kept beside {}: {}": "Bleibt neben {}: {}",
+    "Exception to {}": "Ausnahme von {}",
+    "Exception: {}": "Ausnahme: {}",
+}
+"""The sentences of a record in German; the headings are MADR's, which tools look for."""
+
+
+def _said(record: Record, text: str, *parts: str) -> str:
+    """A sentence of the program in the record's language, around parts that are Markdown."""
+    return (_GERMAN.get(text, text) if record.language == "de" else text).format(*parts)
 
 
 def _status(record: Record) -> str:
@@ -214,24 +304,57 @@ _BY = {"user": "a person", "agent": "an agent", "script": "a script", "model": "
 
 
 def _chosen(record: Record) -> str:
-    """What was chosen, and why."""
+    """What was chosen, and why; before it, that no person has confirmed it."""
     chosen, because = record.considered[:1], record.rationale.because
-    text = f"Chosen option: {inline(chosen[0])}" if chosen else "Nothing was decided"
+    if not chosen and record.rationale == Rationale():
+        return ""
+    text = _said(record, "Nothing was decided")
+    if chosen:
+        text = _said(record, 'Chosen option: "{}"', inline(chosen[0]))
     if because is not None:
-        said = one_line(because.text)
-        said = said[len("because ") :] if said.casefold().startswith("because ") else said
-        return f"{text}, because {_sentence(_clause(said))}{_speaker(because.by, record)}"
-    return f"{text}." if chosen or record.rationale != Rationale() else ""
+        by = _speaker(because.by, record)
+        text += _reason(because.text, record) + (f" ({by})" if by else "")
+    lines = [_ended(text)]
+    if record.proposed_by is not None:
+        by = _said(record, _BY[record.proposed_by])
+        confirmed = _said(record, "Proposed by {}; no person has confirmed it yet.", by)
+        lines.insert(0, confirmed)
+    return "\n\n".join(lines)
 
 
 def _speaker(by: Speaker, record: Record) -> str:
     """Who said it, where no person did, and who accepted it."""
     if by == "user":
         return ""
-    name = inline(record.offered_by) or _BY[by]
-    is_accepted = record.status in ("accepted", "superseded") and record.decided_by
-    accepted = f", accepted by {inline(record.decided_by)}" if is_accepted else ""
-    return f" (offered by {name}{accepted})"
+    return _offered_by(inline(record.offered_by) or _said(record, _BY[by]), record)
+
+
+def _offered_by(name: str, record: Record) -> str:
+    if record.status in ("accepted", "superseded") and record.decided_by:
+        return _said(record, "offered by {}, accepted by {}", name, inline(record.decided_by))
+    return _said(record, "offered by {}", name)
+
+
+_COVERED_BY_NONE: Final = "Other"
+"""The category of what no topic covers, which says nothing."""
+
+
+def _decided_rows(record: Record) -> str:
+    """What it is for, and each value with how it was given."""
+    rows = [_said(record, "For: {}", inline(record.scope))] if record.scope else []
+    if record.fields and record.category not in ("", _COVERED_BY_NONE):
+        rows.append(_said(record, "Category: {}", inline(record.category)))
+    rows += [_value(field, record) for field in record.fields]
+    return "\n".join(f"* {row}" for row in rows)
+
+
+def _value(field: RecordField, record: Record) -> str:
+    if field.source in ("stated", "suggested"):  # which are no answers
+        how = _said(record, _HOW[field.source])
+    else:
+        own = ", in their own words" if field.source in ("custom", "typed") else ""
+        how = _said(record, f"answered by {{}}{own}", _said(record, _BY[field.by]))
+    return f"{inline(field.name)}: **{inline(field.value)}** ({how})"
 
 
 def _outcome(record: Record) -> str:
@@ -241,8 +364,6 @@ def _outcome(record: Record) -> str:
     if record.category:
         how = "named by the intention" if record.category_source == "detected" else ""
         lines.insert(0, f"* Category: {inline(record.category)}{f' ({how})' if how else ''}")
-    if record.scope:
-        lines.append(f"* For: {inline(record.scope)}")
     if record.proposed_by is not None:
         lines.append(f"\nProposed by {_BY[record.proposed_by]}; no person has confirmed it yet.")
     return "\n".join(lines)
@@ -257,14 +378,24 @@ def _decided(field: RecordField) -> str:
 
 def _relations(record: Record) -> str:
     places = dict.fromkeys(place for one in record.shown for place in one.evidence)
-    lines = [f"* Evidence: {inline(_place(place))}" for place in places]
+    named = ", ".join(inline(_place(place)) for place in places)
+    lines = [_said(record, "Evidence: {}", named)] if places else []
     if record.supersedes is not None:
-        lines.append(f"* Supersedes {_link(record.supersedes, record.supersedes_file)}")
-    lines += [f"* Supersedes {_link(one)}" for one in record.also_supersedes]
+        link = _link(record.supersedes, record.supersedes_file)
+        lines.append(_said(record, "Supersedes {}", link))
+    lines += [_said(record, "Supersedes {}", _link(one)) for one in record.also_supersedes]
     if record.superseded_by is not None:
-        lines.append(f"* Superseded by {_link(record.superseded_by)}")
-    lines += [f"* Kept beside {_link(one.related)}: {inline(one.reason)}" for one in record.kept]
-    return "\n".join(lines)
+        lines.append(_said(record, "Superseded by {}", _link(record.superseded_by)))
+    lines += [_kept(one, record) for one in record.kept]
+    return "\n".join(f"* {line}" for line in lines)
+
+
+def _kept(one: Beside, record: Record) -> str:
+    """The other decision; of an exception and its rule, only the rule has no scope."""
+    link = _link(one.related)
+    if one.reason == EXCEPTION:
+        return _said(record, "Exception to {}" if record.scope else "Exception: {}", link)
+    return _said(record, "Kept beside {}: {}", link, inline(one.reason))
 
 
 def _place(place: Place) -> str:

@@ -158,3 +158,5 @@ class Record(Value, frozen=True):
     also_supersedes: tuple[Related, ...] = ()
     """Others that it replaced with `supersedes`, by the same acceptance."""
     kept: tuple[Beside, ...] = ()
+    language: Literal["en", "de"] = "en"
+    """Of the sentences that the program adds."""

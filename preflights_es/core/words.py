@@ -78,6 +78,26 @@ def counted(text: str) -> Counter[str]:
     return Counter(word for word in found if len(word) > 1 and word not in STOP_WORDS)
 
 
+_BEGINS: Final = _listed(
+    """
+    a after all an and another any are as at because before both but by each every few for four
+    from he her here his if in is it its less many more most much no not nothing of on one only or
+    other our own she since so some that the their there these they this those three to two us was
+    we were when while with within without you your
+    """
+)
+"""English words that no product is called; `Go` is one."""
+_FIRST: Final = late_pattern(r"[^\W\d_]+")
+
+
+def continued(text: str) -> str:
+    """English text within a sentence: a small first word loses its capital."""
+    found = _FIRST.match(text)
+    first = found.group() if found else ""
+    is_small = first.casefold() in _BEGINS and first == first.capitalize()
+    return text[:1].lower() + text[1:] if is_small else text
+
+
 @cache
 def plain(kind: str) -> frozenset[str]:
     """Small words of both languages, folded: those of one kind in `small_words.json`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -11,8 +13,9 @@ from msgspec.structs import replace
 
 from preflights_es.artifacts import render
 from preflights_es.artifacts.render import brief, document
-from preflights_es.core.artifacts import Record, RecordField, Related
+from preflights_es.core.artifacts import Beside, Record, RecordField, Related, ShownQuestion
 from preflights_es.core.errors import LogFromFuture
+from preflights_es.core.questions import Option, Recommended
 from preflights_es.core.rationale import Rationale, Rejected, Statement
 from tests.artifacts.reading import RECORD, body, every, front_matter, headings, section
 
@@ -20,9 +23,9 @@ from tests.artifacts.reading import RECORD, body, every, front_matter, headings,
 
 FROZEN: Final = {
     "adr.v1": "1aa95ed3737ba72dcd823c3f9916702684a769edc54daf9bb65f13d0798f5e5c",
-    "adr.v2": "ac3eb3b7e37980645d0bd4f6b21ddf1e703a0cf2404cb8f089a5051304b12dc6",
+    "adr.v2": "a6e2ec584282a5027997e655dd520aed2857ec975afde4c0218baf81c27251b7",
     "brief.v1": "9e49fc07272c651bc14f094ee94a405b457fde05385b962baf6ef2212acfd108",
-    "task.v2": "d4c8b30326e1a9914b9fc89d1a48bf2efa9f903c011ade7a2ebeae34a08e5e41",
+    "task.v2": "6c6796b9e4bf2ecce8461118cdb9b59ce479cb0097e66c1e15742c719ef8675b",
     "brief.v2": "3f073a8e0783173206d0b9dd09651b732a8db73bfc45c7d0df028f1d6026f23e",
     "task.v1": "82541792066df219f400b5f22949abb8f597ef38433db98af2392fd2aecfcadc",
 }
@@ -75,18 +78,20 @@ def test_a_record_says_why() -> None:
         "\n"
         "## Decision Outcome\n"
         "\n"
-        "Chosen option: OAuth, because we know it.\n"
+        'Chosen option: "OAuth", because we know it.\n'
         "\n"
-        "* Category: Authentication (named by the intention)\n"
-        "* Strategy: **OAuth** (one of the options offered, answered by a person)\n"
+        "* Category: Authentication\n"
+        "* Strategy: **OAuth** (answered by a person)\n"
         "\n"
         "### Consequences\n"
         "\n"
-        "* One login for all (offered by a model, accepted by Ada Lovelace)\n"
+        "Offered by a model, accepted by Ada Lovelace:\n"
+        "\n"
+        "* One login for all\n"
         "\n"
         "## Pros and Cons of the Options\n"
         "\n"
-        "* SAML: bad, because it is slow\n"
+        "* Against SAML: it is slow\n"
     )
     assert "* Because: Because we know it\n* Not: SAML: it is slow\n* Not: LDAP\n" in brief(found)
 
@@ -96,22 +101,98 @@ def test_what_a_model_offered_is_marked_with_who_accepted_it() -> None:
     why = Rationale(offered, (offered,), (Rejected("SAML", "it is slow", "model"),))
     found = replace(RECORD, rationale=why, considered=("OAuth", "SAML"))
     proposal = document("adr.v2", replace(found, status="proposed", proposed_by="script"))
-    assert proposal.count("(offered by a model)") == 3
+    assert "because it is quick (offered by a model).\n" in proposal
+    assert "\n\nOffered by a model:\n\n* it is quick\n" in proposal
+    assert "\n\nOffered by a model:\n\n* Against SAML: it is slow\n" in proposal
     named = replace(found, offered_by="claude-opus-5")
     for status in ("accepted", "superseded"):
         text = document("adr.v2", replace(named, status=status))
-        assert text.count("(offered by claude-opus-5, accepted by Ada Lovelace)") == 3
+        assert text.count("ffered by claude-opus-5, accepted by Ada Lovelace") == 3
 
 
 def test_a_record_without_a_reason_says_what_was_chosen() -> None:
     text = document("adr.v2", replace(RECORD, considered=("OAuth",)))
-    assert "Chosen option: OAuth.\n" in text
+    assert 'Chosen option: "OAuth".\n' in text
+    assert "Considered Options" not in text, "there was no choice"
     assert "Consequences" not in text
     assert "Pros and Cons" not in text
     nothing = replace(RECORD, fields=(), missing=("Which?",))
     assert "Decided" not in document("task.v2", nothing)
     reason = replace(nothing, rationale=Rationale(Statement("it can wait", "user")))
     assert "Nothing was decided, because it can wait.\n" in document("task.v2", reason)
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("Because we know it.", "because we know it."),
+        ("It's one binary", "because it's one binary."),
+        ("Redis is there", "because: Redis is there."),
+        ("SQLite is enough", "because SQLite is enough."),
+        ("I run it", "because I run it."),
+        ("IT wants it!", "because IT wants it!"),
+        ("Go is known...", "because: Go is known..."),
+        ("42 teams do", "because 42 teams do."),
+    ],
+)
+def test_a_reason_goes_on_with_the_sentence(said: str, text: str) -> None:
+    why = Rationale(Statement(said, "user"))
+    found = document("adr.v2", replace(RECORD, rationale=why, considered=("OAuth",)))
+    assert f'Chosen option: "OAuth", {text}\n' in found
+
+
+def test_people_come_first_and_each_speaker_once() -> None:
+    said = (Statement("a", "model"), Statement("b", "user"), Statement("c", "model"))
+    found = replace(RECORD, rationale=Rationale(consequences=said), offered_by="opus")
+    assert section(document("adr.v2", found), "Consequences") == [
+        "b",
+        "Offered by opus, accepted by Ada Lovelace:",
+        "a",
+        "c",
+    ]
+
+
+def test_options_of_every_question_stand_in_the_record() -> None:
+    shown = tuple(
+        ShownQuestion(
+            question=f"Which {one}?",
+            by="opus",
+            options=(Option(one, "fine", "slow"), Option(f"no {one}", "", "loud")),
+            recommended=Recommended(one, reason),
+        )
+        for one, reason in (("OAuth", "We know it."), ("cache", "the disk is slow"))
+    )
+    why = Rationale(Statement("We know it.", "model"))
+    record = replace(RECORD, shown=shown, considered=("OAuth", "no OAuth", "SAML"), rationale=why)
+    text = document("adr.v2", record)
+    assert section(text, "Considered Options") == [
+        "OAuth: fine",
+        "no OAuth",
+        "SAML",
+        "Offered by opus: OAuth, no OAuth. Recommended: OAuth.",
+        "Which cache?",
+        "cache: fine",
+        "no cache",
+        "Offered by opus. Recommended: cache, because the disk is slow.",
+    ]
+    assert section(text, "Pros and Cons of the Options")[1:] == [
+        "Against OAuth, which was chosen: slow",
+        "Against cache: slow",
+        "Against no cache: loud",
+    ]
+
+
+def test_an_exception_and_its_rule_name_each_other() -> None:
+    kept = (Beside(Related("b2", "Use SQLite", 2), "exception"),)
+    for scope, text in (("tills", "Exception to ADR-0002"), ("", "Exception: ADR-0002")):
+        found = document("adr.v2", replace(RECORD, kept=kept, scope=scope))
+        assert section(found, "More Information") == [f"{text}, Use SQLite"]
+
+
+def test_every_sentence_of_a_record_has_german_words() -> None:
+    named = set(re.findall(r'_said\(\s*record,\s*(".*?"|\'.*?\')', inspect.getsource(render)))
+    assert named
+    assert {one[1:-1] for one in named} <= {*render._GERMAN}
 
 
 def test_a_record_is_written_as_people_know_it() -> None:

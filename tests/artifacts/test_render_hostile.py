@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from preflights_es.artifacts.render import BRIEF_BYTES_MAX, brief, document
-from preflights_es.core.artifacts import Record, RecordField, Related
+from preflights_es.core.artifacts import Record, RecordField, Related, ShownQuestion
+from preflights_es.core.questions import Option, Place, Recommended
 from preflights_es.core.rationale import Rationale, Rejected, Statement
 from preflights_es.core.text import one_line, shown, shown_lines
 from tests.artifacts.reading import RECORD, body, every, front_matter, headings, section
@@ -124,16 +125,35 @@ def test_no_reason_makes_anything_but_text(text: str) -> None:
         assert front_matter(found) == front_matter(
             document(template, replace(reasoned("plain"), decided_by=text))
         )
-        (consequence,) = section(found, "Consequences")
-        assert consequence == f"{line(text)} (offered by a model)"
-    assert section(document("adr.v2", reasoned(text)), "Considered Options") == [line(text)]
+        by, consequence = section(found, "Consequences")
+        assert (by, consequence) == (f"Offered by {line(text)}:", line(text))
+    options = section(document("adr.v2", reasoned(text)), "Considered Options")
+    assert options[:2] == [f"{line(text)}: {line(text)}", "b"] or text.casefold() == "b"
+    assert line(text) in options, "the second question"
 
 
 def reasoned(text: str) -> Record:
     """A record of which every text was typed by an attacker, the reasons too."""
     said = Statement(text, "model")
     why = Rationale(said, (said,), (Rejected(text, text, "agent"),))
-    return replace(hostile(text), status="proposed", rationale=why, considered=(text,))
+    shown = ShownQuestion(
+        question=text,
+        by=text,
+        why=text,
+        options=(Option(text, text, text), Option("b")),
+        recommended=Recommended(text, text),
+        quote=text,
+        evidence=(Place(text),),
+    )
+    return replace(
+        hostile(text),
+        status="proposed",
+        rationale=why,
+        considered=(text, "b", "c"),
+        scope=text,
+        shown=(shown, shown),
+        offered_by=text,
+    )
 
 
 @given(TEXTS)

@@ -6,6 +6,7 @@ from typing import Final
 
 from preflights_es.core.text import one_line, shortened
 from preflights_es.core.views import Language
+from preflights_es.core.words import continued
 from preflights_es.workflows.clarification.rules import FIRST_DECIDERS
 from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.stated import language_of, topic_of
@@ -24,15 +25,16 @@ def title_of(state: State) -> str:
     fields = {field.name: field.id for field in state.found[0].fields()} if state.found else {}
     key = fields.get(name, "")
     scope, language = state.scope, language_of(state)
+    inner = continued(said) if language == "en" else said
     if category == OTHER and key == config.description.id:
         is_stated = any(one.key == key and one.source == "stated" for one in state.provenance)
-        return scoped(said, scope, language) if scope or is_stated else said
+        return scoped(inner, scope, language) if scope or is_stated else said
     if scope:
-        return scoped(said, scope, language)
+        return scoped(inner, scope, language)
     if (topic := topic_of(state, key)) is not None:
-        return one_line(topic.title(said, language))
+        return one_line(topic.title(inner, language))
     if key in TITLES:
-        return TITLES[key].format(value=said)
+        return TITLES[key].format(value=inner)
     table = config.named(category)
     is_primary = table is not None and table.primary is not None and table.primary.id == key
     return f"{one_line(category if is_primary else name)}: {said}"

@@ -26,7 +26,7 @@ from preflights_es.workflows.clarification.state import (
     is_due,
     response_of,
 )
-from preflights_es.workflows.clarification.stated import named_for, topics_of
+from preflights_es.workflows.clarification.stated import language_of, named_for, topics_of
 from preflights_es.workflows.clarification.titles import title_of
 from preflights_es.workflows.clarification.values import (
     DecisionPatch,
@@ -272,6 +272,7 @@ def record(state: State) -> Record:
         scope=state.scope,
         shown=_shown(state),
         offered_by=state.offered_by,
+        language=language_of(state),
     )
 
 
@@ -283,6 +284,8 @@ def _shown(state: State) -> tuple[ShownQuestion, ...]:
     found = []
     for key, question in asked.items():
         written = asked_by(state, key)
+        if written is None and key == state.heuristics.description.id:
+            continue  # the same words for every decision
         offered = {one.label: one for one in written.offered} if written else {}
         signs = {} if written else dict(view(state).beside)
         options = question.options[:-1]
