@@ -19,7 +19,7 @@ from preflights_es.workflows.clarification.values import (
 )
 
 STANDARD: Final = PackRef(
-    "standard", 3, "d60c8fb36f0cd80ebc5df9eccb37397e8f448b75e31764d4ff5c74601e51fbd5"
+    "standard", 3, "9a711cfc5382fd385c2a80872fad4a278c2b33c77988a6dd2ecd74658fad1efc"
 )
 """What new sessions begin with; the file is frozen."""
 

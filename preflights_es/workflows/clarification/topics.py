@@ -113,7 +113,7 @@ class Lexicon:
         self._words: dict[Phrase, list[int]] = {}
         self._values: dict[Phrase, str] = {}
         self._of: dict[str, list[int]] = {}
-        products = {_phrase(one.name): one for one in names()}
+        products = {_phrase(n): one for one in names() for n in (one.name, *one.aliases)}
         for one in names():
             self._values |= {_phrase(called): one.name for called in (one.name, *one.aliases)}
         described = {option for topic in pack.topics for option in topic.options}
@@ -124,11 +124,11 @@ class Lexicon:
                 self._words.setdefault(_phrase(word), []).append(at)
             for value in (*topic.options, *topic.values):
                 self._of.setdefault(value, []).append(at)
-                product = products.get(_phrase(value))
-                aliases = product.aliases if product else ()
                 bare = value.partition(" (")[0]
-                for called in (value, bare, *aliases, *topic.spellings.get(value, ())):
-                    self._values[_phrase(called)] = value
+                for called in (value, bare, *topic.spellings.get(value, ())):
+                    product = products.get(_phrase(called))
+                    for name in (called, *((product.name, *product.aliases) if product else ())):
+                        self._values[_phrase(name)] = value
             self._values |= {
                 _phrase(said): value
                 for value, said in zip(topic.options, topic.options_de, strict=False)

@@ -60,7 +60,7 @@ def decision(text: str) -> Decision:
     )
 
 
-@pytest.mark.parametrize(("set_", "at_least"), [("scopes", 82), ("scopes2", 84)])
+@pytest.mark.parametrize(("set_", "at_least"), [("scopes", 82), ("scopes2", 84), ("scopes3", 83)])
 def test_decisions_with_scopes_stand_to_each_other_as_labelled(set_: str, at_least: int) -> None:
     wrong, false = [], []
     for one in sentences(set_):
