@@ -224,7 +224,7 @@ def _speaker(by: Speaker, record: Record) -> str:
     """Who said it, where no person did, and who accepted it."""
     if by == "user":
         return ""
-    name = inline(record.offered_by) or _BY[by]
+    name = inline(dict(record.offered_by).get(by, "")) or _BY[by]
     is_accepted = record.status in ("accepted", "superseded") and record.decided_by
     accepted = f", accepted by {inline(record.decided_by)}" if is_accepted else ""
     return f" (offered by {name}{accepted})"

@@ -97,7 +97,7 @@ def test_what_a_model_offered_is_marked_with_who_accepted_it() -> None:
     found = replace(RECORD, rationale=why, considered=("OAuth", "SAML"))
     proposal = document("adr.v2", replace(found, status="proposed", proposed_by="script"))
     assert proposal.count("(offered by a model)") == 3
-    named = replace(found, offered_by="claude-opus-5")
+    named = replace(found, offered_by=(("agent", "claude-code"), ("model", "claude-opus-5")))
     for status in ("accepted", "superseded"):
         text = document("adr.v2", replace(named, status=status))
         assert text.count("(offered by claude-opus-5, accepted by Ada Lovelace)") == 3
