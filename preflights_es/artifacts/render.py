@@ -326,7 +326,9 @@ def _speaker(by: Speaker, record: Record) -> str:
     """Who said it, where no person did, and who accepted it."""
     if by == "user":
         return ""
-    return _offered_by(inline(record.offered_by) or _said(record, _BY[by]), record)
+    return _offered_by(
+        inline(dict(record.offered_by).get(by, "")) or _said(record, _BY[by]), record
+    )
 
 
 def _offered_by(name: str, record: Record) -> str:

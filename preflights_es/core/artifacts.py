@@ -9,7 +9,7 @@ import msgspec
 
 from preflights_es.core.events import ActorKind, Event, Outcome, RecordNumber, Request, Value
 from preflights_es.core.questions import Option, Place, Recommended
-from preflights_es.core.rationale import Rationale
+from preflights_es.core.rationale import Rationale, Speaker
 
 
 class ArtifactDue(Request, frozen=True):
@@ -147,8 +147,8 @@ class Record(Value, frozen=True):
     scope: str = ""
     """What it is for; empty for the whole project."""
     shown: tuple[ShownQuestion, ...] = ()
-    offered_by: str = ""
-    """Name of the agent or model whose reasons are marked as such."""
+    offered_by: tuple[tuple[Speaker, str], ...] = ()
+    """Names of the writer of the question and of the model, whose reasons are marked as theirs."""
     missing: tuple[str, ...] = ()
     """Questions without an answer, in the words they were asked."""
     supersedes: Related | None = None

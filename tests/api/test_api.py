@@ -65,7 +65,7 @@ def test_a_program_writes_the_question(log: Any) -> None:
         recommend=("Redis", "sessions use it"),
         topic="Caching",
     )
-    assert (begun.questions[0].id, begun.recommended.option) == ("caching", "Redis")
+    assert (begun.questions[0].id, begun.offer.recommended.option) == ("caching", "Redis")
     ready = log.answer(begun.session_id, {"caching": "Redis"}, relayed=True)
     assert [value for _, value in ready.patch.fields] == ["Redis"]
     assert ready.provenance[-1].relayed_by.kind == "script"

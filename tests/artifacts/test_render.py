@@ -104,7 +104,7 @@ def test_what_a_model_offered_is_marked_with_who_accepted_it() -> None:
     assert "because it is quick (offered by a model).\n" in proposal
     assert "\n\nOffered by a model:\n\n* it is quick\n" in proposal
     assert "\n\nOffered by a model:\n\n* Against SAML: it is slow\n" in proposal
-    named = replace(found, offered_by="claude-opus-5")
+    named = replace(found, offered_by=(("agent", "claude-code"), ("model", "claude-opus-5")))
     for status in ("accepted", "superseded"):
         text = document("adr.v2", replace(named, status=status))
         assert text.count("ffered by claude-opus-5, accepted by Ada Lovelace") == 3
@@ -143,7 +143,7 @@ def test_a_reason_goes_on_with_the_sentence(said: str, text: str) -> None:
 
 def test_people_come_first_and_each_speaker_once() -> None:
     said = (Statement("a", "model"), Statement("b", "user"), Statement("c", "model"))
-    found = replace(RECORD, rationale=Rationale(consequences=said), offered_by="opus")
+    found = replace(RECORD, rationale=Rationale(consequences=said), offered_by=(("model", "opus"),))
     assert section(document("adr.v2", found), "Consequences") == [
         "b",
         "Offered by opus, accepted by Ada Lovelace:",

@@ -152,7 +152,7 @@ def reasoned(text: str) -> Record:
         considered=(text, "b", "c"),
         scope=text,
         shown=(shown, shown),
-        offered_by=text,
+        offered_by=(("model", text), ("agent", text)),
     )
 
 

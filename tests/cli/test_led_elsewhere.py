@@ -146,7 +146,8 @@ def test_a_model_s_own_question_is_written_into_the_record(house: Project, api: 
     assert "Decision Outcome" in text
     assert "Backup" in text.partition("Decision Outcome")[2]
     assert "Daily" in text.partition("Decision Outcome")[2]
-    assert "Never" not in text  # which was merely offered
+    assert "Never" not in text.partition("Decision Outcome")[2]  # which was merely offered
+    assert "* Never\n" in text.partition("Considered Options")[2]
     assert "Backup: Daily" in house.call("prompt", "last").out.replace("*", "")
 
 

@@ -86,11 +86,11 @@ def test_a_model_cannot_forge_a_line_of_a_record(house: Project, api: FakeAPI, t
     clarify = asks(name, f"{text}?", f"{text} 1"[:80], f"{text} 2"[:80])
     decide = {"category": "Other", "fields": [{"name": name, "value": "mine"}]}
     api.script(*said(clarify, decide))
-    done = asked(
-        house, api, "start", "Add login", "--answer", "custom.evil=mine", "--accept", "--by", "Ada"
-    )
-    assert done.code == 0, done
+    done = asked(house, api, "start", "Add login", "--no-input")
+    assert (done.code, done.is_safe()) == (3, True), done
+    done = house.call("answer", "last", "mine", env=led(api))
     assert done.is_safe()
+    assert house.call("accept", "last", "--by", "Ada").code == 0, done
     (path,) = (house.folder / "docs" / "decisions").glob("*.md")
     written = path.read_text("utf-8")
     assert front_matter(written)["status"] == '"accepted"'
@@ -106,7 +106,7 @@ def test_a_model_cannot_forge_a_line_of_a_record(house: Project, api: FakeAPI, t
 
 
 def test_a_value_that_was_not_said_is_not_written(house: Project, api: FakeAPI) -> None:
-    clarify = {"category": "Authentication", "question": "Which?", "options": ["OAuth", "SAML"]}
+    clarify = asks("Authentication", "Which?", "OAuth", "SAML")
     invented = {
         "category": "Authentication",
         "fields": [

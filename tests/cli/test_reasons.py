@@ -57,7 +57,7 @@ def test_every_command_that_decides_takes_reasons(house: Project, command: str) 
     assert told(house.show()) == by_script()
     assert house.call("accept", "last", "--by", "Ada").code == 0
     text = (house.folder / house.show()["artifacts"][0]).read_text()
-    assert "because We know it. (said by a script)" in text
+    assert "because we know it. (offered by a script, accepted by Ada)\n" in text
     (why, _) = house.call("why", "last", "--json").json["values"]
     assert told(why) == by_script()
     (row,) = house.call("decisions", "--json").json["decisions"]
@@ -120,7 +120,7 @@ def test_reasons_that_a_script_gives_with_an_acceptance_are_the_persons(house: P
     found = house.show()
     assert found["because"] == {"text": "We chose it", "by": "user"}
     assert found["consequences"][0]["by"] == "script"
-    assert "because We chose it.\n" in (house.folder / found["artifacts"][0]).read_text()
+    assert "because we chose it.\n" in (house.folder / found["artifacts"][0]).read_text()
     started = ("start", "Add SSO", "--answer", "auth_strategy=OAuth", "--because", "It is asked")
     accepted = house.call(*started, "--accept", "--by", "Grace", "--json").json
     assert accepted["because"] == {"text": "It is asked", "by": "user"}
@@ -129,19 +129,20 @@ def test_reasons_that_a_script_gives_with_an_acceptance_are_the_persons(house: P
     assert house.call("replay", "last").code == 0
 
 
-def test_what_a_model_offers_is_unmarked_once_a_person_accepts(house: Project) -> None:
-    led = ("--provider", "sim", "--seed", "3")
-    house.call("start", "Add login", "--answer", "auth_strategy=OAuth", "--accept", *led)
-    assert "(offered by a model)" in (house.folder / house.show()["artifacts"][0]).read_text()
+def test_what_a_model_offers_stays_its_own_once_a_person_accepts(house: Project) -> None:
+    led = ("--provider", "sim", "--seed", "0")
+    house.call(*START, "--accept", "--consequence", "One login", *led)
+    assert "(offered by simllm/1)" in (house.folder / house.show()["artifacts"][0]).read_text()
     assert "(offered by the model)" in house.call("show").out
     house.call("accept", "last", "--by", "Ada")
     found = house.show()
     assert found["because"]["by"] == "model"
-    assert found["because"]["text"] in (
-        record := (house.folder / found["artifacts"][0]).read_text()
-    )
-    assert "model" not in record
-    assert "(offered by the model)" not in house.call("show").out
+    reason = found["because"]["text"].removeprefix("It ")
+    record = (house.folder / found["artifacts"][0]).read_text()
+    assert f"because it {reason} (offered by simllm/1, accepted by Ada)\n" in record
+    assert "(offered by simllm/1)" not in record
+    assert "* One login (offered by a script, accepted by Ada)\n" in record
+    assert f"{found['because']['text']}  (offered by the model)" in house.call("show").out
     assert "by a model" in house.call("why", "last").out
 
 

@@ -121,14 +121,16 @@ def test_a_value_that_a_model_read_is_the_models_wherever_it_is_shown(house: Pro
 
 
 def test_a_list_of_decisions_marks_what_a_model_suggested(house: Project) -> None:
-    kept(house, *golden("somebody_else_takes_over"), *golden("a_model_leads"))
+    edits = golden("a_model_says_why_and_a_person_edits_it")
+    kept(house, *golden("somebody_else_takes_over"), *edits)
     lines = house.call("decisions", "--all").out.splitlines()
-    at = lines[0].index("category"), lines[0].index("decided"), lines[0].index("title")
+    at = lines[0].index("category"), lines[0].index("decided")  # titles stand below, from the left
     category = " ".join(" ".join(line[at[0] : at[1]] for line in lines).split())
-    decided = " ".join(" ".join(line[at[1] : at[2]] for line in lines).split())
-    assert "Framework: Svelte, Styling: keep (model)" in decided
-    assert "Infra (model)" in category
-    assert f"{category} {decided}".count("(model)") == 2
+    decided = " ".join(" ".join(line[at[1] :] for line in lines).split())
+    assert "Framework: Svelte Strategy: OAuth" in decided
+    assert "Hosting: Self-hosted, CI_CD: orders (model)" in decided
+    assert "Frontend Authentication Database (model) Infra (model)" in category
+    assert f"{category} {decided}".count("(model)") == 3
 
 
 # 2. Who is asked for -------------------------------------------------------------------------

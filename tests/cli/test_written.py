@@ -27,7 +27,9 @@ def test_an_agent_asks_and_relays_what_a_person_answers(house: Project) -> None:
     assert question["id"] == "custom.caching"
     assert question["options"] == ["Redis", "Memcached", "Other (specify)"]
     agent = {"kind": "agent", "name": "claude-code"}
-    assert asked["recommended"] == {"option": "Redis", "reason": "sessions use it", "by": agent}
+    best = {"option": "Redis", "reason": "sessions use it"}
+    assert (asked["offer"]["recommended"], asked["offer"]["by"]) == (best, "claude-code")
+    assert asked["offer"]["kind"] == "agent"
     id_ = asked["session_id"]
     assert "1. Redis (recommended by claude-code: sessions use it)" in house.call("show", id_).out
     done = house.call("answer", id_, "2", "--relayed", "--json", env=AGENT).json
@@ -68,7 +70,7 @@ def test_it_is_recorded_as_a_response(house: Project) -> None:
     asked = started(house, "--as", "agent:claude-code 2.1")
     log = house.call("log", asked["session_id"], "--json").out
     assert '"provider":"agent","model":"claude-code 2.1"' in log
-    assert '"contract":"clarify.v1"' in log
+    assert '"contract":"written.v1"' in log
     assert log.count("completion.requested") == 1
     assert '"key":"change_category","field":"Category","value":"Other","source":"chosen"' in (
         house.call("show", asked["session_id"], "--json").out
@@ -86,15 +88,18 @@ def test_a_category_is_a_topic(house: Project) -> None:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (("--question", "TBD", "--option", "A"), "/options expected none, or 2 to 6 different"),
-        (("--question", "TBD", "--option", "A"), "expected no placeholder"),
-        (("--question", "Which?", "--option", "A", "--option", "a"), "2 to 6 different ones"),
-        (("--question", "Which?", *(f"--option={n}" for n in range(7))), "2 to 6 different ones"),
+        (("--question", "TBD", "--option", "A"), "/options expected none, or 2 to 6 that differ"),
+        (("--question", "TBD", "--option", "A"), "/question expected a question"),
+        (("--question", "Which?", "--option", "A", "--option", "a"), "2 to 6 that differ"),
+        (("--question", "Which?", *(f"--option={n}" for n in range(7))), "2 to 6 that differ"),
         (("--question", "x" * 201), "/question"),
         (("--question", "Which?", "--option", "A", "--option", "n/a"), "no placeholder"),
-        (("--question", "Which?", "--topic", "Category"), "/own/field expected a name"),
-        ((*CACHE, "--recommend", "Hazelcast: fast"), "no option 'Hazelcast' to recommend"),
-        ((*CACHE, "--recommend", "Redis: TBD"), "gives no reason"),
+        (("--question", "Which?", "--topic", "Category"), "/topic expected a topic of the list"),
+        (
+            (*CACHE, "--recommend", "Hazelcast: fast"),
+            "/recommended/option expected one of the options",
+        ),
+        ((*CACHE, "--recommend", "Redis: TBD"), "/recommended/reason expected a reason"),
         ((*CACHE, "--recommend", "Redis: password=hunter2hunter2"), "looks like a secret"),
     ],
 )
@@ -112,7 +117,7 @@ def test_what_cannot_be_asked_leaves_no_session(
     ("words", "found"),
     [
         (("--option", "A"), "give --question too"),
-        ((*CACHE, "--recommend", "Redis"), "expected OPTION: WHY"),
+        ((*CACHE, "--recommend", "Redis"), "expected OPTION: TEXT"),
         ((*CACHE, "--strict"), "leave --strict and the provider's options out"),
         ((*CACHE, "--provider", "sim"), "leave --strict and the provider's options out"),
         ((*CACHE, "--workflow", "extraction"), "leave it out with --workflow"),
@@ -141,7 +146,7 @@ def test_an_option_may_hold_a_colon(house: Project) -> None:
     done = house.call(
         "start", "Speed up", *words, "--recommend", "a: b: why not", "--json", env=AGENT
     )
-    assert done.json["recommended"]["option"] == "a: b"
+    assert done.json["offer"]["recommended"]["option"] == "a: b"
 
 
 def test_a_person_writes_a_question_and_answers_it(house: Project) -> None:

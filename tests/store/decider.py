@@ -52,6 +52,7 @@ def run(
             f"{intention}, take {turn}",
             program.setup(WORKFLOW),
             program.process.settings.of(WORKFLOW),
+            mark="" if turn % 2 else "task",
         )
         session_id = step.handle.session_id
         tell("started", session_id)

@@ -23,13 +23,14 @@ from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
 from preflights_es.workflows.clarification import WORKFLOW
 from preflights_es.workflows.clarification.events import AnswersGiven, DecisionRecorded
+from preflights_es.workflows.clarification.values import Mark
 from tests.projections.given import following, kept
 from tests.store import decider
 from tests.store.answerer import PROCESSES
 from tests.store.mortal import ROOT
 
 SESSIONS: Final = 50
-INTENTIONS: Final = ("Add a login", "Improve the ui")
+INTENTIONS: Final[tuple[tuple[str, Mark], ...]] = (("Add a login", ""), ("Improve the ui", "task"))
 """In turn: one becomes a record with a number, the other a task without."""
 
 
@@ -45,9 +46,10 @@ def program(tmp_path: Path, database: str) -> Iterator[Request]:
     """The program, with so many sessions that each ask one question."""
     with closing(decider.app(tmp_path, database)) as made:
         for n in range(SESSIONS):
-            intention = f"{INTENTIONS[n % len(INTENTIONS)]} of shop {n}"
+            intention, mark = INTENTIONS[n % len(INTENTIONS)]
             setup, heuristics = made.setup(WORKFLOW), made.process.settings.of(WORKFLOW)
-            clarifications_of(made).open(intention, setup, heuristics)
+            sessions = clarifications_of(made)
+            sessions.open(f"{intention} of shop {n}", setup, heuristics, mark=mark)
         yield made
 
 

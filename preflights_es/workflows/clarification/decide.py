@@ -191,7 +191,8 @@ def _recommended(state: State, patch: DecisionPatch) -> Decisions:
     """
     framed = state.framed
     is_old = state.decider in rules.FIRST_DECIDERS
-    if framed is None or state.led.lead is not None or is_old:
+    is_models = state.led.lead is not None and state.writer is None
+    if framed is None or is_models or is_old:
         return ()
     before = dict(state.patch.fields) if state.patch else {}
     name = framed.field.name

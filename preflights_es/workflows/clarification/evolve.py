@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from preflights_es.core import completion_step
 from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Written
+from preflights_es.core.completions import CompletionReceived
 from preflights_es.core.events import Actor, Event, Input
 from preflights_es.core.lead import WRITERS, FellBack
 from preflights_es.core.questions import Answers
@@ -200,14 +201,13 @@ def _after_noted(state: State, event: RationaleNoted) -> State:
 
 def _after_offer(state: State, event: RationaleSuggested) -> State:
     """A model's, where one leads and answers; else the recommendation of the question's writer."""
-    is_answer = state.led.lead is None or isinstance(state.input, Answers)
-    if state.writer is not None and is_answer:
+    is_models = state.led.lead is not None and isinstance(state.input, CompletionReceived)
+    if state.writer is not None and not is_models:
         rationale = reasons.added(state.rationale, event, state.writer.kind)
     else:
         rationale = reasons.suggested(state.rationale, event)
     lead = state.led.lead
-    by = state.writer.name if state.writer else lead.model if lead else state.offered_by
-    return replace(state, rationale=rationale, offered_by=by)
+    return replace(state, rationale=rationale, offered_by=lead.model if lead else state.offered_by)
 
 
 def _after_scope(state: State, event: ScopeNoted) -> State:

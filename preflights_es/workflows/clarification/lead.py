@@ -461,7 +461,8 @@ def _offered(state: State, payload: dict[str, Any]) -> tuple[RationaleSuggested,
     }
     because = stripped(payload.get("because") or "")
     consequences = tuple(map(stripped, payload.get("consequences", ())))
-    for asked in suggested_in(state)[:1]:
+    own = () if state.writer else suggested_in(state)[:1]  # a writer's words are no model's
+    for asked in own:
         value = rules.value_of(asked.field, state.answers)
         if value and (more := reasons.offered(Rationale(), asked, value.value)):
             because = because or more.because

@@ -62,12 +62,15 @@ def offered(before: Rationale, asked: QuestionSuggested, value: str) -> Rational
     chosen, best = value.casefold(), asked.recommended
     is_best = best is not None and best.option.casefold() == chosen
     named = {one.name.casefold() for one in before.alternatives} | {chosen}
+    said = {one.text for one in before.consequences}
     others = [Alternative(one.label, one.against) for one in asked.offered if one.against]
     if best is not None and not any(one.name == best.option for one in others):
         others.append(Alternative(best.option))
     offer = RationaleSuggested(
         because=best.reason if best and is_best and not before.because else "",
-        consequences=asked.consequences if is_best or best is None else (),
+        consequences=tuple(one for one in asked.consequences if one not in said)
+        if is_best or best is None
+        else (),
         alternatives=tuple(one for one in others if one.name.casefold() not in named),
     )
     return offer if offer.because or offer.consequences or offer.alternatives else None

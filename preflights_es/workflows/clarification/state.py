@@ -116,7 +116,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """One more than the questions that were answered."""
     rationale: Rationale = Rationale()
     offered_by: str = ""
-    """Who offered reasons last: the name of the agent, person or model."""
+    """The model that asked or offered reasons last."""
     scope: str = ""
     """What the decision is for; empty for the whole project."""
     proposed_scope: str = ""

@@ -12,7 +12,7 @@ from preflights_es.core.completion_step import no_answer
 from preflights_es.core.events import ActorKind, Event, Value
 from preflights_es.core.observed import Observed, told
 from preflights_es.core.questions import Option
-from preflights_es.core.rationale import Rationale
+from preflights_es.core.rationale import Rationale, Speaker
 from preflights_es.core.text import one_line
 from preflights_es.core.views import Language, Question, Reached, View, taken_out
 from preflights_es.workflows.clarification import rules
@@ -271,9 +271,17 @@ def record(state: State) -> Record:
         considered=_considered(state),
         scope=state.scope,
         shown=_shown(state),
-        offered_by=state.offered_by,
+        offered_by=_names(state),
         language=language_of(state),
     )
+
+
+def _names(state: State) -> tuple[tuple[Speaker, str], ...]:
+    """The writer of the question and the model, as far as they have names."""
+    named: dict[Speaker, str] = {"model": state.offered_by}
+    if state.writer is not None:
+        named[state.writer.kind] = state.writer.name
+    return tuple((by, name) for by, name in named.items() if name)
 
 
 def _shown(state: State) -> tuple[ShownQuestion, ...]:

@@ -15,8 +15,9 @@ from preflights_es.core.evolution import Finding
 from preflights_es.services.recall.comparing import findings
 from tests.providers import server
 from tests.providers.server import FakeAPI
+from tests.scripted import asks
 
-CLARIFY = {"category": "Authentication", "question": "How?", "options": ["OAuth", "SAML"]}
+CLARIFY = asks("Authentication", "How?", "OAuth", "SAML")
 
 
 def decide(value: str) -> object:

@@ -215,13 +215,12 @@ def why(found: Clarification) -> list[str]:
     said += [(name, one.text, one.by) for name, one in because]
     said += [("follows: ", one.text, one.by) for one in found.consequences]
     said += [("not ", alternative_text(one), one.by) for one in found.alternatives]
-    return [f"{name}{shown(one_line(text))}{_said_by(by, found)}" for name, text, by in said]
+    return [f"{name}{shown(one_line(text))}{_said_by(by)}" for name, text, by in said]
 
 
-def _said_by(speaker: Speaker, found: Clarification) -> str:
+def _said_by(speaker: Speaker) -> str:
     if speaker == "model":
-        is_accepted = found.status in ("accepted", "superseded")
-        return "" if is_accepted else "  (offered by the model)"
+        return "  (offered by the model)"
     return "" if speaker == "user" else f"  (by {_KINDS[speaker]})"
 
 
