@@ -57,7 +57,7 @@ def test_every_command_that_decides_takes_reasons(house: Project, command: str) 
     assert told(house.show()) == by_script()
     assert house.call("accept", "last", "--by", "Ada").code == 0
     text = (house.folder / house.show()["artifacts"][0]).read_text()
-    assert "because We know it. (said by a script)" in text
+    assert "because we know it (offered by a script, accepted by Ada)." in text
     (why, _) = house.call("why", "last", "--json").json["values"]
     assert told(why) == by_script()
     (row,) = house.call("decisions", "--json").json["decisions"]
@@ -120,7 +120,7 @@ def test_reasons_that_a_script_gives_with_an_acceptance_are_the_persons(house: P
     found = house.show()
     assert found["because"] == {"text": "We chose it", "by": "user"}
     assert found["consequences"][0]["by"] == "script"
-    assert "because We chose it.\n" in (house.folder / found["artifacts"][0]).read_text()
+    assert "because we chose it.\n" in (house.folder / found["artifacts"][0]).read_text()
     started = ("start", "Add SSO", "--answer", "auth_strategy=OAuth", "--because", "It is asked")
     accepted = house.call(*started, "--accept", "--by", "Grace", "--json").json
     assert accepted["because"] == {"text": "It is asked", "by": "user"}
@@ -129,18 +129,16 @@ def test_reasons_that_a_script_gives_with_an_acceptance_are_the_persons(house: P
     assert house.call("replay", "last").code == 0
 
 
-def test_what_a_model_offers_is_unmarked_once_a_person_accepts(house: Project) -> None:
-    led = ("--provider", "sim", "--seed", "3")
+def test_what_a_model_offers_bears_its_name_and_that_of_who_accepted_it(house: Project) -> None:
+    led = ("--provider", "sim", "--seed", "1")
     house.call("start", "Add login", "--answer", "auth_strategy=OAuth", "--accept", *led)
-    assert "(offered by a model)" in (house.folder / house.show()["artifacts"][0]).read_text()
+    record = house.folder / house.show()["artifacts"][0]
+    assert "(offered by simllm/1).\n" in record.read_text()
     assert "(offered by the model)" in house.call("show").out
     house.call("accept", "last", "--by", "Ada")
     found = house.show()
     assert found["because"]["by"] == "model"
-    assert found["because"]["text"] in (
-        record := (house.folder / found["artifacts"][0]).read_text()
-    )
-    assert "model" not in record
+    assert "(offered by simllm/1, accepted by Ada).\n" in record.read_text()
     assert "(offered by the model)" not in house.call("show").out
     assert "by a model" in house.call("why", "last").out
 
