@@ -172,7 +172,7 @@ def test_a_script_is_told_the_three_lines(open_house: Project) -> None:
         [],
     )
     text = (open_house.folder / Path(whole.json["artifacts"][0])).read_text()
-    assert "because Slow" in text
+    assert "because: Slow" in text
     local = open_house.call(
         "start", "Make it faster", "--answer", "description=Wait", "--as-task", "--json"
     )
