@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
+
+from msgspec.structs import replace
 
 from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
@@ -35,6 +37,12 @@ NEXT: Final = {
     "stopped": "Nothing is to be decided here: go on.",
 }
 
+OPEN: Final = ("needs_answers", "ready", "proposed", "stopped")
+"""Statuses in which what is in force beside it matters."""
+SETTLED: Final = "{name} is in force: if it settles this, work by it and do not ask. If not: "
+DIFFERS: Final = "{name} is in force at this place: tell your person that this would change it. "
+WORK_BY: Final = "Work by what is in force."
+
 
 class Standing(Given, frozen=True, kw_only=True):
     """A session after a call."""
@@ -51,7 +59,7 @@ class Standing(Given, frozen=True, kw_only=True):
     record: str = ""
     """Path of its document."""
     in_force: tuple[str, ...] = ()
-    """Decisions that may settle it: keep one by telling your person."""
+    """Decisions in force: at the same place, then related ones."""
     facts: tuple[str, ...] = ()
     """Of the repository; of `start_decision` alone."""
     lacks: tuple[str, ...] = ()
@@ -73,10 +81,36 @@ def standing(session: Session) -> Standing:
         options=asked.options if asked else (),
         refused=(*(one.message for one in session.refusals), *_differing(session)),
         record=session.document or "",
-        in_force=tuple(one.line for one in session.shape().get("known", ())) if asked else (),
-        next=_ask(session, asked) if asked else NEXT.get(session.status, "").format(session=id_),
+        in_force=tuple(map(_known, _told(session))),
+        next=_next(session, asked),
         notices=session.warnings,
     )
+
+
+def _told(session: Session) -> tuple[Any, ...]:
+    """What is in force beside it, until it is accepted."""
+    return session.shape().get("known", ()) if session.status in OPEN else ()
+
+
+def _known(one: Any) -> str:
+    return one.line if one.same_place else f"related: {one.line}"
+
+
+def _next(session: Session, asked: Question | None) -> str:
+    """What the agent does now: a decision at the same place comes before a question."""
+    name = short(session.session_id)
+    said = _ask(session, asked) if asked else NEXT.get(session.status, "").format(session=name)
+    here = next((one for one in _told(session) if one.same_place), None)
+    if here is None or session.status == "stopped":
+        return said
+    return (SETTLED if asked else DIFFERS).format(name=here.line.partition(" ")[0]) + said
+
+
+def working_by(came: Standing, lines: tuple[str, ...]) -> Standing:
+    """A session in which nothing is decided, with what is in force about its words."""
+    if not lines:
+        return came
+    return replace(came, in_force=lines, next=f"{came.next} {WORK_BY}")
 
 
 def _differing(session: Session) -> list[str]:

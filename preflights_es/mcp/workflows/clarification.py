@@ -18,9 +18,10 @@ from preflights_es.core.text import one_line
 from preflights_es.mcp.call import Call
 from preflights_es.mcp.forms import values
 from preflights_es.mcp.rounds import Came, asked, shown
-from preflights_es.mcp.standing import Standing, standing
+from preflights_es.mcp.standing import Standing, standing, working_by
 from preflights_es.mcp.tool import Arguments, Tool
 from preflights_es.services import sessions
+from preflights_es.services.clarification.knowing import remembered
 from preflights_es.services.clarification.observed import record
 from preflights_es.services.clarification.sessions import start
 from preflights_es.services.clarification.surroundings import context_of
@@ -66,11 +67,13 @@ async def _start_decision(call: Call, given: Begun) -> Came:
     came = await asked(call, await _once(call, given, begin))
     if not isinstance(came, Standing):
         return came
-    return replace(
-        came,
-        facts=await call.run(_facts),
-        lacks=lacking(written) if written else (QUESTION_OF_YOURS,),
-    )
+    if came.status == "stopped" and not came.in_force:
+        found = await call.run(partial(remembered, text=given.intention))
+        return working_by(came, tuple(one.line for one in found.values()))
+    if not came.question:
+        return came  # no facts for a question
+    lacks = lacking(written) if written else (QUESTION_OF_YOURS,)
+    return replace(came, facts=await call.run(_facts), lacks=lacks)
 
 
 def _facts(request: Request) -> tuple[str, ...]:
