@@ -10,7 +10,7 @@ from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
 from preflights_es.core.text import one_line, shown
 from preflights_es.core.views import Question
-from preflights_es.mcp.forms import values, whole
+from preflights_es.mcp.forms import values, whole, worded
 from preflights_es.mcp.tool import Given
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.results import Session
@@ -39,7 +39,7 @@ NEXT: Final = {
 
 OPEN: Final = ("needs_answers", "ready", "proposed", "stopped")
 """Statuses in which what is in force beside it matters."""
-SETTLED: Final = "{name} is in force: if it settles this, work by it and do not ask. If not: "
+SETTLED: Final = "{name} is in force: if it settles this, work by it and ask nothing. Otherwise: "
 DIFFERS: Final = "{name} is in force at this place: tell your person that this would change it. "
 WORK_BY: Final = "Work by what is in force."
 
@@ -77,7 +77,7 @@ def standing(session: Session) -> Standing:
         status=session.status,
         intention=session.intention,
         decided=values(session),
-        question=asked.question if asked else "",
+        question=worded(session, asked) if asked else "",
         options=asked.options if asked else (),
         refused=(*(one.message for one in session.refusals), *_differing(session)),
         record=session.document or "",

@@ -29,7 +29,7 @@ SAID: Final = ("status", "known", "questions", "perhaps", "related")
 def day(project: Project, task: Task) -> str:
     """All that it is told of a task, each part from a copy of the repository."""
     parts = {
-        f"brief ({task.words})": _brief(project, task),
+        "brief": _brief(project),
         f"decisions ({task.query})": _tool(project, "decisions", query=task.query),
     }
     if task.why:
@@ -42,7 +42,7 @@ def day(project: Project, task: Task) -> str:
     return fixed(f"# {task.words}\n\n{text}")
 
 
-def _brief(project: Project, task: Task) -> str:
+def _brief(project: Project) -> str:
     return str(_called(project, "brief")["brief"]).rstrip()
 
 

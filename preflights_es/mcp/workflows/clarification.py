@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from hashlib import sha256
-from itertools import count
+from itertools import count, islice
 from typing import Annotated, Any, Final
 
 from msgspec import Meta, ValidationError, convert
@@ -29,7 +29,7 @@ from preflights_es.services.inbox import acceptable
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 
-FACTS_MAX: Final = 30  # packages and images that a result names
+FACTS_MAX: Final = 30  # products, and packages of none, that a result names
 QUESTION_OF_YOURS: Final = (
     "a question of yours: you know the code; give question, options with description and against, "
     "recommendation with reason, why, scope and evidence"
@@ -77,12 +77,19 @@ async def _start_decision(call: Call, given: Begun) -> Came:
 
 
 def _facts(request: Request) -> tuple[str, ...]:
-    """What the repository says of itself, as the session began with it."""
+    """What the repository says of itself, as the session began with it: a line a product."""
     found = context_of(request.process)
     if found is None:
         return ()
-    said = (found.file_summary, *found.technology_signals[:FACTS_MAX])
-    return tuple(filter(None, said))
+    places: dict[str, list[str]] = {}
+    for signal in found.technology_signals:
+        product, _, place = signal.rpartition(": ")
+        places.setdefault(product or place, []).append(place)
+    told = (
+        name if [name] == at else f"{name}: {', '.join(at)}"
+        for name, at in islice(places.items(), FACTS_MAX)
+    )
+    return tuple(filter(None, (found.file_summary, *told)))
 
 
 async def _once(call: Call, given: Arguments, begin: Callable[[Request], Session]) -> Session:
