@@ -89,7 +89,8 @@ class RecordWithoutSession(UnknownSession):
     """The number or name that was typed is that of records which Preflights did not write."""
 
     def __init__(self, typed: str, number: int | None, paths: tuple[str, ...]) -> None:
-        message = f"{typed} has no session: it is the record {' and '.join(map(repr, paths))}"
+        named = "" if paths == (typed,) else f": {' and '.join(map(repr, paths))}"
+        message = f"{typed} has no session: it is a record of another tool{named}"
         Refused.__init__(self, message, session=typed, paths=paths)
         self.typed, self.number, self.paths = typed, number, paths
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from preflights_es.core.text import one_line, shortened, shown, visible
 from preflights_es.core.views import Question
@@ -27,18 +27,62 @@ def whole(session: Session, question: Question, *, numbered: bool = False) -> st
     Args:
         numbered: whether every option is named; a form lists them itself.
     """
-    offer = session.shape().get("offer")
+    shape = session.shape()
+    word = WORDS["de" if shape.get("language") == "de" else "en"]
+    offer, beside = shape.get("offer"), dict(shape.get("beside", ()))
     told = {one.label: one for one in offer.options} if offer else {}
-    parts = [question.question, f"Why it matters: {offer.why}" if offer and offer.why else ""]
+    parts = [
+        worded(session, question),
+        _sentence(f"{word.why}: {offer.why}") if offer and offer.why else "",
+    ]
     for number, option in enumerate(question.options, 1):
         one = told.get(option)
-        against = f"against: {one.against}" if one and one.against else ""
-        said = "; ".join(filter(None, (one.description if one else "", against)))
+        against = f"{word.against}: {one.against}" if one and one.against else ""
+        means = one.description if one else ""
+        said = "; ".join(filter(None, (means or beside.get(option, ""), against)))
         if numbered or said:
             parts.append(f"{number}. {option}{f' ({said})' if said else ''}")
     if offer and (best := offer.recommended):
-        parts.append(f"({offer.by} recommends {best.option}: {best.reason})")
+        parts.append(f"({offer.by} {word.recommends} {best.option}: {best.reason})")
     return " ".join(filter(None, parts))
+
+
+def worded(session: Session, question: Question) -> str:
+    """The question in words: where no topic fits, a terminal shows the label of a line alone."""
+    shape = session.shape()
+    if not shape.get("fields"):
+        return question.question
+    asks = WORDS["de" if shape.get("language") == "de" else "en"].decided
+    return asks.format(intention=_cut(session.intention))
+
+
+class Words(NamedTuple):
+    """What stands around a question, in its language."""
+
+    decided: str
+    why: str
+    against: str
+    recommends: str
+
+
+WORDS: Final = {
+    "en": Words('What do you decide on "{intention}"?', "Why it matters", "against", "recommends"),
+    "de": Words(
+        "Was wird zu \u201e{intention}\u201c entschieden?",
+        "Warum es z\u00e4hlt",
+        "dagegen",
+        "empfiehlt",
+    ),
+}
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _cut(intention: str) -> str:
+    """An intention as it is quoted: it may be a page long."""
+    return shown(shortened(one_line(intention), INTENTION_SHOWN))
 
 
 def asking(question: Question) -> dict[str, Any]:
@@ -114,8 +158,7 @@ def agrees(content: Mapping[str, Any] | None) -> bool:
 
 def _source(session: Session) -> str:
     """Who asks, and what for: the intention may be a page long."""
-    intention = shortened(one_line(session.intention), INTENTION_SHOWN)
-    return f"(Preflights, for: {shown(intention)})"
+    return f"(Preflights, for: {_cut(session.intention)})"
 
 
 def _is_other(option: str) -> bool:

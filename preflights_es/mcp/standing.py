@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
+
+from msgspec.structs import replace
 
 from preflights_es.core.ids import short
 from preflights_es.core.json import encoded
 from preflights_es.core.text import one_line, shown
 from preflights_es.core.views import Question
-from preflights_es.mcp.forms import values, whole
+from preflights_es.mcp.forms import values, whole, worded
 from preflights_es.mcp.tool import Given
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.results import Session
@@ -21,7 +23,6 @@ AT_TERMINAL: Final = (
     "Ask your person exactly this: {words}. The person answers at a terminal: "
     "`preflights answer {session} ANSWER`."
 )
-TELL: Final = "Tell your person first what in_force says: it may settle this. "
 NEXT: Final = {
     "ready": "Show it to your person, then call accept with session {session}.",
     "proposed": "Tell your person: `preflights accept {session}` at a terminal accepts it.",
@@ -35,6 +36,12 @@ NEXT: Final = {
     "faulted": "Tell your person: `preflights show {session}` says what is wrong.",
     "stopped": "Nothing is to be decided here: go on.",
 }
+
+OPEN: Final = ("needs_answers", "ready", "proposed", "stopped")
+"""Statuses in which what is in force beside it matters."""
+SETTLED: Final = "{name} is in force: if it settles this, work by it and ask nothing. Otherwise: "
+DIFFERS: Final = "{name} is in force at this place: tell your person that this would change it. "
+WORK_BY: Final = "Work by what is in force."
 
 
 class Standing(Given, frozen=True, kw_only=True):
@@ -52,7 +59,7 @@ class Standing(Given, frozen=True, kw_only=True):
     record: str = ""
     """Path of its document."""
     in_force: tuple[str, ...] = ()
-    """Decisions that may settle it: keep one by telling your person."""
+    """Decisions in force: at the same place, then related ones."""
     facts: tuple[str, ...] = ()
     """Of the repository; of `start_decision` alone."""
     lacks: tuple[str, ...] = ()
@@ -70,28 +77,40 @@ def standing(session: Session) -> Standing:
         status=session.status,
         intention=session.intention,
         decided=values(session),
-        question=asked.question if asked else "",
+        question=worded(session, asked) if asked else "",
         options=asked.options if asked else (),
         refused=(*(one.message for one in session.refusals), *_differing(session)),
         record=session.document or "",
-        in_force=_in_force(session),
+        in_force=tuple(map(_known, _told(session))),
         next=_next(session, asked),
         notices=session.warnings,
     )
 
 
-def _in_force(session: Session) -> tuple[str, ...]:
-    """What was said first, while something is still to be decided."""
-    is_open = bool(session.questions) or session.can_accept
-    return tuple(one.line for one in session.shape().get("known", ())) if is_open else ()
+def _told(session: Session) -> tuple[Any, ...]:
+    """What is in force beside it, until it is accepted."""
+    return session.shape().get("known", ()) if session.status in OPEN else ()
+
+
+def _known(one: Any) -> str:
+    return one.line if one.same_place else f"related: {one.line}"
 
 
 def _next(session: Session, asked: Question | None) -> str:
-    """What the agent does now; a decision at the same place comes before everything."""
-    known = session.shape().get("known", ()) if asked or session.can_accept else ()
-    first = next((TELL for one in known if one.same_place), "")
-    then = NEXT.get(session.status, "").format(session=short(session.session_id))
-    return first + (_ask(session, asked) if asked else then)
+    """What the agent does now: a decision at the same place comes before a question."""
+    name = short(session.session_id)
+    said = _ask(session, asked) if asked else NEXT.get(session.status, "").format(session=name)
+    here = next((one for one in _told(session) if one.same_place), None)
+    if here is None or session.status == "stopped":
+        return said
+    return (SETTLED if asked else DIFFERS).format(name=here.line.partition(" ")[0]) + said
+
+
+def working_by(came: Standing, lines: tuple[str, ...]) -> Standing:
+    """A session in which nothing is decided, with what is in force about its words."""
+    if not lines:
+        return came
+    return replace(came, in_force=lines, next=f"{came.next} {WORK_BY}")
 
 
 def _differing(session: Session) -> list[str]:

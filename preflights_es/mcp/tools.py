@@ -19,6 +19,7 @@ from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 
 ROWS_MAX: Final = 20  # values of one `why`
+CATEGORY: Final = "Category"  # a value that says nothing beside the others
 TEXT_MAX: Final = 600  # characters of one text of a `why`
 
 # 1. Deciding ---------------------------------------------------------------------------------
@@ -81,7 +82,8 @@ async def _why(call: Call, given: Asked) -> Reasons:
         if request.knows(given.what):
             mine(request, given.what)
         whys = why(request, given.what)[0]
-        found = [*whys.values, *whys.artifacts, *whys.sessions]
+        fields = [one for one in whys.values if one.field != CATEGORY]
+        found = [*(fields or whys.values), *whys.artifacts, *whys.sessions]
         kept = [_compact(msgspec.to_builtins(one)) for one in found[:ROWS_MAX]]
         return Reasons(values=kept, more=max(len(found) - ROWS_MAX, 0))
 
@@ -89,12 +91,12 @@ async def _why(call: Call, given: Asked) -> Reasons:
 
 
 def _compact(value: Any) -> Any:
-    """The same without what says nothing, and with long texts cut."""
+    """The same without what says nothing to an agent, and with long texts cut."""
     if isinstance(value, dict):
         return {
             name: _compact(one)
             for name, one in value.items()
-            if one is not None and one not in ("", [], (), {})
+            if one is not None and one not in ("", [], (), {}) and name != "hash"
         }
     if isinstance(value, list | tuple):
         return [_compact(one) for one in value]

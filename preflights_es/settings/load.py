@@ -60,6 +60,8 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
 
     root: Path
     """Of the project: where documents are written."""
+    is_in_git: bool = False
+    """Whether the root is a work tree; else it may be any folder, such as a home."""
     project: str
     repository: Repository | None = None
     """Which one it is, where others may share the log; None where its name is enough."""
@@ -204,6 +206,7 @@ def load_settings(
         check_prices(prices.value, prices.refused)
     return Settings(
         root=root,
+        is_in_git=git is not None,
         project=named_project or remembered or project_of(root, own_git),
         repository=Repository(own_git[1], env) if own_git and named and not named_project else None,
         project_file=project_file(own_git) if own_git and not known else None,

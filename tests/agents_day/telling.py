@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mcp import Client
+from mcp_types import TextContent
 
 from tests.agents_day.tasks import Task
 from tests.cli.program import Project
@@ -28,7 +29,7 @@ SAID: Final = ("status", "known", "questions", "perhaps", "related")
 def day(project: Project, task: Task) -> str:
     """All that it is told of a task, each part from a copy of the repository."""
     parts = {
-        f"brief ({task.words})": _brief(project, task),
+        "brief": _brief(project, task),
         f"decisions ({task.query})": _tool(project, "decisions", query=task.query),
     }
     if task.why:
@@ -65,9 +66,9 @@ def _command(project: Project, task: Task) -> str:
 def _called(project: Project, tool: str, **given: Any) -> dict[str, Any]:
     async def flow(client: Client) -> Any:
         found = await client.call_tool(tool, given)
-        if found.is_error:
-            return {"error": found.content[0].text}  # type: ignore[union-attr]  # they are all text
-        return found.structured_content
+        (text,) = found.content
+        assert isinstance(text, TextContent)
+        return {"error": text.text} if found.is_error else found.structured_content
 
     found: dict[str, Any] = talk(project.folder, flow)
     return found

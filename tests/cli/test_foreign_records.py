@@ -142,7 +142,7 @@ def test_what_needs_a_session_says_that_there_is_none(
     filed(house)
     done = house.call(*words, "ADR-0007", *(["x"] if words == ("answer",) else []))
     assert (done.code, done.out) == (1, "")
-    assert f"ADR-0007 has no session: it is the record '{PATH}'" in done.err
+    assert f"ADR-0007 has no session: it is a record of another tool: '{PATH}'" in done.err
 
 
 def test_two_records_of_one_number_are_both_named(house: Project) -> None:

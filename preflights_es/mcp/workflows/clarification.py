@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from hashlib import sha256
-from itertools import count
+from itertools import count, islice
 from typing import Annotated, Any, Final
 
 from msgspec import Meta, ValidationError, convert
@@ -18,9 +18,10 @@ from preflights_es.core.text import one_line
 from preflights_es.mcp.call import Call
 from preflights_es.mcp.forms import values
 from preflights_es.mcp.rounds import Came, asked, shown
-from preflights_es.mcp.standing import Standing, standing
+from preflights_es.mcp.standing import Standing, standing, working_by
 from preflights_es.mcp.tool import Arguments, Tool
 from preflights_es.services import sessions
+from preflights_es.services.clarification.knowing import remembered
 from preflights_es.services.clarification.observed import record
 from preflights_es.services.clarification.sessions import start
 from preflights_es.services.clarification.surroundings import context_of
@@ -28,7 +29,7 @@ from preflights_es.services.inbox import acceptable
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 
-FACTS_MAX: Final = 30  # packages and images that a result names
+FACTS_MAX: Final = 30  # products, and packages of none, that a result names
 QUESTION_OF_YOURS: Final = (
     "a question of yours: you know the code; give question, options with description and against, "
     "recommendation with reason, why, scope and evidence"
@@ -66,17 +67,29 @@ async def _start_decision(call: Call, given: Begun) -> Came:
     came = await asked(call, await _once(call, given, begin))
     if not isinstance(came, Standing):
         return came
+    if came.status == "stopped" and not came.in_force:
+        found = await call.run(partial(remembered, text=given.intention))
+        return working_by(came, tuple(one.line for one in found.values()))
+    if not came.question:
+        return came  # no facts for a question
     lacks = lacking(written) if written else (QUESTION_OF_YOURS,)
-    return replace(came, facts=await call.run(_facts), lacks=lacks if came.question else ())
+    return replace(came, facts=await call.run(_facts), lacks=lacks)
 
 
 def _facts(request: Request) -> tuple[str, ...]:
-    """What the repository says of itself, as the session began with it."""
+    """What the repository says of itself, as the session began with it: a line a product."""
     found = context_of(request.process)
     if found is None:
         return ()
-    said = (found.file_summary, *found.technology_signals[:FACTS_MAX])
-    return tuple(filter(None, said))
+    places: dict[str, list[str]] = {}
+    for signal in found.technology_signals:
+        product, _, place = signal.rpartition(": ")
+        places.setdefault(product or place, []).append(place)
+    told = (
+        name if [name] == at else f"{name}: {', '.join(at)}"
+        for name, at in islice(places.items(), FACTS_MAX)
+    )
+    return tuple(filter(None, (found.file_summary, *told)))
 
 
 async def _once(call: Call, given: Arguments, begin: Callable[[Request], Session]) -> Session:

@@ -5,7 +5,8 @@ Decisions at the same place come first, then what memory finds: ours, and record
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -35,6 +36,7 @@ from preflights_es.workflows.recall import rules
 from preflights_es.workflows.recall.evolution import is_same
 from preflights_es.workflows.recall.ranking import concerns
 
+NOTHING: Final[Mapping[str, KnownLine]] = MappingProxyType({})
 KNOWN_MAX: Final = 3
 FOUND_MAX: Final = 10  # matches of memory that are looked at
 PLACED_MAX: Final = 50  # decisions of a topic that are looked at
@@ -49,7 +51,10 @@ def known(
     scope: str = "",
     written: WrittenQuestion | None = None,
 ) -> tuple[KnownLine, ...]:
-    """At most three decisions in force, those at the same place first; none of a task.
+    """At most three decisions in force; none of a task.
+
+    Those at the same place come first, then those of the topic for the whole project, then what
+    memory finds.
 
     Args:
         scope: what the decision is for, where that is said beside the intention.
@@ -60,24 +65,44 @@ def known(
         return ()
     category, said = about
     process = request.process
-    search = Search(process)
+    place = stems((scope or said).strip())
     found: dict[str, KnownLine] = {}
     apart = process.projector.proposals()
-    for session_id, one in _placed(process, category, scope or said) if category else ():
-        if session_id not in apart and (made := _line(process, session_id, one, is_here=True)):
+    for session_id, one in _of_category(process, category) if category else ():
+        scope = (one.scope or "").strip()
+        # Stems cost time, and most decisions are for the whole project or for something else.
+        is_here = bool(scope) == bool(place) and (not scope or is_same(stems(scope), place))
+        if session_id in apart or not (is_here or not scope):
+            continue
+        if made := _line(process, session_id, one, is_here=is_here):
             found[session_id] = made
-    wanted = rules.wanted((intention,))
-    for match in search.matches(wanted, concerns, limit=FOUND_MAX, widens=False):
+    placed = dict(sorted(found.items(), key=lambda pair: not pair[1].is_here))
+    return tuple(remembered(request, intention, placed).values())[:KNOWN_MAX]
+
+
+def remembered(
+    request: Request, text: str, placed: Mapping[str, KnownLine] = NOTHING
+) -> dict[str, KnownLine]:
+    """What memory finds in force that a text concerns, the best first; also of a task.
+
+    Args:
+        placed: what stands first, by session.
+    """
+    process = request.process
+    apart = process.projector.proposals()
+    search = Search(process)
+    found = dict(placed)
+    for match in search.matches(rules.wanted((text,)), concerns, limit=FOUND_MAX, widens=False):
         if len(found) >= KNOWN_MAX:
             break
         row = search.records.of.get(match.uid) if search.records else None
         if row is not None:
             found |= {row.path: _foreign(row)} if row.is_held else {}
-        elif match.session_id not in apart and match.session_id not in found:
+        elif match.session_id not in {*apart, *found}:
             of = _decided(process, match.session_id)
             if of and (made := _line(process, match.session_id, of, is_here=False)):
                 found[match.session_id] = made
-    return tuple(found.values())[:KNOWN_MAX]
+    return found
 
 
 def _about(
@@ -97,17 +122,12 @@ def _about(
     return next((topics[id_].category for id_ in ids if id_ in topics), ""), found.scope
 
 
-def _placed(process: Process, category: str, scope: str) -> Iterator[tuple[str, Decided]]:
-    """Decisions in force of a category and a scope."""
-    place = stems(scope)
+def _of_category(process: Process, category: str) -> Iterator[tuple[str, Decided]]:
+    """Decisions in force of a category."""
     log = SqlComparing(process.store)
     for session_id, data in log.rows(process.project, words(category), PLACED_MAX):
         one = msgspec.json.decode(data, type=Decided)
-        if one.category.casefold() != category.casefold() or not _is_in_force(one):
-            continue
-        other = (one.scope or "").strip()
-        # Stems cost time, and most decisions are for the whole project or for something else.
-        if (bool(other) == bool(place)) and (not other or is_same(stems(other), place)):
+        if one.category.casefold() == category.casefold() and _is_in_force(one):
             yield session_id, one
 
 

@@ -20,7 +20,7 @@ def context_of(process: Process) -> LLMContext | None:
     Source: seed 0, section 9 (`LLMContext`).
     """
     found = facts_of(process)
-    languages = ", ".join(f"{one.name} ({one.files} files)" for one in found.languages[:8])
+    languages = ", ".join(f"{one.name} ({_files(one.files)})" for one in found.languages[:8])
     ci = f"CI: {', '.join(found.ci)}" if found.ci else ""
     titles = "; ".join(found.records)
     said = (found.readme, f"Decision records: {titles}" if titles else "")
@@ -37,3 +37,7 @@ def context_of(process: Process) -> LLMContext | None:
     if not (files or architecture or kept):
         return None
     return LLMContext(files, tuple(kept), architecture)
+
+
+def _files(count: int) -> str:
+    return f"{count} file" if count == 1 else f"{count} files"

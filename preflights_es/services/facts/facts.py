@@ -70,8 +70,7 @@ def facts(request: Request) -> Facts:
 def facts_of(process: Process) -> Facts:
     """The same, without a request."""
     settings = process.settings
-    is_whole = settings.repository is not None
-    found = repository(settings.root, kept_facts(), is_whole=is_whole)
+    found = repository(settings.root, kept_facts(), is_whole=settings.is_in_git)
     return Facts(
         readme=_text(found.readme),
         languages=tuple(Language(name=name, files=files) for name, files in found.languages),

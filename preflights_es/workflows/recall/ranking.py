@@ -23,6 +23,8 @@ QUALITY: Final = (0.0, 1.0, 1.0, 0.4, 1.0, 0.9, 1.2, 0.6, 0.6, 0.5)
 SHARE: Final = 0.5  # of what the words of a question could say, what an answer must have
 RELATED: Final = 1.8  # the same, where a whole decision is looked for
 SURE: Final = 0.6  # or this much, where a word that no other decision has says one
+CONCERNS: Final = 0.8
+"""The same, for a line before a question: a word that two decisions have, in a title."""
 GUESSED: Final = 0.8  # of a word that stands for another by a part, an error or a synonym
 UNKNOWN: Final = 0.5  # what a word that no decision has counts of it
 POINTS: Final = 100  # of a score of one
@@ -70,7 +72,7 @@ def answers(one: Scored) -> bool:
 
 def concerns(one: Scored) -> bool:
     """Whether a decision is worth a line before a question: a rare word of it says what it is."""
-    return one.sure > SURE
+    return one.sure > CONCERNS
 
 
 def relates(one: Scored) -> bool:

@@ -55,6 +55,22 @@ def test_lines_are_few_short_and_of_decisions_in_force(begun: Any) -> None:
     assert begun("Fix the ledger").known == ()
 
 
+def test_a_decision_for_the_whole_project_is_said_of_every_scope(begun: Any) -> None:
+    whole = begun("Use PostgreSQL because reports join", accepts=True, by="Ada")
+    begun("Use MongoDB for carts", accepts=True, by="Ada", choices=Choices(exceptions=(whole.uid,)))
+    (one,) = begun("Use Cassandra for telemetry").known
+    assert (one.session_id, one.same_place) == (whole.session_id, False)
+
+
+def test_a_word_of_the_product_says_nothing_beside_a_better_match(begun: Any) -> None:
+    begun("Use Kafka for scans of parcels", accepts=True, by="Ada")
+    begun("Use MinIO for labels because customers print parcels", accepts=True, by="Ada")
+    for name in ("Vue", "Vitest", "Redis", "Postmark", "Stripe", "Flyway"):
+        begun(f"Use {name}", accepts=True, by="Ada")
+    (one,) = begun("What reads the scans of parcels?").known
+    assert "Kafka" in one.line
+
+
 @pytest.mark.parametrize("typed", ["1", "ADR-0001", "adr-1"])
 def test_keeping_ends_the_session(log: Any, begun: Any, kafka: Session, typed: str) -> None:
     kept = begun("Which queue for the domain events?", keep_known=typed)
