@@ -11,6 +11,7 @@ from re import Match, Pattern
 from typing import Final, NamedTuple
 
 from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.questions import is_placeholder
 from preflights_es.core.text import ANSWER_MAX, SCOPE_MAX
 from preflights_es.core.views import Language
 from preflights_es.core.words import STOP_WORDS, folded, plain
@@ -151,9 +152,9 @@ class _Naming(NamedTuple):
         return text if self._is_name(first, begins=begins) and all(more) else ""
 
     def _is_name(self, word: str, *, begins: bool) -> bool:
-        if not _WRITTEN.fullmatch(word) or _FILE.search(word) or folded(word) in STOP_WORDS:
+        if folded(word) in STOP_WORDS | plain("no_names") or not any(map(str.isalpha, word)):
             return False
-        if not any(map(str.isalpha, word)):
+        if not _WRITTEN.fullmatch(word) or _FILE.search(word):
             return False
         if any(not c.isalpha() for c in word if c in ".0123456789"):
             return True
@@ -195,8 +196,11 @@ def _is_scope(text: str, names_any: Callable[[str], bool]) -> bool:
 
 
 def _is_reason(text: str) -> bool:
-    """Whether a text is one reason; an empty one is."""
-    return len(text) <= ANSWER_MAX and not any(mark in text for mark in (". ", "! ", "; ", "..."))
+    """Whether a text is one reason that takes nothing back; an empty one is."""
+    if len(text) > ANSWER_MAX or any(mark in text for mark in (". ", "! ", "; ", "...", ",")):
+        return False
+    words = _WORD.findall(folded(text))
+    return plain("retractions").isdisjoint(words) and not (text and is_placeholder(text))
 
 
 def _without_article(scope: str) -> str:

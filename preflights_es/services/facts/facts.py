@@ -86,8 +86,9 @@ def _technologies(found: Repository) -> Iterator[Technology]:
     called = {folded(name): one.name for one in names() for name in (one.name, *one.aliases)}
     first: dict[str, Technology] = {}
     fit = _fit({name for one in found.listed for name in one.names})
+    paths = _fit({one.path for one in found.listed})
     for one in found.listed:
-        if one.path != shown(one.path):
+        if one.path not in paths:
             continue
         for name in one.names:
             bare = folded(name.partition(":")[0].rpartition("/")[2])

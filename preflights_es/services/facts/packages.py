@@ -17,6 +17,8 @@ from preflights_es.system.bounded_read import Unreadable
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
+YAML_DEPTH_MAX: Final = 50  # of a list of packages or of services
+
 Read = Callable[[str], Iterable[object]]
 
 _NAME: Final = late_pattern(r"@?[A-Za-z0-9][A-Za-z0-9._+/:-]{0,99}")
@@ -30,7 +32,7 @@ _GO: Final = late_pattern(r"\s*(?:require\s+)?([\w-]+\.[a-z]+/\S+)\s+v\d[^/]*$")
 _GEM: Final = late_pattern(r"\s*gem\s+[\"']([\w-]+)[\"']")
 _GRADLE: Final = late_pattern(
     r"\s*(?:\w*[iI]mplementation|api|compileOnly|runtimeOnly|kapt|annotationProcessor)\b"
-    r"[\s(]*(?:platform\()?[\"']([\w.-]+:[\w.-]+)"
+    r"[\s(]*(?:platform\()?[\"']([\w.-]+:[\w.-]+)(?=[:\"'])"
 )
 _MIX: Final = late_pattern(r"\s*\[?\{:(\w+),\s*[\"'~\w]")
 _YARN: Final = late_pattern(r"\"?(@?[^@\s\"]+)@")
@@ -104,9 +106,19 @@ def _json(text: str) -> Any:
 def _yaml(text: str) -> Any:
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    # Strings alone: no tag constructs anything. libyaml composes on the stack of C, which deep
+    # nesting would overflow, so the depth is looked at first; an alias may multiply a text.
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
-        return yaml.load(text, Loader=loader)  # noqa: S506  a safe loader
+        depth = 0
+        for event in yaml.parse(text, Loader=loader):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > YAML_DEPTH_MAX:
+                raise Unreadable(f"it is no plain YAML: more than {YAML_DEPTH_MAX} levels")
+            if isinstance(event, yaml.AliasEvent):
+                raise Unreadable("it is no plain YAML: it has an alias")
+        return yaml.load(text, Loader=loader)  # noqa: S506  strings alone
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise Unreadable("it is no YAML") from error
 
@@ -269,10 +281,13 @@ def _dockerfile(text: str) -> Iterator[object]:
 
 
 def _image(said: object) -> str:
-    """The name and tag of an image, without its registry and its digest."""
+    """The name and tag of an image, without its registry and its digest; none with a password."""
     if not isinstance(said, str) or "$" in said:
         return ""
-    first, slash, rest = said.partition("@")[0].partition("/")
+    name = said.partition("@sha256:")[0]
+    if "@" in name:
+        return ""
+    first, slash, rest = name.partition("/")
     is_host = slash and ("." in first or ":" in first or first == "localhost")
     return rest if is_host else first + slash + rest
 

@@ -174,7 +174,7 @@ def _entries(root: Path, depth_max: int) -> Iterator[tuple[str, os.DirEntry[str]
             continue
         for entry in entries[:left]:
             name = entry.name
-            if entry.is_symlink():
+            if entry.is_symlink() or not name.isprintable():  # nor what is no text at all
                 continue
             if entry.is_dir(follow_symlinks=False):
                 if depth < depth_max and name not in PASSED and not name.startswith("."):

@@ -49,8 +49,7 @@ def find(
     if tasks(intention):
         return TopicsFound(kind="none", language=tongue)
     known = lexicon(inlined)
-    name_of = lambda text: known.name_of(text) or (own or {}).get(folded(text), "")  # noqa: E731
-    said = stated(intention, name_of, known.names_any)
+    said = stated(intention, lambda text: known.meant(text, own), known.names_any)
     words = words_of(intention)
     if said is not None:
         return _stated(said, tongue, known, words)
@@ -139,6 +138,12 @@ class Lexicon:
     def name_of(self, text: str) -> str:
         """The value that a whole text names, in the pack's spelling; empty where none."""
         return self._values.get(_phrase(text), "")
+
+    def meant(self, text: str, own: Names = None) -> str:
+        """The same, or a name of the project's; no everyday word that is written as one."""
+        is_word = text == text.lower()
+        known = "" if is_word and not self._is_sure(_phrase(text)) else self.name_of(text)
+        return known or ("" if is_word and text.isalpha() else (own or {}).get(folded(text), ""))
 
     def names_any(self, text: str) -> bool:
         """Whether a product stands anywhere in a text."""
