@@ -22,6 +22,7 @@ ALLOWED: Final = {
     "preflights_es/settings/load.py": "the same table",
     "preflights_es/async_api.py": "a public name: the coroutine of `recall`",
     "preflights_es/api.py": "a public name: the workflow of `start`, where none is given",
+    "preflights_es/services/why.py": "what is known of a value: that it was kept when asked again",
 }
 JUDGING: Final = re.compile(r"preflights_es\.contracts\.extraction|Judging a response: extraction")
 """Taking the one JSON value out of a response is called extraction, too."""

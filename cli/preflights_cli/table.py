@@ -102,7 +102,7 @@ def _fitting(wanted: Sequence[int], words: Sequence[int], room: int) -> list[int
 
 def _size(text: str) -> int:
     """Its width on a terminal; rich keeps every text that it measured, which takes memory."""
-    if text.isascii() or _is_narrow(text):  # what is drawn has no control characters
+    if (text.isascii() and text.isprintable()) or _is_narrow(text):
         return len(text)
     from rich.cells import cell_len
 

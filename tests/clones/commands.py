@@ -39,6 +39,7 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
         ("init", "--plans", "--check"),
         ("init", "--agent", "all", "--check"),
     ),
+    "plan check": (("plan", "check"), ("plan", "check", "--json")),
     "plan project": (("plan", "project", "--dry-run"),),
     "plan impl": (("plan", "impl", "README.md", "--dry-run"),),
     "plan refactor": (("plan", "refactor", "Tidy up", "--dry-run", "--json"),),

@@ -157,6 +157,7 @@ class Ground:
         folders = [self.base / "tmp", self.cache, Path("/dev/shm")]
         folders += [self.home / ".local" / "state" / "preflights"]
         folders += [self.home / ".cache" / "preflights" / "regress"]
+        folders += [self.home / ".cache" / "preflights" / "facts"]
         inside = (".git/preflights", "docs/decisions", "docs/tasks", *writes)
         folders += [self.clone / name for name in inside]
         is_way = any(str(folder).startswith(f"{path}/") for folder in folders[4:])

@@ -37,7 +37,7 @@ def decide(state: State, new: Input) -> Decisions:
             return _asked_again(state, new)
         case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
             return lead.answered(state, new)
-        case StepRetried() if state.led.stalled:
+        case StepRetried() if state.led.stalled and state.situation is not None:
             return _asked(state)
         case LeadChanged() if state.situation is not None and state.led.request is None:
             return _taken_over(state, new)

@@ -62,7 +62,7 @@ def test_an_open_finding_refuses_every_way_to_approve(house: Project) -> None:
     decided(house)
     plan = drafted(house)
     name, id_ = of_decision(plan), plan["artifact"]["id"]
-    for words in (("approve", id_, *BY), ("approve", id_), ("accept", "last", *BY)):
+    for words in (("approve", id_, *BY), ("approve", id_), ("accept", plan["session_id"], *BY)):
         why = refused(house, *words)
         assert why.startswith(f"the ProjectPlan {id_[:8]} has an open finding: {name} (/domains/0")
         assert why.endswith(f"with `preflights approve {id_[:8]} --waive {name}=REASON`")
@@ -122,15 +122,15 @@ def test_a_person_waives_a_finding_and_everything_shows_it(house: Project) -> No
     (checked,) = house.call("plan", "check", "--json").json["plans"]
     assert (checked["findings"], checked["waived"]) == ([], [told])
     for shown in (
-        ("show", "last"),
+        ("show", plan["session_id"]),
         ("artifacts", "show", id_),
         ("why", id_),
         ("plan", "check"),
-        ("audit", "trail", "--session", "last"),
+        ("audit", "trail", "--session", plan["session_id"]),
     ):
         said = " ".join(house.call(*shown).out.split())
         assert (name in said, REASON in said, "Ada Lovelace" in said) == (True, True, True), shown
-    assert house.call("replay", "last").code == 0
+    assert house.call("replay", plan["session_id"]).code == 0
     assert house.call("audit", "verify").code == 0
 
 
