@@ -55,7 +55,7 @@ GERMAN: Final = {
         "k behält die erste, k 2 die zweite; r ersetzt sie; o fragt, wofür die neue gilt; "
         "Enter stellt die Frage."
     ),
-    "Give k, r, o or Enter; a number from 1 to {most} may follow k and r.": (
+    "Give k, r, o or Enter; a number from 1 to {most} follows k and r.": (
         "k, r, o oder Enter; hinter k und r darf eine Zahl von 1 bis {most} stehen."
     ),
     "t makes it a task, n says that there is nothing to decide.": (

@@ -29,7 +29,7 @@ def test_the_second_is_kept_by_its_number(kafka: Project) -> None:
         assert "2. related: ADR-0002 Use PostgreSQL for domain events" in told
         assert "[k]eep it, [r]eplace it, [o]ther scope?" in told
         t.type("k 2")
-        assert "ADR-0002 says so already" in t.rest()
+        assert "ADR-0002 is kept" in t.rest()
         assert t.code() == 0
     assert kafka.show()["keeps"]["number"] == 2
 
@@ -112,7 +112,7 @@ def test_a_record_of_another_tool_is_kept_and_perhaps_contradicted(kafka: Projec
     unasked = kafka.call("why", path)
     assert (unasked.code, "has no session" in unasked.err) == (1, True)
     kept = kafka.call("start", "Where do the orders live?", "--no-input", "--keep-known", path)
-    assert (kept.code, "ADR-0007 says so already" in kept.out) == (0, True)
+    assert (kept.code, "ADR-0007 is kept" in kept.out) == (0, True)
     for typed in (path, "ADR-7", "0007-move-the-orders.md"):
         assert 'again      "Where do the orders live?"' in kafka.call("why", typed).out
     (record,) = kafka.call("why", path, "--json").json["records"]
@@ -127,3 +127,36 @@ def test_a_record_of_another_tool_is_kept_and_perhaps_contradicted(kafka: Projec
     assert f"perhaps contradicts {path}" in kafka.call("show", "last").out
     acknowledged = [e for e in kafka.events() if e["type"].endswith("acknowledged.v2")]
     assert acknowledged[-1]["data"]["perhaps"] == differing
+
+
+def test_only_a_decision_at_the_same_place_is_kept_without_its_number(kafka: Project) -> None:
+    with terminal(kafka, "start", "Where do the domain events live?") as t:
+        told = t.expect(KEYS)
+        assert "1. related: ADR-0002" in told
+        t.type("k")
+        assert "a number from 1 to" in t.expect(KEYS)
+        t.type("k 1")
+        assert "ADR-0002 is kept" in t.rest()
+
+
+def test_what_was_not_said_first_is_not_kept_and_leaves_no_session(kafka: Project) -> None:
+    before = kafka.call("sessions", "--json").json
+    done = kafka.call("start", QUESTION, "--keep-known", "ADR-9")
+    assert (done.code, "'ADR-9' was not said to be in force here: ADR-0001" in done.err) == (
+        1,
+        True,
+    )
+    assert kafka.call("sessions", "--json").json == before
+
+
+def test_a_person_is_named_who_keeps_a_decision(kafka: Project) -> None:
+    assert kafka.call("start", QUESTION, "--keep-known", "1", "--by", "Eve").code == 0
+    (value, *_) = kafka.call("why", "ADR-1", "--json").json["values"]
+    assert value["asked_again"][0]["by"] == {"kind": "user", "name": "Eve"}
+
+
+def test_a_question_without_a_topic_is_the_title(kafka: Project) -> None:
+    asked = ("--question", "Do pages live in memory?", "--option", "Yes", "--option", "No")
+    kafka.call("start", "Speed up the shop", *asked, "--no-input")
+    assert kafka.call("answer", "last", "Yes").code == 3
+    assert kafka.show()["title"] == "Do pages live in memory? Yes"

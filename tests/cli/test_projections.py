@@ -11,6 +11,7 @@ import pytest
 from preflights_es.store.sql import SqlStore
 from tests.cli import tampering
 from tests.cli.compiler.planning import documented as documents
+from tests.cli.compiler.test_waiving import REASON, decided, drafted, of_decision
 from tests.cli.program import Project, environment
 from tests.cli.tampering import tampered
 from tests.cli.terminal import WAIT_S
@@ -81,11 +82,32 @@ def test_the_json_of_every_command_is_what_is_documented(house: Project) -> None
     assert house.call("approve", draft, "--by", "Ada", "--allow-stale").code == 0
     recalled = house.call("recall", "SSO", "--json").json["session_id"]
     whys += [house.call("why", session, "--json") for session in (project, draft, recalled)]
-    check("why/1", *(done.json for done in whys))
     check("usage/1", house.call("usage", "--json").json)
     check("trail/1", *trail(house), opaque="data")
     check("projections/1", house.call("admin", "projections", "status", "--json").json)
     check("projections-rebuild/1", house.call("admin", "projections", "rebuild", "--json").json)
+    foreign = _asked_again(house, "Use Redis", "docs/decisions/0009-use-redis.md")
+    uid = decided(house)
+    whys += [house.call("why", one, "--json") for one in (foreign, *_found_against(house))]
+    _asked_again(house, "Use PostgreSQL 17", "1")
+    whys.append(house.call("why", uid, "--json"))
+    check("why/1", *(done.json for done in whys))
+
+
+def _asked_again(house: Project, text: str, typed: str) -> str:
+    """Keep a decision in force instead of deciding."""
+    done = house.call("start", text, "--keep-known", typed, "--by", "Ada")
+    assert done.code == 0, (done.out, done.err)
+    return typed
+
+
+def _found_against(house: Project) -> tuple[str, str]:
+    """Ids of two plans: of one a person waived the finding."""
+    first = drafted(house)
+    waived = f"{of_decision(first)}={REASON}"
+    id_ = first["artifact"]["id"]
+    assert house.call("approve", id_, "--by", "Ada", "--waive", waived).code == 0
+    return id_, drafted(house)["artifact"]["id"]
 
 
 def test_a_damaged_session_hides_no_other_and_stops_no_command(house: Project) -> None:

@@ -51,8 +51,15 @@ ONLY: Final = "only clarifications can be accepted"
 KNOWN_MAX: Final = 20  # accepted decisions that a model is told of
 
 
-def _named_known(told: tuple[KnownLine, ...], typed: str) -> KnownLine | None:
-    """What was said first and is called so."""
+def named_known(told: tuple[KnownLine, ...], typed: str) -> KnownLine:
+    """What was said first and is called so.
+
+    Args:
+        typed: its number in that list, `ADR-0003`, its uid or session, or a record's path.
+
+    Raises:
+        Refused: none of those that were said is called so.
+    """
     number = typed.casefold().removeprefix("adr-").lstrip("0")
     for place, one in enumerate(told, 1):
         old = one.kept
@@ -60,7 +67,9 @@ def _named_known(told: tuple[KnownLine, ...], typed: str) -> KnownLine | None:
         is_numbered = typed.casefold().startswith("adr-") and str(old.number) == number
         if typed == str(place) or is_numbered or (typed and typed in names):
             return one
-    return None
+    said = ", ".join(one.line.partition(" ")[0] for one in told) or "none"
+    message = f"{typed!r} was not said to be in force here: {said}"
+    raise Refused(message, code="not_known", typed=typed)
 
 
 def clarifications_of(request: Request) -> Clarifications:
@@ -199,23 +208,18 @@ class Clarifications(Acceptances):
             relays=relays,
         )
 
-    def keep_known(self, handle: Handle, typed: str) -> Step:
-        """End a session with a decision that was said first.
+    def keep_known(self, handle: Handle, typed: str, by: str | None = None) -> Step:
+        """End a session with a decision that was said first, as `named_known` finds it.
 
         Args:
-            typed: its number in that list, `ADR-0003`, its uid or session, or a record's path.
+            by: the person who keeps it.
 
         Raises:
             Refused: none of those that were said is called so.
         """
-        state: State = handle.session.state
-        one = _named_known(state.told, typed)
-        if one is None:
-            names = ", ".join(one.line.partition(" ")[0] for one in state.told) or "none"
-            message = f"{typed!r} was not said to be in force here: {names}"
-            raise Refused(message, code="not_known", typed=typed)
+        one = named_known(handle.session.state.told, typed)
         said = {"kept": one.kept, "since": one.since, "source": one.source, "path": one.path}
-        return self.submitted(handle, DecisionKept, said)
+        return self.submitted(handle, DecisionKept, said, by=by)
 
     def kept(self, step: Step, choosing: Choosing, by: str | None) -> Step:
         """The step after an acceptance; where a decision in force says the same, that is kept."""

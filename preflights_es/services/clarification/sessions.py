@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.core.errors import Refused
@@ -20,14 +21,19 @@ from preflights_es.runtime.runner import Step
 from preflights_es.services.acceptance import begun, notice_agent
 from preflights_es.services.answers import Given, Pairs, addressed, asked_in, check_taken, pairs
 from preflights_es.services.clarification.choosing import Choosing
-from preflights_es.services.clarification.clarifications import Clarifications, clarifications_of
+from preflights_es.services.clarification.clarifications import (
+    Clarifications,
+    clarifications_of,
+    named_known,
+)
 from preflights_es.services.clarification.surroundings import context_of
 from preflights_es.services.filing import filed
 from preflights_es.services.reasons import reasoned, taking, with_reasons
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 from preflights_es.workflows.clarification import WORKFLOW
-from preflights_es.workflows.clarification.events import NothingToDecide
+from preflights_es.workflows.clarification.events import IntentionDeclared, NothingToDecide
+from preflights_es.workflows.clarification.state import suggested
 from preflights_es.workflows.clarification.values import Mark
 from preflights_es.workflows.clarification.views import ClarificationView
 
@@ -60,8 +66,9 @@ def start(
         mark: what a person said about the reach of the change.
         supersedes: the decision that this one replaces.
         task: the open task that it clarifies; its title is the intention where the text is empty.
-        accepts: whether the outcome is accepted, where no question is left.
-        by: the person who accepts.
+        accepts: whether the outcome is accepted, where no question is left and no model
+            suggested a value.
+        by: the person who accepts, or who keeps.
         written: the first question, which the actor wrote.
         reasons: why it is decided so.
         choices: with `accepts`, what becomes of decisions in force that differ.
@@ -103,13 +110,17 @@ def start(
         title=listed.item.title if listed else "",
         scope=one_line(scope).strip(),
         told=lambda: known(request, text, tables, scope, written),
-        check=partial(_check, listed, answers),
+        check=partial(_check, listed, answers, keep_known),
     )
     if keep_known and not step.handle.session.state.keeps:
-        return filed(request, own.keep_known(step.handle, keep_known))
+        return filed(request, own.keep_known(step.handle, keep_known, by))
     if answers:
         step = own.answer(step.handle, addressed(answers, asked_in(step.handle)))
     accepts = accepts and not step.handle.session.state.question
+    if accepts and (unseen := suggested(step.handle.session.state)):
+        text = f"a model suggested {one_line(unseen[0].value)}: look at it, then accept it"
+        request.notice("suggested_unseen", text, field=unseen[0].field)
+        accepts = False
     step = with_reasons(own, step, reasons, by if accepts else None)
     if accepts and not any(isinstance(one, Refusal) for one in step.decisions):
         session_id = step.handle.session_id
@@ -136,8 +147,11 @@ def _read(listed: Listed) -> ItemRef:
     return ItemRef(listed.item.number, listed.handle.source)
 
 
-def _check(listed: Listed | None, answers: Pairs, new: Input) -> None:
-    """Refuse to begin with a task that is not open, or with answers that are not taken."""
+def _check(listed: Listed | None, answers: Pairs, keep_known: str | None, new: Input) -> None:
+    """Refuse to begin what could not go on: a task that is not open, an answer, a decision kept."""
+    assert isinstance(new, IntentionDeclared), "a clarification begins"
+    if keep_known:
+        named_known(() if new.told is UNSET else new.told, keep_known)
     if listed:
         handle, item = listed.handle, listed.item
         if item.type != "task" or item.status != "open" or handle.session.closed:

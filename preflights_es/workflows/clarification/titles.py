@@ -11,6 +11,7 @@ from preflights_es.workflows.clarification.rules import FIRST_DECIDERS
 from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.stated import language_of, topic_of
 from preflights_es.workflows.clarification.values import OTHER, TITLES
+from preflights_es.workflows.clarification.written import TOPIC
 
 VALUE_MAX: Final = 80  # characters of a value in a title
 
@@ -35,6 +36,8 @@ def title_of(state: State) -> str:
         return one_line(topic.title(inner, language))
     if key in TITLES:
         return TITLES[key].format(value=inner)
+    if name == TOPIC and state.framed is not None:  # no topic says what it is about
+        return f"{one_line(state.framed.field.question)} {said}"
     table = config.named(category)
     is_primary = table is not None and table.primary is not None and table.primary.id == key
     return f"{one_line(category if is_primary else name)}: {said}"

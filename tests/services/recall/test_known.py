@@ -47,7 +47,8 @@ def test_the_same_place_comes_first_with_its_reason(begun: Any, kafka: Session) 
 
 def test_lines_are_few_short_and_of_decisions_in_force(begun: Any) -> None:
     for thing in ("orders", "carts", "invoices", "returns"):
-        text = f"Use PostgreSQL for the ledger of {thing} because {'x' * 300}"
+        reason = f"they all balance{' and agree' * 30}"
+        text = f"Use PostgreSQL for the ledger of {thing} because {reason}"
         begun(text, accepts=True, by="Ada")
     found = begun("What keeps orders, carts, invoices and returns?")
     assert len(found.known) == KNOWN_MAX

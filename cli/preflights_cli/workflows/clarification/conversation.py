@@ -78,7 +78,9 @@ def _ended(
                 session = known.scope_asked(app, session)
             session, asked_of = reasons.asked(app, session), own(session).patch
         _say_proposal(voice, session)
-        key = "a" if accepting else _key(spoken(session))
+        read = (one for one in own(session).provenance if one.field != "Category")
+        is_seen = accepting and all(one.source != "suggested" for one in read)
+        key = "a" if is_seen else _key(spoken(session))
         if key == "a":
             session = _accepted(app, voice, session, by, choices)
             say_refusals(session)

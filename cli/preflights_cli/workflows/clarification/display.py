@@ -96,7 +96,9 @@ def _in_force(found: Clarification) -> Iterator[str]:
             yield f"{place}. {known_line(one)}"
     if (kept := found.keeps) is not None:
         name = f"ADR-{kept.number:04}" if kept.number else short(kept.uid) or "a record"
-        yield shown(f"{name} says so already: {one_line(kept.title)}")
+        is_here = all(one.same_place for one in found.known if one.uid == kept.uid)
+        says = "says so already" if is_here else "is kept"
+        yield shown(f"{name} {says}: {one_line(kept.title)}")
 
 
 def known_line(one: KnownDecision) -> str:

@@ -76,9 +76,9 @@ def _said(say: Say, known: tuple[KnownDecision, ...]) -> tuple[str, KnownDecisio
 
 
 def _meant(known: tuple[KnownDecision, ...], rest: str) -> KnownDecision | None:
-    """The one with the number that was typed; without one the first, which is the nearest."""
+    """The one with the number that was typed; without one the first, at the same place."""
     if not rest:
-        return known[0]
+        return known[0] if known[0].same_place else None
     is_place = rest.isascii() and rest.isdigit() and 1 <= int(rest[:3]) <= len(known)
     return known[int(rest) - 1] if is_place else None
 
@@ -89,7 +89,7 @@ def _help(say: Say, text: str, most: int) -> None:
         "Enter asks the question."
     )
     if text not in HELP:
-        told = "Give k, r, o or Enter; a number from 1 to {most} may follow k and r."
+        told = "Give k, r, o or Enter; a number from 1 to {most} follows k and r."
     click.echo(say(told, most=most), err=True)
 
 

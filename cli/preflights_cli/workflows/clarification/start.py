@@ -208,7 +208,7 @@ def start_command(
     if intention is None and not task:
         message = "there is no intention: say what you want to build, or give --task"
         raise click.UsageError(message)
-    if by is not None and not accepting:
+    if by is not None and not (accepting or keep_known):
         message = "--by names the person who accepts: give --accept too"
         raise click.UsageError(message)
     choices = chosen(supersedes[1:], keep, exceptions, again=again)
