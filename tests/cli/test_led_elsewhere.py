@@ -167,3 +167,15 @@ def test_the_log_has_the_real_name_of_a_provider(house: Project, api: FakeAPI) -
 
 def requests(house: Project) -> list[Any]:
     return [event for event in house.events() if event["type"] == "completion.requested.v1"]
+
+
+def test_what_a_model_suggested_is_accepted_only_once_it_was_seen(
+    house: Project, api: FakeAPI
+) -> None:
+    more = {"name": "ORM", "value": "orders"}
+    api.script(*said(CLARIFY, {**DECIDE, "fields": [*DECIDE["fields"], more]}))
+    given = ("--answer", "db_type=SQLite", "--accept", "--by", "Ada")
+    done = started(house, api, *given)
+    assert (done.code, "a model suggested orders: look at it" in done.err) == (3, True), done
+    assert house.show()["status"] == "ready"
+    assert house.call("accept", "last", "--by", "Ada", env=KEY).code == 0
