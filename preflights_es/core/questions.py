@@ -109,7 +109,8 @@ def written_question(
         recommended: an option and the reason.
         evidence: places as `path`, `path:12` or `path:12-40`.
     """
-    places = (_PLACE.fullmatch(one.strip()) for one in evidence)
+    places = [one.strip() for one in evidence]
+    found = [(one, _LINES.search(one)) for one in places]
     return WrittenQuestion(
         stripped(question),
         tuple(one if isinstance(one, Option) else Option(stripped(one)) for one in options),
@@ -118,11 +119,11 @@ def written_question(
         why,
         scope,
         tuple(consequences),
-        tuple(Place(one["path"], one["lines"] or "") for one in places if one),
+        tuple(Place(one[: at.start()], at["lines"]) if at else Place(one) for one, at in found),
     )
 
 
-_PLACE: Final = late_pattern(r"(?P<path>.*?)(?::(?P<lines>\d{1,7}(?:-\d{1,7})?))?")
+_LINES: Final = late_pattern(r":(?P<lines>[0-9]{1,7}(?:-[0-9]{1,7})?)\Z")
 
 
 def lacking(written: WrittenQuestion) -> tuple[str, ...]:

@@ -168,3 +168,26 @@ def test_a_person_relays_nothing(house: Project) -> None:
     with terminal(house, "answer", id_, "1", "--relayed") as t:
         assert "a person answers here: nothing is relayed" in t.rest()
         assert t.code() == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("b.py:1-x", "expected PATH, PATH:12 or PATH:12-40"),
+        ("b.py:\n12", "expected PATH, PATH:12 or PATH:12-40"),
+        ("b.py:40-12", "the first line first"),
+        ("b.py:0", "the first line first"),
+        ("../b.py:1", "below the project's root"),
+        ("/etc/passwd", "below the project's root"),
+    ],
+)
+def test_a_place_that_is_none_is_refused(house: Project, place: str, why: str) -> None:
+    done = house.call("start", "Speed up the search", *CACHE, "--evidence", place)
+    assert (done.code, why in done.err) == (1, True), done
+    assert house.call("sessions", "--all", "--json").json["sessions"] == []
+
+
+def test_an_option_is_described_once(house: Project) -> None:
+    twice = ("--describe", "Redis: fast", "--describe", "redis: slow")
+    done = house.call("start", "Speed up the search", *CACHE, *twice)
+    assert (done.code, "'Redis' is given twice" in done.err) == (2, True), done

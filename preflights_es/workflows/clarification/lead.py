@@ -289,10 +289,19 @@ def _question_violations(payload: dict[str, Any]) -> Iterator[Violation]:
         yield Violation("/recommended/reason", "expected a reason")
     if payload["scope"] and is_placeholder(payload["scope"]):
         yield Violation("/scope", "expected what the decision is for, or nothing")
-    for i, one in enumerate(payload["evidence"]):
+    yield from _evidence_violations(payload["evidence"])
+
+
+def _evidence_violations(places: list[dict[str, str]]) -> Iterator[Violation]:
+    for i, one in enumerate(places):
         path = one["path"]
-        if path.startswith(("/", "\\", "~")) or ".." in path.split("/") or ":" in path[:2]:
+        if path.startswith(("/", "\\", "~")) or ".." in path.split("/"):
             yield Violation(f"/evidence/{i}/path", "expected a path below the project's root")
+        elif ":" in path or not path.isprintable():
+            yield Violation(f"/evidence/{i}/path", "expected PATH, PATH:12 or PATH:12-40")
+        first, _, last = one.get("lines", "").partition("-")
+        if first and (int(first) < 1 or int(last or first) < int(first)):
+            yield Violation(f"/evidence/{i}/lines", "expected 12 or 12-40, the first line first")
 
 
 def _said_violations(state: State, payload: dict[str, Any]) -> Iterator[Violation]:

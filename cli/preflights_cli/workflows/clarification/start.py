@@ -65,8 +65,8 @@ def _written(
             raise click.UsageError(message)
         return None
     labels = tuple(option.strip() for option in options)
-    means = dict(_about(one, labels, "--describe") for one in described)
-    flaws = dict(_about(one, labels, "--against") for one in against)
+    means = _each_about(described, labels, "--describe")
+    flaws = _each_about(against, labels, "--against")
     return written_question(
         question,
         [Option(one, means.get(one, ""), flaws.get(one, "")) for one in labels],
@@ -76,6 +76,17 @@ def _written(
         scope or "",
         evidence,
     )
+
+
+def _each_about(said: tuple[str, ...], options: tuple[str, ...], name: str) -> dict[str, str]:
+    """What is said of each option."""
+    found: dict[str, str] = {}
+    for option, text in (_about(one, options, name) for one in said):
+        if option in found:
+            message = f"{name}: {option!r} is given twice: say it in one sentence"
+            raise click.UsageError(message)
+        found[option] = text
+    return found
 
 
 def _about(said: str, options: tuple[str, ...], name: str) -> tuple[str, str]:
