@@ -145,7 +145,7 @@ class _Naming(NamedTuple):
         if _VERSION.fullmatch(version) and (known := self.name_of(name)):
             return f"{known} {version}"
         words = text.split()
-        if len(words) > NAME_WORDS_MAX:
+        if not 0 < len(words) <= NAME_WORDS_MAX:
             return ""
         first, *rest = words
         more = (word.isdecimal() or self._is_name(word, begins=False) for word in rest)

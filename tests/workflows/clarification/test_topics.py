@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from preflights_es.workflows.clarification.topics import find
@@ -133,6 +133,9 @@ def test_an_everyday_word_is_a_value_where_it_is_written_as_one() -> None:
 
 
 @given(st.text(max_size=300))
+@example(".")
+@example("Use .")
+@example("... instead of ...")
 def test_any_text_is_read(text: str) -> None:
     found = find(text)
     assert len(found.stated) <= 1
