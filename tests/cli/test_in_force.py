@@ -160,3 +160,10 @@ def test_a_question_without_a_topic_is_the_title(kafka: Project) -> None:
     kafka.call("start", "Speed up the shop", *asked, "--no-input")
     assert kafka.call("answer", "last", "Yes").code == 3
     assert kafka.show()["title"] == "Do pages live in memory? Yes"
+
+
+def test_a_scope_beside_the_one_of_the_intention_is_told(kafka: Project) -> None:
+    start = ("start", "Use Redis for the carts", "--no-input", "--scope")
+    told = "it is recorded for invoices; the intention says for carts"
+    assert told in kafka.call(*start, "invoices").err
+    assert "it is recorded" not in kafka.call(*start, "the  carts").err  # the same

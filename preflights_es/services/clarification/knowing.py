@@ -30,6 +30,7 @@ from preflights_es.store.comparing import SqlComparing
 from preflights_es.workflows.clarification.events import KnownLine
 from preflights_es.workflows.clarification.pack import loaded
 from preflights_es.workflows.clarification.rules import detected as detect
+from preflights_es.workflows.clarification.state import State
 from preflights_es.workflows.clarification.topics import find
 from preflights_es.workflows.clarification.values import Heuristics
 from preflights_es.workflows.recall import rules
@@ -103,6 +104,14 @@ def remembered(
             if of and (made := _line(process, match.session_id, of, is_here=False)):
                 found[match.session_id] = made
     return found
+
+
+def notice_other_scope(request: Request, state: State, scope: str) -> None:
+    """Say where the intention names something else that the decision is for."""
+    found = find(state.intention, inlined=state.inlined) if state.pack else None
+    if found and found.scope and not is_same(stems(found.scope), stems(scope)):
+        text = f"it is recorded for {one_line(scope)}; the intention says for {found.scope}"
+        request.notice("other_scope", text, scope=scope)
 
 
 def _about(

@@ -92,7 +92,7 @@ def start(
     settings = request.process.settings
     tables = settings.of(WORKFLOW)
     listed = _listed(request, task) if task else None
-    from preflights_es.services.clarification.knowing import known
+    from preflights_es.services.clarification.knowing import known, notice_other_scope
 
     if written:
         from preflights_es.services.clarification.written import asking
@@ -112,6 +112,8 @@ def start(
         told=lambda: known(request, text, tables, scope, written),
         check=partial(_check, listed, answers, keep_known),
     )
+    if scope:
+        notice_other_scope(request, step.handle.session.state, scope)
     if keep_known and not step.handle.session.state.keeps:
         return filed(request, own.keep_known(step.handle, keep_known, by))
     if answers:
