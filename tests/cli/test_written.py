@@ -191,3 +191,13 @@ def test_an_option_is_described_once(house: Project) -> None:
     twice = ("--describe", "Redis: fast", "--describe", "redis: slow")
     done = house.call("start", "Speed up the search", *CACHE, *twice)
     assert (done.code, "'Redis' is given twice" in done.err) == (2, True), done
+
+
+def test_what_a_question_lacks_is_told_to_who_wrote_it(house: Project) -> None:
+    told = house.call("start", "Speed up the search", *CACHE, env=AGENT).err
+    assert "The question lacks: why it matters: what depends on the answer; a description" in told
+    full = ("--matters", "Every page waits for it", "--scope", "search", "--evidence", "a.py:1")
+    each = [("--describe", f"{one}: a server", "--against", f"{one}: RAM") for one in CACHE[3::2]]
+    whole = (*WHY, *full, *(text for pair in each for text in pair))
+    done = house.call("start", "Speed up the search", *CACHE, *whole, env=AGENT)
+    assert (done.code, "lacks" in done.err) == (3, False), done

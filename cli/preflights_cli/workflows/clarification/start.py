@@ -23,7 +23,7 @@ from preflights_cli.reason_options import reasoned
 from preflights_cli.rendering import said
 from preflights_cli.workflows.clarification import display
 from preflights_cli.workflows.clarification.choice_options import choice_options, chosen
-from preflights_es.core.questions import Option, WrittenQuestion, written_question
+from preflights_es.core.questions import Option, WrittenQuestion, lacking, written_question
 from preflights_es.core.rationale import Reasons
 from preflights_es.services import sessions
 from preflights_es.services.clarification.sessions import start
@@ -269,6 +269,8 @@ def start_command(
         )
         if not found.is_recalled:
             display.tell_found(voice, found)
+            if written and not asks and (lacks := lacking(written)):
+                voice.remark(f"The question lacks: {'; '.join(lacks)}.")
     if not asks:
         return said(voice, found)
     from preflights_cli import dialogue  # only at a terminal
