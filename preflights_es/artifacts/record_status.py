@@ -189,7 +189,8 @@ def _inserted(
         value = encoded(f"superseded by {by.name}").decode()
         front = ("---", f"status: {value}", "---", "")
         return top, top, "".join(f"{line}{newline}" for line in front)
-    title = next((h for h in parts.headings if h.level == 1), None)
+    # A line below a title behind another section would belong to that section.
+    title = next((h for h in parts.headings[:1] if h.level == 1), None)
     # Below a first line of dashes a key would begin front matter.
     if title is None or (tool == "other" and parts.content.startswith(b"---", top)):
         return top, top, f"Status: {_words(by, is_title=True)}{newline * 2}"

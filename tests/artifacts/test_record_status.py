@@ -196,6 +196,7 @@ LINES: Final = (
     ends=st.sampled_from(["\n", "\r\n", "\r"]),
     tool=st.sampled_from(get_args(Tool)),
 )
+@example(lines=["---", "---", "", "date: x", "---", "# T"], ends="\n", tool="madr2")
 def test_any_record_can_be_marked(lines: list[str], ends: str, tool: Tool) -> None:
     before = ends.join(lines).encode("utf-8", "replace")
     after = superseded_status(before, tool, BY)
