@@ -33,8 +33,7 @@ from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 from preflights_es.workflows.clarification import WORKFLOW
 from preflights_es.workflows.clarification.events import IntentionDeclared, NothingToDecide
-from preflights_es.workflows.clarification.state import suggested
-from preflights_es.workflows.clarification.values import Mark
+from preflights_es.workflows.clarification.values import Mark, suggested
 from preflights_es.workflows.clarification.views import ClarificationView
 
 if TYPE_CHECKING:
@@ -119,7 +118,7 @@ def start(
     if answers:
         step = own.answer(step.handle, addressed(answers, asked_in(step.handle)))
     accepts = accepts and not step.handle.session.state.question
-    if accepts and (unseen := suggested(step.handle.session.state)):
+    if accepts and (unseen := suggested(step.handle.session.state.provenance)):
         text = f"a model suggested {one_line(unseen[0].value)}: look at it, then accept it"
         request.notice("suggested_unseen", text, field=unseen[0].field)
         accepts = False

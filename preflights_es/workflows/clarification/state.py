@@ -147,12 +147,6 @@ def suggested_in(state: State) -> tuple[QuestionSuggested, ...]:
     return () if state.framed is None else (state.framed, *state.further)
 
 
-def suggested(state: State) -> tuple[Provenance, ...]:
-    """Values of the proposal that a model read or chose, and that no person gave."""
-    found = state.provenance if state.patch is not None else ()
-    return tuple(one for one in found if one.source == "suggested" and one.field != "Category")
-
-
 def asked_by(state: State, key: str) -> QuestionSuggested | None:
     """The question of a model or writer that has a key."""
     return next((one for one in suggested_in(state) if one.field.id == key), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -226,3 +227,9 @@ class Provenance(Value, frozen=True):
     by: ActorKind
     relayed_by: Actor | None = None
     """Who passed the actor's words on."""
+
+
+def suggested(provenance: Iterable[Provenance]) -> tuple[Provenance, ...]:
+    """Values of fields that a model read or chose, and that no person gave."""
+    found = (one for one in provenance if one.source == "suggested")
+    return tuple(one for one in found if one.field != "Category")

@@ -18,7 +18,8 @@ from preflights_es.core.views import Question
 from preflights_es.services.clarification import sessions
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
-from preflights_es.workflows.clarification.values import DecisionPatch
+from preflights_es.workflows.clarification.values import DecisionPatch, suggested
+from preflights_es.workflows.clarification.views import ClarificationView
 
 
 def run(
@@ -78,8 +79,8 @@ def _ended(
                 session = known.scope_asked(app, session)
             session, asked_of = reasons.asked(app, session), own(session).patch
         _say_proposal(voice, session)
-        read = (one for one in own(session).provenance if one.field != "Category")
-        is_seen = accepting and all(one.source != "suggested" for one in read)
+        assert isinstance(session.view, ClarificationView), "it is a clarification"
+        is_seen = accepting and not suggested(session.view.provenance)
         key = "a" if is_seen else _key(spoken(session))
         if key == "a":
             session = _accepted(app, voice, session, by, choices)

@@ -23,7 +23,8 @@ from preflights_cli.reason_options import reasoned
 from preflights_cli.rendering import said
 from preflights_cli.workflows.clarification import display
 from preflights_cli.workflows.clarification.choice_options import choice_options, chosen
-from preflights_es.core.questions import Option, WrittenQuestion, lacking, written_question
+from preflights_cli.workflows.clarification.question_options import question_options
+from preflights_es.core.questions import WrittenQuestion, lacking
 from preflights_es.core.rationale import Reasons
 from preflights_es.services import sessions
 from preflights_es.services.clarification.sessions import start
@@ -38,71 +39,6 @@ def mark_of(*, as_task: bool, adr: bool) -> Mark:
         message = "--as-task and --adr exclude each other"
         raise click.UsageError(message)
     return "task" if as_task else "adr" if adr else ""
-
-
-def _written(
-    question: str | None,
-    options: tuple[str, ...],
-    described: tuple[str, ...],
-    against: tuple[str, ...],
-    recommend: str | None,
-    topic: str | None,
-    matters: str | None,
-    evidence: tuple[str, ...],
-    scope: str | None,
-) -> WrittenQuestion | None:
-    """The question that the actor wrote.
-
-    Raises:
-        UsageError: a part of it stands without the question, or a part names no option.
-    """
-    if question is None:
-        if options or described or against or recommend or topic or matters or evidence:
-            message = (
-                "--option, --describe, --against, --recommend, --topic, --matters and --evidence "
-                "belong to a question: give --question too"
-            )
-            raise click.UsageError(message)
-        return None
-    labels = tuple(option.strip() for option in options)
-    means = _each_about(described, labels, "--describe")
-    flaws = _each_about(against, labels, "--against")
-    return written_question(
-        question,
-        [Option(one, means.get(one, ""), flaws.get(one, "")) for one in labels],
-        topic or "",
-        _about(recommend, labels, "--recommend") if recommend else None,
-        matters or "",
-        scope or "",
-        evidence,
-    )
-
-
-def _each_about(said: tuple[str, ...], options: tuple[str, ...], name: str) -> dict[str, str]:
-    """What is said of each option."""
-    found: dict[str, str] = {}
-    for option, text in (_about(one, options, name) for one in said):
-        if option in found:
-            message = f"{name}: {option!r} is given twice: say it in one sentence"
-            raise click.UsageError(message)
-        found[option] = text
-    return found
-
-
-def _about(said: str, options: tuple[str, ...], name: str) -> tuple[str, str]:
-    """An option and what is said of it; an option may hold a colon itself."""
-    for option in sorted(options, key=len, reverse=True):
-        begun, colon = said.lstrip()[: len(option)], said.lstrip()[len(option) :].lstrip()
-        if begun.casefold() == option.casefold() and colon.startswith(":"):
-            return option, colon[1:].strip()
-    option, colon, text = said.partition(":")
-    if not colon:
-        message = f"{name}: found {said!r}, expected OPTION: TEXT"
-        raise click.UsageError(message)
-    if name != "--recommend":
-        message = f"{name}: there is no option {option.strip()!r}: give --option for it"
-        raise click.UsageError(message)
-    return option.strip(), text.strip()
 
 
 def _refuse_own(flags: Mapping[str, bool]) -> None:
@@ -142,27 +78,7 @@ def _refuse_own(flags: Mapping[str, bool]) -> None:
 )
 @click.option("--scope", metavar="TEXT", callback=given, help="What the decision is for.")
 @click.option("--task", metavar="TASK", callback=given, help="Clarify this open task of a note.")
-@click.option("--question", metavar="TEXT", callback=given, help="Ask this question of yours.")
-@click.option("--option", "options", multiple=True, metavar="TEXT", help="One of its options.")
-@click.option(
-    "--describe",
-    "described",
-    multiple=True,
-    metavar="OPTION: TEXT",
-    help="What an option means.",
-)
-@click.option("--against", multiple=True, metavar="OPTION: TEXT", help="What speaks against it.")
-@click.option(
-    "--recommend", metavar="OPTION: WHY", callback=given, help="Recommend an option, with a reason."
-)
-@click.option("--topic", metavar="TOPIC", callback=given, help="What the question is about.")
-@click.option("--matters", metavar="TEXT", callback=given, help="What depends on the answer.")
-@click.option(
-    "--evidence",
-    multiple=True,
-    metavar="PATH:LINES",
-    help="A file that the question follows from, such as src/db.py:12-40.",
-)
+@question_options
 @click.option("--workflow", "name", metavar="NAME", callback=given, help="Another workflow.")
 @click.option(
     "--strict", is_flag=True, help="If the model fails, wait; do not go on with the rules."
@@ -190,14 +106,7 @@ def start_command(
     keep_known: str | None,
     scope: str | None,
     task: str | None,
-    question: str | None,
-    options: tuple[str, ...],
-    described: tuple[str, ...],
-    against: tuple[str, ...],
-    recommend: str | None,
-    topic: str | None,
-    matters: str | None,
-    evidence: tuple[str, ...],
+    written: WrittenQuestion | None,
     why: Reasons | None,
     app: Request,
     voice: Voice,
@@ -228,9 +137,6 @@ def start_command(
         message = f"{what} are about the acceptance: give --accept too"
         raise click.UsageError(message)
     mark = mark_of(as_task=as_task, adr=adr)
-    written = _written(
-        *(question, options, described, against, recommend, topic, matters, evidence, scope)
-    )
     if written and (strict or app.leads.named):
         message = "--question asks no model: leave --strict and the provider's options out"
         raise click.UsageError(message)
