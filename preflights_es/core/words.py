@@ -109,4 +109,7 @@ def plain(kind: str) -> frozenset[str]:
 
 def begins(text: str) -> frozenset[str]:
     """How the words of a text begin; two that say the same, by their stems, begin alike."""
-    return frozenset(word[:BEGIN].replace("y", "i") for word in words(text))
+    return frozenset(
+        word[:BEGIN].replace("y", "i") + "".join(filter(str.isdigit, word[BEGIN:]))
+        for word in words(text)
+    )

@@ -228,11 +228,13 @@ def _places(rows: Sequence[DecisionRow]) -> Iterable[list[DecisionRow]]:
     """Decisions whose scopes begin alike, those of one scope together."""
     by_scope: dict[str, list[DecisionRow]] = {}
     for row in rows:
-        same = (
-            one for one in by_scope if one != row.scope and _near().is_one_scope(one, row.scope)
-        )
-        scope = row.scope if row.scope in by_scope else next(same, row.scope)
-        by_scope.setdefault(scope, []).append(row)
+        by_scope.setdefault(row.scope, []).append(row)
+    if len(by_scope) > 1:
+        place_of = _near().places(by_scope)
+        places: dict[str, list[DecisionRow]] = {}
+        for scope, having in by_scope.items():
+            places.setdefault(place_of[scope], []).extend(having)
+        return places.values()
     return by_scope.values()
 
 

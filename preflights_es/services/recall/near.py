@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from preflights_es.core.words import begins
 from preflights_es.services.recall.searching import ranks
 from preflights_es.services.recall.variants import stems
 from preflights_es.services.request import Request
-from preflights_es.workflows.recall.evolution import is_same
 from preflights_es.workflows.recall.ranking import concerns
 
 
@@ -34,6 +33,14 @@ def near(request: Request, task: str, places: Mapping[str, tuple[str, str]]) -> 
     return {uid: n for n, uid in enumerate(dict.fromkeys((*by_scope, *found, *by_topic)))}
 
 
-def is_one_scope(one: str, other: str) -> bool:
-    """Whether two scopes say the same."""
-    return is_same(stems(one), stems(other))
+def places(scopes: Iterable[str]) -> dict[str, str]:
+    """For each scope the first one that says the same, by stems of one language."""
+    first: dict[tuple[int, frozenset[str]], str] = {}
+    found = {}
+    for scope in scopes:
+        keys = [*enumerate(stems(scope))]
+        place = next((first[key] for key in keys if key in first), scope)
+        found[scope] = place
+        for key in keys:
+            first.setdefault(key, place)
+    return found
