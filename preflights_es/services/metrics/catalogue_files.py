@@ -10,7 +10,7 @@ from preflights_es.core.errors import Refused
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import one_line, problem, visible
 from preflights_es.system.bounded_read import Unreadable, regular
-from preflights_es.workflows.metrics.reference import query
+from preflights_es.workflows.metrics.composing import query
 from preflights_es.workflows.metrics.sql_check import NoExtra, findings, tables_of
 from preflights_es.workflows.metrics.values import (
     CATALOGUE_MAX,
@@ -165,7 +165,7 @@ class _File:
             dimensions=tuple(self._several("dimensions")),
             date=self._one("date"),
         )
-        for found in check(query(metric, None)):
+        for found in check(query(metric.sql, None)):
             others = [one for one in _PARAMETER.findall(metric.sql) if one not in _PARAMETERS]
             why = f"found {others[0]}, expected {FIRST_DAY} or {END_DAY}" if others else found
             raise self.wrong(self._values[key], key, why)
@@ -243,5 +243,5 @@ def system(table: str) -> bool:
 def own_catalogue(folders: Folders, dialect: Dialect) -> Catalogue:
     """A catalogue whose SQL says which tables there are; errors as `metrics`."""
     held = metrics(folders, check_for(dialect, None))
-    read = dict.fromkeys(name for one in held for name in tables_of(query(one, None), dialect))
+    read = dict.fromkeys(name for one in held for name in tables_of(query(one.sql, None), dialect))
     return Catalogue(dialect=dialect, metrics=held, tables=tuple(map(Table, read)))

@@ -13,6 +13,7 @@ from preflights_es.workflows.metrics.values import (
     CATALOGUE_MAX,
     QUESTION_MAX,
     Dialect,
+    Matched,
     Metric,
     Table,
 )
@@ -28,7 +29,19 @@ class QuestionPut(Input, frozen=True):
     typed: ClassVar = {
         "text": Typed(QUESTION_MAX, "say what you want to know"),
         "metrics": Typed(
-            CATALOGUE_MAX, parts=("name", "aliases", "description", "sql", "dimensions", "date")
+            CATALOGUE_MAX,
+            parts=(
+                "name",
+                "aliases",
+                "description",
+                "sql",
+                "dimensions",
+                "date",
+                "unit",
+                "words",
+                "values",
+                "numbers",
+            ),
         ),
         "tables": Typed(CATALOGUE_MAX, parts=("name", "columns")),
     }
@@ -43,6 +56,8 @@ class QuestionPut(Input, frozen=True):
     dialect: Dialect
     metrics: tuple[Metric, ...]
     tables: tuple[Table, ...]
+    matched: tuple[Matched, ...] = ()
+    """Values of the database that stand in its words."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out before recording, one a replacement."""
 
@@ -52,6 +67,8 @@ class AnswersGiven(Answers, frozen=True):
 
     tag: ClassVar[str] = "metrics.answers_given.v1"
     verb: ClassVar[str] = "answered in"
+    matched: tuple[Matched, ...] = ()
+    """As in the question."""
 
 
 class FollowUpPut(Input, frozen=True):
@@ -61,6 +78,8 @@ class FollowUpPut(Input, frozen=True):
     verb: ClassVar[str] = "followed up in"
     typed: ClassVar = {"text": Typed(QUESTION_MAX, "say what you want to know")}
     text: str
+    matched: tuple[Matched, ...] = ()
+    """As in the question."""
     redacted: tuple[str, ...] = ()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, Final
 
@@ -21,8 +22,9 @@ from preflights_es.workflows.metrics.events import (
     TurnsExhausted,
 )
 from preflights_es.workflows.metrics.state import State
-from preflights_es.workflows.metrics.values import TEXT_MAX, TURNS_MAX, Catalogue
+from preflights_es.workflows.metrics.values import TEXT_MAX, TURNS_MAX, Catalogue, Matched, Metric
 
+NEWER: Final = ("unit", "words", "values", "numbers")
 PACKAGE: Final = "preflights_es.workflows.metrics"
 PROMPTS: Final[dict[str, str]] = {"ask": "ask.v1"}
 POLICY: Final = Policy(bad_output=1, failed_transport=1, then="report")
@@ -39,27 +41,34 @@ def request(state: State) -> CompletionRequested:
     made = requested(state.led, "ask", CONTRACT, prompt, tuple(state.led.said))
     system, *said = made.messages
     assert state.catalogue is not None, "a session begins with its catalogue"
-    told = f"{system.content}\n{known(state.catalogue)}\n{situation(state)}"
+    told = f"{system.content}\n{known(state.catalogue, state.matched)}\n{situation(state)}"
     return replace(made, messages=(Message("system", told), *said))
 
 
-def known(catalogue: Catalogue) -> str:
-    """The catalogue as a model reads it: one JSON object a line."""
+def known(catalogue: Catalogue, matched: Iterable[Matched] = ()) -> str:
+    """The catalogue as a model reads it: one JSON object a line.
+
+    Args:
+        matched: values of the database that stand in what the person said.
+    """
     lines = [encoded({"table": one.name, "columns": one.columns}) for one in catalogue.tables]
-    lines += [
-        encoded(
-            {
-                "metric": one.name,
-                "aliases": one.aliases,
-                "description": one.description,
-                "sql": one.sql,
-                "dimensions": one.dimensions,
-                "date": one.date,
-            }
-        )
-        for one in catalogue.metrics
-    ]
+    lines += [encoded(_told(one)) for one in catalogue.metrics]
+    lines += [encoded({"value": one.value, "column": one.column}) for one in matched]
     return f"SQL dialect: {catalogue.dialect}\n" + "\n".join(line.decode() for line in lines)
+
+
+def _told(metric: Metric) -> dict[str, Any]:
+    """What a model is told of a metric; of the newer keys those that it has."""
+    newer = {name: getattr(metric, name) for name in NEWER}
+    return {
+        "metric": metric.name,
+        "aliases": metric.aliases,
+        "description": metric.description,
+        "sql": metric.sql,
+        "dimensions": metric.dimensions,
+        "date": metric.date,
+        **{name: value for name, value in newer.items() if value},
+    }
 
 
 def situation(state: State) -> str:

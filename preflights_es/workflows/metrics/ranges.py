@@ -5,16 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
-from typing import Final, Literal
+from typing import Final, NamedTuple
 
 from preflights_es.core.late_pattern import late_pattern
 
 Range = tuple[date, date]
 """The first day, and the day behind the last."""
-
-Rules = Literal[1, 2]
-"""By version: what the reference reads. The second knows more forms, and asks about the rest."""
-RULES: Final[Rules] = 2
 
 _MONTHS: Final = {
     name: number
@@ -43,7 +39,6 @@ _WHOLE_NAMES: Final = "|".join(name for name in _MONTHS if len(name) > 3)
 _DAY: Final = r"(?P<d>[0-9]{1,2})(?:st|nd|rd|th|\.)?"
 _YEAR: Final = r"(?:,? (?P<y>[0-9]{4})\b)?"
 _LAST: Final = r"(?:last|past|previous|letzte[nms]?|vergangene[nms]?)"
-_TO: Final = "-|\u2013|to|until|till|bis(?: zum)?|and|und|or|oder"
 _BEFORE: Final = r"(?:in|im|since|seit|ab|before|vor|until|till|bis|after|nach|to|and|und)"
 _BORDERS: Final = (
     (late_pattern(r"\b(?:since|seit|ab) (?:the |dem |der )?$"), "since"),
@@ -58,60 +53,76 @@ _SECOND: Final = late_pattern(
 )
 
 
+_ORDINALS: Final = (
+    ("1", "fir", "ers"),
+    ("2", "sec", "zwe"),
+    ("3", "thi", "dri"),
+    ("4", "fou", "vie"),
+)
+
+
 class OddRange(ValueError):
     """A text names an unknown day, or several that do not make one range."""
 
 
-def said(text: str, today: date, rules: Rules = RULES) -> Range | None:
-    """The range that a text names; None where it names none.
+class Named(NamedTuple):
+    """Days that a text names, and where the words stand that say so."""
+
+    days: Range
+    spans: tuple[tuple[int, int], ...]
+
+
+def said(text: str, today: date) -> list[Named]:
+    """The ranges that a text names, in their order; "between A and B" is one.
+
+    Args:
+        text: in lower case, with single spaces.
 
     Raises:
-        OddRange: no calendar has it, or it is no range of days.
+        OddRange: no calendar has one, or days are meant to be left out.
     """
-    text = " ".join(text.casefold().split())
     try:
-        found = sorted(_found(text, today, _EARLIER if rules == 1 else _FORMS))
-        if rules > 1 and _speaks_of_time(text, found):
-            raise OddRange(text)
-        return _joined(text, found) if found else None
+        found = sorted(_found(text, today))
     except (ValueError, OverflowError) as error:
         raise OddRange(text) from error
+    named: list[Named] = []
+    while found:
+        named.append(_first(text, found))
+    return named
 
 
-def _joined(text: str, found: list[tuple[int, int, Range]]) -> Range:
-    """One range of those that stand in a text, by the words around them."""
-    start, end, (first, behind) = found[0]
-    border = next((name for words, name in _BORDERS if words.search(text[:start])), "")
-    if len(found) == 2 and not border and _FIRST.search(text[:start]):
-        second, _, (_, last) = found[1]
+def _first(text: str, found: list[tuple[int, int, Range]]) -> Named:
+    """The first range of those that are left, by the words around it; they are taken away."""
+    start, end, (first, behind) = found.pop(0)
+    before, name = next(
+        ((hit.start(), name) for words, name in _BORDERS if (hit := words.search(text[:start]))),
+        (start, ""),
+    )
+    span = (before, end)
+    if found and not name and (opens := _FIRST.search(text[:start])):
+        second, last_end, (_, last) = found[0]
         if _SECOND.search(text[end:second]) and first < last:
-            return first, last
-    if len(found) > 1 or border == "not":
-        raise OddRange(text)
-    match border:
+            found.pop(0)
+            return Named((first, last), ((opens.start(), last_end),))
+    match name:
+        case "not":
+            raise OddRange(text)
         case "since":
-            return first, date.max
+            return Named((first, date.max), (span,))
         case "before":
-            return date.min, first
+            return Named((date.min, first), (span,))
         case "until":
-            return date.min, behind
+            return Named((date.min, behind), (span,))
         case "after":
-            return behind, date.max
+            return Named((behind, date.max), (span,))
         case _:
-            return first, behind
+            return Named((first, behind), (span,))
 
 
-def _speaks_of_time(text: str, found: list[tuple[int, int, Range]]) -> bool:
-    """Whether a text has words of time beside its ranges."""
-    starts, ends = (0, *(end for _, end, _ in found)), (*(start for start, _, _ in found), None)
-    rest = " | ".join(text[start:end] for start, end in zip(starts, ends, strict=True))
-    return _OF_TIME.search(" ".join(rest.split())) is not None
-
-
-def _found(text: str, today: date, forms: tuple[Form, ...]) -> Iterator[tuple[int, int, Range]]:
+def _found(text: str, today: date) -> Iterator[tuple[int, int, Range]]:
     """Where ranges stand: from, to, and the days."""
     taken: list[tuple[int, int]] = []
-    for pattern, days in forms:
+    for pattern, days in _FORMS:
         for one in pattern.finditer(text):
             start, end = one.span("at")
             if all(end <= others[0] or start >= others[1] for others in taken):
@@ -139,6 +150,32 @@ def _day_of_month(found: re.Match[str], today: date) -> Range:
     return _days(date(today.year - ((month, day) > (today.month, today.day)), month, day))
 
 
+def _iso_week(found: re.Match[str], today: date) -> Range:
+    """A week by its number; without a year the last one that has begun."""
+    week = int(found["w"])
+    year = int(found["y"] or today.isocalendar().year)
+    monday = date.fromisocalendar(year, week, 1)
+    if not found["y"] and monday > today:
+        monday = date.fromisocalendar(year - 1, week, 1)
+    return monday, monday + timedelta(weeks=1)
+
+
+def _quarter(found: re.Match[str], today: date) -> Range:
+    """A quarter by its number; without a year the last one that has begun."""
+    number = int(found["q"] or _ordinal(found["o"]))
+    year = int(found["y"] or today.year - (number * 3 - 2 > today.month))
+    return _month(year, number * 3 - 2, 3)
+
+
+def _half(found: re.Match[str], _: date) -> Range:
+    number = int(found["h"] or _ordinal(found["o"]))
+    return _month(int(found["y"]), number * 6 - 5, 6)
+
+
+def _ordinal(word: str) -> int:
+    return next(n for n, begin in enumerate(_ORDINALS, 1) if word.startswith(begin))
+
+
 def _in_month(found: re.Match[str], today: date) -> Range:
     month = _MONTHS[found["at"]]
     return _month(today.year - (month > today.month), month)
@@ -162,7 +199,7 @@ _NAMED: Final = (
     (r"this year|diese[ms] jahr", "year", 0),
     (r"last year|letzte[nms]+ jahr|vorige[nms]+ jahr", "year", -1),
 )
-_EARLIER: Final[tuple[Form, ...]] = (
+_PLAIN: Final[tuple[Form, ...]] = (
     (
         late_pattern(r"\b(?P<at>(?P<y>[0-9]{4})-(?P<m>[0-9]{2})-(?P<d>[0-9]{2}))\b"),
         lambda one, _: _days(date(int(one["y"]), int(one["m"]), int(one["d"]))),
@@ -203,6 +240,36 @@ _FORMS: Final[tuple[Form, ...]] = (
         late_pattern(r"\b(?P<at>q(?P<q>[1-4]) (?P<y>\d{4}))\b"),
         lambda one, _: _month(int(one["y"]), int(one["q"]) * 3 - 2, 3),
     ),
+    (
+        late_pattern(
+            r"\b(?P<at>(?:(?:calendar )?week|kw|kalenderwoche) ?(?P<w>\d{1,2})"
+            r"(?:,?(?: of)? (?P<y>20\d\d))?)\b"
+        ),
+        _iso_week,
+    ),
+    (
+        late_pattern(
+            r"\b(?P<at>(?:q(?P<q>[1-4])|(?P<o>1st|2nd|3rd|4th|first|second|third|fourth|erste[ns]?"
+            r"|zweite[ns]?|dritte[ns]?|vierte[ns]?|[1-4]\.) (?:quarter|quartal))"
+            r"(?:,?(?: of)? (?P<y>20\d\d))?)\b"
+        ),
+        _quarter,
+    ),
+    (
+        late_pattern(
+            r"\b(?P<at>(?:h(?P<h>[12])|(?P<o>1st|2nd|first|second|erste[ns]?|zweite[ns]?|[12]\.)"
+            r" (?:half|halbjahr|hälfte))(?:,?(?: of| von)? (?P<y>20\d\d)))\b"
+        ),
+        _half,
+    ),
+    (
+        late_pattern(r"\b(?P<at>ytd|year to date|seit jahresbeginn|seit jahresanfang)\b"),
+        lambda _, today: (date(today.year, 1, 1), today + timedelta(days=1)),
+    ),
+    (
+        late_pattern(r"\b(?P<at>(?:vor (?P<v>\d{1,4}) tag(?:en)?|(?P<n>\d{1,4}) days? ago))\b"),
+        lambda one, today: _days(today - timedelta(days=int(one["n"] or one["v"]))),
+    ),
     (late_pattern(rf"\b(?P<at>{_LAST} (?P<n>\d{{1,4}}) (?:days?|tagen?))\b"), _last(1)),
     (late_pattern(rf"\b(?P<at>{_LAST} (?P<n>\d{{1,4}}) (?:weeks?|wochen?))\b"), _last(7)),
     *(
@@ -211,32 +278,19 @@ _FORMS: Final[tuple[Form, ...]] = (
             (r"day before yesterday|vorgestern", "day", -2),
             (r"week before last|vorletzte[nr]? woche", "week", -2),
             (r"previous week|vergangene[nr]? woche", "week", -1),
-            (r"previous month|vergangene[nms]+ monat", "month", -1),
-            (r"previous year|vergangene[nms]+ jahr", "year", -1),
+            (r"previous month|vergangene[nms]+ monat|vormonat(?:s|es)?", "month", -1),
+            (r"previous year|vergangene[nms]+ jahr|vorjahr(?:s|es)?", "year", -1),
             (r"this quarter|diese[ms]+ quartal", "quarter", 0),
             (rf"(?:last|previous) quarter|{_LAST} quartal", "quarter", -1),
         )
     ),
-    *_EARLIER,
+    *_PLAIN,
     (late_pattern(rf"\b(?P<at>{_WHOLE_NAMES})\b"), _in_month),
     (
         late_pattern(r"(?<![\w/.-])(?P<at>20[1-9]\d)(?![\w/-]|\.\d)"),
         lambda one, _: (date(int(one["at"]), 1, 1), date(int(one["at"]) + 1, 1, 1)),
     ),
 )
-_OF_TIME: Final = late_pattern(
-    r"\b(?:last|past|previous|next|ago|tomorrow|letzte[nmrs]?|vergangene[nmrs]?|vorige[nmrs]?"
-    r"|vorletzte[nmrs]?|nächste[nmrs]?|kommende[nmrs]?|morgen|übermorgen|weekend|wochenende|mai"
-    r"|(?:first|second|third|fourth|erste[ns]?|zweite[ns]?|dritte[ns]?|vierte[ns]?) quart(?:er|al)"
-    r"|[1-4](?:\.|st|nd|rd|th) quart(?:er|al)|h[12]|half|hälfte|ytd|early|mid|late|anfang|mitte"
-    r"|ende|(?:end|beginning|start) of|q[1-4]|kw ?\d+|(?:week|woche) \d+|to date"
-    r"|20\d\d-w?\d+|\d{1,4}[/.-]\d{1,2}[/.-]\d*"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
-    r"|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|sonnabends?"
-    r"|\d+ (?:hours?|days?|weeks?|months?|years?|stunden?|tagen?|wochen?|monaten?|jahren?))\b"
-    rf"|\d\.? ?(?:{_TO}) ?\||\| ?(?:{_TO}) ?\d"
-)
-"""Words of time: a range of days was meant where no form takes them."""
 
 
 def _of_unit(today: date, unit: str, offset: int) -> Range:

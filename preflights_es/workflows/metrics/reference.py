@@ -1,41 +1,64 @@
-"""What the rules answer: names and aliases of metrics, a range of days, and dimensions."""
+"""What the rules answer: one query where every word of a question is used, or a question back."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import reduce
 from typing import Any, Final
 
+import msgspec
 from msgspec.structs import replace
 
+from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.views import Language
-from preflights_es.workflows.metrics import grouping, ranges
-from preflights_es.workflows.metrics.values import CANDIDATES, END_DAY, FIRST_DAY, Metric
+from preflights_es.workflows.metrics import composing, question
+from preflights_es.workflows.metrics.meaning import Meant, meaning
+from preflights_es.workflows.metrics.question import column_name
+from preflights_es.workflows.metrics.values import (
+    CANDIDATES,
+    Dialect,
+    Matched,
+    Metric,
+)
 
-EVER: Final = ("0001-01-01", "9999-12-31")
+NAMED_MAX: Final = 20  # metrics that one question names
+VALUES_MAX: Final = 3  # values of a dimension that one question names
 _ASK: Final[dict[Language, str]] = {
     "en": "Which metric do you mean? There are: {}.",
     "de": "Welche Kennzahl ist gemeint? Es gibt: {}.",
 }
-NAMED_MAX: Final = 20  # metrics that one question names
 _NONE: Final[dict[Language, str]] = {
     "en": "The catalogue has no metric. What do you want to know?",
     "de": "Der Katalog hat keine Kennzahl. Was soll beantwortet werden?",
 }
-_BY_WHAT: Final[dict[Language, str]] = {
-    "en": "By what? I can group {} by: {}.",
-    "de": "Wonach? Ich kann {} gruppieren nach: {}.",
+_UNKNOWN: Final[dict[Language, str]] = {
+    "en": "I do not know {words}. For {metric} I know: {known}.",
+    "de": "{words} kenne ich nicht. Zu {metric} kenne ich: {known}.",
 }
-_NO_GROUPS: Final[dict[Language, str]] = {
-    "en": "I cannot group {} so. Do you want it in total?",
-    "de": "Ich kann {} so nicht gruppieren. Soll es insgesamt sein?",
+_NOT_KNOWN: Final[dict[Language, str]] = {
+    "en": "I do not know {}.",
+    "de": "{} kenne ich nicht.",
+}
+_NO_WAY: Final[dict[Language, str]] = {
+    "en": "I cannot write this query for {}. Ask for less at once.",
+    "de": "Diese Abfrage kann ich für {} nicht schreiben. Bitte weniger auf einmal fragen.",
+}
+_DAYS: Final[dict[Language, str]] = {"en": "a range of days", "de": "Tage von bis"}
+_BY_TIME: Final[dict[Language, str]] = {
+    "en": "by day, week, month, quarter, year",
+    "de": "nach Tag, Woche, Monat, Quartal, Jahr",
 }
 _WHICH_DAYS: Final[dict[Language, str]] = {
     "en": "Which days do you mean? For example: last week, since 2026-11-20, November 2026.",
     "de": "Welche Tage sind gemeint? Zum Beispiel: letzte Woche, seit 20.11.2026, November 2026.",
 }
+_OF_WHICH: Final[dict[Language, str]] = {
+    "en": "What is *{value}* here: {columns}? Say it in front, such as: {example}.",
+    "de": "Was ist *{value}* hier: {columns}? Bitte davor sagen, zum Beispiel: {example}.",
+}
+_STARRED: Final = late_pattern(r"\*([^*]+)\*")
+_OR: Final[dict[Language, str]] = {"en": " or ", "de": " oder "}
 
 Reply = dict[str, Any] | str
 """A JSON object, or words."""
@@ -46,100 +69,187 @@ def answer(
     metrics: Sequence[Metric],
     today: date | None,
     language: Language,
-    rules: ranges.Rules = ranges.RULES,
+    *,
+    dialect: Dialect = "sqlite",
+    matched: Sequence[Matched] = (),
 ) -> Reply:
     """What answers a conversation.
 
+    The newest message is read as a whole: each of its words is used, or it is asked about. What an
+    earlier message left over was asked about then.
+
     Args:
-        said: what the person said, oldest first; the newest that names a metric or a range counts.
+        said: what the person said, oldest first.
+        matched: values of the database that stand in what was said.
     """
-    found = next(filter(None, (named(text, metrics) for text in reversed(said))), [])
-    if not found:
-        return _asked(metrics[: CANDIDATES[1] if rules == 1 else NAMED_MAX], language)
-    if len(found) > 1:
-        names = [metric.name for metric in found[: CANDIDATES[1]]]
-        return {"type": "ambiguous", "candidates": names}
-    metric = found[0]
-    groups = _groups(said, metric)
-    sql = grouping.grouped(metric.sql, groups.columns) if groups.columns else metric.sql
-    if not groups.is_known or sql is None:
-        return _by_what(metric, language)
-    try:
-        found_days = _days(said, metric, today, rules) if today else None
-    except ranges.OddRange:
-        return _WHICH_DAYS[language]
-    return {"type": "sql", "sql": query(replace(metric, sql=sql), found_days)}
+    named: set[str] = set()
+    reply: Reply = _asked((), metrics, language)
+    for count in range(1, len(said) + 1):
+        reply = _Conversation(
+            said[:count], metrics, today, language, dialect, matched, frozenset(named)
+        ).reply()
+        if isinstance(reply, str):
+            named.update(word for one in _STARRED.findall(reply) for word in question.stems(one))
+    return reply
 
 
-def _days(
-    said: Sequence[str], metric: Metric, today: date, rules: ranges.Rules
-) -> ranges.Range | None:
-    """The newest range; since the second rules, words of the metric's names say nothing of it."""
-    for text in reversed(said):
-        rest = text if rules == 1 else _without_names(text, metric)
-        if found := ranges.said(rest, today, rules):
-            return found
-    return None
+class _Conversation(msgspec.Struct, frozen=True):
+    """What was said up to a message, which is the newest."""
+
+    said: Sequence[str]
+    metrics: Sequence[Metric]
+    today: date | None
+    language: Language
+    dialect: Dialect
+    matched: Sequence[Matched]
+    named: frozenset[str]
+    """Stems of words that were asked about before."""
+
+    def reply(self) -> Reply:
+        """The query, or a question back."""
+        at, found = _named(self.said, self.metrics)
+        if not found:
+            return self._of_no_metric()
+        read = [(one, self._meant(at, one)) for one in found]
+        if len(read) > 1:
+            clear = [(one, meant) for one, meant in read if not (meant.left or meant.doubtful)]
+            if len(clear) != 1:
+                return self._several(read)
+            read = clear
+        ((metric, _),) = read
+        return self._of(metric)
+
+    def _of(self, metric: Metric) -> Reply:
+        """What answers about one metric."""
+        meant = [self._meant(at, metric) for at, _ in enumerate(self.said)]
+        whole = reduce(_together, meant)
+        left = [*self._left(meant)]
+        doubtful = [
+            one
+            for message in meant
+            for one in message.doubtful
+            if whole.include.keys().isdisjoint(one[1]) and whole.exclude.keys().isdisjoint(one[1])
+        ]
+        if left:
+            return _unknown(left, metric, self.language, asks_days=meant[-1].asks_days)
+        if doubtful:
+            return _of_which(doubtful[0], metric, self.language)
+        sql = composing.composed(metric, whole, self.dialect)
+        return {"type": "sql", "sql": sql} if sql else _NO_WAY[self.language].format(metric.name)
+
+    def _left(self, meant: Sequence[Meant]) -> Iterator[str]:
+        """Words that nothing uses; those of earlier messages unless they were asked about."""
+        for text, message in zip(self.said[:-1], meant, strict=False):
+            own = {stem for _, words in question.named(text, self.metrics) for stem in words}
+            for one in message.left:
+                words = question.tokens(one)
+                yield from (w.raw for w in words if w.stem not in self.named | own)
+        yield from meant[-1].left
+
+    def _meant(self, at: int, metric: Metric) -> Meant:
+        return meaning(self.said[at], metric, self.matched, self.today)
+
+    def _of_no_metric(self) -> Reply:
+        """Which metric is meant; with the words that none of them knows."""
+        unknown = [set(self._meant(-1, one).left) for one in self.metrics]
+        left = set.intersection(*unknown) if unknown else set()
+        first = self._meant(-1, self.metrics[0]).left if self.metrics else ()
+        return _asked([one for one in first if one in left], self.metrics, self.language)
+
+    def _several(self, read: Sequence[tuple[Metric, Meant]]) -> Reply:
+        """Candidates; or the words that none of them knows, where there are such."""
+        names = {
+            one
+            for metric, _ in read
+            for phrase in (metric.name, *metric.aliases)
+            for one in question.stems(phrase)
+        }
+        rests = [
+            ([one for one in meant.left if not names.issuperset(question.stems(one))], metric)
+            for metric, meant in read
+        ]
+        rest, metric = min(rests, key=lambda pair: len(pair[0]))
+        if rest:
+            return _unknown(rest, metric, self.language, asks_days=False)
+        found = [metric.name for metric, _ in read]
+        return {"type": "ambiguous", "candidates": found[: CANDIDATES[1]]}
 
 
-def _without_names(text: str, metric: Metric) -> str:
-    names = sorted((metric.name, *metric.aliases), key=len, reverse=True)
-    pattern = rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)"
-    return re.sub(pattern, " ", text, flags=re.IGNORECASE)
+def _named(said: Sequence[str], metrics: Sequence[Metric]) -> tuple[int, list[Metric]]:
+    """The newest message that names a metric, and which."""
+    for at in range(len(said) - 1, -1, -1):
+        if found := question.named(said[at], metrics):
+            return at, [metric for metric, _ in found]
+    return 0, []
 
 
-def _groups(said: Sequence[str], metric: Metric) -> grouping.Said:
-    """The newest groups; what is unknown counts from the newest message about the metric on."""
-    is_older = False
-    for text in reversed(said):
-        words = _words(text)
-        found = grouping.said(words, metric)
-        if found is not None and not found.is_known:  # or else “by” is part of the metric's name
-            names = sorted(map(_words, (metric.name, *metric.aliases)), key=len, reverse=True)
-            found = grouping.said(
-                reduce(lambda rest, one: rest.replace(one, " "), names, words), metric
-            )
-        if found is not None and (found.is_known or not is_older):
-            return found
-        is_older = is_older or bool(named(text, (metric,)))
-    return grouping.Said((), is_known=True)
+def _together(before: Meant, now: Meant) -> Meant:
+    """What a conversation means: the newest word of each kind counts."""
+    columns = now.include.keys() | now.exclude.keys() | (now.share or {}).keys() | {*now.freed}
+    changes: dict[str, Any] = {
+        "include": {**_without(before.include, columns), **now.include},
+        "exclude": {**_without(before.exclude, columns), **now.exclude},
+    }
+    for name in ("compared", "over", "groups", "top", "days"):
+        if new := getattr(now, name):
+            changes[name] = new
+    if now.share is not None:
+        changes["share"] = now.share
+    elif before.share and not columns.isdisjoint(before.share):
+        changes["share"] = {c: v for c, v in now.include.items() if c in before.share}
+        changes["include"] = _without(changes["include"], before.share.keys())
+    if now.is_average:
+        changes["is_average"] = True
+    if now.is_total:
+        changes |= {"groups": (), "top": None, "over": (), "is_average": False, "share": None}
+    return replace(before, **changes)
 
 
-def query(metric: Metric, days: ranges.Range | None) -> str:
-    """The metric's SQL for a range of days; without one, of all days."""
-    first, end = (day.isoformat() for day in days) if days else EVER
-    return metric.sql.replace(FIRST_DAY, f"'{first}'").replace(END_DAY, f"'{end}'")
+def _without(
+    values: Mapping[str, tuple[str, ...]], columns: Iterable[str]
+) -> dict[str, tuple[str, ...]]:
+    left_out = set(columns)
+    return {column: some for column, some in values.items() if column not in left_out}
 
 
-def named(text: str, metrics: Iterable[Metric]) -> list[Metric]:
-    """The metrics that a text names; words of a longer name that is there belong to it alone."""
-    rest = _words(text)
-    hits = [
-        (phrase, metric)
-        for metric in metrics
-        for phrase in map(_words, (metric.name, *metric.aliases))
-        if phrase.strip() and phrase in rest
-    ]
-    taken: set[str] = set()
-    for phrase in sorted({phrase for phrase, _ in hits}, key=lambda one: (-len(one), one)):
-        if phrase in rest:
-            taken.add(phrase)
-            rest = rest.replace(phrase, " | ")
-    return list({metric.name: metric for phrase, metric in hits if phrase in taken}.values())
+# Questions back -------------------------------------------------------------------------------
 
 
-def _words(text: str) -> str:
-    """Words in lower case between single spaces, also at both ends."""
-    bare = "".join(c if c.isalnum() else " " for c in text.casefold())
-    return f" {' '.join(bare.split())} "
+def _unknown(left: Sequence[str], metric: Metric, language: Language, *, asks_days: bool) -> str:
+    known = [_DAYS[language], _BY_TIME[language]] if metric.date else []
+    known += [_dimension(column, metric) for column in metric.dimensions]
+    text = _UNKNOWN[language].format(
+        words=_starred(left), metric=metric.name, known=", ".join(known) or "-"
+    )
+    return f"{text} {_WHICH_DAYS[language]}" if asks_days else text
 
 
-def _asked(metrics: Sequence[Metric], language: Language) -> str:
-    names = ", ".join(metric.name for metric in metrics)
-    return _ASK[language].format(names) if names else _NONE[language]
+def _starred(words: Iterable[str]) -> str:
+    return ", ".join(f"*{one}*" for one in dict.fromkeys(words))
 
 
-def _by_what(metric: Metric, language: Language) -> str:
-    names = (*metric.dimensions, *((grouping.DAY[language],) if metric.date else ()))
-    asked = _BY_WHAT if names else _NO_GROUPS
-    return asked[language].format(metric.name, ", ".join(names))
+def _dimension(column: str, metric: Metric) -> str:
+    """A dimension with the first of its values that the catalogue has."""
+    values = [value for one, value, _ in metric.values if one == column]
+    shown = ", ".join(values[:VALUES_MAX]) + (", ..." if len(values) > VALUES_MAX else "")
+    return f"{column_name(column)} ({shown})" if values else column_name(column)
+
+
+def _of_which(doubtful: tuple[str, tuple[str, ...]], metric: Metric, language: Language) -> str:
+    value, columns = doubtful
+    names = [_spoken(one, metric) for one in columns]
+    return _OF_WHICH[language].format(
+        value=value, columns=_OR[language].join(names), example=f"{names[0]} {value}"
+    )
+
+
+def _spoken(column: str, metric: Metric) -> str:
+    """A dimension as a person would say it."""
+    words = dict(metric.words).get(column, ())
+    return words[0] if words else column_name(column)
+
+
+def _asked(left: Sequence[str], metrics: Sequence[Metric], language: Language) -> str:
+    names = ", ".join(metric.name for metric in metrics[:NAMED_MAX])
+    text = _ASK[language].format(names) if names else _NONE[language]
+    return f"{_NOT_KNOWN[language].format(_starred(left))} {text}" if left else text

@@ -6,6 +6,7 @@ many, several meanings.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import date
 from typing import Final
 
@@ -18,8 +19,7 @@ from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.simulation import Bank, Draws, References, Route
 from preflights_es.core.views import Language
 from preflights_es.workflows.metrics import reference
-from preflights_es.workflows.metrics.ranges import RULES, Rules
-from preflights_es.workflows.metrics.values import CANDIDATES, Metric
+from preflights_es.workflows.metrics.values import CANDIDATES, Dialect, Matched, Metric
 
 _ASKED: Final = late_pattern(
     r"^Asked at: (?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})[^\n]*\nLanguage: (?P<language>[a-z]+)\Z",
@@ -29,25 +29,24 @@ _MORE: Final[dict[Language, str]] = {
     "en": "Which range of days do you mean?",
     "de": "Welcher Zeitraum ist gemeint?",
 }
-_FORMERLY: Final[dict[str, Rules]] = {"metrics/1": 1}
-"""By decider: the rules by which the reference answers in sessions of that time."""
+
 _PROSE: Final = ("Here is the query:\n", "Hier ist die Abfrage:\n")
 
 
 def metrics(request: CompletionRequested) -> str:
     """What the rules answer to the conversation."""
-    return _text(_read(request, _FORMERLY.get(request.model, RULES)))
+    return _text(_read(request))
 
 
 def varied(draws: Draws, request: CompletionRequested) -> str:
-    """An answer around what the rules read; its generation knows those of its time."""
+    """An answer around what the rules read."""
     _, language = _situation(request)
     if draws.chance(0.15):
         return _MORE[language]
     names = [metric.name for metric in _metrics(request)]
     if draws.chance(0.1) and len(names) >= CANDIDATES[0]:
         return _text({"type": "ambiguous", "candidates": draws.sample(names, draws.between(2, 4))})
-    reply = _read(request, 1)
+    reply = _read(request)
     if isinstance(reply, dict) and draws.chance(0.1):
         reply["confidence"] = draws.between(1, 9) / 10  # a property that no contract knows yet
     text = _text(reply)
@@ -62,9 +61,16 @@ def _text(reply: reference.Reply) -> str:
     return reply if isinstance(reply, str) else encoded(reply).decode()
 
 
-def _read(request: CompletionRequested, rules: Rules) -> reference.Reply:
+def _read(request: CompletionRequested) -> reference.Reply:
     today, language = _situation(request)
-    return reference.answer(_said(request), _metrics(request), today, language, rules)
+    return reference.answer(
+        _said(request),
+        _metrics(request),
+        today,
+        language,
+        dialect=_dialect(request),
+        matched=_matched(request),
+    )
 
 
 def _said(request: CompletionRequested) -> list[str]:
@@ -96,6 +102,10 @@ class _Line(msgspec.Struct):
     aliases: tuple[str, ...] = ()
     dimensions: tuple[str, ...] = ()
     date: str = ""
+    unit: tuple[str, ...] = ()
+    words: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    values: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    numbers: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def read(self) -> Metric:
         return Metric(
@@ -104,6 +114,10 @@ class _Line(msgspec.Struct):
             sql=self.sql,
             dimensions=self.dimensions,
             date=self.date,
+            unit=self.unit,
+            words=self.words,
+            values=self.values,
+            numbers=self.numbers,
         )
 
 
@@ -116,6 +130,20 @@ def _metrics(request: CompletionRequested) -> list[Metric]:
             if one is not None:
                 found.setdefault(one.metric, one.read())
     return list(found.values())
+
+
+def _dialect(request: CompletionRequested) -> Dialect:
+    return "postgres" if "SQL dialect: postgres" in _system(request).splitlines() else "sqlite"
+
+
+def _matched(request: CompletionRequested) -> list[Matched]:
+    """Values of the database that the request tells of."""
+    found = []
+    for line in _system(request).splitlines():
+        if line.startswith('{"value":'):
+            with suppress(msgspec.DecodeError, UnicodeError):
+                found.append(msgspec.json.decode(line, type=Matched))
+    return found
 
 
 def _line(text: str) -> _Line | None:

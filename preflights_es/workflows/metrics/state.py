@@ -21,7 +21,7 @@ from preflights_es.workflows.metrics.events import (
     SqlAnswered,
     TurnsExhausted,
 )
-from preflights_es.workflows.metrics.values import Catalogue
+from preflights_es.workflows.metrics.values import Catalogue, Matched
 
 
 class State(msgspec.Struct, frozen=True):
@@ -48,6 +48,8 @@ class State(msgspec.Struct, frozen=True):
     open: str = ""
     """What was still open when no clarification was left."""
     redacted: Growing[str] = Growing()
+    matched: tuple[Matched, ...] = ()
+    """Values of the database that stand in what was said."""
 
 
 def is_terminal(state: State) -> bool:  # noqa: ARG001  the same shape in every workflow
@@ -62,7 +64,8 @@ def evolve(state: State, event: Event) -> State:
             return _begun(state, event)
         case Input():
             redacted = state.redacted.plus(*getattr(event, "redacted", ()))
-            return replace(state, input=event, redacted=redacted)
+            new = tuple(one for one in getattr(event, "matched", ()) if one not in state.matched)
+            return replace(state, input=event, redacted=redacted, matched=state.matched + new)
         case SqlAnswered(sql=sql):
             return replace(state, sql=sql, turns=0)
         case CandidatesOffered(question=question) | ClarificationAsked(question=question):
@@ -93,6 +96,7 @@ def _begun(state: State, new: QuestionPut) -> State:
         input=new,
         led=completion_step.heard(completion_step.opened(new.setup), new.text),
         redacted=state.redacted.plus(*new.redacted),
+        matched=new.matched,
     )
 
 

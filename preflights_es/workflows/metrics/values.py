@@ -34,6 +34,21 @@ class Metric(Value, frozen=True, kw_only=True):
     """Columns by which it may be grouped."""
     date: str = ""
     """The column of its day; empty where it has none."""
+    unit: tuple[str, ...] = ()
+    """What its numbers are called, such as `euro`."""
+    words: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """By dimension: other names of it."""
+    values: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    """Triples of a dimension, a value as the database has it, and what people call it."""
+    numbers: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Columns that may be compared with a number, with their units."""
+
+
+class Matched(Value, frozen=True):
+    """A value of a dimension that stands in the words of a question."""
+
+    column: str
+    value: str
 
 
 class Table(Value, frozen=True):

@@ -1,0 +1,184 @@
+"""Writes the query that a meaning asks for, around the SQL of its metric.
+
+The SQL is changed as text: what a parser renders changes with its version, and a replay computes
+the answers of the rules again. The check of every query reads the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from preflights_es.workflows.metrics.meaning import Comparison, Group, Meant
+from preflights_es.workflows.metrics.metric_sql import filtered, grouped, has_aggregate, measure
+from preflights_es.workflows.metrics.question import Step
+from preflights_es.workflows.metrics.ranges import Range
+from preflights_es.workflows.metrics.values import END_DAY, FIRST_DAY, Dialect, Metric
+
+EVER: Final = ("0001-01-01", "9999-12-31")
+_STEPS: Final[dict[Dialect, dict[Step, str]]] = {
+    "sqlite": {
+        "week": "date({}, 'weekday 0', '-6 days')",
+        "month": "substr(CAST({} AS TEXT), 1, 7)",
+        "quarter": "substr(CAST({0} AS TEXT), 1, 4) || '-Q' || "
+        "CAST((CAST(substr(CAST({0} AS TEXT), 6, 2) AS INTEGER) + 2) / 3 AS TEXT)",
+        "year": "substr(CAST({} AS TEXT), 1, 4)",
+    },
+    "postgres": {
+        "week": "to_char(date_trunc('week', CAST({} AS DATE)), 'YYYY-MM-DD')",
+        "month": "substr(CAST({} AS TEXT), 1, 7)",
+        "quarter": "substr(CAST({0} AS TEXT), 1, 4) || '-Q' || "
+        "CAST((CAST(substr(CAST({0} AS TEXT), 6, 2) AS INTEGER) + 2) / 3 AS TEXT)",
+        "year": "substr(CAST({} AS TEXT), 1, 4)",
+    },
+}
+"""What a day is cut to; a week is its Monday."""
+
+
+def query(sql: str, days: Range | None) -> str:
+    """A metric's SQL for a range of days; without one, of all days."""
+    first, end = (day.isoformat() for day in days) if days else EVER
+    return sql.replace(FIRST_DAY, f"'{first}'").replace(END_DAY, f"'{end}'")
+
+
+def composed(metric: Metric, meant: Meant, dialect: Dialect) -> str | None:
+    """The query of a meaning; None where the metric's SQL is not plain enough for it."""
+    asks_of_groups = bool(meant.over or meant.top or meant.is_average)
+    if meant.share is not None and asks_of_groups:
+        return None
+    if meant.is_average and meant.top:
+        return None
+    if not has_aggregate(metric.sql) and (
+        meant.groups or asks_of_groups or meant.share is not None
+    ):
+        return None
+    if len(meant.days) > 1:
+        return _of_periods(metric, meant, dialect)
+    days = meant.days[0] if meant.days else None
+    if meant.share:
+        part = _rows(metric, {**meant.include, **meant.share}, meant, (), days, dialect)
+        whole = _rows(metric, meant.include, meant, (), days, dialect)
+        return _share(metric, part, whole)
+    rows = _rows(metric, meant.include, meant, meant.groups, days, dialect)
+    if rows is None:
+        return None
+    if meant.share is not None:
+        whole = _rows(metric, meant.include, meant, (), days, dialect)
+        return _shares(metric, rows, whole, meant.groups)
+    return _around(metric, rows, meant)
+
+
+def _of_periods(metric: Metric, meant: Meant, dialect: Dialect) -> str | None:
+    """Several ranges of days, one after another, each with its days in front."""
+    value = measure(metric.sql)
+    if value is None or meant.share is not None or meant.top or meant.over or meant.is_average:
+        return None
+    parts = []
+    for first, end in meant.days:
+        rows = _rows(metric, meant.include, meant, meant.groups, (first, end), dialect)
+        if rows is None:
+            return None
+        columns = ", ".join(f"q.{one}" for one in (*map(_called, meant.groups), value))
+        period = f"'{first.isoformat()} to before {end.isoformat()}'"
+        parts.append(f"SELECT {period} AS period, {columns} FROM (\n{rows}\n) AS q")  # noqa: S608  checked as any other
+    return "\nUNION ALL\n".join(parts)
+
+
+def _share(metric: Metric, part: str | None, whole: str | None) -> str | None:
+    value = measure(metric.sql)
+    if part is None or whole is None or value is None:
+        return None
+    percent = f"100.0 * a.{value} / NULLIF(b.{value}, 0) AS share_percent"
+    return f"SELECT {percent} FROM (\n{part}\n) AS a CROSS JOIN (\n{whole}\n) AS b"  # noqa: S608
+
+
+def _shares(metric: Metric, rows: str, whole: str | None, groups: Sequence[Group]) -> str | None:
+    """The share of each group in the whole."""
+    value = measure(metric.sql)
+    if whole is None or value is None:
+        return None
+    names = ", ".join(f"a.{_called(one)}" for one in groups)
+    percent = f"100.0 * a.{value} / NULLIF(b.{value}, 0) AS share_percent"
+    return (
+        f"SELECT {names}, a.{value}, {percent} FROM (\n{rows}\n) AS a "  # noqa: S608
+        f"CROSS JOIN (\n{whole}\n) AS b ORDER BY {names}"
+    )
+
+
+def _around(metric: Metric, rows: str, meant: Meant) -> str | None:
+    """What is asked of groups: those over a number, the first of them, their average."""
+    if not (meant.over or meant.top or meant.is_average):
+        return rows
+    value = measure(metric.sql)
+    if value is None or not meant.groups:
+        return None
+    names = ", ".join(f"q.{_called(one)}" for one in meant.groups)
+    where = " AND ".join(f"q.{value} {one.sign} {one.number}" for one in meant.over)
+    if meant.is_average:
+        kept = f" WHERE {where}" if where else ""
+        return f"SELECT AVG(q.{value}) AS average FROM (\n{rows}\n) AS q{kept}"  # noqa: S608
+    if not meant.top:
+        return f"SELECT {names}, q.{value} FROM (\n{rows}\n) AS q WHERE {where} ORDER BY {names}"  # noqa: S608
+    order = "DESC" if meant.top.is_most else "ASC"
+    placed = (
+        f"SELECT r.*, RANK() OVER (ORDER BY r.{value} {order}) AS place "  # noqa: S608
+        f"FROM (\n{rows}\n) AS r WHERE r.{value} IS NOT NULL"
+    )
+    where = " AND ".join((f"q.place <= {meant.top.places}", *filter(None, (where,))))
+    return (
+        f"SELECT {names}, q.{value} FROM (\n{placed}\n) AS q WHERE {where} "  # noqa: S608
+        f"ORDER BY q.{value} {order}, {names}"
+    )
+
+
+def _rows(
+    metric: Metric,
+    include: Mapping[str, Sequence[str]],
+    meant: Meant,
+    groups: Sequence[Group],
+    days: Range | None,
+    dialect: Dialect,
+) -> str | None:
+    """The metric's own query, of some rows, by groups."""
+    conditions = [_is_one_of(column, values) for column, values in include.items()]
+    conditions += [_is_none_of(column, values) for column, values in meant.exclude.items()]
+    conditions += [f"{_compared(one)}" for one in meant.compared]
+    sql: str | None = metric.sql.strip().rstrip(";").rstrip()
+    if conditions:
+        sql = filtered(metric.sql, conditions)
+    if sql is not None and groups:
+        sql = grouped(sql, [_column(one, metric, dialect) for one in groups])
+    return None if sql is None else query(sql, days)
+
+
+def _is_one_of(column: str, values: Sequence[str]) -> str:
+    literals = ", ".join(map(literal, values))
+    return f"{column} = {literals}" if len(values) == 1 else f"{column} IN ({literals})"
+
+
+def _is_none_of(column: str, values: Sequence[str]) -> str:
+    """Rows without a value stay: they are not of those that were left out."""
+    return f"({column} IS NULL OR {column} NOT IN ({', '.join(map(literal, values))}))"
+
+
+def _compared(one: Comparison) -> str:
+    return f"{one.column} {one.sign} {one.number}"
+
+
+def literal(text: str) -> str:
+    """A text as SQL writes it."""
+    quoted = text.replace("\0", "").replace("'", "''")
+    return f"'{quoted}'"
+
+
+def _column(group: Group, metric: Metric, dialect: Dialect) -> tuple[str, str]:
+    """The expression of a group, and its name where it needs one."""
+    if group.step is None:
+        return group.column, ""
+    if group.step == "day":
+        return metric.date, ""
+    return _STEPS[dialect][group.step].format(metric.date), group.step
+
+
+def _called(group: Group) -> str:
+    return group.step or group.column.rpartition(".")[2]

@@ -1,0 +1,554 @@
+"""What a question asks of one metric; every word of it is used, or it is named.
+
+A silently wrong answer is the worst outcome, so nothing is guessed: a word that is neither of the
+catalogue, nor a time, nor of `question_words.py` is left over, and so is a word of an operation
+that fits nothing around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.workflows.metrics import question_words as known
+from preflights_es.workflows.metrics.metric_sql import aggregate, has_aggregate, measure
+from preflights_es.workflows.metrics.question import (
+    Chunk,
+    Step,
+    Token,
+    chunks,
+    content,
+    lexicon_of,
+    plain,
+    times,
+    tokens,
+)
+from preflights_es.workflows.metrics.ranges import OddRange, Range
+from preflights_es.workflows.metrics.values import END_DAY, FIRST_DAY, Matched, Metric
+
+ADDED_UP: Final = ("sum", "count", "total")  # aggregates of which a part has a share
+
+
+class Comparison(NamedTuple):
+    """A number that a column, or the metric, is compared with."""
+
+    column: str
+    """Empty for the metric itself."""
+    sign: str
+    number: str
+    """As SQL writes it."""
+
+
+class Group(NamedTuple):
+    """What rows are grouped by: a column, or a step of time."""
+
+    column: str
+    """Empty for a step."""
+    step: Step | None = None
+
+
+class Top(NamedTuple):
+    """The first groups by the metric."""
+
+    places: int
+    is_most: bool
+
+
+class Meant(msgspec.Struct, frozen=True, kw_only=True):
+    """What a text asks of a metric."""
+
+    include: Mapping[str, tuple[str, ...]] = {}
+    """By column: one of these values."""
+    exclude: Mapping[str, tuple[str, ...]] = {}
+    compared: tuple[Comparison, ...] = ()
+    """Of single rows."""
+    over: tuple[Comparison, ...] = ()
+    """Of groups."""
+    groups: tuple[Group, ...] = ()
+    top: Top | None = None
+    share: Mapping[str, tuple[str, ...]] | None = None
+    """The part of a whole; without a column: of each group."""
+    is_average: bool = False
+    """Of the groups."""
+    days: tuple[Range, ...] = ()
+    """Several are compared."""
+    is_total: bool = False
+    """Whether groups of before are taken away."""
+    freed: tuple[str, ...] = ()
+    """Columns of which every value is meant, said as `all markets`."""
+    left: tuple[str, ...] = ()
+    """Words that are not used, those that stand together in one text."""
+    asks_days: bool = False
+    """Whether words of time are among them."""
+    doubtful: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Values that several columns have, each with those columns."""
+    said: frozenset[str] = frozenset()
+    """Words that were used, but for those of the metric's name and for courtesy."""
+
+
+def meaning(
+    text: str, metric: Metric, matched: Iterable[Matched] = (), today: date | None = None
+) -> Meant:
+    """What a text asks of a metric.
+
+    Args:
+        matched: values of the database that are words of the text.
+        today: None where no day is known; then words of time are left over.
+    """
+    text = plain(text)
+    words = tokens(text)
+    lexicon = lexicon_of(metric, matched)
+    try:
+        found = times(text, words, lexicon, today)
+    except OddRange:
+        meant = _Reading(metric, words, chunks(words, lexicon, ())).meant()
+        return replace(meant, asks_days=True)
+    return _Reading(metric, words, chunks(words, lexicon, found)).meant()
+
+
+class _Reading:
+    """Binds the chunks of a text to one metric; what no rule takes is left over."""
+
+    def __init__(self, metric: Metric, words: Sequence[Token], chunks: list[Chunk]) -> None:
+        self._metric, self._words, self._chunks = metric, words, chunks
+        self._used: set[int] = {n for n, one in enumerate(chunks) if one.kind in ("", "metric")}
+        self._name_more_words()
+        self._is_list = not has_aggregate(metric.sql)
+        self._include: dict[str, list[str]] = {}
+        self._exclude: dict[str, list[str]] = {}
+        self._doubtful: list[tuple[str, tuple[str, ...]]] = []
+
+    def meant(self) -> Meant:
+        """All rules, the narrow ones first."""
+        compared, over = self._comparisons()
+        groups = self._by()
+        top, of_top = self._top(groups)
+        groups = groups or of_top
+        if over and not groups:
+            groups = self._bare(("dimension",))
+            over = over if groups else self._undone(over)
+        freed = self._freed()
+        compares = self._operations("compare")
+        self._values_left_out()
+        share = self._share(groups)
+        self._values_wanted(compares)
+        days = self._days(compares)
+        groups = self._compared_values(compares, days, groups)
+        is_average = self._average(groups)
+        is_total = self._all_at(("in all",))
+        if aggregate(self._metric.sql) in ADDED_UP:
+            self._all_at(("amount",))
+        self._which(is_asked=bool(top or over))
+        return Meant(
+            include={column: tuple(values) for column, values in self._include.items()},
+            exclude={column: tuple(values) for column, values in self._exclude.items()},
+            compared=tuple(compared),
+            over=tuple(over),
+            groups=tuple(dict.fromkeys(groups)),
+            top=top,
+            share=share,
+            is_average=is_average,
+            days=days,
+            is_total=is_total,
+            freed=freed,
+            left=tuple(self._left()),
+            asks_days=any(
+                one.kind == "time" and n not in self._used for n, one in enumerate(self._chunks)
+            ),
+            doubtful=tuple(self._doubtful),
+            said=frozenset(
+                word.stem
+                for n in self._used
+                if self._chunks[n].kind not in ("", "metric")
+                for word in self._words_of(n)
+            ),
+        )
+
+    # Walking --------------------------------------------------------------------------------
+
+    def _words_of(self, n: int) -> Sequence[Token]:
+        return self._words[self._chunks[n].first : self._chunks[n].last + 1]
+
+    def _is(self, n: int, kind: str, *what: str) -> bool:
+        if not 0 <= n < len(self._chunks) or self._chunks[n].kind != kind:
+            return False
+        return not what or not set(what).isdisjoint(self._chunks[n].what)
+
+    def _next(self, n: int) -> int:
+        """The chunk behind, without courtesy."""
+        n += 1
+        while self._is(n, ""):
+            n += 1
+        return n
+
+    def _before(self, n: int) -> int:
+        n -= 1
+        while self._is(n, ""):
+            n -= 1
+        return n
+
+    def _operations(self, *names: str) -> list[int]:
+        return [
+            n
+            for n, _ in enumerate(self._chunks)
+            if n not in self._used and self._is(n, "operation", *names)
+        ]
+
+    def _all_at(self, names: tuple[str, ...]) -> bool:
+        found = self._operations(*names)
+        self._used.update(found)
+        return bool(found)
+
+    def _bare(self, kinds: tuple[str, ...]) -> list[Group]:
+        """Dimensions and steps that stand alone; each is used by who asks."""
+        found = [
+            n for n, one in enumerate(self._chunks) if n not in self._used and one.kind in kinds
+        ]
+        found = [n for n in found if not self._is_beside_value(n)]
+        if len(found) != 1:
+            return []
+        self._used.add(found[0])
+        group = self._group(found[0])
+        return [group] if group else []
+
+    def _is_beside_value(self, n: int) -> bool:
+        """Whether a dimension only says of what a value is: `market DK`."""
+        if self._chunks[n].kind != "dimension":
+            return False
+        beside = (n - 1, n + 1)
+        return any(
+            self._is(one, "value")
+            and any(column in self._chunks[n].what for column, _ in self._chunks[one].what)
+            for one in beside
+        )
+
+    def _group(self, n: int) -> Group | None:
+        chunk = self._chunks[n]
+        if chunk.kind == "dimension":
+            return Group(chunk.what[0]) if len(chunk.what) == 1 else None
+        if chunk.kind in ("step", "each") and self._metric.date:
+            return Group("", chunk.what[0])
+        return None
+
+    # Rules ----------------------------------------------------------------------------------
+
+    def _name_more_words(self) -> None:
+        """`decisions that were accepted` says the name `accepted decisions` as well."""
+        there = {
+            word.stem: n
+            for n, one in enumerate(self._chunks)
+            if one.kind in ("word", "metric", "operation", "dimension")
+            for word in self._words_of(n)
+        }
+        phrases = [content(one) for one in (self._metric.name, *self._metric.aliases)]
+        whole = [one for one in phrases if one <= there.keys()]
+        for phrase in whole:
+            if not any(phrase < other for other in whole):
+                self._used.update(there[one] for one in phrase)
+
+    def _comparisons(self) -> tuple[list[Comparison], list[Comparison]]:
+        rows: list[Comparison] = []
+        groups: list[Comparison] = []
+        for n, chunk in enumerate(self._chunks):
+            if chunk.kind != "number" or n in self._used:
+                continue
+            sign, marks, behind = self._sign(n)
+            if not sign:
+                continue
+            found = self._bound(min(marks, default=n), behind, marks)
+            if found is None:
+                continue
+            column, used = found
+            numbers = [str(self._chunks[one].what) for one in used if self._is(one, "number")]
+            low, high = numbers[0], numbers[-1]
+            made = (
+                [Comparison(column, ">=", low), Comparison(column, "<=", high)]
+                if sign == "between"
+                else [Comparison(column, sign, low)]
+            )
+            (rows if column else groups).extend(made)
+            self._used.update(used)
+        return rows, groups
+
+    def _sign(self, n: int) -> tuple[str, list[int], int]:
+        """The sign in front of or behind a number, the chunks that say both, and what is behind."""
+        before = n - 1
+        for name in (">", ">=", "<", "<=", "="):
+            if self._is(before, "operation", name):
+                return name, [before, n], n + 1
+        if (
+            self._is(before, "operation", "between")
+            and self._is(n + 1, "")
+            and self._is(n + 2, "number")
+        ):
+            return "between", [before, n, n + 2], n + 3
+        unit = n + 1 if self._is(n + 1, "unit") else n
+        for name in (">=", "<="):
+            if self._is(unit + 1, "operation", f"{name} behind"):
+                return name, [n, unit + 1], n + 1
+        return "", [], n + 1
+
+    def _bound(self, first: int, behind: int, marks: list[int]) -> tuple[str, list[int]] | None:
+        """The column that a number is compared with, empty for the metric; and what says so."""
+        before = self._before(first)
+        if self._is(behind, "unit"):
+            columns = set(self._chunks[behind].what)
+            used = [*marks, behind]
+            if self._is(before, "column") and self._chunks[before].what[0] in columns:
+                return self._chunks[before].what[0], [*used, before]
+            if self._is(before, "metric") and "" in columns:
+                return "", used
+            return (columns.pop(), used) if len(columns) == 1 else None
+        if self._is(before, "column") and len(self._chunks[before].what) == 1:
+            return self._chunks[before].what[0], [*marks, before]
+        if self._is(behind, "metric") or self._is(before, "metric"):
+            return "", marks
+        return None
+
+    def _undone(self, over: list[Comparison]) -> list[Comparison]:
+        """A comparison of groups where there are none: its words are left over."""
+        signs = [n for n in self._used if self._is(n, "number")]
+        self._used.difference_update(signs)
+        return [] if over else over
+
+    def _by(self) -> list[Group]:
+        groups: list[Group] = []
+        said = [n for n, one in enumerate(self._chunks) if one.kind]
+        if said and all(self._chunks[n].kind in ("dimension", "step") for n in said):
+            # The answer to the question back.
+            answered = [group for n in said if (group := self._group(n))]
+            self._used.update(said if len(answered) == len(said) else ())
+            return answered if len(answered) == len(said) else []
+        for n, chunk in enumerate(self._chunks):
+            if chunk.kind == "each" and n not in self._used and self._metric.date:
+                self._used.add(n)
+                groups.append(Group("", chunk.what[0]))
+        for n in self._operations("by"):
+            at = n + 1
+            listed: list[int] = []
+            while self._is(at, "dimension") or self._is(at, "step"):
+                if self._group(at) is None or self._is(at + 1, "value"):
+                    break
+                listed.append(at)
+                at = at + 2 if self._is(at + 1, "") else at + 1
+            if listed:
+                self._used.update((n, *listed))
+                groups += [group for one in listed if (group := self._group(one))]
+            elif self._is(self._next(n), "value") and not self._is(
+                self._next(n) - 1, "operation", "not"
+            ):
+                self._used.add(n)  # accepted by Ada
+        return groups
+
+    def _top(self, groups: Sequence[Group]) -> tuple[Top | None, list[Group]]:
+        found = self._operations("top", "most", "least")
+        if len(found) != 1:
+            return None, []
+        (n,) = found
+        count = next((one for one in (n - 1, n + 1) if self._is(one, "number")), None)
+        is_top = self._is(n, "operation", "top")
+        if is_top and (count is None or count < n):
+            return None, []
+        subject = [*groups] if count is not None and groups else self._bare(("dimension", "step"))
+        if not subject or measure(self._metric.sql) is None:
+            return None, []
+        self._used.update((n, *(() if count is None else (count,))))
+        for by in self._operations("by"):
+            if self._is(self._next(by), "metric"):
+                self._used.add(by)
+        much = 1 if count is None else int(float(str(self._chunks[count].what)))
+        return Top(max(much, 1), not self._is(n, "operation", "least")), subject
+
+    def _freed(self) -> tuple[str, ...]:
+        """`all markets` says that no filter holds."""
+        found = [
+            n
+            for n, one in enumerate(self._chunks)
+            if one.kind == "dimension" and len(one.what) == 1 and n not in self._used
+            if self._is(n - 1, "") and self._words_of(n - 1)[0].text in ("all", "alle", "allen")
+        ]
+        self._used.update(found)
+        return tuple(self._chunks[n].what[0] for n in found)
+
+    def _values_left_out(self) -> None:
+        for n in self._operations("not"):
+            at = n + 1
+            while self._is(at, "") and self._words_of(at)[0].text not in (
+                "only",
+                "nur",
+                "just",
+                "all",
+            ):
+                at += 1
+            if (
+                self._is(at, "dimension")
+                and self._is_beside_value(at)
+                and self._is(at + 1, "value")
+            ):
+                self._used.add(at)
+                at += 1
+            if listed := self._list_of_values(at):
+                self._used.update((n, *listed))
+                for one in listed:
+                    self._take(one, self._exclude)
+
+    def _list_of_values(self, at: int) -> list[int]:
+        """Values of one column from a place on: `Denmark, Sweden and Norway`."""
+        listed: list[int] = []
+        while self._is(at, "value") and at not in self._used:
+            columns = {column for column, _ in self._chunks[at].what}
+            if listed and columns.isdisjoint(c for c, _ in self._chunks[listed[0]].what):
+                break
+            listed.append(at)
+            at = (
+                at + 2 if self._joins(at + 1, known.JOINS) and self._is(at + 2, "value") else at + 1
+            )
+        return listed
+
+    def _joins(self, n: int, words: Collection[str]) -> bool:
+        """Whether a chunk is one of some words that join values."""
+        if not 0 <= n < len(self._chunks):
+            return False
+        if not (self._is(n, "") or self._is(n, "operation", "or", "compare")):
+            return False
+        return len(self._words_of(n)) == 1 and self._words_of(n)[0].text in words
+
+    def _take(self, n: int, into: dict[str, list[str]]) -> None:
+        """A value, of the one column that it can be of."""
+        self._used.add(n)
+        what = self._chunks[n].what
+        columns = dict.fromkeys(column for column, _ in what)
+        said_of = [
+            one
+            for one in (n - 1, n + 1)
+            if self._is(one, "dimension") and not columns.keys().isdisjoint(self._chunks[one].what)
+        ]
+        if said_of:
+            self._used.add(said_of[0])
+            columns = {c: None for c in columns if c in self._chunks[said_of[0]].what}
+        if len(columns) > 1:
+            text = " ".join(one.raw for one in self._words_of(n))
+            self._doubtful.append((text, tuple(columns)))
+            return
+        for column, value in what:
+            if column in columns and value not in into.setdefault(column, []):
+                into[column].append(value)
+
+    def _share(self, groups: Sequence[Group]) -> dict[str, tuple[str, ...]] | None:
+        found = self._operations("share")
+        if len(found) != 1 or aggregate(self._metric.sql) not in ADDED_UP:
+            return None
+        (n,) = found
+        at = self._next(n)
+        if self._is(at, "dimension") and self._is_beside_value(at):
+            at += 1
+        listed = self._list_of_values(at)
+        free = [
+            m for m, one in enumerate(self._chunks) if one.kind == "value" and m not in self._used
+        ]
+        if groups:
+            if listed:
+                return None
+            self._used.add(n)
+            return {}
+        numerator = listed or free
+        part: dict[str, list[str]] = {}
+        for one in numerator:
+            self._take(one, part)
+        if len(part) != 1:
+            self._used.difference_update((n, *numerator))
+            return None
+        self._used.add(n)
+        return {column: tuple(values) for column, values in part.items()}
+
+    def _values_wanted(self, compares: list[int]) -> None:
+        """Values of one column stand in one list, or are compared; any other is left over."""
+        n = 0
+        while n < len(self._chunks):
+            listed = self._list_of_values(n)
+            columns = {column for one in listed for column, _ in self._chunks[one].what}
+            is_new = columns.isdisjoint(self._include) and columns.isdisjoint(self._exclude)
+            if listed and (is_new or compares):
+                for one in listed:
+                    self._take(one, self._include)
+            n = max([n, *listed]) + 1
+        for n, chunk in enumerate(self._chunks):
+            if chunk.kind == "operation" and self._joins(n, known.JOINS):
+                beside = (n - 1, n + 1)
+                if all(self._is(one, "value") and one in self._used for one in beside):
+                    self._used.add(n)
+
+    def _days(self, compares: list[int]) -> tuple[Range, ...]:
+        times = [n for n, one in enumerate(self._chunks) if one.kind == "time"]
+        is_dated = FIRST_DAY in self._metric.sql or END_DAY in self._metric.sql
+        is_pair = len(times) == 2 and bool(compares) and not self._is_unclear(times)
+        if not is_dated or (len(times) > 1 and not is_pair):
+            return ()
+        self._used.update(times)
+        if is_pair:
+            self._used.update(compares)
+        for n in times:
+            before = self._before(n)
+            is_over = self._is(before, "operation", ">")
+            if is_over and self._words_of(before)[0].text in ("over", "über"):
+                self._used.add(before)
+        return tuple(self._chunks[n].what for n in times)
+
+    def _is_unclear(self, times: Sequence[int]) -> bool:
+        """Whether one of two ranges counts from today and the other does not."""
+        texts = [" ".join(one.text for one in self._words_of(n)) for n in times]
+        counted = [text.startswith(known.BEFORE_NOW) for text in texts]
+        return any(counted) and not any(
+            text.startswith(("this", "dies", "today", "heute", "yesterday", "gestern"))
+            for text in texts
+        )
+
+    def _compared_values(
+        self, compares: list[int], days: Sequence[Range], groups: list[Group]
+    ) -> list[Group]:
+        if not compares or len(days) == 2:
+            return groups
+        several = [column for column, values in self._include.items() if len(values) > 1]
+        if len(several) == 1:
+            self._used.update(compares)
+            return [*groups, Group(several[0])]
+        return groups
+
+    def _average(self, groups: Sequence[Group]) -> bool:
+        found = self._operations("average")
+        if not found:
+            return False
+        if aggregate(self._metric.sql) == "avg":
+            self._used.update(found)
+            return False
+        adds_up = aggregate(self._metric.sql) in ADDED_UP
+        if len(groups) == 1 and adds_up and measure(self._metric.sql) is not None:
+            self._used.update(found)
+            return True
+        return False
+
+    def _which(self, *, is_asked: bool) -> None:
+        if is_asked or self._is_list:
+            self._all_at(("which",))
+
+    def _left(self) -> Iterator[str]:
+        """Words that no rule took, those that stand together in one text."""
+        run: list[str] = []
+        last = -2
+        for n, _ in enumerate(self._chunks):
+            if n in self._used:
+                continue
+            words = " ".join(one.raw for one in self._words_of(n))
+            if n == last + 1 and self._is(n, "word") and self._is(last, "word"):
+                run.append(words)
+            else:
+                if run:
+                    yield " ".join(run)
+                run = [words]
+            last = n
+        if run:
+            yield " ".join(run)

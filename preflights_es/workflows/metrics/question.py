@@ -1,0 +1,271 @@
+"""The words of a question: which metrics they name, and what each may stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from functools import cache
+from typing import Any, Final, Literal, NamedTuple
+
+from preflights_es.core.late_pattern import late_pattern
+from preflights_es.workflows.metrics import question_words as known
+from preflights_es.workflows.metrics.ranges import Range, said
+from preflights_es.workflows.metrics.values import Matched, Metric
+
+Step = Literal["day", "week", "month", "quarter", "year"]
+
+ADDED_UP: Final = ("sum", "count", "total")  # aggregates of which a part has a share
+STEM_MIN: Final = 4  # characters that an ending leaves
+_ENDINGS: Final = ("ern", "en", "er", "es", "e", "n")
+_TOKEN: Final = late_pattern(r"\d+(?:[.,]\d+)+(?!\w)|[^\W_]+|[<>]=?|[=%€$£]")
+_SUFFIX: Final = late_pattern(r"['\u2019](?:s|d|ll|re|ve|m)\b")
+_NUMBER: Final = late_pattern(r"\d+(?:[.,]\d+)*")
+_GROUPED: Final = late_pattern(r"\d{1,3}(?:(?P<mark>[.,])\d{3})(?:(?P=mark)\d{3})*")
+
+
+# 1. Words ------------------------------------------------------------------------------------
+
+
+class Token(NamedTuple):
+    """A word, a number or a sign."""
+
+    raw: str
+    text: str
+    stem: str
+    start: int
+    end: int
+
+
+def plain(text: str) -> str:
+    """A text on one line, without `'s` and its like."""
+    return " ".join(_SUFFIX.sub("", text).split())
+
+
+def tokens(text: str) -> list[Token]:
+    """The words of a plain text."""
+    return [
+        Token(one[0], one[0].casefold(), stem(one[0].casefold()), *one.span())
+        for one in _TOKEN.finditer(text)
+    ]
+
+
+@cache
+def stem(word: str) -> str:
+    """A word without the endings of plurals and cases; a number as it is."""
+    if len(word) > STEM_MIN and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > STEM_MIN and word.endswith("s") and not word.endswith("ss"):
+        word = word[:-1]
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= STEM_MIN:
+            return word[: -len(ending)]
+    return word
+
+
+Stems = tuple[str, ...]
+
+
+def stems(text: str) -> Stems:
+    """Those of a phrase."""
+    return tuple(one.stem for one in tokens(plain(text)))
+
+
+@cache
+def _courtesy() -> frozenset[Stems]:
+    return frozenset((*map(stems, known.COURTESY), *map(stems, known.PHRASES_OF_COURTESY)))
+
+
+def is_courtesy(word: str) -> bool:
+    """Whether a word says nothing of what is asked."""
+    return word.casefold() in known.COURTESY
+
+
+def content(phrase: str) -> frozenset[str]:
+    """The stems of a phrase that say something; all where none does."""
+    all_ = frozenset(stems(phrase))
+    some = frozenset(one.stem for one in tokens(plain(phrase)) if not is_courtesy(one.text))
+    return some or all_
+
+
+# 2. Which metrics ----------------------------------------------------------------------------
+
+
+def named(text: str, metrics: Iterable[Metric]) -> list[tuple[Metric, frozenset[str]]]:
+    """The metrics that a text names, each with the stems that name it.
+
+    Words of a longer name that is there belong to it alone.
+    """
+    said_words = [one.stem for one in tokens(plain(text)) if not is_courtesy(one.text)]
+    there = set(said_words)
+    hits = [
+        (metric, words)
+        for metric in metrics
+        for phrase in (metric.name, *metric.aliases)
+        if (words := content(phrase)) and words <= there and _is_said(phrase, said_words)
+    ]
+    longest = [
+        (metric, words) for metric, words in hits if not any(words < others for _, others in hits)
+    ]
+    found: dict[str, tuple[Metric, frozenset[str]]] = {}
+    for metric, words in longest:
+        former = found.get(metric.name, (metric, frozenset()))[1]
+        found[metric.name] = (metric, words | former)
+    return list(found.values())
+
+
+def _is_said(phrase: str, said_words: Sequence[str]) -> bool:
+    """Whether words that could be of an operation stand together: `which orders` of a list."""
+    words = [one.stem for one in tokens(plain(phrase)) if not is_courtesy(one.text)]
+    if not any((word,) in _of_language() for word in words):
+        return True
+    return any(list(said_words[n : n + len(words)]) == words for n in range(len(said_words)))
+
+
+# 3. What is asked of one ---------------------------------------------------------------------
+
+
+class Chunk(NamedTuple):
+    """Words that stand for one thing."""
+
+    kind: str
+    what: Any
+    first: int
+    """Of the tokens."""
+    last: int
+
+
+Lexicon = dict[Stems, list[tuple[str, Any]]]
+_KINDS: Final = ("value", "dimension", "column", "unit", "metric", "each", "step", "operation", "")
+"""What words are where they could be several things, the first that fits; the last is courtesy."""
+
+
+def column_name(column: str) -> str:
+    """How a column is called in words."""
+    return column.rpartition(".")[2].replace("_", " ")
+
+
+@cache
+def _of_language() -> Lexicon:
+    found: Lexicon = {}
+    for kind, all_ in (
+        ("operation", known.OPERATIONS),
+        ("step", known.STEPS),
+        ("each", known.EACH_STEP),
+    ):
+        for what, phrases in all_.items():
+            for phrase in phrases:
+                found.setdefault(stems(phrase), []).append((kind, what))
+    for words in _courtesy():
+        found.setdefault(words, []).append(("", ""))
+    return found
+
+
+def lexicon_of(metric: Metric, matched: Iterable[Matched]) -> Lexicon:
+    """Everything that a word may stand for in a question about a metric."""
+    found = {words: list(meanings) for words, meanings in _of_language().items()}
+    for phrase, kind, what in _of_metric(metric, matched):
+        if words := stems(phrase):
+            found.setdefault(words, []).append((kind, what))
+    return found
+
+
+def _of_metric(metric: Metric, matched: Iterable[Matched]) -> Iterator[tuple[str, str, Any]]:
+    """Each phrase of a metric, its kind, and what it stands for."""
+    yield from ((phrase, "metric", "") for phrase in (metric.name, *metric.aliases))
+    others = dict(metric.words)
+    for column in metric.dimensions:
+        names = (column_name(column), *others.get(column, ()))
+        yield from ((name, "dimension", column) for name in names)
+    for column, value, names in metric.values:
+        yield from ((name, "value", (column, value)) for name in (value, *names))
+    for one in matched:
+        if one.column in metric.dimensions:
+            yield one.value, "value", (one.column, one.value)
+    yield from ((unit, "unit", "") for unit in metric.unit)
+    for column, units in metric.numbers:
+        yield column_name(column), "column", column
+        yield from ((unit, "unit", column) for unit in units)
+
+
+def times(
+    text: str, words: Sequence[Token], lexicon: Lexicon, today: date | None
+) -> list[tuple[Range, int, int]]:
+    """Ranges of days with the tokens that say them; names of the metric say no time."""
+    if today is None or len(text.casefold()) != len(text):
+        return []
+    masked = text.casefold()
+    for chunk in chunks(words, lexicon, ()):
+        if chunk.kind in ("metric", "dimension") and chunk.last > chunk.first:
+            start, end = words[chunk.first].start, words[chunk.last].end
+            masked = masked[:start] + "|" * (end - start) + masked[end:]
+    found = []
+    for days, spans in said(masked, today):
+        start, end = min(spans)[0], max(spans)[1]
+        inside = [n for n, one in enumerate(words) if start <= one.start and one.end <= end]
+        if inside:
+            found.append((days, inside[0], inside[-1]))
+    return found
+
+
+def chunks(
+    words: Sequence[Token], lexicon: Lexicon, times: Iterable[tuple[Range, int, int]]
+) -> list[Chunk]:
+    """The words, the longest known phrase first."""
+    ranges = {first: (days, last) for days, first, last in times}
+    longest = max(map(len, lexicon), default=1)
+    made: list[Chunk] = []
+    at = 0
+    while at < len(words):
+        if at in ranges:
+            days, last = ranges[at]
+            made.append(Chunk("time", days, at, last))
+        else:
+            made.append(_chunk(words, at, lexicon, longest))
+        at = made[-1].last + 1
+    return made
+
+
+def _chunk(words: Sequence[Token], at: int, lexicon: Lexicon, longest: int) -> Chunk:
+    for length in range(min(longest, len(words) - at), 0, -1):
+        some = words[at : at + length]
+        meanings = lexicon.get(tuple(one.stem for one in some), ())
+        for kind in _KINDS if meanings else ():
+            fits = tuple(dict.fromkeys(what for is_, what in meanings if is_ == kind))
+            if kind == "value":
+                fits = tuple(one for one in fits if _may_be_value(one, some))
+            if fits:
+                return Chunk(kind, fits, at, at + length - 1)
+    one = words[at]
+    if one.text in known.NUMBERS:
+        return Chunk("number", str(known.NUMBERS[one.text]), at, at)
+    return (
+        Chunk("number", _number(one.text), at, at)
+        if _number(one.text)
+        else Chunk("word", one.text, at, at)
+    )
+
+
+def _may_be_value(what: tuple[str, str], some: Sequence[Token]) -> bool:
+    """Whether words stand for a value: a short code that is also a word is written as the code."""
+    if len(some) > 1:
+        return True
+    word = some[0]
+    if _number(word.text):
+        return False
+    is_word = word.text in known.ALSO_WORDS or (word.stem,) in _of_language()
+    return not (is_word and word.raw.islower() and what[1].isupper())
+
+
+def _number(text: str) -> str:
+    """A number as SQL writes it; empty for what is none."""
+    if not _NUMBER.fullmatch(text):
+        return ""
+    if _GROUPED.fullmatch(text):
+        return text.replace(",", "").replace(".", "")
+    marks = [mark for mark in text if mark in ".,"]
+    if len(set(marks)) < len(marks) - 1 or (len(marks) > 1 and marks[-1] in marks[:-1]):
+        return ""
+    if not marks:
+        return text
+    whole, decimals = text.rsplit(marks[-1], 1)
+    return f"{whole.replace(',', '').replace('.', '')}.{decimals}"

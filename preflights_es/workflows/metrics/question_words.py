@@ -1,0 +1,333 @@
+"""Words of a question that no catalogue holds: what each asks for, in English and in German.
+
+`COURTESY` says nothing, so an answer may leave it out. Every other word must be used, or it is
+named: a word that might narrow an answer (new, still, open, early) never belongs there.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(line.strip() for line in text.strip().splitlines())
+
+
+_COURTESY: Final = """
+    a an the of in on at for from to with as and is are was were be been did do does have has had
+    there it that what how many much please pls show me tell give see find get i we us our my you
+    your can could would want like know need let hi hello hey thanks thank all any only just so
+    during within via through came come comes made happened happen occurred occur look looks
+    generated
+
+    der die das den dem des ein eine einen einem einer eines im in am an auf aus von vom zu zum zur
+    bei beim für mit und sowie es gab gibt hat haben hatte hatten wurde wurden worden werden wird
+    ist sind war waren wie viele viel was zeig zeige gib nenne sag mir mich uns ich wir unser unsere
+    unserem unseren unserer sie du bitte danke hallo kannst könntest können könnten mal denn davon
+    alle aller allen alles nur gesamt jeweils durch möchte würde gern gerne wissen brauche brauchen
+    kam kamen kommen betrug beträgt belief sich lag liegt erzielt gemacht sieht aus
+"""
+COURTESY: Final = frozenset(_COURTESY.split())
+PHRASES_OF_COURTESY: Final = _lines(
+    """
+    of those
+    of these
+    of them
+    so far
+    bisher
+    instead
+    stattdessen
+    what about
+    how about
+    was ist mit
+    took place
+    how high
+    how large
+    wie hoch
+    wie groß
+    """
+)
+"""Besides single words; `instead` stands in a follow-up, which replaces what it names anyway."""
+
+OPERATIONS: Final[dict[str, tuple[str, ...]]] = {
+    "by": _lines(
+        """
+        by
+        per
+        for each
+        for every
+        each
+        every
+        in each
+        broken down by
+        split by
+        grouped by
+        nach
+        pro
+        je
+        jede
+        jeder
+        jedem
+        jeden
+        jedes
+        aufgeteilt nach
+        aufgeschlüsselt nach
+        """
+    ),
+    "not": _lines(
+        """
+        not
+        without
+        excluding
+        except
+        except for
+        other than
+        apart from
+        aside from
+        everything but
+        all but
+        ohne
+        außer
+        nicht
+        """
+    ),
+    ">": _lines(
+        """
+        >
+        above
+        over
+        more than
+        greater than
+        larger than
+        higher than
+        longer than
+        older than
+        exceeding
+        über
+        mehr als
+        größer als
+        höher als
+        länger als
+        älter als
+        """
+    ),
+    ">=": _lines(
+        """
+        >=
+        at least
+        no less than
+        mindestens
+        """
+    ),
+    "<": _lines(
+        """
+        <
+        below
+        under
+        less than
+        fewer than
+        smaller than
+        lower than
+        shorter than
+        younger than
+        newer than
+        unter
+        weniger als
+        kleiner als
+        kürzer als
+        jünger als
+        """
+    ),
+    "<=": _lines(
+        """
+        <=
+        at most
+        no more than
+        höchstens
+        maximal
+        """
+    ),
+    "=": _lines(
+        """
+        =
+        exactly
+        equal to
+        genau
+        """
+    ),
+    ">= behind": _lines(
+        """
+        or more
+        oder mehr
+        """
+    ),
+    "<= behind": _lines(
+        """
+        or less
+        or fewer
+        oder weniger
+        """
+    ),
+    "between": _lines(
+        """
+        between
+        zwischen
+        """
+    ),
+    "top": _lines(
+        """
+        top
+        """
+    ),
+    "most": _lines(
+        """
+        most
+        highest
+        largest
+        biggest
+        greatest
+        meisten
+        höchste
+        höchsten
+        höchster
+        höchstes
+        größte
+        größten
+        größter
+        größtes
+        """
+    ),
+    "least": _lines(
+        """
+        least
+        fewest
+        lowest
+        smallest
+        wenigsten
+        niedrigste
+        niedrigsten
+        kleinste
+        kleinsten
+        geringste
+        geringsten
+        """
+    ),
+    "share": _lines(
+        """
+        share
+        percentage
+        percent
+        proportion
+        anteil
+        prozentsatz
+        prozent
+        """
+    ),
+    "average": _lines(
+        """
+        average
+        avg
+        mean
+        on average
+        durchschnitt
+        im durchschnitt
+        im schnitt
+        durchschnittlich
+        durchschnittliche
+        durchschnittlichen
+        durchschnittlicher
+        """
+    ),
+    "compare": _lines(
+        """
+        compare
+        compared
+        compared with
+        compared to
+        in comparison with
+        in comparison to
+        versus
+        vs
+        vergleiche
+        vergleich
+        verglichen mit
+        im vergleich zu
+        im vergleich zum
+        im vergleich zur
+        gegenüber
+        """
+    ),
+    "or": _lines(
+        """
+        or
+        oder
+        """
+    ),
+    "amount": _lines(
+        """
+        number
+        count
+        total
+        sum
+        anzahl
+        summe
+        """
+    ),
+    "in all": _lines(
+        """
+        in total
+        overall
+        insgesamt
+        """
+    ),
+    "which": _lines(
+        """
+        which
+        who
+        list
+        welche
+        welcher
+        welches
+        welchem
+        welchen
+        wer
+        liste
+        """
+    ),
+}
+"""By operation: how it is said. A word here that fits nothing around it is named."""
+
+STEPS: Final[dict[str, tuple[str, ...]]] = {
+    "day": ("day", "days", "date", "tag", "tage", "tagen", "datum"),
+    "week": ("week", "weeks", "calendar week", "woche", "wochen", "kalenderwoche"),
+    "month": ("month", "months", "monat", "monate", "monaten"),
+    "quarter": ("quarter", "quarters", "quartal", "quartale"),
+    "year": ("year", "years", "jahr", "jahre", "jahren"),
+}
+EACH_STEP: Final[dict[str, tuple[str, ...]]] = {
+    "day": ("daily", "täglich", "tageweise"),
+    "week": ("weekly", "wöchentlich", "wochenweise"),
+    "month": ("monthly", "monatlich", "monatsweise"),
+    "quarter": ("quarterly", "vierteljährlich", "quartalsweise"),
+    "year": ("yearly", "annually", "annual", "jährlich"),
+}
+"""Words that say `by` and the step at once."""
+
+_NUMBERS: Final = (
+    *("one", "two zwei", "three drei", "four vier", "five fünf", "six sechs", "seven sieben"),
+    *("eight acht", "nine neun", "ten zehn"),
+)
+NUMBERS: Final = {word: n for n, words in enumerate(_NUMBERS, 1) for word in words.split()}
+"""Small numbers in words."""
+
+JOINS: Final = frozenset(("and", "und", "sowie", "or", "oder"))
+"""Between values of one list."""
+COMPARES: Final = frozenset(("with", "to", "mit", "zu", "vs", "versus", "gegenüber"))
+"""Between two values that are compared."""
+BEFORE_NOW: Final = (
+    *("last", "past", "previous", "letzt", "vorig", "vergangen", "vormonat", "vorjahr"),
+    *("vorletzt", "yesterday", "gestern", "vorgestern"),
+)
+"""How days begin that are counted from today: beside other days, it is not clear from when."""
+ALSO_WORDS: Final = frozenset(("no", "none", "id"))
+"""Words of sentences that are no courtesy, and that a short code may look like."""
