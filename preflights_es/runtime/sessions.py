@@ -218,11 +218,13 @@ class Sessions(Finder):
         *,
         revise: bool = False,
         relays: bool = False,
+        beside: Callable[[], Mapping[str, Any]] = dict,
     ) -> Step:
         """Answer, or revise what was answered: one Input for all of it.
 
         Args:
             answers: pairs of key and values.
+            beside: other fields, as in `submitted`.
             relays: whether they are a person's words, whom the log does not see.
 
         Raises:
@@ -230,7 +232,8 @@ class Sessions(Finder):
         """
         cls = self._answers_of(handle, revise=revise, relays=relays)
         given = tuple(Given(key, tuple(values)) for key, values in answers)
-        return self.submitted(handle, cls, {"answers": given}, asks=True, relays=relays)
+        said = {"answers": given}
+        return self.submitted(handle, cls, said, beside=beside, asks=True, relays=relays)
 
     def answered(
         self, handle: Handle, *, revise: bool = False, relays: bool = False

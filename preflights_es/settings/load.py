@@ -281,6 +281,12 @@ def kept_facts(environment: Mapping[str, str] | None = None) -> Path | None:
     return folder and folder / "facts"
 
 
+def kept_values(environment: Mapping[str, str] | None = None) -> Path | None:
+    """Where values of dimensions are kept; None where no folder can be named."""
+    folder = cache_folder(os.environ if environment is None else environment)
+    return folder and folder / "values"
+
+
 def agent_home(agent: str, environment: Mapping[str, str] | None = None) -> Path | None:
     """Where an agent keeps its own files; None where no folder can be named."""
     return home_of(agent, os.environ if environment is None else environment)

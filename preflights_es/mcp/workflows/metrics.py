@@ -27,6 +27,8 @@ class Query(Given, frozen=True, kw_only=True):
 
     session: str
     sql: str = ""
+    sentence: str = ""
+    not_in_query: tuple[str, ...] = ()
     candidates: tuple[str, ...] = ()
     text: str = ""
 
@@ -42,6 +44,8 @@ async def _ask(call: Call, given: Question) -> Query:
         return Query(
             session=id_,
             sql=found.sql,
+            sentence=found.sentence,
+            not_in_query=found.not_in_query,
             candidates=found.candidates,
             text=found.text,
             notices=(*found.warnings, *(one.message for one in found.refusals)),

@@ -10,7 +10,7 @@ from preflights_es.core.errors import Refused
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.text import one_line, problem, visible
 from preflights_es.system.bounded_read import Unreadable, regular
-from preflights_es.workflows.metrics.composing import query
+from preflights_es.workflows.metrics.metric_sql import query
 from preflights_es.workflows.metrics.sql_check import NoExtra, findings, tables_of
 from preflights_es.workflows.metrics.values import (
     CATALOGUE_MAX,
@@ -21,6 +21,7 @@ from preflights_es.workflows.metrics.values import (
     Catalogue,
     Dialect,
     Metric,
+    Saved,
     Table,
 )
 
@@ -32,8 +33,14 @@ Folders = tuple[Path, Path]
 
 _SHIPPED: Final = Path(__file__).parent / "catalogue"
 BUILT_IN: Final[Folders] = (_SHIPPED / "metrics", _SHIPPED / "snippets")
-_KEYS: Final = ("name", "aliases", "description", "sql", "snippet", "dimensions", "date")
-DEPTH_MAX: Final = 2  # a list below a key
+_KEYS: Final = (
+    *("name", "aliases", "description", "sql", "snippet", "dimensions", "date"),
+    *("unit", "words", "values", "numbers"),
+)
+DEPTH_MAX: Final = 4  # names of a value of a dimension, below `values`
+QUESTION: Final = "-- question: "
+"""How a snippet begins that a person saved: one line with the question, then its query."""
+SAVED_MAX: Final = 500  # snippets
 PARTS_MAX: Final = 1_000  # keys and texts of a file
 _ODD: Final = set("[]{}<>`")
 _PARAMETERS: Final = (FIRST_DAY, END_DAY)
@@ -164,6 +171,18 @@ class _File:
             sql=(self._one("sql") if key == "sql" else self._snippet(snippets)).strip(),
             dimensions=tuple(self._several("dimensions")),
             date=self._one("date"),
+            unit=tuple(self._several("unit")),
+            words=tuple(
+                (one, self._texts("words", node)) for one, node in self._of_dimension("words")
+            ),
+            values=tuple(
+                (one, value, self._texts("values", names))
+                for one, node in self._of_dimension("values")
+                for value, names in self._mapping("values", node)
+            ),
+            numbers=tuple(
+                (one, self._texts("numbers", node)) for one, node in self._pairs("numbers")
+            ),
         )
         for found in check(query(metric.sql, None)):
             others = [one for one in _PARAMETER.findall(metric.sql) if one not in _PARAMETERS]
@@ -185,14 +204,36 @@ class _File:
         return "" if node is None else self._text(key, node)
 
     def _several(self, key: str) -> list[str]:
+        node = self._values.get(key)
+        return [] if node is None else list(self._texts(key, node))
+
+    def _pairs(self, key: str) -> list[tuple[str, Node]]:
+        node = self._values.get(key)
+        return [] if node is None else self._mapping(key, node)
+
+    def _of_dimension(self, key: str) -> list[tuple[str, Node]]:
+        """Pairs whose keys are dimensions of this metric."""
+        dimensions = self._several("dimensions")
+        pairs = self._pairs(key)
+        for name, node in pairs:
+            if name not in dimensions:
+                known = ", ".join(dimensions) or "none"
+                raise self.wrong(node, key, f"{name!r} is no dimension; there are: {known}")
+        return pairs
+
+    def _mapping(self, key: str, node: Node) -> list[tuple[str, Node]]:
         import yaml
 
-        node = self._values.get(key)
-        if node is None:
-            return []
+        if not isinstance(node, yaml.MappingNode):
+            raise self.wrong(node, key, "expected names with lists of texts")
+        return [(self._text(key, name), value) for name, value in node.value]
+
+    def _texts(self, key: str, node: Node) -> tuple[str, ...]:
+        import yaml
+
         if not isinstance(node, yaml.SequenceNode):
             raise self.wrong(node, key, "expected a list of texts")
-        return [self._text(key, one) for one in node.value]
+        return tuple(self._text(key, one) for one in node.value)
 
     def _text(self, key: str, node: Node) -> str:
         import yaml
@@ -211,6 +252,22 @@ class _File:
             why = f"expected 1 to {NAME_MAX} characters on one line, without brackets"
             raise self.wrong(self._values[key], key, why)
         return text
+
+
+def saved_questions(folder: Path) -> tuple[Saved, ...]:
+    """The questions that a person saved in a folder of snippets, by name; none where it is not.
+
+    Raises:
+        Refused: a file cannot be read.
+    """
+    budget = _Budget()
+    found = []
+    for path in sorted(folder.glob("*.sql"))[:SAVED_MAX] if folder.is_dir() else ():
+        head, _, sql = budget.text(path).partition("\n")
+        if head.startswith(QUESTION) and sql.strip():
+            text = one_line(head.removeprefix(QUESTION)).strip()
+            found.append(Saved(name=path.stem, question=text, sql=sql.strip()))
+    return tuple(found)
 
 
 def _wrong(message: str) -> Refused:

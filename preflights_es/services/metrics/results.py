@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any, Final
 
 from preflights_es.core.events import Decision
@@ -46,6 +47,10 @@ class Answer(Session, frozen=True, kw_only=True):
     candidates: tuple[str, ...]
     text: str
     calls: int
+    sentence: str = ""
+    """What the query brings, made from the query; empty where there is none."""
+    not_in_query: tuple[str, ...] = ()
+    """Words of the question without a counterpart in a model's query."""
     result: Ran | None = None
     """What the query brought, where it was run."""
 
@@ -57,7 +62,7 @@ class Answer(Session, frozen=True, kw_only=True):
     def more(cls, handle: Handle) -> dict[str, Any]:
         view = handle.view
         assert isinstance(view, AnswerView), "the caller checked the workflow"
-        return {"sql": shown_sql(handle, view.sql), "result": None}
+        return {"sql": shown_sql(handle, view.sql), "result": None, **_told(handle, view.sql)}
 
     @classmethod
     def refusal(cls, decision: Decision) -> tuple[str, str]:
@@ -65,6 +70,35 @@ class Answer(Session, frozen=True, kw_only=True):
             return decision.reason, _NOT_TAKEN[decision.reason]
         assert isinstance(decision, AnswerRefusal), "the only other refusal"
         return decision.reason, answer_refused(decision, _REFUSED[decision.reason])
+
+
+def _told(handle: Handle, sql: str) -> dict[str, Any]:
+    """What a query says, and what of the question it lacks."""
+    from preflights_es.workflows.metrics.sql_check import NoExtra, findings
+
+    state = handle.session.state
+    catalogue = state.catalogue
+    if not sql or catalogue is None:
+        return {}
+    try:
+        if findings(sql, catalogue.dialect, catalogue.tables):
+            return {}
+    except NoExtra:
+        return {}
+    from preflights_es.services.metrics.sentence import sentence
+    from preflights_es.services.metrics.unused_words import unused
+
+    by_rules = state.led.lead is not None and state.led.lead.provider == "mock"
+    said = [one.content for one in state.led.said if one.role == "user"]
+    left = () if by_rules else unused(said, sql, catalogue, state.matched, _day(state.asked_at))
+    return {"sentence": sentence(sql, catalogue, state.language), "not_in_query": left}
+
+
+def _day(asked_at: str) -> date | None:
+    try:
+        return date.fromisoformat(asked_at[: len("2026-11-22")])
+    except ValueError:  # a log of other hands
+        return None
 
 
 def shown_sql(handle: Handle, sql: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
+from preflights_es.artifacts.files import checked_folder
 from preflights_es.core.errors import (
     LogDamaged,
     Refused,
@@ -29,24 +30,29 @@ from preflights_es.services.metrics.catalogue_files import (
     metrics,
     need_extra,
     own_catalogue,
+    saved_questions,
 )
+from preflights_es.services.metrics.dimension_values import LIMITS, known_values, matched
 from preflights_es.services.metrics.results import Answer, Ran
+from preflights_es.services.metrics.saved_questions import nearest
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session, session_of
 from preflights_es.services.sessions import show
-from preflights_es.store.guarded_query import LOG_TABLES, Limits, Rows, holds_log
+from preflights_es.settings.load import Options, kept_values
+from preflights_es.store.guarded_query import LOG_TABLES, Limits, Rows, holds_log, rows_here
 from preflights_es.store.query_process import rows
 from preflights_es.store.urls import SqliteFile, parsed, shown_url
 from preflights_es.system import clock_ids
 from preflights_es.workflows.metrics import WORKFLOW
 from preflights_es.workflows.metrics.events import FollowUpPut, QuestionPut
-from preflights_es.workflows.metrics.values import Catalogue, Dialect
+from preflights_es.workflows.metrics.values import Catalogue, Dialect, Matched, Saved
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
 
     from preflights_es.store.urls import Address
 
+SNIPPETS: Final = ".preflights/snippets"
 PORT: Final = 5432  # of PostgreSQL, where an address names none
 
 # 1. Asking -----------------------------------------------------------------------------------
@@ -77,6 +83,8 @@ def start(
     request.finish_pending()
     request.notice_name()
     when, zone = clock_ids.local(clock_ids.now())
+    snippets = snippets_of(request, catalogue)
+    saved = _saved(request, text, saved_questions(snippets))
     setup, answers = request.setup(WORKFLOW, strict=strict), pairs(given)
     request.sessions.check(answers)
     said = {
@@ -86,18 +94,24 @@ def start(
         "metrics": known.metrics,
         "tables": known.tables,
     }
-    beside = {"asked_at": when, "time_zone": zone}
+    beside = {
+        "asked_at": when,
+        "time_zone": zone,
+        "matched": _matched(request, text, known, when, on),
+        "saved": saved,
+    }
     opened = request.sessions.opened(WORKFLOW, QuestionPut, said, setup, beside=lambda: beside)
     if answers:
         opened = request.sessions.answer(opened.handle, answers)
     return session_of(opened, request.notices)
 
 
-def follow_up(request: Request, text: str, typed: str = "") -> Session:
+def follow_up(request: Request, text: str, typed: str = "", *, on: str = "") -> Session:
     """Answer the open question, or go on where there is none.
 
     Args:
         typed: the session; empty for the last one that asks about data.
+        on: the address of the database that it is about, for the values of its dimensions.
     """
     need_extra()
     request.finish_pending()
@@ -108,10 +122,17 @@ def follow_up(request: Request, text: str, typed: str = "") -> Session:
     if day and not clock_ids.local(clock_ids.now())[0].startswith(day):
         request.notice("asked_earlier", f"the days of this session count from {day}")
     question = handle.view.questions
+    state = handle.session.state
+
+    def beside() -> dict[str, Any]:
+        known: Catalogue | None = state.catalogue
+        return {"matched": _matched(request, text, known, state.asked_at, on) if known else ()}
+
     if question and not handle.session.closed:
-        step = request.sessions.answer(handle, [(question[0].id, (text,))])
+        step = request.sessions.answer(handle, [(question[0].id, (text,))], beside=beside)
     else:
-        step = request.sessions.submitted(handle, FollowUpPut, {"text": text}, asks=True)
+        said = {"text": text}
+        step = request.sessions.submitted(handle, FollowUpPut, said, beside=beside, asks=True)
     return session_of(step, request.notices)
 
 
@@ -167,6 +188,54 @@ def read_catalogue(request: Request, folders: Folders | None, on: str) -> Catalo
     tables = log_views.tables()
     held = metrics(folders or BUILT_IN, check_for(dialect, tables))
     return Catalogue(dialect=dialect, metrics=held, tables=tables)
+
+
+def _matched(
+    request: Request, text: str, catalogue: Catalogue, asked_at: str, on: str
+) -> tuple[Matched, ...]:
+    """The values of dimensions that stand in a text; none where no database is named."""
+    is_log = not on or _is_the_log(request, on)
+    if is_log and not _is_about_log(catalogue):
+        return ()  # a catalogue of its own, without its database
+    address = _as_reader(request, _address(request, on), tells=False)
+    if catalogue.dialect != _dialect(address):
+        return ()
+
+    def read(sql: str) -> Rows:
+        text = rendered(sql, catalogue.dialect)
+        if is_log:
+            views = _views(request, catalogue, request.process.project, asked_at)
+            return rows_here(address, bound(text, views), log_views.read(), LIMITS)
+        return _of_another(address, text, [one.name for one in catalogue.tables], LIMITS, rows_here)
+
+    from preflights_es.workflows.metrics.sql_check import bound, rendered
+
+    if is_log:
+        return matched(text, known_values(catalogue, read))
+    now_s = clock_ids.now() // 1_000_000
+    values = known_values(catalogue, read, named=on, cache=kept_values(), now_s=now_s)
+    return matched(text, values)
+
+
+def _is_about_log(catalogue: Catalogue) -> bool:
+    ours = {one.name for one in log_views.tables()}
+    return all(one.columns and one.name in ours for one in catalogue.tables)
+
+
+def snippets_of(request: Request, catalogue: Folders | None) -> Path:
+    """Where questions of a catalogue are saved; those about the log in the project's own folder."""
+    if catalogue is not None:
+        return catalogue[1]
+    return checked_folder(request.process.settings.root, SNIPPETS)
+
+
+def _saved(request: Request, text: str, saved: Sequence[Saved]) -> tuple[Saved, ...]:
+    """The saved question that a text names, answered by the rules; or those nearest to it."""
+    named = tuple(one for one in saved if one.name == text.strip())
+    if named:
+        request.leads = request.leads.saying(Options(provider="mock")).over(None)
+        return named
+    return nearest(text, saved)
 
 
 def _is_the_log(request: Request, on: str) -> bool:
@@ -234,21 +303,25 @@ def run(
     )
 
 
-def _as_reader(request: Request, address: Address) -> Address:
-    """The same database by the user's login for readers; a line where there is none."""
+def _as_reader(request: Request, address: Address, *, tells: bool = True) -> Address:
+    """The same database by the user's login for readers.
+
+    Args:
+        tells: says in a line that there is none.
+    """
     if isinstance(address, SqliteFile):
         return address  # a file is opened read-only
     said = request.process.settings.reader_url
     reader = parsed(said) if said else None
+    runs = "the query runs read-only, by a login that may do more"
     if reader is None or isinstance(reader, SqliteFile):
-        text = "the query runs read-only, by a login that may do more"
-        request.notice("no_reader", text)
+        if tells:
+            request.notice("no_reader", runs)
         return address
     if _place(reader) != _place(address):
         text = f"the login for readers is of another database ({shown_url(reader)})"
-        request.notice(
-            "no_reader", f"{text}: the query runs read-only, by a login that may do more"
-        )
+        if tells:
+            request.notice("no_reader", f"{text}: {runs}")
         return address
     return reader
 
@@ -257,14 +330,20 @@ def _place(url: URL) -> tuple[str | None, int, str | None]:
     return url.host, url.port or PORT, url.database
 
 
-def _of_another(address: Address, sql: str, names: Sequence[str], limits: Limits) -> Rows:
+def _of_another(
+    address: Address,
+    sql: str,
+    names: Sequence[str],
+    limits: Limits,
+    run_by: Callable[[Address, str, Collection[str], Limits], Rows] = rows,
+) -> Rows:
     """What a query brings from a database that is not the log."""
     readable = frozenset(name.rpartition(".")[2] for name in names)
     try:
         if readable & LOG_TABLES and holds_log(address):
             message = "this database is a log of Preflights: ask about it as the log of a project"
             raise Refused(message, code="other_log")
-        return rows(address, sql, readable, limits)
+        return run_by(address, sql, readable, limits)
     except (StoreError, LogDamaged) as error:
         why = one_line(str(error.__cause__ or error))
         message = f"the database {shown_url(address)} cannot be read: {why}"
@@ -273,8 +352,7 @@ def _of_another(address: Address, sql: str, names: Sequence[str], limits: Limits
 
 def _views(request: Request, catalogue: Catalogue, project: str | None, asked_at: str) -> str:
     """The tables of the log in front of a query, brought up to date; days are the question's."""
-    ours = {one.name for one in log_views.tables()}
-    if not all(one.columns and one.name in ours for one in catalogue.tables):
+    if not _is_about_log(catalogue):
         message = "the question is about another database"
         raise Refused(message, code="other_database")
     projector = request.process.projector

@@ -10,12 +10,17 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from preflights_es.workflows.metrics.meaning import Comparison, Group, Meant
-from preflights_es.workflows.metrics.metric_sql import filtered, grouped, has_aggregate, measure
+from preflights_es.workflows.metrics.metric_sql import (
+    filtered,
+    grouped,
+    has_aggregate,
+    measure,
+    query,
+)
 from preflights_es.workflows.metrics.question import Step
 from preflights_es.workflows.metrics.ranges import Range
-from preflights_es.workflows.metrics.values import END_DAY, FIRST_DAY, Dialect, Metric
+from preflights_es.workflows.metrics.values import Dialect, Metric
 
-EVER: Final = ("0001-01-01", "9999-12-31")
 _STEPS: Final[dict[Dialect, dict[Step, str]]] = {
     "sqlite": {
         "week": "date({}, 'weekday 0', '-6 days')",
@@ -33,12 +38,6 @@ _STEPS: Final[dict[Dialect, dict[Step, str]]] = {
     },
 }
 """What a day is cut to; a week is its Monday."""
-
-
-def query(sql: str, days: Range | None) -> str:
-    """A metric's SQL for a range of days; without one, of all days."""
-    first, end = (day.isoformat() for day in days) if days else EVER
-    return sql.replace(FIRST_DAY, f"'{first}'").replace(END_DAY, f"'{end}'")
 
 
 def composed(metric: Metric, meant: Meant, dialect: Dialect) -> str | None:

@@ -15,6 +15,7 @@ from preflights_es.workflows.metrics.values import (
     Dialect,
     Matched,
     Metric,
+    Saved,
     Table,
 )
 
@@ -58,6 +59,8 @@ class QuestionPut(Input, frozen=True):
     tables: tuple[Table, ...]
     matched: tuple[Matched, ...] = ()
     """Values of the database that stand in its words."""
+    saved: tuple[Saved, ...] = ()
+    """The saved question that it names, or those that are nearest to it."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out before recording, one a replacement."""
 

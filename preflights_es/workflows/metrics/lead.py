@@ -22,7 +22,14 @@ from preflights_es.workflows.metrics.events import (
     TurnsExhausted,
 )
 from preflights_es.workflows.metrics.state import State
-from preflights_es.workflows.metrics.values import TEXT_MAX, TURNS_MAX, Catalogue, Matched, Metric
+from preflights_es.workflows.metrics.values import (
+    TEXT_MAX,
+    TURNS_MAX,
+    Catalogue,
+    Matched,
+    Metric,
+    Saved,
+)
 
 NEWER: Final = ("unit", "words", "values", "numbers")
 PACKAGE: Final = "preflights_es.workflows.metrics"
@@ -41,19 +48,26 @@ def request(state: State) -> CompletionRequested:
     made = requested(state.led, "ask", CONTRACT, prompt, tuple(state.led.said))
     system, *said = made.messages
     assert state.catalogue is not None, "a session begins with its catalogue"
-    told = f"{system.content}\n{known(state.catalogue, state.matched)}\n{situation(state)}"
+    catalogue = known(state.catalogue, state.matched, state.saved)
+    told = f"{system.content}\n{catalogue}\n{situation(state)}"
     return replace(made, messages=(Message("system", told), *said))
 
 
-def known(catalogue: Catalogue, matched: Iterable[Matched] = ()) -> str:
+def known(
+    catalogue: Catalogue, matched: Iterable[Matched] = (), saved: Iterable[Saved] = ()
+) -> str:
     """The catalogue as a model reads it: one JSON object a line.
 
     Args:
         matched: values of the database that stand in what the person said.
+        saved: questions that a person saved with their queries, as examples.
     """
     lines = [encoded({"table": one.name, "columns": one.columns}) for one in catalogue.tables]
     lines += [encoded(_told(one)) for one in catalogue.metrics]
     lines += [encoded({"value": one.value, "column": one.column}) for one in matched]
+    lines += [
+        encoded({"saved": one.name, "question": one.question, "sql": one.sql}) for one in saved
+    ]
     return f"SQL dialect: {catalogue.dialect}\n" + "\n".join(line.decode() for line in lines)
 
 

@@ -91,13 +91,19 @@ class Meant(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def meaning(
-    text: str, metric: Metric, matched: Iterable[Matched] = (), today: date | None = None
+    text: str,
+    metric: Metric,
+    matched: Iterable[Matched] = (),
+    today: date | None = None,
+    *,
+    goes_on: bool = False,
 ) -> Meant:
     """What a text asks of a metric.
 
     Args:
         matched: values of the database that are words of the text.
         today: None where no day is known; then words of time are left over.
+        goes_on: whether days were named before: then "the previous month" may count from those.
     """
     text = plain(text)
     words = tokens(text)
@@ -107,6 +113,8 @@ def meaning(
     except OddRange:
         meant = _Reading(metric, words, chunks(words, lexicon, ())).meant()
         return replace(meant, asks_days=True)
+    if goes_on:
+        found = [one for one in found if not words[one[1]].text.startswith(known.BEFORE_THAT)]
     return _Reading(metric, words, chunks(words, lexicon, found)).meant()
 
 
@@ -139,6 +147,7 @@ class _Reading:
         days = self._days(compares)
         groups = self._compared_values(compares, days, groups)
         is_average = self._average(groups)
+        self._name_unit()
         is_total = self._all_at(("in all",))
         if aggregate(self._metric.sql) in ADDED_UP:
             self._all_at(("amount",))
@@ -208,18 +217,25 @@ class _Reading:
         found = [
             n for n, one in enumerate(self._chunks) if n not in self._used and one.kind in kinds
         ]
-        found = [n for n in found if not self._is_beside_value(n)]
+        found = [n for n in found if not self._is_beside_value(n) and not self._is_counted(n)]
         if len(found) != 1:
             return []
         self._used.add(found[0])
         group = self._group(found[0])
         return [group] if group else []
 
+    def _is_counted(self, n: int) -> bool:
+        """Whether the question is how many groups there are: `how many markets`."""
+        before = [word.text for word in self._words[: self._chunks[n].first]]
+        while before and before[-1] in ("of", "the", "der", "die", "different"):
+            before.pop()
+        return bool(before) and before[-1] in known.HOW_MANY
+
     def _is_beside_value(self, n: int) -> bool:
         """Whether a dimension only says of what a value is: `market DK`."""
         if self._chunks[n].kind != "dimension":
             return False
-        beside = (n - 1, n + 1)
+        beside = (n - 1, self._next(n))
         return any(
             self._is(one, "value")
             and any(column in self._chunks[n].what for column, _ in self._chunks[one].what)
@@ -277,8 +293,12 @@ class _Reading:
     def _sign(self, n: int) -> tuple[str, list[int], int]:
         """The sign in front of or behind a number, the chunks that say both, and what is behind."""
         before = n - 1
+        unit_before = [before] if self._is(before, "unit") else []  # above €500
+        before -= len(unit_before)
         for name in (">", ">=", "<", "<=", "="):
             if self._is(before, "operation", name):
+                if unit_before:
+                    return name, [before, n], before + 1
                 return name, [before, n], n + 1
         if (
             self._is(before, "operation", "between")
@@ -369,7 +389,7 @@ class _Reading:
             n
             for n, one in enumerate(self._chunks)
             if one.kind == "dimension" and len(one.what) == 1 and n not in self._used
-            if self._is(n - 1, "") and self._words_of(n - 1)[0].text in ("all", "alle", "allen")
+            if self._is(n - 1, "") and self._words_of(n - 1)[0].text in known.ALL
         ]
         self._used.update(found)
         return tuple(self._chunks[n].what[0] for n in found)
@@ -424,7 +444,7 @@ class _Reading:
         columns = dict.fromkeys(column for column, _ in what)
         said_of = [
             one
-            for one in (n - 1, n + 1)
+            for one in (self._before(n), n + 1)
             if self._is(one, "dimension") and not columns.keys().isdisjoint(self._chunks[one].what)
         ]
         if said_of:
@@ -530,6 +550,16 @@ class _Reading:
             self._used.update(found)
             return True
         return False
+
+    def _name_unit(self) -> None:
+        """`revenue in euro` says what the metric is in."""
+        for n, _ in enumerate(self._chunks):
+            if (
+                self._is(n, "unit", "")
+                and self._is(n - 1, "")
+                and self._words_of(n - 1)[0].text == "in"
+            ):
+                self._used.add(n)
 
     def _which(self, *, is_asked: bool) -> None:
         if is_asked or self._is_list:

@@ -7,7 +7,10 @@ from itertools import pairwise
 from typing import Final
 
 from preflights_es.core.late_pattern import late_pattern
+from preflights_es.workflows.metrics.ranges import Range
+from preflights_es.workflows.metrics.values import END_DAY, FIRST_DAY
 
+EVER: Final = ("0001-01-01", "9999-12-31")
 _DOTALL: Final = 16
 _PARTS: Final = late_pattern(
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|[A-Za-z0-9_.]+|[()]", _DOTALL
@@ -23,6 +26,12 @@ _ANY_AGGREGATE: Final = late_pattern(
     r"\b(?:sum|count|avg|min|max|total|group_concat|string_agg)\s*\(", 2
 )
 _MEASURE: Final = late_pattern(r"\bas\s+(?P<name>[A-Za-z_]\w*)\s+from\b", 2)
+
+
+def query(sql: str, days: Range | None) -> str:
+    """A metric's SQL for a range of days; without one, of all days."""
+    first, end = (day.isoformat() for day in days) if days else EVER
+    return sql.replace(FIRST_DAY, f"'{first}'").replace(END_DAY, f"'{end}'")
 
 
 def aggregate(sql: str) -> str:

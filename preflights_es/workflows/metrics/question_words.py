@@ -41,6 +41,13 @@ PHRASES_OF_COURTESY: Final = _lines(
     how about
     was ist mit
     took place
+    same for
+    the same
+    dasselbe
+    das gleiche
+    and now
+    und jetzt
+    und nun
     how high
     how large
     wie hoch
@@ -62,6 +69,10 @@ OPERATIONS: Final[dict[str, tuple[str, ...]]] = {
         broken down by
         split by
         grouped by
+        break it down by
+        break that down by
+        split it by
+        split that by
         nach
         pro
         je
@@ -84,6 +95,9 @@ OPERATIONS: Final[dict[str, tuple[str, ...]]] = {
         other than
         apart from
         aside from
+        not counting
+        leaving out
+        ausgenommen
         everything but
         all but
         ohne
@@ -329,5 +343,10 @@ BEFORE_NOW: Final = (
     *("vorletzt", "yesterday", "gestern", "vorgestern"),
 )
 """How days begin that are counted from today: beside other days, it is not clear from when."""
+BEFORE_THAT: Final = ("previous", "preceding", "vorig", "vorherig", "vormonat", "vorjahr")
+"""How days begin that count from days that were named before, where there are such."""
+HOW_MANY: Final = frozenset(("many", "viele", "number", "anzahl", "count"))
 ALSO_WORDS: Final = frozenset(("no", "none", "id"))
 """Words of sentences that are no courtesy, and that a short code may look like."""
+ALL: Final = ("all", "alle", "allen")
+"""In front of a dimension: every value of it is meant."""

@@ -176,6 +176,12 @@ def _ordinal(word: str) -> int:
     return next(n for n, begin in enumerate(_ORDINALS, 1) if word.startswith(begin))
 
 
+def _months(found: re.Match[str], _: date) -> Range:
+    """From a month to another of the same year."""
+    year, first, last = int(found["y"]), _MONTHS[found["m"] or found["n"]], _MONTHS[found["b"]]
+    return _month(year, first, last - first + 1) if first <= last else _month(year, 13)
+
+
 def _in_month(found: re.Match[str], today: date) -> Range:
     month = _MONTHS[found["at"]]
     return _month(today.year - (month > today.month), month)
@@ -233,6 +239,14 @@ _PLAIN: Final[tuple[Form, ...]] = (
     ),
 )
 _FORMS: Final[tuple[Form, ...]] = (
+    (
+        late_pattern(
+            rf"\b(?P<at>(?:(?:between|zwischen) (?P<m>{_MONTH_NAMES})\.? (?:and|und)"
+            rf"|(?:(?:from|von) )?(?P<n>{_MONTH_NAMES})\.? ?(?:-|\u2013|to|until|till|through|bis)"
+            rf"(?: zum)?) ?(?P<b>{_MONTH_NAMES})\.? (?P<y>\d{{4}}))\b"
+        ),
+        _months,
+    ),
     (late_pattern(rf"\b(?P<at>{_DAY}(?: of)? (?P<m>{_MONTH_NAMES})\b{_YEAR})"), _day_of_month),
     (late_pattern(rf"\b(?P<at>(?P<m>{_MONTH_NAMES})\.? {_DAY}(?!\d){_YEAR})"), _day_of_month),
     (late_pattern(r"\b(?P<at>(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?!\d)(?P<y>))"), _day_of_month),

@@ -20,6 +20,7 @@ from preflights_es.workflows.metrics.values import (
     Dialect,
     Matched,
     Metric,
+    Saved,
 )
 
 NAMED_MAX: Final = 20  # metrics that one question names
@@ -72,6 +73,7 @@ def answer(
     *,
     dialect: Dialect = "sqlite",
     matched: Sequence[Matched] = (),
+    saved: Sequence[Saved] = (),
 ) -> Reply:
     """What answers a conversation.
 
@@ -81,7 +83,11 @@ def answer(
     Args:
         said: what the person said, oldest first.
         matched: values of the database that stand in what was said.
+        saved: a message that is the name of one is answered by its query.
     """
+    for one in saved:
+        if said and said[-1].strip() == one.name:
+            return {"type": "sql", "sql": one.sql}
     named: set[str] = set()
     reply: Reply = _asked((), metrics, language)
     for count in range(1, len(said) + 1):
@@ -121,7 +127,10 @@ class _Conversation(msgspec.Struct, frozen=True):
 
     def _of(self, metric: Metric) -> Reply:
         """What answers about one metric."""
-        meant = [self._meant(at, metric) for at, _ in enumerate(self.said)]
+        meant: list[Meant] = []
+        for at, _ in enumerate(self.said):
+            goes_on = any(one.days for one in meant)
+            meant.append(self._meant(at, metric, goes_on=goes_on))
         whole = reduce(_together, meant)
         left = [*self._left(meant)]
         doubtful = [
@@ -146,8 +155,8 @@ class _Conversation(msgspec.Struct, frozen=True):
                 yield from (w.raw for w in words if w.stem not in self.named | own)
         yield from meant[-1].left
 
-    def _meant(self, at: int, metric: Metric) -> Meant:
-        return meaning(self.said[at], metric, self.matched, self.today)
+    def _meant(self, at: int, metric: Metric, *, goes_on: bool = False) -> Meant:
+        return meaning(self.said[at], metric, self.matched, self.today, goes_on=goes_on)
 
     def _of_no_metric(self) -> Reply:
         """Which metric is meant; with the words that none of them knows."""

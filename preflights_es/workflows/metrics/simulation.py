@@ -19,7 +19,7 @@ from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.simulation import Bank, Draws, References, Route
 from preflights_es.core.views import Language
 from preflights_es.workflows.metrics import reference
-from preflights_es.workflows.metrics.values import CANDIDATES, Dialect, Matched, Metric
+from preflights_es.workflows.metrics.values import CANDIDATES, Dialect, Matched, Metric, Saved
 
 _ASKED: Final = late_pattern(
     r"^Asked at: (?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})[^\n]*\nLanguage: (?P<language>[a-z]+)\Z",
@@ -70,6 +70,7 @@ def _read(request: CompletionRequested) -> reference.Reply:
         language,
         dialect=_dialect(request),
         matched=_matched(request),
+        saved=_saved(request),
     )
 
 
@@ -143,6 +144,24 @@ def _matched(request: CompletionRequested) -> list[Matched]:
         if line.startswith('{"value":'):
             with suppress(msgspec.DecodeError, UnicodeError):
                 found.append(msgspec.json.decode(line, type=Matched))
+    return found
+
+
+class _SavedLine(msgspec.Struct):
+    """A saved question as the system message has it."""
+
+    saved: str
+    question: str
+    sql: str
+
+
+def _saved(request: CompletionRequested) -> list[Saved]:
+    found = []
+    for line in _system(request).splitlines():
+        if line.startswith('{"saved":'):
+            with suppress(msgspec.DecodeError, UnicodeError):
+                one = msgspec.json.decode(line, type=_SavedLine)
+                found.append(Saved(name=one.saved, question=one.question, sql=one.sql))
     return found
 
 

@@ -21,7 +21,7 @@ from preflights_es.workflows.metrics.events import (
     SqlAnswered,
     TurnsExhausted,
 )
-from preflights_es.workflows.metrics.values import Catalogue, Matched
+from preflights_es.workflows.metrics.values import Catalogue, Matched, Saved
 
 
 class State(msgspec.Struct, frozen=True):
@@ -50,6 +50,7 @@ class State(msgspec.Struct, frozen=True):
     redacted: Growing[str] = Growing()
     matched: tuple[Matched, ...] = ()
     """Values of the database that stand in what was said."""
+    saved: tuple[Saved, ...] = ()
 
 
 def is_terminal(state: State) -> bool:  # noqa: ARG001  the same shape in every workflow
@@ -97,6 +98,7 @@ def _begun(state: State, new: QuestionPut) -> State:
         led=completion_step.heard(completion_step.opened(new.setup), new.text),
         redacted=state.redacted.plus(*new.redacted),
         matched=new.matched,
+        saved=new.saved,
     )
 
 

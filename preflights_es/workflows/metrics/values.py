@@ -17,6 +17,8 @@ TURNS_MAX: Final = 3  # clarifications before an answer
 CATALOGUE_MAX: Final = 500_000  # bytes of all files of a catalogue, and characters of a text
 METRICS_MAX: Final = 500
 NAME_MAX: Final = 100  # characters of a metric's name and of an alias
+VALUE_MAX: Final = 200  # characters of a value of a dimension
+VALUES_MAX: Final = 50  # values of a dimension that are known
 FIRST_DAY: Final = ":first_day"
 END_DAY: Final = ":end_day"
 """In a metric's SQL: the first day of the range, and the day behind its last, as `YYYY-MM-DD`."""
@@ -49,6 +51,14 @@ class Matched(Value, frozen=True):
 
     column: str
     value: str
+
+
+class Saved(Value, frozen=True, kw_only=True):
+    """A question that a person saved with its query."""
+
+    name: str
+    question: str
+    sql: str
 
 
 class Table(Value, frozen=True):

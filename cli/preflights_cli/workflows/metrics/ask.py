@@ -13,14 +13,30 @@ from typing import Any, Final
 
 import click
 
-from preflights_cli.common import Voice, given, key_option, language_option, led, recording, whole
+from preflights_cli.common import (
+    Voice,
+    given,
+    is_terminal,
+    key_option,
+    language_option,
+    led,
+    recording,
+    whole,
+)
 from preflights_cli.dialogue import Left, line
-from preflights_cli.main import EXIT_INTERRUPTED
+from preflights_cli.main import EXIT_INTERRUPTED, EXIT_WAITING
 from preflights_cli.rendering import exit_code, said
 from preflights_es.core.errors import Refused
-from preflights_es.core.text import shown_lines
+from preflights_es.core.text import shown, shown_lines
 from preflights_es.services.metrics.results import Answer
-from preflights_es.services.metrics.sessions import follow_up, run, standing, start
+from preflights_es.services.metrics.saved_questions import checked_name, save
+from preflights_es.services.metrics.sessions import (
+    follow_up,
+    run,
+    snippets_of,
+    standing,
+    start,
+)
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session
 from preflights_es.store.guarded_query import Limits
@@ -67,6 +83,13 @@ Options = dict[str, Any]
     help="A catalogue of your own: DIR/metrics/*.yaml, DIR/snippets/*.sql.",
 )
 @click.option("--on", metavar="URL", callback=given, help="The database of your catalogue.")
+@click.option(
+    "--save",
+    "name",
+    metavar="NAME",
+    callback=given,
+    help="With --run, at a terminal: keep the question; `ask NAME` runs it again.",
+)
 @click.option("--strict", is_flag=True, help="If the model fails, wait.")
 @language_option
 @key_option
@@ -83,6 +106,7 @@ def ask_command(
     any_project: bool,
     catalog: Path | None,
     on: str | None,
+    name: str | None,
     strict: bool,
     app: Request,
     voice: Voice,
@@ -98,6 +122,8 @@ def ask_command(
       preflights ask --follow-up "and in November 2026?"
       preflights ask --session last --run
       preflights ask --catalog shop --on sqlite:///shop.db "revenue in October 2026" --run --csv
+      preflights ask "decisions by month" --run --save by-month
+      preflights ask by-month --run
     """
     _refuse(
         (
@@ -110,8 +136,13 @@ def ask_command(
             "--session goes with --follow-up or --run",
         ),
         (
-            catalog is not None and bool(follow_up or session),
+            catalog is not None and bool(follow_up or session) and name is None,
             "--catalog goes with a new question: a session keeps its own",
+        ),
+        (name is not None and not runs, "--save goes with --run: look at the rows first"),
+        (
+            name is not None and (app.actor.kind != "user" or not is_terminal() or voice.as_json),
+            "--save needs a person at a terminal who looks at the rows",
         ),
         (strict and bool(follow_up or session), "--strict goes with a new question"),
         ((as_csv or any_project) and not runs, "--csv and --any-project go with --run"),
@@ -127,6 +158,7 @@ def ask_command(
         {"on": on or "", "any_project": any_project, "limits": Limits(limit, timeout)},
         runs=runs,
         as_csv=as_csv,
+        saves=(checked_name(name), snippets_of(app, folders)) if name is not None else None,
     )
     if follow_up is not None:
         return asked.told(asked.followed_up(follow_up, session or ""))
@@ -162,10 +194,16 @@ class Asking:
         *,
         runs: bool,
         as_csv: bool,
+        saves: tuple[str, Path] | None = None,
     ) -> None:
+        """Asks nothing yet.
+
+        Args:
+            saves: the name under which the question is kept, and the folder of snippets.
+        """
         self._app, self._voice = app, voice
         self._asks, self._runs_with = asks, runs_with
-        self._runs, self._as_csv = runs, as_csv
+        self._runs, self._as_csv, self._saves = runs, as_csv, saves
 
     def begun(self, text: str) -> Session:
         """A new session."""
@@ -173,7 +211,7 @@ class Asking:
 
     def followed_up(self, text: str, session: str) -> Session:
         """A session that goes on."""
-        return follow_up(self._app, text, session)
+        return follow_up(self._app, text, session, on=str(self._runs_with["on"]))
 
     def told(self, session: Session) -> int:
         """Show an answer, with its rows where they are wanted."""
@@ -181,6 +219,21 @@ class Asking:
         if self._runs and session.type == "sql" and not session.not_done:
             session = run(self._app, session, **self._runs_with)
             assert isinstance(session, Answer), "the same answer"
+        code = self._shown(session)
+        if session.not_in_query and code == 0 and not is_terminal():
+            code = EXIT_WAITING  # a person has not seen that words are missing
+        if self._saves is not None and session.result is not None:
+            self._save(session, *self._saves)
+        return code
+
+    def _save(self, session: Answer, name: str, folder: Path) -> None:
+        """Keep the question where the person says so."""
+        if click.confirm(f"Keep it as {name}?", err=True):
+            path = save(folder, name, session.intention, session.sql)
+            self._voice.say(f"Kept in {shown(str(path))}. Run it with: preflights ask {name} --run")
+
+    def _shown(self, session: Answer) -> int:
+        """The answer with its rows; the exit code."""
         if not self._as_csv or self._voice.as_json:
             return said(self._voice, session)
         if session.result is not None:

@@ -20,6 +20,11 @@ def describe(voice: Voice, session: Session) -> None:
     stands = session.status.replace("_", " ")
     voice.say(f"  question {short(session.session_id)}, {stands}")
     if session.type == "sql":
+        if session.sentence:
+            voice.say(f"  {shown(one_line(session.sentence))}")
+        if session.not_in_query:
+            words = ", ".join(f"*{one}*" for one in session.not_in_query)
+            voice.warn(f"the query has nothing for {shown(one_line(words))}")
         voice.say()
         for line in session.sql.splitlines():
             voice.say(f"  {shown(line)}")
