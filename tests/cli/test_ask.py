@@ -33,7 +33,8 @@ def test_the_answer_as_json_has_the_names_of_the_seed(asked: Project) -> None:
     found = answer(asked, "how many sessions today?", "--run")
     assert list(found) == [
         *("format", "session_id", "workflow", "project", "version", "status", "questions"),
-        *("intention", "type", "sql", "candidates", "text", "calls", "result"),
+        *("intention", "type", "sql", "candidates", "text", "calls", "sentence"),
+        *("not_in_query", "result"),
         *("refused", "warnings"),
     ]
     assert (found["format"], found["type"], found["calls"]) == ("answer/1", "sql", 1)

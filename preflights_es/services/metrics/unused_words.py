@@ -73,7 +73,9 @@ def unused(
             " ".join(word.raw for word in words[one.first : one.last + 1])
             for one in parts
             if newer.isdisjoint(_replaces(one))
-            and not (one.kind == "dimension" and one.first and words[one.first - 1].text in ALL)
+            and not (
+                one.kind in ("dimension", "word") and one.first and words[one.first - 1].text in ALL
+            )
             and not _has_counterpart(one, words[one.first : one.last + 1], evidence)
         ]
         found = [*lacking, *found]

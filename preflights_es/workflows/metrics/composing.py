@@ -7,6 +7,7 @@ the answers of the rules again. The check of every query reads the result.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
 from typing import Final
 
 from preflights_es.workflows.metrics.meaning import Comparison, Group, Meant
@@ -78,9 +79,21 @@ def _of_periods(metric: Metric, meant: Meant, dialect: Dialect) -> str | None:
         if rows is None:
             return None
         columns = ", ".join(f"q.{one}" for one in (*map(_called, meant.groups), value))
-        period = f"'{first.isoformat()} to before {end.isoformat()}'"
+        period = literal(_period(first, end))
         parts.append(f"SELECT {period} AS period, {columns} FROM (\n{rows}\n) AS q")  # noqa: S608  checked as any other
     return "\nUNION ALL\n".join(parts)
+
+
+def _period(first: date, end: date) -> str:
+    """How days are called: a month, a year, a day, or from one to another."""
+    last = end - timedelta(days=1) if end != date.max else end
+    if first == last:
+        return first.isoformat()
+    if (first.day, first.month, last.day, last.month) == (1, 1, 31, 12) and first.year == last.year:
+        return str(first.year)
+    if first.day == 1 and end.day == 1 and (last.year, last.month) == (first.year, first.month):
+        return f"{first:%Y-%m}"
+    return f"{first} to {last}"
 
 
 def _share(metric: Metric, part: str | None, whole: str | None) -> str | None:

@@ -23,9 +23,11 @@ from preflights_es.workflows.metrics.question import (
     chunks,
     content,
     lexicon_of,
+    names_of,
     plain,
     times,
     tokens,
+    without_group,
 )
 from preflights_es.workflows.metrics.ranges import OddRange, Range
 from preflights_es.workflows.metrics.values import END_DAY, FIRST_DAY, Matched, Metric
@@ -151,7 +153,8 @@ class _Reading:
         is_total = self._all_at(("in all",))
         if aggregate(self._metric.sql) in ADDED_UP:
             self._all_at(("amount",))
-        self._which(is_asked=bool(top or over))
+        self._which(is_asked=bool(top or over or share))
+        self._name_reasons()
         return Meant(
             include={column: tuple(values) for column, values in self._include.items()},
             exclude={column: tuple(values) for column, values in self._exclude.items()},
@@ -260,7 +263,8 @@ class _Reading:
             if one.kind in ("word", "metric", "operation", "dimension")
             for word in self._words_of(n)
         }
-        phrases = [content(one) for one in (self._metric.name, *self._metric.aliases)]
+        names = (without_group(one, self._metric) for one in names_of(self._metric))
+        phrases = [content(one) for one in names]
         whole = [one for one in phrases if one <= there.keys()]
         for phrase in whole:
             if not any(phrase < other for other in whole):
@@ -315,19 +319,34 @@ class _Reading:
     def _bound(self, first: int, behind: int, marks: list[int]) -> tuple[str, list[int]] | None:
         """The column that a number is compared with, empty for the metric; and what says so."""
         before = self._before(first)
+        named = [one for one in self._columns(before) if one]
         if self._is(behind, "unit"):
-            columns = set(self._chunks[behind].what)
+            columns = set(self._columns(behind))
             used = [*marks, behind]
-            if self._is(before, "column") and self._chunks[before].what[0] in columns:
-                return self._chunks[before].what[0], [*used, before]
-            if self._is(before, "metric") and "" in columns:
+            if len(named) == 1 and named[0] in columns:
+                return named[0], [*used, before]
+            if self._is(before, "metric") and "" in columns and self._has_groups():
                 return "", used
+            if not self._has_groups():
+                columns.discard("")  # a single number has nothing to be left out of
             return (columns.pop(), used) if len(columns) == 1 else None
-        if self._is(before, "column") and len(self._chunks[before].what) == 1:
-            return self._chunks[before].what[0], [*marks, before]
+        if len(named) == 1:
+            return named[0], [*marks, before]
         if self._is(behind, "metric") or self._is(before, "metric"):
             return "", marks
         return None
+
+    def _columns(self, n: int) -> tuple[str, ...]:
+        """The columns that a chunk names, empty for the metric itself."""
+        is_one = self._is(n, "column") or self._is(n, "unit")
+        return tuple(self._chunks[n].what) if is_one else ()
+
+    def _has_groups(self) -> bool:
+        """Whether anything stands there that could be a group."""
+        kinds = ("dimension", "each", "step")
+        return any(
+            one.kind in kinds and not self._is_beside_value(n) for n, one in enumerate(self._chunks)
+        )
 
     def _undone(self, over: list[Comparison]) -> list[Comparison]:
         """A comparison of groups where there are none: its words are left over."""
@@ -370,6 +389,17 @@ class _Reading:
             return None, []
         (n,) = found
         count = next((one for one in (n - 1, n + 1) if self._is(one, "number")), None)
+        if count is None:  # which three markets had the most
+            count = next(
+                (
+                    one
+                    for one, _ in enumerate(self._chunks)
+                    if self._is(one, "number") and one not in self._used
+                    if self._is(one + 1, "dimension") or self._is(one + 1, "step")
+                    if self._is(one - 1, "operation", "which") or self._is(one - 1, "")
+                ),
+                None,
+            )
         is_top = self._is(n, "operation", "top")
         if is_top and (count is None or count < n):
             return None, []
@@ -559,6 +589,12 @@ class _Reading:
                 and self._is(n - 1, "")
                 and self._words_of(n - 1)[0].text == "in"
             ):
+                self._used.add(n)
+
+    def _name_reasons(self) -> None:
+        """`caused by ice` says no more than `ice`."""
+        for n in self._operations("of value"):
+            if self._is(self._next(n), "value"):
                 self._used.add(n)
 
     def _which(self, *, is_asked: bool) -> None:

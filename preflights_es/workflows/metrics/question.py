@@ -100,7 +100,7 @@ def named(text: str, metrics: Iterable[Metric]) -> list[tuple[Metric, frozenset[
     hits = [
         (metric, words)
         for metric in metrics
-        for phrase in (metric.name, *metric.aliases)
+        for phrase in names_of(metric)
         if (words := content(phrase)) and words <= there and _is_said(phrase, said_words)
     ]
     longest = [
@@ -135,7 +135,7 @@ class Chunk(NamedTuple):
 
 
 Lexicon = dict[Stems, list[tuple[str, Any]]]
-_KINDS: Final = ("value", "dimension", "column", "unit", "metric", "each", "step", "operation", "")
+_KINDS: Final = ("value", "dimension", "unit", "column", "metric", "each", "step", "operation", "")
 """What words are where they could be several things, the first that fits; the last is courtesy."""
 
 
@@ -169,9 +169,25 @@ def lexicon_of(metric: Metric, matched: Iterable[Matched]) -> Lexicon:
     return found
 
 
+def names_of(metric: Metric) -> tuple[str, ...]:
+    """Its name, and its aliases."""
+    return (metric.name, *metric.aliases)
+
+
+def without_group(name: str, metric: Metric) -> str:
+    """A name such as `users by market` asks for groups, where the metric has these."""
+    words = tokens(plain(name))
+    for n, word in enumerate(words):
+        rest = tuple(one.stem for one in words[n + 1 :])
+        is_by = ("operation", "by") in _of_language().get((word.stem,), ())
+        if n and is_by and any(stems(column_name(one)) == rest for one in metric.dimensions):
+            return name[: word.start].strip()
+    return name
+
+
 def _of_metric(metric: Metric, matched: Iterable[Matched]) -> Iterator[tuple[str, str, Any]]:
     """Each phrase of a metric, its kind, and what it stands for."""
-    yield from ((phrase, "metric", "") for phrase in (metric.name, *metric.aliases))
+    yield from ((without_group(one, metric), "metric", "") for one in names_of(metric))
     others = dict(metric.words)
     for column in metric.dimensions:
         names = (column_name(column), *others.get(column, ()))

@@ -18,7 +18,7 @@ _COURTESY: Final = """
     there it that what how many much please pls show me tell give see find get i we us our my you
     your can could would want like know need let hi hello hey thanks thank all any only just so
     during within via through came come comes made happened happen occurred occur look looks
-    generated
+    generated but aber
 
     der die das den dem des ein eine einen einem einer eines im in am an auf aus von vom zu zum zur
     bei beim für mit und sowie es gab gibt hat haben hatte hatten wurde wurden worden werden wird
@@ -46,6 +46,8 @@ PHRASES_OF_COURTESY: Final = _lines(
     dasselbe
     das gleiche
     and now
+    now the same for
+    now the same
     und jetzt
     und nun
     how high
@@ -269,6 +271,20 @@ OPERATIONS: Final[dict[str, tuple[str, ...]]] = {
         im vergleich zum
         im vergleich zur
         gegenüber
+        gegen
+        """
+    ),
+    "of value": _lines(
+        """
+        about
+        caused by
+        due to
+        because of
+        concerning
+        regarding
+        wegen
+        aufgrund
+        aufgrund von
         """
     ),
     "or": _lines(
@@ -283,8 +299,11 @@ OPERATIONS: Final[dict[str, tuple[str, ...]]] = {
         count
         total
         sum
+        together
+        combined
         anzahl
         summe
+        zusammen
         """
     ),
     "in all": _lines(

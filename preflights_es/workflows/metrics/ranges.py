@@ -38,6 +38,7 @@ _WHOLE_NAMES: Final = "|".join(name for name in _MONTHS if len(name) > 3)
 """What stands for a month without a word in front of it: not “may”, not “Jan”."""
 _DAY: Final = r"(?P<d>[0-9]{1,2})(?:st|nd|rd|th|\.)?"
 _YEAR: Final = r"(?:,? (?P<y>[0-9]{4})\b)?"
+_TO: Final = r"(?:-|\u2013|to|until|till|through|bis(?: zum)?)"
 _LAST: Final = r"(?:last|past|previous|letzte[nms]?|vergangene[nms]?)"
 _BEFORE: Final = r"(?:in|im|since|seit|ab|before|vor|until|till|bis|after|nach|to|and|und)"
 _BORDERS: Final = (
@@ -176,6 +177,16 @@ def _ordinal(word: str) -> int:
     return next(n for n, begin in enumerate(_ORDINALS, 1) if word.startswith(begin))
 
 
+def _days_of_month(found: re.Match[str], today: date) -> Range:
+    """From a day to another of the same month; without a year the last ones that have begun."""
+    month, first, last = _MONTHS[found["m"]], int(found["d"]), int(found["e"])
+    year = int(found["y"] or today.year - ((month, first) > (today.month, today.day)))
+    begin, end = date(year, month, first), date(year, month, last) + timedelta(days=1)
+    if begin >= end:
+        raise ValueError(found["at"])
+    return begin, end
+
+
 def _months(found: re.Match[str], _: date) -> Range:
     """From a month to another of the same year."""
     year, first, last = int(found["y"]), _MONTHS[found["m"] or found["n"]], _MONTHS[found["b"]]
@@ -197,12 +208,12 @@ Form = tuple[re.Pattern[str], Callable[[re.Match[str], date], Range]]
 _NAMED: Final = (
     (r"today|heute", "day", 0),
     (r"yesterday|gestern", "day", -1),
-    (r"this week|diese[rn]? woche", "week", 0),
+    (r"this week|current week|diese[rn]? woche|laufende[nr]? woche", "week", 0),
     (r"last week|letzte[nr]? woche|vorige[nr]? woche", "week", -1),
     (r"week before|woche davor", "week", -2),
-    (r"this month|diese[nmrs]+ monat", "month", 0),
+    (r"this month|current month|diese[nmrs]+ monat|laufende[nrms]+ monat", "month", 0),
     (r"last month|letzte[nrms]+ monat|vorige[nrms]+ monat", "month", -1),
-    (r"this year|diese[ms] jahr", "year", 0),
+    (r"this year|current year|diese[ms] jahr|laufende[nms]+ jahr", "year", 0),
     (r"last year|letzte[nms]+ jahr|vorige[nms]+ jahr", "year", -1),
 )
 _PLAIN: Final[tuple[Form, ...]] = (
@@ -246,6 +257,21 @@ _FORMS: Final[tuple[Form, ...]] = (
             rf"(?: zum)?) ?(?P<b>{_MONTH_NAMES})\.? (?P<y>\d{{4}}))\b"
         ),
         _months,
+    ),
+    (
+        late_pattern(
+            rf"\b(?P<at>(?:(?:from|von|vom) )?(?:the |dem )?(?P<d>[0-9]{{1,2}})(?:st|nd|rd|th|\.)?"
+            rf" ?{_TO} ?(?P<e>[0-9]{{1,2}})(?:st|nd|rd|th|\.)?(?: of)?"
+            rf" (?P<m>{_MONTH_NAMES})\b{_YEAR})"
+        ),
+        _days_of_month,
+    ),
+    (
+        late_pattern(
+            rf"\b(?P<at>(?:(?:from|von|vom) )?(?P<m>{_MONTH_NAMES})\.? (?P<d>[0-9]{{1,2}})"
+            rf"(?:st|nd|rd|th|\.)? ?{_TO} ?(?P<e>[0-9]{{1,2}})(?:st|nd|rd|th|\.)?(?![\w.]){_YEAR})"
+        ),
+        _days_of_month,
     ),
     (late_pattern(rf"\b(?P<at>{_DAY}(?: of)? (?P<m>{_MONTH_NAMES})\b{_YEAR})"), _day_of_month),
     (late_pattern(rf"\b(?P<at>(?P<m>{_MONTH_NAMES})\.? {_DAY}(?!\d){_YEAR})"), _day_of_month),
@@ -294,7 +320,11 @@ _FORMS: Final[tuple[Form, ...]] = (
             (r"previous week|vergangene[nr]? woche", "week", -1),
             (r"previous month|vergangene[nms]+ monat|vormonat(?:s|es)?", "month", -1),
             (r"previous year|vergangene[nms]+ jahr|vorjahr(?:s|es)?", "year", -1),
-            (r"this quarter|diese[ms]+ quartal", "quarter", 0),
+            (
+                r"this quarter|current quarter|diese[ms]+ quartal|laufende[nms]+ quartal",
+                "quarter",
+                0,
+            ),
             (rf"(?:last|previous) quarter|{_LAST} quartal", "quarter", -1),
         )
     ),

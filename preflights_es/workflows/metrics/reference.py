@@ -170,7 +170,7 @@ class _Conversation(msgspec.Struct, frozen=True):
         names = {
             one
             for metric, _ in read
-            for phrase in (metric.name, *metric.aliases)
+            for phrase in question.names_of(metric)
             for one in question.stems(phrase)
         }
         rests = [

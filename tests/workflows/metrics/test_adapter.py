@@ -106,7 +106,9 @@ def test_chat_returns_the_stripped_response(folders: tuple[Path, Path]) -> None:
     kind, found = parse_response(LLMClient().chat(said))
     assert (kind, found["sql"]) == ("sql", "SELECT count(*) AS dau FROM visits")
     said[1]["content"] = "rev?"
-    assert LLMClient().chat(said) == "Which metric do you mean? There are: DAU."
+    assert LLMClient().chat(said) == (
+        "I do not know *rev*. Which metric do you mean? There are: DAU."
+    )
 
 
 def test_a_model_for_the_rules_is_refused() -> None:
