@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from typing import Final
 
-DECISIONS: Final = 4
+DECISIONS: Final = 5
 MEMORY: Final = 5

@@ -147,6 +147,8 @@ def _hidden(connection: sqlite3.Connection, readable: Collection[str]) -> set[st
 
 
 def _guard(connection: sqlite3.Connection, readable: Collection[str], until: float) -> None:
+    # SQLite declares this table at its first use, which no authorizer that only reads allows.
+    connection.execute("SELECT 1 FROM json_each('[]')")
     hidden = _hidden(connection, readable) if readable else set()
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LENGTH_MAX)
     connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, 1_000_000)

@@ -358,7 +358,8 @@ def _views(request: Request, catalogue: Catalogue, project: str | None, asked_at
     projector = request.process.projector
     projector.catch_up()
     proposed = projector.proposals()
-    return log_views.definitions(catalogue.dialect, project, _ahead_s(asked_at), proposed)
+    ahead_s, today = _ahead_s(asked_at), asked_at[:10]
+    return log_views.definitions(catalogue.dialect, project, ahead_s, proposed, today)
 
 
 def _ahead_s(local: str) -> int:
