@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from preflights_es.core.completions import CompletionReceived
 from preflights_es.core.decision_record import Decided, Origin
-from preflights_es.core.events import Actor
+from preflights_es.core.events import Actor, Input
 from preflights_es.core.ports import Head, Stored
 from preflights_es.core.projection_ports import Stream
 from preflights_es.core.questions import Answers
@@ -181,8 +183,12 @@ def test_every_patch_of_every_golden_session_is_what_its_log_says() -> None:
 def test_a_session_cut_anywhere_has_rows(events: Sequence[Stored], upto: int) -> None:
     session = read(events[:upto])
     assert not session.trouble
+    first = session.events[0]
     for row in rows(session):
-        assert decision(_row(row)).decided in session.patches
+        found = decision(_row(row)).decided
+        assert isinstance(first, Input)
+        assert found.asked_by == first.actor
+        assert replace(found, asked_by=UNSET) in session.patches
     ((_, _, _, status, *_),) = session_rows(session)
     assert status
 
