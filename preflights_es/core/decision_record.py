@@ -108,7 +108,7 @@ class Decided(Value, frozen=True, kw_only=True):
     scope: str | UnsetType = UNSET
     """What it is for; not written where that is the whole project."""
     asked_by: Actor | UnsetType = UNSET
-    """The actor who began the session; set in rows of the projection alone."""
+    """The actor who began the session; it is added where projections read the session."""
     former: tuple[Stood, ...] = ()
     """What its number, its document and the decision before it were since it was acknowledged."""
 

@@ -6,11 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.core.decision_record import Decided
-from preflights_es.core.events import Input
 from preflights_es.core.imports import ACCEPTED, PROPOSED, Proposal
 from preflights_es.core.json import encoded
 from preflights_es.core.projection_ports import Row
@@ -65,8 +63,6 @@ def _proposed(row: dict[str, Any], proposal: Proposal) -> dict[str, Any]:
 
 def rows(read: Read) -> tuple[Row, ...]:
     """One a patch."""
-    first = read.folded[0] if read.patches else None
-    asked_by = first.actor if isinstance(first, Input) else UNSET
     return tuple(
         (
             read.head.session_id,
@@ -77,7 +73,7 @@ def rows(read: Read) -> tuple[Row, ...]:
             text(patch.category),
             accepted_at(patch),
             patch.superseded_at,
-            encoded(replace(patch, asked_by=asked_by)).decode(),
+            encoded(patch).decode(),
         )
         for patch in read.patches
     )

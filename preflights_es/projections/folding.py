@@ -7,11 +7,13 @@ from functools import cached_property
 from typing import Any, Literal, cast
 
 import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from preflights_es.core import session as kernel
 from preflights_es.core.decision_record import Decided
 from preflights_es.core.errors import LogDamaged, LogFromFuture, WorkflowMissing
-from preflights_es.core.events import ERASED_TAG, Event
+from preflights_es.core.events import ERASED_TAG, Event, Input
 from preflights_es.core.opaque import known, opaque_workflow
 from preflights_es.core.ports import Head, Stored
 from preflights_es.core.projection_ports import Stream
@@ -53,7 +55,10 @@ class Read(msgspec.Struct, frozen=True, dict=True):
         """The patches of a session, oldest first; none of one that cannot be folded."""
         if self.workflow.decided is None or not self.sessions:
             return ()
-        return self.workflow.decided(self.folded, self.sessions)
+        first = self.folded[0]
+        asked_by = first.actor if isinstance(first, Input) else UNSET
+        found = self.workflow.decided(self.folded, self.sessions)
+        return tuple(replace(patch, asked_by=asked_by) for patch in found)
 
     @cached_property
     def view(self) -> View:

@@ -149,7 +149,7 @@ def test_an_imported_question_replays_and_goes_on(house: Project) -> None:
     there = ("--db", "copy.db")
     assert house.call("admin", "import", "all.jsonl", *there).code == 0
     assert house.call("replay", found["session_id"], *there).code == 0
-    assert "SUM(input_tokens)" in house.call("ask", "--follow-up", "2", *there).out
+    assert "AS tokens" in house.call("ask", "--follow-up", "2", *there).out
 
 
 def test_the_regression_set_is_judged_as_recorded_sessions(house: Project) -> None:
