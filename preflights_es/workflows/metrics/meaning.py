@@ -260,7 +260,7 @@ class _Reading:
         there = {
             word.stem: n
             for n, one in enumerate(self._chunks)
-            if one.kind in ("word", "metric", "operation", "dimension")
+            if one.kind in ("word", "metric", "unit", "operation")
             for word in self._words_of(n)
         }
         names = (without_group(one, self._metric) for one in names_of(self._metric))

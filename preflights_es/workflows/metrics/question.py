@@ -56,6 +56,12 @@ def stem(word: str) -> str:
         return word[:-3] + "y"
     if len(word) > STEM_MIN and word.endswith("s") and not word.endswith("ss"):
         word = word[:-1]
+    while (shorter := _without_ending(word)) != word:
+        word = shorter
+    return word
+
+
+def _without_ending(word: str) -> str:
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= STEM_MIN:
             return word[: -len(ending)]
@@ -135,7 +141,7 @@ class Chunk(NamedTuple):
 
 
 Lexicon = dict[Stems, list[tuple[str, Any]]]
-_KINDS: Final = ("value", "dimension", "unit", "column", "metric", "each", "step", "operation", "")
+_KINDS: Final = ("value", "dimension", "column", "metric", "unit", "each", "step", "operation", "")
 """What words are where they could be several things, the first that fits; the last is courtesy."""
 
 
@@ -207,9 +213,9 @@ def times(
     text: str, words: Sequence[Token], lexicon: Lexicon, today: date | None
 ) -> list[tuple[Range, int, int]]:
     """Ranges of days with the tokens that say them; names of the metric say no time."""
-    if today is None or len(text.casefold()) != len(text):
+    masked = text.lower()
+    if today is None or len(masked) != len(text):
         return []
-    masked = text.casefold()
     for chunk in chunks(words, lexicon, ()):
         if chunk.kind in ("metric", "dimension") and chunk.last > chunk.first:
             start, end = words[chunk.first].start, words[chunk.last].end
@@ -245,7 +251,9 @@ def _chunk(words: Sequence[Token], at: int, lexicon: Lexicon, longest: int) -> C
     for length in range(min(longest, len(words) - at), 0, -1):
         some = words[at : at + length]
         meanings = lexicon.get(tuple(one.stem for one in some), ())
-        for kind in _KINDS if meanings else ():
+        # Behind a number or `in` it is a unit first: `more than 100 orders`, `revenue in euro`.
+        is_unit = bool(at) and (bool(_number(words[at - 1].text)) or words[at - 1].text == "in")
+        for kind in (*(("unit",) if is_unit else ()), *_KINDS) if meanings else ():
             fits = tuple(dict.fromkeys(what for is_, what in meanings if is_ == kind))
             if kind == "value":
                 fits = tuple(one for one in fits if _may_be_value(one, some))

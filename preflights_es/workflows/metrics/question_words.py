@@ -18,7 +18,7 @@ _COURTESY: Final = """
     there it that what how many much please pls show me tell give see find get i we us our my you
     your can could would want like know need let hi hello hey thanks thank all any only just so
     during within via through came come comes made happened happen occurred occur look looks
-    generated but aber
+    generated but aber make makes brought team someone somebody anyone jemand ones
 
     der die das den dem des ein eine einen einem einer eines im in am an auf aus von vom zu zum zur
     bei beim für mit und sowie es gab gibt hat haben hatte hatten wurde wurden worden werden wird
@@ -91,6 +91,7 @@ OPERATIONS: Final[dict[str, tuple[str, ...]]] = {
         """
         not
         without
+        w/o
         excluding
         except
         except for
@@ -115,6 +116,7 @@ OPERATIONS: Final[dict[str, tuple[str, ...]]] = {
         more than
         greater than
         larger than
+        bigger than
         higher than
         longer than
         older than
@@ -133,6 +135,7 @@ OPERATIONS: Final[dict[str, tuple[str, ...]]] = {
         at least
         no less than
         mindestens
+        ab
         """
     ),
     "<": _lines(
@@ -364,7 +367,15 @@ BEFORE_NOW: Final = (
 """How days begin that are counted from today: beside other days, it is not clear from when."""
 BEFORE_THAT: Final = ("previous", "preceding", "vorig", "vorherig", "vormonat", "vorjahr")
 """How days begin that count from days that were named before, where there are such."""
+PER: Final = frozenset(("per", "pro", "je", "each", "jede", "jeder", "jedem"))
 HOW_MANY: Final = frozenset(("many", "viele", "number", "anzahl", "count"))
+OF_GROUPS: Final = ("top", "most", "least", "share", "average", "compare", "amount")
+"""Operations that count or compare, and never list."""
+_LISTING: Final = """
+    which list show what was zeig zeige liste nenne name welche welcher welches welchem welchen
+    why warum
+"""
+LISTING: Final = frozenset(_LISTING.split())
 ALSO_WORDS: Final = frozenset(("no", "none", "id"))
 """Words of sentences that are no courtesy, and that a short code may look like."""
 ALL: Final = ("all", "alle", "allen")

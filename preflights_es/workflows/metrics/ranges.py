@@ -50,8 +50,10 @@ _BORDERS: Final = (
 )
 _FIRST: Final = late_pattern(r"\b(?:between|from|zwischen|von|vom) (?:the |dem |der )?$")
 _SECOND: Final = late_pattern(
-    r"^ ?(?:-|\u2013|to|until|till|and|und|bis(?: zum)?) (?:the |dem |der )?$"
+    r"^ ?(?:-|\u2013|to|until|till|through|and|und|bis(?: zum)?) (?:the |dem |der )?$"
 )
+_UP_TO: Final = late_pattern(rf"^ ?{_TO} (?:the |dem |der )?$")
+"""Between two ranges: all from the one to the other, also without a word in front."""
 
 
 _ORDINALS: Final = (
@@ -100,11 +102,13 @@ def _first(text: str, found: list[tuple[int, int, Range]]) -> Named:
         (start, ""),
     )
     span = (before, end)
-    if found and not name and (opens := _FIRST.search(text[:start])):
+    if found and not name:
         second, last_end, (_, last) = found[0]
-        if _SECOND.search(text[end:second]) and first < last:
+        opens, between = _FIRST.search(text[:start]), text[end:second]
+        is_pair = (opens and _SECOND.search(between)) or _UP_TO.search(between)
+        if is_pair and first < last:
             found.pop(0)
-            return Named((first, last), ((opens.start(), last_end),))
+            return Named((first, last), ((opens.start() if opens else start, last_end),))
     match name:
         case "not":
             raise OddRange(text)
@@ -187,9 +191,10 @@ def _days_of_month(found: re.Match[str], today: date) -> Range:
     return begin, end
 
 
-def _months(found: re.Match[str], _: date) -> Range:
-    """From a month to another of the same year."""
-    year, first, last = int(found["y"]), _MONTHS[found["m"] or found["n"]], _MONTHS[found["b"]]
+def _months(found: re.Match[str], today: date) -> Range:
+    """From a month to another of the same year; without one, the last that have begun."""
+    first, last = _MONTHS[found["m"] or found["n"]], _MONTHS[found["b"]]
+    year = int(found["y"] or today.year - (first > today.month))
     return _month(year, first, last - first + 1) if first <= last else _month(year, 13)
 
 
@@ -254,7 +259,7 @@ _FORMS: Final[tuple[Form, ...]] = (
         late_pattern(
             rf"\b(?P<at>(?:(?:between|zwischen) (?P<m>{_MONTH_NAMES})\.? (?:and|und)"
             rf"|(?:(?:from|von) )?(?P<n>{_MONTH_NAMES})\.? ?(?:-|\u2013|to|until|till|through|bis)"
-            rf"(?: zum)?) ?(?P<b>{_MONTH_NAMES})\.? (?P<y>\d{{4}}))\b"
+            rf"(?: zum)?) ?(?P<b>{_MONTH_NAMES})\b\.?{_YEAR})"
         ),
         _months,
     ),

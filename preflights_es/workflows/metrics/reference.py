@@ -13,7 +13,9 @@ from msgspec.structs import replace
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.views import Language
 from preflights_es.workflows.metrics import composing, question
+from preflights_es.workflows.metrics import question_words as known
 from preflights_es.workflows.metrics.meaning import Meant, meaning
+from preflights_es.workflows.metrics.metric_sql import has_aggregate
 from preflights_es.workflows.metrics.question import column_name
 from preflights_es.workflows.metrics.values import (
     CANDIDATES,
@@ -188,8 +190,21 @@ def _named(said: Sequence[str], metrics: Sequence[Metric]) -> tuple[int, list[Me
     """The newest message that names a metric, and which."""
     for at in range(len(said) - 1, -1, -1):
         if found := question.named(said[at], metrics):
-            return at, [metric for metric, _ in found]
+            return at, _of_kind(said[at], [metric for metric, _ in found])
     return 0, []
+
+
+def _of_kind(text: str, found: list[Metric]) -> list[Metric]:
+    """Of metrics that count and metrics that list, those of the kind that a text asks for."""
+    lists = [one for one in found if not has_aggregate(one.sql)]
+    counts = [one for one in found if one not in lists]
+    if not (lists and counts):
+        return found
+    words = {one.text for one in question.tokens(question.plain(text))}
+    counting = set(known.HOW_MANY | known.PER).union(
+        *(known.OPERATIONS[name] for name in known.OF_GROUPS), *known.EACH_STEP.values()
+    )
+    return lists if words & known.LISTING and not words & counting else counts
 
 
 def _together(before: Meant, now: Meant) -> Meant:
