@@ -67,9 +67,9 @@ from preflights_es.workflows.compiler.values import LockedFile, Waiver
 from preflights_es.workflows.extraction import events as extraction_events
 from preflights_es.workflows.extraction.events import (
     ItemAdded,
+    ItemEdited,
     NoteTaken,
     TaskClosed,
-    TaskEdited,
 )
 from preflights_es.workflows.extraction.simulation import extraction
 from preflights_es.workflows.metrics import events as metrics_events
@@ -489,7 +489,7 @@ def extraction_moves(_: Workflow[Any]) -> SearchStrategy[Move]:
         fields=_FILED,
     )
     changes = of_type(TaskClosed) | st.builds(
-        TaskEdited, at=TIMES, actor=ACTORS, number=_NUMBERS, fields=_FILED
+        ItemEdited, at=TIMES, actor=ACTORS, number=_NUMBERS, fields=_FILED
     )
     again = st.builds(StepRetried, at=TIMES, actor=ACTORS)
     leads = st.builds(Lead, st.just("script"), st.just("model-2"))
@@ -504,7 +504,7 @@ def extraction_moves(_: Workflow[Any]) -> SearchStrategy[Move]:
     )
 
 
-def _onward(actor: Actor, text: str, asks: bool, change: TaskClosed | TaskEdited) -> Move:
+def _onward(actor: Actor, text: str, asks: bool, change: TaskClosed | ItemEdited) -> Move:
     """A reply where a model is asked, an answer where a person is, else a task is changed."""
 
     def move(session: Session[Any]) -> Input:
