@@ -55,7 +55,17 @@ def waiting(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
         for row in rows
         if row["type"] == "task" and row["status"] == "open"
     }
-    return {place: after for place, after in told.items() if after in told}
+    found = {place: after for place, after in told.items() if after in told}
+    # Two people who order the same tasks at once can make a circle, which orders nothing.
+    return {place: after for place, after in found.items() if not _comes_back(found, place)}
+
+
+def _comes_back(after: Mapping[str, str], place: str) -> bool:
+    seen, at = {place}, after.get(place)
+    while at is not None and at not in seen:
+        seen.add(at)
+        at = after.get(at)
+    return at == place
 
 
 class ItemRef(Value, frozen=True):

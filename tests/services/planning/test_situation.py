@@ -19,7 +19,7 @@ NOTE = "01a0c0de-0000-7000-8000-00000000000"
 def row(number: int = 1, type_: str = "task", session: str = "1", **said: Any) -> dict[str, Any]:
     """A row of the projection `items`."""
     names = ("importance", "energy", "due", "duration_min", "duration_max", "start_time")
-    none = dict.fromkeys((*names, "end_time"))
+    none = dict.fromkeys((*names, "end_time", "date", "after"))
     of = {"session_id": NOTE + session, "number": number, "version": 2, "hash": "00"}
     when = {"began_at": number, "noted_at": "2026-11-23T08:00+00:00"}
     whole = {**of, "type": type_, "status": "open", "title": f"Item {number}", **none, **when}
