@@ -75,7 +75,7 @@ from preflights_es.workflows.extraction.simulation import extraction
 from preflights_es.workflows.metrics import events as metrics_events
 from preflights_es.workflows.planning import events as planning_events
 from preflights_es.workflows.planning.simulation import planning
-from preflights_es.workflows.planning.values import Busy, OpenTask, Situation, Task
+from preflights_es.workflows.planning.values import Busy, Change, OpenTask, Situation, Task
 from preflights_es.workflows.recall import events as recall_events
 from preflights_es.workflows.recall.values import Found
 from tests import toy
@@ -686,6 +686,7 @@ def situations(draw: st.DrawFn) -> Situation:
             importance=importance,  # type: ignore[arg-type]  # one of them
             energy=energy,  # type: ignore[arg-type]  # one of them
             due=draw(st.sampled_from((None, "2026-11-21", "2026-11-22"))),
+            after=draw(weighted((3, st.none()), (1, st.integers(1, 5).map("s.{}".format)))),
         )
         for n, (low, high, importance, energy) in enumerate(shapes, 1)
     ]
@@ -737,6 +738,7 @@ def planning_moves(_: Workflow[Any]) -> SearchStrategy[Move]:
         planning_events.PlanAskedAgain,
         situation=situations(),
         lead=leads | st.none(),
+        changed=st.just(()) | st.just((Change("s.1", "task", "edited"),)),
         **by_hand,
     )
     changed = st.builds(LeadChanged, lead=leads | st.none(), **by_hand)

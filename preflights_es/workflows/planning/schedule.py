@@ -158,7 +158,7 @@ def rejected(day: Day) -> list[Task]:
 def can_be_focus(day: Day, task: Task) -> bool:
     """Whether the rules allow a task as the focus."""
     if are_all_too_long(day):
-        return task.twice == min(one.twice for one, _ in focuses(day))
+        return task.twice == min((one.twice for one, _ in focuses(day)), default=0)
     return 2 * SHORT_MIN <= task.twice <= 2 * FOCUS_MAX
 
 

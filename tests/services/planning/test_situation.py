@@ -55,6 +55,27 @@ def test_events_of_other_days_and_without_a_time_are_not_busy() -> None:
     assert busy(other, row(2, "event"), row(3, start_time="10:00")) == []
 
 
+def test_an_event_is_busy_on_its_own_day() -> None:
+    other = row(1, "event", start_time="09:00", date="2026-11-24")
+    former = row(
+        2, "event", start_time="11:00", date="2026-11-23", noted_at="2026-11-20T08:00+00:00"
+    )
+    assert busy(other, former) == [(660, 720, True)]
+
+
+def test_a_task_comes_after_another_that_is_open() -> None:
+    def after(*rows: dict[str, Any]) -> dict[str, str | None]:
+        return {one.task.id: one.task.after for one in today(*rows).tasks}
+
+    first, second = row(1, after=f"{NOTE}2.2"), row(2, session="2")
+    assert after(first, second) == {"00000001.1": "00000002.2", "00000002.2": None}
+    for over in ("done", "cancelled"):
+        assert after(first, {**second, "status": over}) == {"00000001.1": None}
+    assert after(first) == {"00000001.1": None}, "it is gone"
+    circle = (row(1, after=f"{NOTE}1.2"), row(2, after=f"{NOTE}1.1"), row(3, after=f"{NOTE}1.1"))
+    assert after(*circle) == {"00000001.1": None, "00000001.2": None, "00000001.3": "00000001.1"}
+
+
 def test_what_a_person_says_and_what_notes_hold_come_by_time() -> None:
     wanted = Wanted(start="09:00", busy=("12:00-13:00",))
     found = today(row(1, "event", start_time="10:00"), wanted=wanted)
