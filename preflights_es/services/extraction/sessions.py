@@ -96,10 +96,10 @@ def edit(request: Request, item: str, fields: Fields) -> Session:
 
 
 def _before(request: Request, own: Notes, listed: Listed, typed: str) -> str:
-    """The place of the task that is to go before another; empty where none is.
+    """The place of the task that is to go before another; empty without one.
 
     Raises:
-        Refused: it is none, it is over, or it waits for the other.
+        Refused: it is another type of item, it is over, or it waits for the other.
     """
     if typed.strip().lower() in ("", NONE):
         return ""
