@@ -382,6 +382,18 @@ def test_an_order_is_kept_and_a_circle_refused(house: Project, tasks: list[str])
     assert "after" not in cleared.json["items"][0]
 
 
+def test_an_order_is_void_once_the_other_is_erased(house: Project, tasks: list[str]) -> None:
+    other = house.call("note", "Keller 300 min", "--json").json
+    house.call("note", "edit", tasks[0], "--after", other["items"][0]["id"])
+    found = today(house, *DAY)
+    assert tasks[0] not in [entry.get("task_id") for entry in found["timeline"]]
+    assert ("it comes after “Keller”", "waits") in [
+        (one["reason"], one["code"]) for one in found["left_out"] if one["task_id"] == tasks[0]
+    ]
+    assert house.call("admin", "erase", other["session_id"], "--yes", "--reason", "x").code == 0
+    assert today(house, "--replan", *DAY)["focus_task_id"] == tasks[0]
+
+
 def test_what_is_left_out_is_one_line_with_the_reason(house: Project) -> None:
     house.call("note", "Steuer 90 min; Regal 25 min")
     done = house.call("today", "--from", "09:00", "--until", "09:45")
