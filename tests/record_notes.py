@@ -127,6 +127,15 @@ def a_time_opens_what_follows(r: Recorder) -> None:
     take(r, "14 Uhr, Meeting mit Team")  # in a session of the first rules
 
 
+def appointments_have_dates_and_tasks_an_order(r: Recorder) -> None:
+    handle = take(r, "Zahnarzt morgen 9-11 Uhr, Bericht schreiben, Folien", TODAY)
+    handle = notes(r).edited(listed(handle, 1), [("date", "2026-11-28")]).handle
+    place = f"{handle.session_id}.3"
+    notes(r).edited(listed(handle, 2), [("after", place)])
+    handle = take(r, "Arzt, 28 November lunch with Bob at noon", TODAY, "en")
+    answer(r, handle, "am Freitag um 9")
+
+
 def a_task_leads_to_a_decision(r: Recorder) -> None:
     handle = take(r, "Login planen, Meeting 14 Uhr")
     for number, record in ((1, 7), (1, None), (2, 8), (9, 8)):
@@ -150,4 +159,5 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_secret_in_a_note_is_not_recorded,
     a_time_opens_what_follows,
     a_task_leads_to_a_decision,
+    appointments_have_dates_and_tasks_an_order,
 )

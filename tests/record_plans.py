@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from preflights_es.core.lead import Lead, Setup
 from preflights_es.core.source import Source
 from preflights_es.core.views import Language
@@ -11,7 +13,7 @@ from preflights_es.runtime.runner import Handle
 from preflights_es.services.planning.days import Days
 from preflights_es.workflows.planning import WORKFLOW
 from preflights_es.workflows.planning.events import BlockDone
-from preflights_es.workflows.planning.values import Busy, OpenTask, Shift, Situation, Task
+from preflights_es.workflows.planning.values import Busy, Change, OpenTask, Shift, Situation, Task
 from tests.record_goldens import ADA, Recorder, desk, sim
 
 
@@ -95,6 +97,22 @@ def a_day_is_planned_again_three_times(r: Recorder) -> None:
         handle = days(r).plan_again(handle, day(start), None, ()).handle
 
 
+def a_plan_is_made_anew_for_a_change_and_in_an_order(r: Recorder) -> None:
+    first = replace(TASKS[0], after="3f9a12c4.3")
+    tasks = (first, *TASKS[1:])
+    handle = plan(r, day(tasks=tasks))
+    changed = (Change("3f9a12c4.2", "task", "edited"), Change("3f9a12c4.7", "event", "new"))
+    dentist = Busy(start=600, end=660, title="Zahnarzt", source=NOTE, number=7)
+    for _ in range(4):
+        situation = day(tasks=tasks, busy=(dentist,))
+        handle = days(r).plan_again(handle, situation, None, (), changed).handle
+    handle = days(r).choose(handle, None, ("3f9a12c4.2",)).handle
+    done = BlockDone(at=r.runner.now(), actor=ADA, task_id="3f9a12c4.3")
+    handle = r.runner.submit(handle, done, r.runner.new_id()).handle
+    days(r).choose(handle, None, ("3f9a12c4.2",))
+    plan(r, day(tasks=tasks), sim(3))
+
+
 def a_model_varies_within_the_rules(r: Recorder) -> None:
     for seed in range(6):
         plan(r, day(), sim(seed))
@@ -120,6 +138,7 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_day_has_23_or_25_hours,
     a_person_chooses_and_finishes,
     a_day_is_planned_again_three_times,
+    a_plan_is_made_anew_for_a_change_and_in_an_order,
     a_model_varies_within_the_rules,
     a_model_is_asked_once_more,
     the_rules_stand_in_for_one_plan,

@@ -67,15 +67,15 @@ from preflights_es.workflows.compiler.values import LockedFile, Waiver
 from preflights_es.workflows.extraction import events as extraction_events
 from preflights_es.workflows.extraction.events import (
     ItemAdded,
+    ItemEdited,
     NoteTaken,
     TaskClosed,
-    TaskEdited,
 )
 from preflights_es.workflows.extraction.simulation import extraction
 from preflights_es.workflows.metrics import events as metrics_events
 from preflights_es.workflows.planning import events as planning_events
 from preflights_es.workflows.planning.simulation import planning
-from preflights_es.workflows.planning.values import Busy, OpenTask, Situation, Task
+from preflights_es.workflows.planning.values import Busy, Change, OpenTask, Situation, Task
 from preflights_es.workflows.recall import events as recall_events
 from preflights_es.workflows.recall.values import Found
 from tests import toy
@@ -489,7 +489,7 @@ def extraction_moves(_: Workflow[Any]) -> SearchStrategy[Move]:
         fields=_FILED,
     )
     changes = of_type(TaskClosed) | st.builds(
-        TaskEdited, at=TIMES, actor=ACTORS, number=_NUMBERS, fields=_FILED
+        ItemEdited, at=TIMES, actor=ACTORS, number=_NUMBERS, fields=_FILED
     )
     again = st.builds(StepRetried, at=TIMES, actor=ACTORS)
     leads = st.builds(Lead, st.just("script"), st.just("model-2"))
@@ -504,7 +504,7 @@ def extraction_moves(_: Workflow[Any]) -> SearchStrategy[Move]:
     )
 
 
-def _onward(actor: Actor, text: str, asks: bool, change: TaskClosed | TaskEdited) -> Move:
+def _onward(actor: Actor, text: str, asks: bool, change: TaskClosed | ItemEdited) -> Move:
     """A reply where a model is asked, an answer where a person is, else a task is changed."""
 
     def move(session: Session[Any]) -> Input:
@@ -686,6 +686,7 @@ def situations(draw: st.DrawFn) -> Situation:
             importance=importance,  # type: ignore[arg-type]  # one of them
             energy=energy,  # type: ignore[arg-type]  # one of them
             due=draw(st.sampled_from((None, "2026-11-21", "2026-11-22"))),
+            after=draw(weighted((3, st.none()), (1, st.integers(1, 5).map("s.{}".format)))),
         )
         for n, (low, high, importance, energy) in enumerate(shapes, 1)
     ]
@@ -737,6 +738,7 @@ def planning_moves(_: Workflow[Any]) -> SearchStrategy[Move]:
         planning_events.PlanAskedAgain,
         situation=situations(),
         lead=leads | st.none(),
+        changed=st.just(()) | st.just((Change("s.1", "task", "edited"),)),
         **by_hand,
     )
     changed = st.builds(LeadChanged, lead=leads | st.none(), **by_hand)

@@ -77,6 +77,7 @@ ADVICE: Final[dict[str, str]] = {
     "file_beyond": "; `preflights sync` takes it over",
     "file_erases": "; `preflights sync --erase` takes it over",
     "only_in_file": ": `preflights sync` takes it over",
+    "plan_older": ". `preflights today --replan` plans anew",
     "projection_differs": ": `preflights audit verify` looks into it",
     "projections_behind": " (`preflights admin projections follow`, by a role that writes)",
     "session_files_erased": ": `git filter-repo --invert-paths --path FILE` purges it, if every "

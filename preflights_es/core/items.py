@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 import msgspec
 
@@ -30,6 +31,41 @@ def item_named(typed: str) -> tuple[str, int]:
         message = f"found {typed!r}, expected an item such as 3f9a12c4.1"
         raise Refused(message, code="no_item_id", typed=typed)
     return session, int(digits)
+
+
+def place_of(session_id: str, number: int) -> str:
+    """What sessions say for an item of another: no other has it."""
+    return f"{session_id}.{number}"
+
+
+def place_named(place: str) -> str:
+    """What people type for an item, from its place."""
+    session_id, _, number = place.rpartition(".")
+    return f"{short(session_id)}.{number}"
+
+
+def waiting(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """The places of open tasks that come after another open one, each with that one.
+
+    Args:
+        rows: all of the projection `items`.
+    """
+    told = {
+        place_of(row["session_id"], row["number"]): row["after"]
+        for row in rows
+        if row["type"] == "task" and row["status"] == "open"
+    }
+    found = {place: after for place, after in told.items() if after in told}
+    # Two people who order the same tasks at once can make a circle, which orders nothing.
+    return {place: after for place, after in found.items() if not _comes_back(found, place)}
+
+
+def _comes_back(after: Mapping[str, str], place: str) -> bool:
+    seen, at = {place}, after.get(place)
+    while at is not None and at not in seen:
+        seen.add(at)
+        at = after.get(at)
+    return at == place
 
 
 class ItemRef(Value, frozen=True):
@@ -61,11 +97,15 @@ class KeptItem(msgspec.Struct, frozen=True, kw_only=True):
     start_time: str | None = None
     """HH:MM, 24 hours."""
     end_time: str | None = None
+    date: str | None = None
+    """Of an event, YYYY-MM-DD; None is the day of `noted_at`."""
     source: str | None = None
     """Who put it there: `extracted`, or `added` by hand."""
     confidence: float | None = None
     """0 to 1, of a model."""
     content: str | None = None
+    after: str | None = None
+    """The task that goes before it: the id of its session, a dot, and its number."""
     decision: str | None = None
     """The uid of the decision that it led to."""
     record: int | None = None

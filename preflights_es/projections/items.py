@@ -37,6 +37,8 @@ class ItemRow(msgspec.Struct, frozen=True):
     content: str | None
     decision: str | None
     record: int | None
+    date: str | None
+    after: str | None
 
 
 def rows(read: Read) -> tuple[Row, ...]:
@@ -64,6 +66,7 @@ def rows(read: Read) -> tuple[Row, ...]:
             item.confidence,
             *(_said(one) for one in (item.content, item.decision)),
             item.record,
+            *(_said(one) for one in (item.date, item.after)),
         )
         for item in _held(read, session.state)
     )
@@ -80,7 +83,7 @@ def _said(value: str | None) -> str | None:
 
 ITEMS: Final = Projection(
     name="items",
-    version=2,
+    version=3,
     rows=rows,
     row=ItemRow,
     key=2,

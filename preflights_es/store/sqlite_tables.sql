@@ -206,7 +206,7 @@ CREATE TABLE projected_items (
 	noted_at TEXT NOT NULL,
 	began_at BIGINT NOT NULL,
 	version BIGINT NOT NULL,
-	hash TEXT NOT NULL, source TEXT, confidence FLOAT, content TEXT, decision TEXT, record BIGINT,
+	hash TEXT NOT NULL, source TEXT, confidence FLOAT, content TEXT, decision TEXT, record BIGINT, date TEXT, "after" TEXT,
 	PRIMARY KEY (session_id, number)
 )
 
@@ -228,4 +228,4 @@ CREATE TABLE projected_memory (
 
 CREATE INDEX projected_memory_by_project ON projected_memory (project, term, session_id, superseded_at)
 
-INSERT INTO alembic_version (version_num) VALUES ('0011')
+INSERT INTO alembic_version (version_num) VALUES ('0012')

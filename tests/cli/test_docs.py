@@ -466,11 +466,14 @@ def test_the_fields_of_a_note_are_those_that_are_documented(shop: Project) -> No
         shop.call("note", "add", *words, "--note", "last", "--json").json
         for words in (
             ("task", "Mow", *task),
-            ("event", "Tea", "--start", "9:00", "--end", "10:00"),
+            ("event", "Tea", "--start", "9:00", "--end", "10:00", "--date", "2027-01-31"),
             ("idea", "A book", "--content", "About logs"),
         )
     ]
     mowed = f"{filed[0]['items'][-1]['id']}"
+    second = shop.call("note", "add", "task", "Rake", "--note", "last", "--json").json
+    filed.append(second)
+    shop.call("note", "edit", mowed, "--after", second["items"][-1]["id"])
     decided = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
     shop.call("start", "Add login", "--task", mowed, *decided)
     filed.append(shop.call("show", mowed[:-2], "--json").json)
@@ -501,7 +504,9 @@ def test_the_fields_of_a_day_are_those_that_are_documented(shop: Project) -> Non
     part = shop.call("today", *day, "--replan", "--minutes", "60", "--json").json
     assumed = shop.call("today", "--focus", f"{first[:-1]}5", "--json").json
     done = shop.call("today", "--done", "--json").json
-    check("day/1", nothing, whole, part, assumed, done)
+    shop.call("note", "edit", first, "--title", "Report")
+    older = shop.call("today", "--json").json
+    check("day/1", nothing, whole, part, assumed, done, older)
 
 
 def test_the_fields_of_a_plan_are_those_that_are_documented(shop: Project) -> None:

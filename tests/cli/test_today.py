@@ -10,6 +10,7 @@ import pytest
 from preflights_cli.workflows.planning.display import hours
 from tests.cli.program import Project
 from tests.cli.tampering import flipped, tampered
+from tests.cli.terminal import terminal
 from tests.providers import server
 from tests.providers.server import FakeAPI, wait_until
 
@@ -98,7 +99,7 @@ def test_a_day_is_not_planned_again_where_no_task_is_open(house: Project, tasks:
     for task in tasks:
         house.call("note", "done", task)
     assert house.call("today", "--replan", *DAY).out.startswith("No open tasks.\n")
-    assert today(house) == before
+    assert {**today(house), "notices": []} == before
 
 
 def test_busy_intervals_and_minutes_are_kept(house: Project, tasks: list[str]) -> None:
@@ -280,6 +281,130 @@ def test_a_day_is_planned_again_three_times(house: Project, tasks: list[str]) ->
     assert [today(house, "--replan", *DAY)["replans"] for _ in range(3)] == [1, 2, 3]
     done = house.call("today", "--replan", *DAY)
     assert (done.code, "at most 3 times" in done.err) == (1, True)
+
+
+def test_a_plan_says_when_it_is_older_than_a_change(house: Project, tasks: list[str]) -> None:
+    first = today(house, *DAY)
+    assert first["notices"] == []
+    house.call("note", "edit", tasks[1], "--title", "Chef schreiben")
+    done = house.call("today")
+    assert done.err == (
+        f"warning: the plan is older than a change: task {tasks[1]} was edited. "
+        "`preflights today --replan` plans anew\n"
+    )
+    assert "Chef anrufen" in done.out, "it is the same plan"
+    (notice,) = today(house)["notices"]
+    assert (notice["code"], f"task {tasks[1]} was edited" in notice["text"]) == ("plan_older", True)
+    again = today(house, "--replan", *DAY)
+    assert (again["replans"], again["notices"]) == (0, [])
+    assert house.call("today").err == ""
+
+
+@pytest.mark.parametrize("how", ["done", "cancel"])
+def test_a_task_that_is_closed_outside_of_the_plan_makes_it_older(
+    house: Project, tasks: list[str], how: str
+) -> None:
+    today(house, *DAY)
+    house.call("note", how, tasks[2])
+    said = {"done": "done", "cancel": "cancelled"}[how]
+    assert f"task {tasks[2]} was {said}." in house.call("today").err
+
+
+def test_an_appointment_of_today_makes_a_plan_older_and_blocks_its_day(
+    house: Project, tasks: list[str]
+) -> None:
+    today(house, *DAY)
+    house.call("note", "Zahnarzt morgen 9:00-11:00", "--language", "de")
+    assert house.call("today").err == "", "it is on another day"
+    house.call("note", "edit", "last.1", "--date", "")
+    assert "event " in house.call("today").err
+    found = today(house, "--replan", *DAY)["timeline"]
+    assert [(e["start"], e["kind"], e["title"]) for e in found[:2]] == [
+        ("09:00", "busy", "Zahnarzt"),
+        ("11:00", "focus", "Bericht"),
+    ]
+
+
+def test_a_finished_block_makes_no_plan_older(house: Project, tasks: list[str]) -> None:
+    today(house, *DAY)
+    house.call("today", "--done")
+    assert house.call("today").err == ""
+
+
+def test_a_replan_for_a_change_does_not_count(house: Project, tasks: list[str]) -> None:
+    today(house, *DAY)
+    for n in range(4):
+        house.call("note", "edit", tasks[1], "--minutes", str(11 + n))
+        assert today(house, "--replan", *DAY)["replans"] == 0
+    assert [today(house, "--replan", *DAY)["replans"] for _ in range(3)] == [1, 2, 3]
+    assert house.call("today", "--replan", *DAY).code == 1
+    house.call("note", "edit", tasks[1], "--minutes", "20")
+    assert house.call("today", "--replan", *DAY).code == 0
+    session = today(house)["session_id"]
+    assert "identical" in house.call("replay", session).out
+
+
+@pytest.mark.parametrize(("key", "title"), [("y", "Chef schreiben"), ("n", "Chef anrufen")])
+def test_at_a_terminal_a_new_plan_is_offered(
+    house: Project, tasks: list[str], key: str, title: str
+) -> None:
+    assert house.run("today", "--from", "00:00", "--until", "24:00").code == 0
+    house.call("note", "edit", tasks[1], "--title", "Chef schreiben")
+    with terminal(house, "today") as t:
+        assert "is older than a change" in t.expect(r"Plan anew\? \[y/N\]: ")
+        t.type(key)
+        assert t.code() == 0
+    # Late in the evening there is no room for another plan, which is one all the same.
+    found = today(house)
+    titles = [one["title"] for one in (*found["timeline"], *found["left_out"])]
+    assert title in titles
+
+
+def test_an_order_is_kept_and_a_circle_refused(house: Project, tasks: list[str]) -> None:
+    done = house.call("note", "edit", tasks[0], "--after", tasks[2], "--json")
+    assert (done.code, done.json["items"][0]["after"]) == (0, tasks[2])
+    assert f"after {tasks[2]}" in house.call("note", "tasks").out
+    blocks = [e["task_id"] for e in today(house, *DAY)["timeline"] if e["kind"] != "busy"]
+    assert blocks.index(tasks[2]) < blocks.index(tasks[0])
+    refused = house.call("note", "edit", tasks[2], "--after", tasks[0])
+    assert (refused.code, refused.err) == (
+        1,
+        f"preflights: that would be a circle: {tasks[2]} after {tasks[0]} after {tasks[2]}\n",
+    )
+    assert house.call("note", "edit", tasks[2], "--after", tasks[2]).code == 1
+    assert house.call("note", "edit", tasks[2], "--after", tasks[3]).code == 1, "it is an event"
+    house.call("today", "--done", tasks[2])
+    assert f"after {tasks[2]}" not in house.call("note", "tasks").out
+    assert house.call("today").err == "", "what it came after is over"
+    late = house.call("note", "edit", tasks[1], "--after", tasks[2])
+    assert (late.code, "is done: nothing waits for it" in late.err) == (1, True)
+    cleared = house.call("note", "edit", tasks[0], "--after", "none", "--json")
+    assert "after" not in cleared.json["items"][0]
+
+
+def test_an_order_is_void_once_the_other_is_erased(house: Project, tasks: list[str]) -> None:
+    other = house.call("note", "Keller 300 min", "--json").json
+    house.call("note", "edit", tasks[0], "--after", other["items"][0]["id"])
+    found = today(house, *DAY)
+    assert tasks[0] not in [entry.get("task_id") for entry in found["timeline"]]
+    assert ("it comes after “Keller”", "waits") in [
+        (one["reason"], one["code"]) for one in found["left_out"] if one["task_id"] == tasks[0]
+    ]
+    assert house.call("admin", "erase", other["session_id"], "--yes", "--reason", "x").code == 0
+    assert today(house, "--replan", *DAY)["focus_task_id"] == tasks[0]
+
+
+def test_what_is_left_out_is_one_line_with_the_reason(house: Project) -> None:
+    house.call("note", "Steuer 90 min; Regal 25 min")
+    done = house.call("today", "--from", "09:00", "--until", "09:45")
+    assert done.out.splitlines()[2:4] == [
+        "  left out: Steuer (90 minutes do not fit into 45)",
+        "  left out: Regal (25 minutes are too long for a small task, and too short for a focus)",
+    ]
+    house.call("note", "; ".join(f"Anruf {n} 10 min" for n in range(9)))
+    done = house.call("today", "--replan", *DAY)
+    assert "  left out: 3 more (--json names them)\n" in done.out
+    assert len(today(house)["left_out"]) == 8
 
 
 # 4. Done -------------------------------------------------------------------------------------

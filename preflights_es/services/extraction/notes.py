@@ -22,9 +22,9 @@ from preflights_es.workflows import extraction
 from preflights_es.workflows.extraction.events import (
     ChangeRefused,
     ItemAdded,
+    ItemEdited,
     NoteTaken,
     TaskClosed,
-    TaskEdited,
 )
 from preflights_es.workflows.extraction.state import State
 from preflights_es.workflows.extraction.values import Item, ItemType
@@ -100,9 +100,9 @@ class Notes(Sessions):
         return self._changed(listed.handle, TaskClosed, said)
 
     def edited(self, listed: Listed, fields: Fields) -> Step:
-        """Change what a task says; an empty value takes a field away."""
+        """Change what an item says; an empty value takes a field away."""
         said = {"number": listed.item.number, "fields": tuple(fields)}
-        return self._changed(listed.handle, TaskEdited, said)
+        return self._changed(listed.handle, ItemEdited, said)
 
     def _changed(self, handle: Handle, new: type[Input], said: Mapping[str, Any]) -> Step:
         self.refuse_other(handle, extraction.WORKFLOW, "this command is for notes")

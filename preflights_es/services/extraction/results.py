@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 from msgspec.structs import asdict
 
 from preflights_es.core.events import Decision
-from preflights_es.core.items import item_id
+from preflights_es.core.items import item_id, place_named
 from preflights_es.core.questions import AnswerRefusal
 from preflights_es.core.views import Language
 from preflights_es.runtime.runner import Handle
@@ -50,6 +50,8 @@ _EXPECTED: Final = {
     "energy": "deep_work, admin or creative",
     "start_time": "a time such as 14:30",
     "end_time": "a time such as 14:30",
+    "date": "a date such as 2027-01-31",
+    "after": "a task such as 3f9a12c4.1",
     "content": "at most 20,000 characters",
 }
 _LABELS: Final = {"due": "due date", "duration_min": "duration", "duration_max": "duration"}
@@ -76,16 +78,19 @@ class ItemRow(Result, frozen=True, kw_only=True, omit_defaults=True):
     importance: Importance | None = None
     start_time: str | None = None
     end_time: str | None = None
+    date: str | None = None
     content: str | None = None
     due: str | None = None
     energy: Energy | None = None
+    after: str | None = None
+    """As people type it."""
     decision: str | None = None
     record: int | None = None
 
     @classmethod
     def of(cls, handle: Handle, item: Item) -> Self:
         """As the note has it."""
-        told = asdict(item)
+        told = asdict(item) | {"after": _typed(item.after)}
         del told["number"]
         return cls(id=item_id(handle.session_id, item.number), **told)
 
@@ -93,7 +98,13 @@ class ItemRow(Result, frozen=True, kw_only=True, omit_defaults=True):
     def kept(cls, row: Mapping[str, Any]) -> Self:
         """As the projection `items` keeps it."""
         told = {name: row[name] for name in cls.__struct_fields__ if name in row}
+        told["after"] = _typed(row["after"])
         return cls(id=item_id(row["session_id"], row["number"]), **told)
+
+
+def _typed(place: str | None) -> str | None:
+    """What people type for a task that an item names by its session and number."""
+    return None if place is None else place_named(place)
 
 
 class NoteRow(Result, frozen=True):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Final, Literal
 
 from preflights_es.core.errors import PreflightsError, Refused
+from preflights_es.core.items import place_named, place_of, waiting
 from preflights_es.runtime.runner import Handle
 from preflights_es.services.answers import Given, pairs
 from preflights_es.services.extraction.notes import Fields, Listed, Notes, notes_of
@@ -14,8 +15,11 @@ from preflights_es.services.filing import filed
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session, session_of
 from preflights_es.system import clock_ids
-from preflights_es.workflows.extraction import WORKFLOW
+from preflights_es.workflows.extraction import WORKFLOW, rules
 from preflights_es.workflows.extraction.values import ItemType
+
+NONE: Final = "none"
+"""What a person says for no task, besides nothing."""
 
 # 1. Taking and filing ------------------------------------------------------------------------
 
@@ -75,10 +79,42 @@ def close(request: Request, task: str, status: Literal["done", "cancelled"]) -> 
     return session_of(own.closed(listed, status), request.notices)
 
 
-def edit(request: Request, task: str, fields: Fields) -> Session:
-    """Change what a task says; an empty value takes a field away."""
-    own, listed = _found(request, task)
-    return session_of(own.edited(listed, fields), request.notices)
+def edit(request: Request, item: str, fields: Fields) -> Session:
+    """Change what an item says; an empty value takes a field away.
+
+    Args:
+        fields: pairs of name and value, as typed; `after` takes the id of another task, or none.
+
+    Raises:
+        Refused: it would come after a task that is over, or that waits for it.
+    """
+    own, listed = _found(request, item)
+    said = dict(fields)
+    if "after" in said:
+        said["after"] = _before(request, own, listed, said["after"])
+    return session_of(own.edited(listed, said.items()), request.notices)
+
+
+def _before(request: Request, own: Notes, listed: Listed, typed: str) -> str:
+    """The place of the task that is to go before another; empty without one.
+
+    Raises:
+        Refused: it is another type of item, it is over, or it waits for the other.
+    """
+    if typed.strip().lower() in ("", NONE):
+        return ""
+    other = own.found(typed)
+    if other.item.type != "task":
+        raise Refused(f"{typed} is no task", code="not_a_task")
+    if other.item.status != "open":
+        raise Refused(f"{typed} is {other.item.status}: nothing waits for it", code="closed")
+    process = request.process
+    rows = list(process.projector.rows("items", process.project))
+    places = (place_of(one.handle.session_id, one.item.number) for one in (listed, other))
+    if found := rules.circle(waiting(rows), *places):
+        named = " after ".join(place_named(place) for place in found)
+        raise Refused(f"that would be a circle: {named}", code="circle")
+    return place_of(other.handle.session_id, other.item.number)
 
 
 def _found(request: Request, task: str) -> tuple[Notes, Listed]:
@@ -111,9 +147,13 @@ def items(request: Request, type_: ItemType, *, everything: bool = True) -> Iter
     """
     request.finish_pending()
     process = request.process
-    for row in process.projector.rows("items", process.project):
+    rows = list(process.projector.rows("items", process.project))
+    waits = waiting(rows)
+    for row in rows:
         if row["type"] == type_ and (everything or row["status"] == "open"):
-            yield ItemRow.kept(row)
+            # What goes before it says nothing any more once that is over.
+            after = waits.get(place_of(row["session_id"], row["number"]))
+            yield ItemRow.kept({**row, "after": after})
     if behind := process.projector.behind:
         request.notice(behind.code, behind.text)
 

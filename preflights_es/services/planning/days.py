@@ -18,6 +18,7 @@ from preflights_es.runtime.sessions import Sessions
 from preflights_es.services.request import Request
 from preflights_es.workflows import extraction, planning
 from preflights_es.workflows.extraction.events import TaskClosed
+from preflights_es.workflows.planning import schedule
 from preflights_es.workflows.planning.events import (
     BlockClosed,
     BlockDone,
@@ -26,7 +27,7 @@ from preflights_es.workflows.planning.events import (
     TasksChosen,
 )
 from preflights_es.workflows.planning.state import State
-from preflights_es.workflows.planning.values import ClosedTask, OpenTask, Situation
+from preflights_es.workflows.planning.values import Change, ClosedTask, OpenTask, Situation
 
 NO_PLAN: Final = "there is no plan of today"
 
@@ -131,12 +132,17 @@ class Days(Sessions):
         situation: Situation,
         lead: Lead | None,
         prompts: Sequence[tuple[str, str]],
+        changed: Sequence[Change] = (),
     ) -> Step:
-        """Have the rest of the day planned anew."""
+        """Have the rest of the day planned anew.
+
+        Args:
+            changed: what is another than when the plan was made.
+        """
 
         def beside() -> dict[str, Any]:
             _refuse_waiting(handle)
-            return {"situation": situation}
+            return {"situation": situation, "changed": tuple(changed)}
 
         said = {"lead": lead, "prompts": tuple(prompts)}
         return self.submitted(handle, PlanAskedAgain, said, beside=beside, asks=True)
@@ -146,7 +152,7 @@ class Days(Sessions):
 
         def beside() -> dict[str, Any]:
             _refuse_waiting(handle)
-            over = (self._over(handle, id_) for id_ in (focus, *(minis or ())))
+            over = (self._over(handle, id_) for id_ in _concerned(handle, focus, *(minis or ())))
             return {"closed": tuple(one for one in over if one is not None)}
 
         return self.submitted(handle, TasksChosen, {"focus": focus, "minis": minis}, beside=beside)
@@ -236,6 +242,16 @@ def _is_open(note: Handle, number: int) -> bool:
         return False
     items = note.session.state.items
     return any(one.number == number and one.status == "open" for one in items)
+
+
+def _concerned(handle: Handle, *named: str | None) -> tuple[str, ...]:
+    """Ids of tasks that are named or planned, and of those that go before one of them."""
+    state = state_of(handle)
+    planned = [block.task_id for block in state.plan.blocks] if state.plan else []
+    day = schedule.day_of(planned_for(handle))
+    ids = {*filter(None, named), *planned}
+    before = (schedule.ahead(day, task) for task in day.tasks if task.id in ids)
+    return tuple(sorted(ids.union(*before)))
 
 
 def _task_of(handle: Handle, task_id: str) -> OpenTask | None:

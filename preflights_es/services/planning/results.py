@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from preflights_es.core.events import Decision
+from preflights_es.core.notices import Notice
 from preflights_es.core.views import Language
 from preflights_es.services.results import NOT_EXPECTED, Result, Session
 from preflights_es.workflows.planning.events import ChangeRefused
 from preflights_es.workflows.planning.values import REPLANS_MAX, Planner
-from preflights_es.workflows.planning.views import Entry
+from preflights_es.workflows.planning.views import Entry, NotPlanned
 
 _CHANGES: Final = {
     "unknown_task": "no task {} was open when the day was planned",
@@ -18,6 +19,7 @@ _CHANGES: Final = {
     "too_many_minis": "a plan has at most two minis",
     "no_focus_task": "{} cannot be the focus: it takes 30 to 120 minutes on average",
     "no_mini_task": "{} cannot be a mini: it takes 5 to 20 minutes, and is not of high importance",
+    "waits": "{} comes after {}, which is open",
     "no_room": "it does not fit into the time",
     "not_planned": "{} is not in the plan",
     "replans_used_up": f"a day is planned again at most {REPLANS_MAX} times",
@@ -39,14 +41,18 @@ class DayPlan(Session, frozen=True, kw_only=True):
     source: Planner | None
     timeline: tuple[Entry, ...]
     too_long: tuple[str, ...]
+    left_out: tuple[NotPlanned, ...]
     replans: int
     calls: int
     language: Language
+    notices: tuple[Notice, ...]
 
     @classmethod
     def refusal(cls, decision: Decision) -> tuple[str, str]:
         assert isinstance(decision, ChangeRefused), "the only refusal"
-        return decision.reason, _CHANGES[decision.reason].format(decision.task_id)
+        return decision.reason, _CHANGES[decision.reason].format(
+            decision.task_id, decision.other_id
+        )
 
 
 class NothingToPlan(Result, frozen=True, kw_only=True):

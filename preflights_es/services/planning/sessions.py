@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, Never
 
 from msgspec.structs import replace
@@ -10,9 +11,10 @@ from preflights_es.core.errors import Refused
 from preflights_es.runtime.idempotency import Once
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.services.planning import situation as made
-from preflights_es.services.planning.days import NO_PLAN, days_of, planned_for
+from preflights_es.services.planning.changes import changes, words
+from preflights_es.services.planning.days import NO_PLAN, days_of, planned_for, state_of
 from preflights_es.services.planning.results import DayPlan, NothingToPlan
-from preflights_es.services.planning.situation import Wanted
+from preflights_es.services.planning.situation import Row, Wanted
 from preflights_es.services.request import Request
 from preflights_es.services.results import Session, session_of
 from preflights_es.system import clock_ids
@@ -26,9 +28,11 @@ from preflights_es.workflows.planning.events import (
     TasksChosen,
 )
 from preflights_es.workflows.planning.sentences import WARNINGS
-from preflights_es.workflows.planning.values import Situation
+from preflights_es.workflows.planning.values import Change, Situation
 
 NOTHING_SAID: Final = Wanted()
+OLDER: Final = "plan_older"
+"""Code of the notice that the plan is older than a change."""
 
 
 def start(_request: Request, _text: str, *_: object, **__: object) -> Never:
@@ -63,15 +67,18 @@ def today(
     own, is_chosen = days_of(request), bool(focus or minis)
     once = None if request.has_key else own.first(day.day, request.process.log_id)
     handle, found = _looked_up(request, day, wanted, again=again)
+    changed = _changes(request, day, handle)
     # What was typed wrong is refused before a plan is recorded.
     focus_id = None if focus is None else own.named(found, focus)
     mini_ids = tuple(own.named(found, one) for one in minis)
     if not found.tasks and (handle is None or again):
         return _nothing(request, day.day, (focus_id, *mini_ids))
     if handle is None or again:
-        step = _planned(request, handle, found, once, by_hand=is_chosen)
+        step = _planned(request, handle, found, once, changed, by_hand=is_chosen)
     else:
         step = Step(handle, ())
+        if changed:
+            request.notice(OLDER, f"the plan is older than a change: {words(changed)}")
     if is_chosen:
         step = own.choose(step.handle, focus_id, mini_ids or None)
     return _told(request, step)
@@ -132,11 +139,22 @@ def done(request: Request, task: str | None = None) -> Session:
 
 
 def _situation(request: Request, day: LocalDay, asked: made.Window) -> Situation:
+    return made.situation(day, asked, _rows(request))
+
+
+def _rows(request: Request) -> Sequence[Row]:
     process = request.process
     rows = list(process.projector.rows("items", process.project))
     if behind := process.projector.behind:
         request.notice(behind.code, behind.text)
-    return made.situation(day, asked, rows)
+    return rows
+
+
+def _changes(request: Request, day: LocalDay, handle: Handle | None) -> tuple[Change, ...]:
+    """What changed since the plan of today was made; nothing of a plan of another day."""
+    if handle is None or planned_for(handle).day != day.day:
+        return ()
+    return changes(planned_for(handle), state_of(handle).done, day, _rows(request))
 
 
 def _planned(
@@ -144,6 +162,7 @@ def _planned(
     handle: Handle | None,
     found: Situation,
     once: Once | None,
+    changed: tuple[Change, ...],
     *,
     by_hand: bool,
 ) -> Step:
@@ -152,7 +171,7 @@ def _planned(
     setup = request.setup(WORKFLOW)
     lead, prompts = (None, ()) if by_hand else (setup.lead, setup.prompts)
     if handle is not None:
-        return own.plan_again(handle, found, lead, prompts)
+        return own.plan_again(handle, found, lead, prompts, changed)
     setup = replace(setup, lead=lead, prompts=prompts)
     try:
         return own.plan(found, setup, language, once)

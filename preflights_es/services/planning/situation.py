@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.core.errors import Refused
-from preflights_es.core.items import item_id
+from preflights_es.core.items import item_id, place_of, waiting
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.source import Source
 from preflights_es.system import clock_ids
@@ -128,9 +128,8 @@ def _shown(day: LocalDay, minute: int) -> int:
 
 
 def situation(day: LocalDay, asked: Window, rows: Sequence[Row]) -> Situation:
-    """The day with the open tasks, and the events that notes of this day hold."""
-    events = (_event(day, row) for row in rows if _is_of(day, row))
-    busy = sorted((*asked.busy, *events), key=lambda one: (one.start, one.end))
+    """The day with the open tasks, and the events that are on it."""
+    busy = sorted((*asked.busy, *busy_of(day, rows)), key=lambda one: (one.start, one.end))
     return Situation(
         day=day.day,
         now=day.now,
@@ -144,22 +143,41 @@ def situation(day: LocalDay, asked: Window, rows: Sequence[Row]) -> Situation:
     )
 
 
-def open_tasks(day: str, rows: Iterable[Row]) -> tuple[OpenTask, ...]:
+def busy_of(day: LocalDay, rows: Iterable[Row]) -> tuple[Busy, ...]:
+    """The events of a day: each on its date, or on the day of its note."""
+    return tuple(_event(day, row) for row in rows if _is_of(day, row))
+
+
+def open_tasks(day: str, rows: Sequence[Row]) -> tuple[OpenTask, ...]:
     """The open tasks, in the order of the rules; no more than one plan looks at."""
-    tasks = [row for row in rows if row["type"] == "task" and row["status"] == "open"]
-    named = [item_id(row["session_id"], row["number"]) for row in tasks]
-    counts = {name: named.count(name) for name in named} if len(set(named)) < len(named) else {}
-    found = {}
-    for row, name in zip(tasks, named, strict=True):
-        id_ = f"{row['session_id']}.{row['number']}" if counts.get(name, 1) > 1 else name
-        found[id_] = OpenTask(_task(row, id_), row["number"], _source(row))
-    ordered = schedule.candidates(
-        Day(day, 0, 0, None, (), tuple(one.task for one in found.values()))
-    )
+    found = {one.task.id: one for one in tasks_of(rows)}
+    listed = tuple(one.task for one in found.values())
+    ordered = schedule.candidates(Day(day, 0, 0, None, (), listed))
     return tuple(found[task.id] for task in ordered[:TASKS_MAX])
 
 
-def _task(row: Row, id_: str) -> Task:
+def tasks_of(rows: Sequence[Row]) -> tuple[OpenTask, ...]:
+    """The open tasks, each after the open one that a person named.
+
+    Args:
+        rows: all of the projection `items`.
+    """
+    tasks = [row for row in rows if row["type"] == "task" and row["status"] == "open"]
+    named = [item_id(row["session_id"], row["number"]) for row in tasks]
+    counts = {name: named.count(name) for name in named} if len(set(named)) < len(named) else {}
+    places = [place_of(row["session_id"], row["number"]) for row in tasks]
+    ids = {
+        place: place if counts.get(name, 1) > 1 else name
+        for place, name in zip(places, named, strict=True)
+    }
+    after = {place: ids[other] for place, other in waiting(rows).items()}
+    return tuple(
+        OpenTask(_task(row, ids[place], after.get(place)), row["number"], _source(row))
+        for row, place in zip(tasks, places, strict=True)
+    )
+
+
+def _task(row: Row, id_: str, after: str | None) -> Task:
     low, high = row["duration_min"], row["duration_max"]
     assumed = low is None and high is None
     least, most = ASSUMED if assumed else (low or high, high or low)
@@ -173,6 +191,7 @@ def _task(row: Row, id_: str) -> Task:
         "energy": row["energy"],
         "due": row["due"],
         "created": max(row["began_at"], 0),
+        "after": after,
     }
     # Converted, a "normal" of the database is the default, and so is left out as in a replay.
     return msgspec.convert(told, Task)
@@ -183,7 +202,7 @@ def _is_of(day: LocalDay, row: Row) -> bool:
         return False
     # An item that was filed without a note has no clock of its own.
     noted_at = row["noted_at"] or clock_ids.local(max(row["began_at"], 0))[0]
-    return bool(noted_at[:10] == day.day)
+    return bool((row["date"] or noted_at[:10]) == day.day)
 
 
 def _event(day: LocalDay, row: Row) -> Busy:
@@ -196,6 +215,7 @@ def _event(day: LocalDay, row: Row) -> Busy:
         title=row["title"],
         assumed=row["end_time"] is None,
         source=_source(row),
+        number=row["number"],
     )
 
 

@@ -160,39 +160,39 @@ class Duration(msgspec.Struct, frozen=True):
 
 def moment(text: str, rules: Rules = RULES) -> Moment | None:
     """The first time of day that a text says; None where it says none."""
-    plain = _plain(text)
+    said = plain(text)
     patterns = _TIMES if rules == 1 else _TIMES_TO_WORDS
-    found = [match for pattern in patterns if (match := pattern.search(plain))]
+    found = [match for pattern in patterns if (match := pattern.search(said))]
     if not found:
         return None
     match = min(found, key=lambda match: match.start())
-    start, end = _read(match, is_late=_ahead(_LATE, plain, match.start()) is not None)
-    until = _ahead(_UNTIL, plain, match.start())
-    begin = (until or _ahead(_BEFORE, plain, match.start()) or match).start()
+    start, end = _read(match, is_late=_ahead(_LATE, said, match.start()) is not None)
+    until = _ahead(_UNTIL, said, match.start())
+    begin = (until or _ahead(_BEFORE, said, match.start()) or match).start()
     return Moment(start, end, (begin, match.end()), until is not None)
 
 
 def last_hour(text: str) -> Moment | None:
     """The hour that an appointment ends with, as Germans say it: "Zahnarzt um 9"."""
-    found = _UM.search(_plain(text))
+    found = _UM.search(plain(text))
     return Moment(f"{int(found['h']):02d}:00", "", found.span(), deadline=False) if found else None
 
 
 def bare_hour(text: str) -> str:
     """The time that a text is which holds an hour and nothing else; empty for any other."""
-    found = _HOUR_ALONE.fullmatch(_plain(text))
+    found = _HOUR_ALONE.fullmatch(plain(text))
     return f"{int(found['h']):02d}:00" if found else ""
 
 
 def duration(text: str) -> Duration | None:
     """The first duration that a text says, within a working day; None where it says none."""
-    plain = _plain(text)
-    for match in (*_DURATION.finditer(plain), *_SPOKEN_WORDS.finditer(plain)):
-        if _ahead(_RELATIVE, plain, match.start()) or _AGO.match(plain, match.end()):
+    said = plain(text)
+    for match in (*_DURATION.finditer(said), *_SPOKEN_WORDS.finditer(said)):
+        if _ahead(_RELATIVE, said, match.start()) or _AGO.match(said, match.end()):
             continue
         low, high = _minutes(match)
         if 1 <= low <= high <= DURATION_MAX:
-            about = _ahead(_ABOUT, plain, match.start())
+            about = _ahead(_ABOUT, said, match.start())
             return Duration(low, high, ((about or match).start(), match.end()))
     return None
 
@@ -203,7 +203,7 @@ def later(start: str, minutes: int) -> str:
     return f"{total // 60:02d}:{total % 60:02d}" if total < 24 * 60 else ""
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Digits and look-alikes as ASCII has them, each in its place."""
     if text.isascii():
         return text

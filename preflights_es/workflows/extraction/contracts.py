@@ -5,6 +5,7 @@ Imports pydantic, and so is imported only where a response is judged.
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -27,6 +28,7 @@ _LINE = r"^[^\x00-\x1f\x7f-\x9f]*[^\x00-\x20\x7f-\xa0][^\x00-\x1f\x7f-\x9f]*$"
 Title = Annotated[str, StringConstraints(min_length=1, max_length=TITLE_MAX, pattern=_LINE)]
 Minutes = Annotated[int, Field(ge=1, le=DURATION_MAX)]
 Clock = Annotated[str, StringConstraints(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
+Day = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 Confidence = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -59,6 +61,7 @@ class EventItem(_Part):
     confidence: Confidence
     start_time: Clock = _absent()
     end_time: Clock = _absent()
+    date: Day = _absent()
 
 
 class IdeaItem(_Part):
@@ -97,6 +100,8 @@ def violations(payload: dict[str, Any]) -> tuple[Violation, ...]:
     for i, item in enumerate(payload["items"]):
         if not visible(item["title"]):
             found.append(Violation(f"/items/{i}/title", "expected words"))
+        if "date" in item and not _is_day(item["date"]):
+            found.append(Violation(f"/items/{i}/date", "expected a day that there is"))
         low, high = item.get("duration_min"), item.get("duration_max")
         if low is not None and high is not None and high < low:
             found.append(Violation(f"/items/{i}/duration_max", f"expected at least {low}"))
@@ -105,6 +110,13 @@ def violations(payload: dict[str, Any]) -> tuple[Violation, ...]:
                 Violation(f"/items/{i}/start_time", "expected a time, or a question that asks it")
             )
     return tuple(found)
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return bool(date.fromisoformat(text))
+    except ValueError:
+        return False
 
 
 EXTRACTION = Contract(

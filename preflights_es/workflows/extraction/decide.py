@@ -18,11 +18,11 @@ from preflights_es.workflows.extraction.events import (
     ChangeRefused,
     ItemAdded,
     ItemChanged,
+    ItemEdited,
     ItemFiled,
     NoteTaken,
     TaskClosed,
     TaskDecided,
-    TaskEdited,
 )
 from preflights_es.workflows.extraction.state import State, evolve, note_status
 from preflights_es.workflows.extraction.values import ITEMS_MAX, Item
@@ -47,8 +47,10 @@ def decide(state: State, new: Input) -> Decisions:
             return (_filed(state, new),)
         case TaskDecided():
             return (_decided(state, new),)
-        case TaskClosed() | TaskEdited():
-            return (_changed(state, new),)
+        case TaskClosed():
+            return (_closed(state, new),)
+        case ItemEdited():
+            return (_edited(state, new),)
         case _:
             return (ChangeRefused(reason="not_expected"),)
 
@@ -108,19 +110,27 @@ def _decided(state: State, new: TaskDecided) -> Decision:
     return ItemChanged(item=replace(item, decision=new.uid, record=new.record))
 
 
-def _changed(state: State, new: TaskClosed | TaskEdited) -> Decision:
-    item = next((i for i in state.items if i.number == new.number), None)
-    if item is None:
-        return ChangeRefused(reason="unknown_item")
+def _closed(state: State, new: TaskClosed) -> Decision:
+    item = _open(state, new.number)
+    if not isinstance(item, Item):
+        return item
     if item.type != "task":
         return ChangeRefused(reason="not_a_task")
-    if item.status != "open":
-        return ChangeRefused(reason="closed")
-    made = (
-        rules.closed(item, new.status)
-        if isinstance(new, TaskClosed)
-        else rules.edited(item, new.fields)
-    )
+    return ItemChanged(item=rules.closed(item, new.status))
+
+
+def _edited(state: State, new: ItemEdited) -> Decision:
+    item = _open(state, new.number)
+    if not isinstance(item, Item):
+        return item
+    made = rules.edited(item, new.fields)
     if not isinstance(made, Item):
         return ChangeRefused(**made)
     return ChangeRefused(reason="nothing_changed") if made == item else ItemChanged(item=made)
+
+
+def _open(state: State, number: int) -> Item | ChangeRefused:
+    item = next((i for i in state.items if i.number == number), None)
+    if item is None:
+        return ChangeRefused(reason="unknown_item")
+    return item if item.status == "open" else ChangeRefused(reason="closed")

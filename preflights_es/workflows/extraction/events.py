@@ -64,11 +64,11 @@ class TaskClosed(Input, frozen=True):
     status: Literal["done", "cancelled"]
 
 
-class TaskEdited(Input, frozen=True):
-    """A person changes what a task says."""
+class ItemEdited(Input, frozen=True):
+    """A person changes what an item says."""
 
-    tag: ClassVar[str] = "extraction.task_edited.v1"
-    verb: ClassVar[str] = "edited a task of"
+    tag: ClassVar[str] = "extraction.item_edited.v1"
+    verb: ClassVar[str] = "edited an item of"
     typed: ClassVar = {"fields": Typed(NOTE_MAX)}
     number: Whole
     fields: tuple[tuple[str, str], ...]
@@ -160,7 +160,7 @@ EVENTS: tuple[type[Event], ...] = (
     AnswersGiven,
     ItemAdded,
     TaskClosed,
-    TaskEdited,
+    ItemEdited,
     TaskDecided,
     ItemsExtracted,
     QuestionAsked,

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from preflights_es.core.text import one_line, shortened
 from preflights_es.core.views import Language
-from preflights_es.workflows.extraction import clock
+from preflights_es.workflows.extraction import clock, dates
 from preflights_es.workflows.extraction.sentences import QUOTED, WHEN_MANY, WHEN_ONE
 from preflights_es.workflows.extraction.values import (
     CONTENT_MAX,
@@ -108,11 +108,11 @@ _SAYS: Final = re.compile("[^\\W_]|[\u2600-\u27bf\U0001f000-\U0001faff]")
 """What makes a part more than punctuation: letters, digits and pictures."""
 
 
-def parts(note: str, rules: Rules = RULES) -> list[str]:
+def parts(note: str, rules: Rules = RULES, noted: str = "") -> list[str]:
     """What a note lists, each on one line, without bullets and blanks."""
     listed: list[list[str]] = []
-    for line in _lines(note if rules == 1 else _led_by_times(note)):
-        if listed and _is_detail(line, rules):
+    for line in _lines(note if rules == 1 else _led_by_times(note, noted)):
+        if listed and _is_detail(line, rules, noted):
             listed[-1].append(line)
         else:
             listed.append([line])
@@ -147,56 +147,86 @@ def _says(text: str) -> bool:
     return _SAYS.search(text) is not None
 
 
-def _is_detail(line: str, rules: Rules) -> bool:
+def _is_detail(line: str, rules: Rules, noted: str = "") -> bool:
     """Whether it says when, how long or how urgent something else is: "Meeting, 14 Uhr"."""
-    when, takes = clock.moment(line, rules), clock.duration(line)
-    for begin, end in sorted((found.at for found in (when, takes) if found), reverse=True):
+    when, takes, on = clock.moment(line, rules), clock.duration(line), dates.day(line, noted)
+    for begin, end in _apart(*(found.at for found in (when, takes, on) if found)):
         line = line[:begin] + line[end:]
     return not _says(_HIGH.sub("", _LOW.sub("", line)))
 
 
-def _led_by_times(note: str) -> str:
-    """The note without the comma behind a time that opens what follows: "14 Uhr, Meeting"."""
-    return "".join(_led_by_time(line) for line in _LINE.split(note))
+def _apart(*places: tuple[int, int]) -> list[tuple[int, int]]:
+    """The places, the last first; those that overlap are one ("9 Uhr morgen")."""
+    found: list[tuple[int, int]] = []
+    for begin, end in sorted(places):
+        if found and begin < found[0][1]:
+            found[0] = (found[0][0], max(end, found[0][1]))
+        else:
+            found.insert(0, (begin, end))
+    return found
 
 
-def _led_by_time(line: str) -> str:
+def _led_by_times(note: str, noted: str) -> str:
+    """The note without the comma behind a time or a day that opens what follows.
+
+    "14 Uhr, Meeting", "Morgen, Meeting 14 Uhr".
+    """
+    return "".join(_led_by_time(line, noted) for line in _LINE.split(note))
+
+
+def _led_by_time(line: str, noted: str) -> str:
     first, *rest = _COMMA.split(line)
     found = [first]
     for piece in rest:
+        said = _opening(found[-1], noted)
         # "Meeting, 14 Uhr, Arzt": a time belongs to what stands before it and has none.
-        is_free = len(found) == 1 or clock.moment(found[-2]) is not None
-        if is_free and _opens(found[-1]) and _can_be_led(piece):
+        is_free = len(found) == 1 or all(_when_said(found[-2], noted)[i] for i in said)
+        if said and is_free and _can_be_led(piece, said, noted):
             found[-1] = f"{found[-1]} {piece}"
         else:
             found.append(piece)
     return ", ".join(found)
 
 
-def _opens(piece: str) -> bool:
+def _when_said(piece: str, noted: str) -> tuple[bool, bool]:
+    """Whether it says a time, and whether a day."""
+    return clock.moment(piece) is not None, dates.day(piece, noted) is not None
+
+
+def _opening(piece: str, noted: str) -> list[int]:
+    """Which of time and day it says, where it says nothing else; empty where it opens nothing."""
     when = clock.moment(piece)
-    return when is not None and not when.deadline and _is_detail(piece, RULES)
+    if (when is not None and when.deadline) or not _is_detail(piece, RULES, noted):
+        return []
+    return [i for i, is_said in enumerate(_when_said(piece, noted)) if is_said]
 
 
-def _can_be_led(piece: str) -> bool:
+def _can_be_led(piece: str, said: list[int], noted: str) -> bool:
     is_thought = _IDEA.match(piece) or _MUSING.match(piece)
-    return _says(piece) and not is_thought and clock.moment(piece) is None
+    has = _when_said(piece, noted)
+    return _says(piece) and not is_thought and not any(has[i] for i in said)
 
 
 # 3. Items ------------------------------------------------------------------------------------
 
 
-def extracted(note: str, language: Language, answer: str = "", rules: Rules = RULES) -> Payload:
-    """An `extraction.v1` of a note, and of the answer to its question where there is one."""
-    pieces = parts(note, rules)
-    items = [_item(part, rules) for part in pieces[:ITEMS_MAX]]
+def extracted(
+    note: str, language: Language, answer: str = "", rules: Rules = RULES, noted: str = ""
+) -> Payload:
+    """An `extraction.v1` of a note, and of the answer to its question where there is one.
+
+    Args:
+        noted: the day of the note, YYYY-MM-DD; without it no day is read.
+    """
+    pieces = parts(note, rules, noted)
+    items = [_item(part, rules, noted) for part in pieces[:ITEMS_MAX]]
     if len(pieces) > ITEMS_MAX:  # nothing is lost: the last item holds the rest
         items[-1] = _kept("\n".join(pieces[ITEMS_MAX - 1 :]))
     untimed = [item for item in items if item["type"] == "event" and "start_time" not in item]
     if not untimed:
         return {"items": items}
     if answer:
-        _timed(untimed, answer, rules)
+        _timed(untimed, answer, rules, noted)
         return {"items": items}
     titles = ", ".join(QUOTED[language].format(item["title"]) for item in untimed)
     sentence = (WHEN_ONE if len(untimed) == 1 else WHEN_MANY)[language]
@@ -205,7 +235,7 @@ def extracted(note: str, language: Language, answer: str = "", rules: Rules = RU
     return {"items": items, "question": question}
 
 
-def _item(part: str, rules: Rules) -> Payload:
+def _item(part: str, rules: Rules, noted: str) -> Payload:
     if len(part) > TITLE_MAX:
         return _kept(part)
     if marked := _IDEA.match(part):
@@ -213,27 +243,34 @@ def _item(part: str, rules: Rules) -> Payload:
     if _MUSING.match(part):
         return _made("idea", part, 0.7)
     when, takes = clock.moment(part, rules), clock.duration(part)
-    if when is not None and not when.deadline:
-        return _event(part, when, takes)
-    if _is_event(part):
-        when = clock.last_hour(part)
-        return _event(part, when, takes) if when else _made("event", part, 0.4)
-    return _task(part, takes)
+    is_then = when is not None and not when.deadline
+    if not is_then and not _is_event(part):
+        return _task(part, takes)
+    return _event(part, when if is_then else clock.last_hour(part), takes, dates.day(part, noted))
 
 
-def _event(part: str, when: clock.Moment, takes: clock.Duration | None) -> Payload:
+def _event(
+    part: str, when: clock.Moment | None, takes: clock.Duration | None, on: dates.Day | None
+) -> Payload:
     """What an event has no property for stays in its title: urgency, and an end on another day."""
-    end = when.end or (clock.later(when.start, takes.high) if takes else "")
-    is_end = takes is not None and end and not when.end
-    item = _made("event", _cut(part, when.at, takes.at if takes and is_end else None), 0.9)
-    item["start_time"] = when.start
-    if end:
-        item["end_time"] = end
+    said = [on.at] if on else []
+    if when is None:
+        item = _made("event", _cut(part, *said) if said else part, 0.4)
+    else:
+        end = when.end or (clock.later(when.start, takes.high) if takes else "")
+        is_end = takes is not None and end and not when.end
+        said += [when.at, *([takes.at] if takes and is_end else [])]
+        item = _made("event", _cut(part, *said), 0.9)
+        item["start_time"] = when.start
+        if end:
+            item["end_time"] = end
+    if on:
+        item["date"] = on.date
     return item
 
 
 def _task(part: str, takes: clock.Duration | None) -> Payload:
-    title = _without(_cut(part, takes.at if takes else None))
+    title = _without(_cut(part, *([takes.at] if takes else [])))
     item = _made("task", title, 0.8 if " " in title else 0.6)
     if takes is not None:
         item |= {"duration_min": takes.low, "duration_max": takes.high}
@@ -272,9 +309,9 @@ def _is_infinitive(word: str, part: str) -> bool:
     return is_small and len(word) > 4 and word.endswith(("en", "ern", "eln"))
 
 
-def _cut(part: str, *places: tuple[int, int] | None) -> str:
+def _cut(part: str, *places: tuple[int, int]) -> str:
     """The part without what has properties of its own; itself where nothing would be left."""
-    for begin, end in sorted(filter(None, places), reverse=True):
+    for begin, end in _apart(*places):
         left = f"{part[:begin]} {part[end:]}"
         part = left if _says(left) else part
     return _trimmed(_GAP.sub("", one_line(_EMPTY.sub(" ", part))))
@@ -292,17 +329,18 @@ def _without(part: str) -> str:
 _AND: Final = re.compile(r"\s(?:und|and|&)\s", re.IGNORECASE)
 
 
-def _timed(events: list[Payload], answer: str, rules: Rules) -> None:
-    """Give events their times; what the answer leaves without one becomes a task, in place."""
-    joined, single = (_split(said) for said in (parts(answer, rules) or [answer], _lines(answer)))
+def _timed(events: list[Payload], answer: str, rules: Rules, noted: str) -> None:
+    """Give events their times and days; what the answer leaves without a time becomes a task."""
+    whole = parts(answer, rules, noted) or [answer]
+    joined, single = (_split(said) for said in (whole, _lines(answer)))
     is_named = any(_names(said, item["title"]) for said in joined for item in events)
     turns = [said for said in (joined, single) if len(said) == len(events) and not is_named]
     in_turn = next(iter(turns), [])
     names = [[said for said in joined if _names(said, item["title"])] for item in events]
-    times: list[tuple[str, str] | None] = []
+    times: list[Payload | None] = []
     for i, named in enumerate(names):
         heard = [*named, *in_turn[i : i + 1], *(joined if len(events) == 1 else [])]
-        times.append(next((when for said in heard if (when := _when(said, rules))), None))
+        times.append(next((when for said in heard if (when := _when(said, rules, noted))), None))
     for item, named, when in zip(events, names, times, strict=True):
         if when is None:
             item["type"] = "task"
@@ -310,9 +348,7 @@ def _timed(events: list[Payload], answer: str, rules: Rules) -> None:
             said = item["title"] if any(times) else f"{item['title']} ({one_line(answer)})"
             item["title"] = shortened(named[0] if named else said, TITLE_MAX)
             continue
-        item["start_time"], item["confidence"] = when[0], 0.9
-        if when[1]:
-            item["end_time"] = when[1]
+        item |= {"confidence": 0.9, **when}
 
 
 def _split(said: Sequence[str]) -> list[str]:
@@ -323,8 +359,13 @@ def _names(text: str, title: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(title)}(?!\w)", text, re.IGNORECASE) is not None
 
 
-def _when(text: str, rules: Rules) -> tuple[str, str] | None:
-    if found := clock.moment(text, rules):
-        return found.start, found.end
-    hour = clock.bare_hour(text)
-    return (hour, "") if hour else None
+def _when(text: str, rules: Rules, noted: str) -> Payload | None:
+    """What an event is given by words that say a time; None where they say none."""
+    found = clock.moment(text, rules)
+    on = dates.day(text, noted)
+    left = _cut(text, on.at) if on else text
+    start = found.start if found else clock.bare_hour(left)
+    if not start:
+        return None
+    ends = {"end_time": found.end} if found and found.end else {}
+    return {"start_time": start, **ends, **({"date": on.date} if on else {})}

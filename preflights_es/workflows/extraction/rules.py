@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from typing import Any, Final, Literal, TypedDict, get_args
 
@@ -31,7 +31,8 @@ class Wrong(TypedDict):
 
 _CLOCK: Final = late_pattern(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
 _DATE: Final = late_pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_PAYLOAD: Final = ("type", "confidence", "start_time", "end_time", "content", "importance")
+_PLACE: Final = late_pattern(r"[0-9a-f-]{36}\.[1-9][0-9]{0,5}")
+_PAYLOAD: Final = ("type", "confidence", "start_time", "end_time", "date", "content", "importance")
 _MINUTES: Final = ("duration_min", "duration_max")
 
 
@@ -111,6 +112,23 @@ def edited(item: Item, fields: Iterable[tuple[str, str]]) -> Item | Wrong:
     return item
 
 
+def circle(before: Mapping[str, str], place: str, other: str) -> tuple[str, ...]:
+    """The tasks that would wait for each other if one came after another, in their order.
+
+    Args:
+        before: by task, the one that goes before it.
+
+    Returns:
+        Each after the next, the first again at the end; empty where there is no circle.
+    """
+    found = [place]
+    at: str | None = other
+    while at is not None and at not in found:
+        found.append(at)
+        at = before.get(at)
+    return (*found, place) if at == place else ()
+
+
 def _minutes(text: str) -> int | None:
     if not (text.isascii() and text.isdecimal() and len(text) < 6):
         return None
@@ -131,6 +149,10 @@ def _date(text: str) -> str | None:
         return None
 
 
+def _place(text: str) -> str | None:
+    return text if _PLACE.fullmatch(text) else None
+
+
 def _one_of(options: tuple[str, ...]) -> Callable[[str], str | None]:
     return lambda text: text if text in options else None
 
@@ -145,7 +167,9 @@ _READERS: Final[dict[str, Callable[[str], Any]]] = {
     "importance": _one_of(get_args(Importance)),
     "due": _date,
     "energy": _one_of(get_args(Energy)),
+    "after": _place,
     "start_time": _clock,
     "end_time": _clock,
+    "date": _date,
     "content": _content,
 }

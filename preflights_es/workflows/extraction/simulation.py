@@ -19,7 +19,8 @@ from preflights_es.workflows.extraction import reading
 from preflights_es.workflows.extraction.values import RULES, TITLE_MAX, Rules
 
 _NOTE = re.compile(
-    r"\ANoted at: [^\n]*\nLanguage: (?P<language>[a-z]+)\n\nNote:\n(?P<note>.*)\Z", re.DOTALL
+    r"\ANoted at: (?P<noted>[^\n]*)\nLanguage: (?P<language>[a-z]+)\n\nNote:\n(?P<note>.*)\Z",
+    re.DOTALL,
 )
 _MORE = {"en": "What matters most of it?", "de": "Was davon ist am wichtigsten?"}
 _FORMERLY: dict[str, Rules] = {"extraction/1": 1}
@@ -62,18 +63,20 @@ def _varied(draws: Draws, item: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read(request: CompletionRequested, rules: Rules) -> dict[str, Any]:
-    language, note = _parts(request)
-    return reading.extracted(note, language, _answer(request), rules)
+    language, note, noted = _parts(request)
+    # The first rules read no day.
+    return reading.extracted(note, language, _answer(request), rules, "" if rules == 1 else noted)
 
 
-def _parts(request: CompletionRequested) -> tuple[Language, str]:
-    """The language of the question and the note, as the request says them."""
+def _parts(request: CompletionRequested) -> tuple[Language, str, str]:
+    """The language of the question, the note and its day, as the request says them."""
     said = [m.content for m in request.messages if m.role == "user"]
     text = said[0] if said else ""
     found = _NOTE.match(text)
     if found is None:
-        return "en", text
-    return ("de" if found["language"] == "de" else "en"), found["note"]
+        return "en", text, ""
+    language: Language = "de" if found["language"] == "de" else "en"
+    return language, found["note"], found["noted"][:10]
 
 
 def _answer(request: CompletionRequested) -> str:

@@ -15,11 +15,11 @@ from preflights_es.workflows.extraction.events import (
     AnswerAccepted,
     ItemAdded,
     ItemChanged,
+    ItemEdited,
     ItemFiled,
     ItemsExtracted,
     NoteTaken,
     QuestionAsked,
-    TaskEdited,
 )
 from preflights_es.workflows.extraction.values import Item, NoteStatus
 
@@ -119,7 +119,7 @@ def _after_input(state: State, new: Input) -> State:
                 input=new,
                 redacted=state.redacted.plus(*new.redacted),
             )
-        case ItemAdded(redacted=redacted) | TaskEdited(redacted=redacted):
+        case ItemAdded(redacted=redacted) | ItemEdited(redacted=redacted):
             return replace(state, input=new, redacted=state.redacted.plus(*redacted))
         case _:
             redacted = getattr(new, "redacted", ())

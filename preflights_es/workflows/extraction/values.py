@@ -43,11 +43,16 @@ class Item(Value, frozen=True, kw_only=True, omit_defaults=True):
     start_time: str | None = None
     """HH:MM, 24 hours."""
     end_time: str | None = None
+    date: str | None = None
+    """Of an event, YYYY-MM-DD; None is the day of its note."""
     content: str | None = None
     due: str | None = None
     """A date, YYYY-MM-DD; only a person gives one."""
     energy: Energy | None = None
     """Only a person gives it."""
+    after: str | None = None
+    """The task that goes before it: the id of its session, a dot, and its number; only a person
+    says it, and it says nothing once that task is over."""
     decision: str | None = None
     """The uid of the decision that a task led to, once it is accepted."""
     record: Whole | None = None
@@ -55,8 +60,8 @@ class Item(Value, frozen=True, kw_only=True, omit_defaults=True):
 
 
 FIELDS: Final[dict[ItemType, tuple[str, ...]]] = {
-    "task": ("duration_min", "duration_max", "importance", "due", "energy"),
-    "event": ("start_time", "end_time"),
+    "task": ("duration_min", "duration_max", "importance", "due", "energy", "after"),
+    "event": ("start_time", "end_time", "date"),
     "idea": ("content",),
 }
 """What an item of each type can have besides its title."""

@@ -95,9 +95,11 @@ def kept_items(state: State) -> tuple[KeptItem, ...]:
             duration_max=item.duration_max,
             start_time=item.start_time,
             end_time=item.end_time,
+            date=item.date,
             source=item.source,
             confidence=item.confidence,
             content=item.content,
+            after=item.after,
             decision=item.decision,
             record=item.record,
             began_at=state.taken,
@@ -108,7 +110,7 @@ def kept_items(state: State) -> tuple[KeptItem, ...]:
 
 
 _OF_THE_LIST: Final = frozenset(
-    ("number", "source", "status", "confidence", "due", "energy", "decision", "record")
+    ("number", "source", "status", "confidence", "due", "energy", "after", "decision", "record")
 )
 """What says nothing of the note: where an item stands, and what only a person gives it."""
 _OF_EVERY_ITEM: Final = ("type", "title")

@@ -63,7 +63,7 @@ def _asked(state: State) -> Decisions:
 
 def _asked_again(state: State, new: PlanAskedAgain) -> Decisions:
     assert state.situation is not None, "the caller looked"
-    if state.replans >= REPLANS_MAX:
+    if state.replans >= REPLANS_MAX and not new.changed:
         return (ChangeRefused(reason="replans_used_up"),)
     if new.situation.day != state.situation.day:
         return NOT_EXPECTED
@@ -86,7 +86,8 @@ def _chosen(state: State, new: TasksChosen) -> Decisions:
     """The plan of a person, within the rules; the first that is wrong, otherwise."""
     assert state.situation is not None, "there is a plan"
     assert state.plan is not None, "there is a plan"
-    day, plan = schedule.day_of(state.situation), state.plan
+    over = state.done | {one.task_id for one in new.closed}
+    day, plan = _without(schedule.day_of(state.situation), over), state.plan
     focus_id = plan.focus_task_id if new.focus is None else new.focus
     kept = tuple(id_ for id_ in plan.mini_task_ids if id_ != focus_id)
     mini_ids = kept if new.minis is None else new.minis
@@ -98,13 +99,24 @@ def _chosen(state: State, new: TasksChosen) -> Decisions:
     tasks = {task.id: task for task in day.tasks}
     for id_ in named:
         is_new = id_ in (new.focus, *(new.minis or ()))
-        is_over = id_ in state.done or any(one.task_id == id_ for one in new.closed)
-        wrong = _wrong(day, tasks.get(id_), is_focus=id_ == focus_id, is_over=is_over)
+        wrong = _wrong(day, tasks.get(id_), is_focus=id_ == focus_id, is_over=id_ in over)
         if is_new and wrong:
             return (ChangeRefused(reason=wrong, task_id=id_),)
     focus = tasks.get(focus_id) if focus_id is not None else None
     small = tuple(tasks[id_] for id_ in mini_ids if id_ in tasks)
+    lacking = schedule.unmet(day, filter(None, (focus, *small)))
+    while new.minis is None and (early := [task for task, _ in lacking if task != focus]):
+        small = tuple(task for task in small if task not in early)
+        lacking = schedule.unmet(day, filter(None, (focus, *small)))
+    for task, other_id in lacking:
+        return (ChangeRefused(reason="waits", task_id=task.id, other_id=other_id),)
     return (_laid(state, day, focus, small, is_asked=new.minis is not None),)
+
+
+def _without(day: Day, over: frozenset[str]) -> Day:
+    """The day as those tasks leave it that are over: nothing comes after them any more."""
+    tasks = (replace(one, after=None) if one.after in over else one for one in day.tasks)
+    return replace(day, tasks=tuple(tasks))
 
 
 def _wrong(day: Day, task: Task | None, *, is_focus: bool, is_over: bool) -> Wrong | None:

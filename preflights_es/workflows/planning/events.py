@@ -9,7 +9,7 @@ from preflights_es.core.events import Decision, Event, Input
 from preflights_es.core.lead import LED_EVENTS, Lead, Setup
 from preflights_es.core.questions import Refusal
 from preflights_es.core.views import Language
-from preflights_es.workflows.planning.values import ClosedTask, Plan, Situation
+from preflights_es.workflows.planning.values import Change, ClosedTask, Plan, Situation
 
 # 1. Inputs -----------------------------------------------------------------------------------
 
@@ -35,6 +35,8 @@ class PlanAskedAgain(Input, frozen=True):
     """Who makes this plan; None for the rules."""
     prompts: tuple[tuple[str, str], ...] = ()
     """Pairs of prompt name and version."""
+    changed: tuple[Change, ...] = ()
+    """What is another than when the plan was made; where something is, no plan is used up."""
 
 
 class TasksChosen(Input, frozen=True):
@@ -47,7 +49,7 @@ class TasksChosen(Input, frozen=True):
     minis: tuple[str, ...] | None = None
     """Ids of tasks; None keeps the minis."""
     closed: tuple[ClosedTask, ...] = ()
-    """Those of them that are over, as their notes say by now."""
+    """Tasks that are named, planned or go before one of these, and are over by now."""
 
 
 class BlockDone(Input, frozen=True):
@@ -86,6 +88,7 @@ class ChangeRefused(Refusal, frozen=True):
         "too_many_minis",
         "no_focus_task",
         "no_mini_task",
+        "waits",
         "no_room",
         "not_planned",
         "replans_used_up",
@@ -93,6 +96,8 @@ class ChangeRefused(Refusal, frozen=True):
     ]
     task_id: str = ""
     """The one that is wrong, where one is."""
+    other_id: str = ""
+    """The task that goes before it, where that is the reason."""
 
 
 # 3. All --------------------------------------------------------------------------------------

@@ -114,14 +114,27 @@ def _against_rules(day: Day, payload: dict[str, Any]) -> list[Violation]:
     tasks, focus = {task.id: task for task in day.tasks}, payload["focus_task_id"]
     found = []
     if focus is None:
-        if any(schedule.laid(day, task, (), BUFFER) for task, _ in schedule.focuses(day)):
+        if any(schedule.fits(day, task) for task, _ in schedule.focuses(day)):
             found.append(Violation("/focus_task_id", "expected a task: one fits"))
     elif not schedule.can_be_focus(day, tasks[focus]):
         found.append(Violation("/focus_task_id", "expected a task of 30 to 120 minutes"))
-    elif not schedule.laid(day, tasks[focus], (), BUFFER):
+    elif schedule.leading(day, tasks[focus]) is not None and not schedule.fits(day, tasks[focus]):
         found.append(Violation("/focus_task_id", "expected a task that fits the time"))
     for i, id_ in enumerate(payload.get("mini_task_ids", ())):
         if not schedule.can_be_mini(tasks[id_]):
             expected = "expected a task of 5 to 20 minutes that is not of high importance"
             found.append(Violation(f"/mini_task_ids/{i}", expected))
-    return found
+    return found or _against_order(day, payload)
+
+
+def _against_order(day: Day, payload: dict[str, Any]) -> list[Violation]:
+    small: list[str] = payload.get("mini_task_ids", [])
+    named = [payload["focus_task_id"], *small]
+    found = schedule.unmet(day, [task for task in day.tasks if task.id in named])
+    return [
+        Violation(
+            f"/mini_task_ids/{small.index(task.id)}" if task.id in small else "/focus_task_id",
+            f"expected {other_id}, which goes before it, in the plan too",
+        )
+        for task, other_id in found
+    ]

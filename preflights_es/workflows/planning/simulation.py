@@ -17,7 +17,6 @@ from preflights_es.core.simulation import Bank, Draws, References, Route
 from preflights_es.core.views import Language
 from preflights_es.workflows.planning import schedule, sentences
 from preflights_es.workflows.planning.schedule import Day
-from preflights_es.workflows.planning.values import BUFFER
 
 _DAY = re.compile(
     r"^Language: (?P<language>en|de)\n.*?^Day:\n(?P<day>\{.*)\Z", re.DOTALL | re.MULTILINE
@@ -37,14 +36,16 @@ def varied(draws: Draws, request: CompletionRequested) -> str:
     day, language = _parts(request)
     payload = _payload(day, language)
     others = [task for task, _ in schedule.focuses(day) if schedule.can_be_focus(day, task)]
-    fitting = [task for task in others if schedule.laid(day, task, (), BUFFER)]
+    fitting = [task for task in others if schedule.fits(day, task)]
     if fitting and draws.chance(0.3):
         focus = draws.pick(tuple(fitting))
         payload["focus_task_id"] = focus.id
         payload["mini_task_ids"] = [task.id for task in schedule.minis(day, focus)]
         payload["reasoning"] = sentences.CHOSEN[language]
     if payload["mini_task_ids"] and draws.chance(0.3):
-        payload["mini_task_ids"] = payload["mini_task_ids"][:-1]
+        fewer = payload["mini_task_ids"][:-1]
+        named = [task for task in day.tasks if task.id in (payload["focus_task_id"], *fewer)]
+        payload["mini_task_ids"] = payload["mini_task_ids"] if schedule.unmet(day, named) else fewer
     if draws.chance(0.4):
         payload["buffer_minutes"] = draws.between(10, 30)
     if draws.chance(0.1):

@@ -66,7 +66,7 @@ def counted(state: State) -> State:
         return state
     was = state.led
     led = Led(new.lead, new.prompts, was.candidates, steps=was.steps, calls=was.calls)
-    replans = state.replans + 1
+    replans = state.replans + (not new.changed)
     # What was planned before follows from another situation.
     return replace(state, situation=new.situation, input=None, led=led, plan=None, replans=replans)
 

@@ -10,8 +10,23 @@ from preflights_es.core.source import Source
 Importance = Literal["low", "normal", "high"]
 Energy = Literal["deep_work", "admin", "creative"]
 Planner = Literal["rules", "model", "person"]
-Warned = Literal["no_tasks", "no_focus", "no_room", "short_focus", "focus_cut", "mini_dropped"]
+Warned = Literal[
+    "no_tasks", "no_focus", "focus_waits", "no_room", "short_focus", "focus_cut", "mini_dropped"
+]
 """What a person should know of a plan; its sentence stands in `sentences.py`."""
+Reason = Literal[
+    "no_room",
+    "no_time",
+    "waits",
+    "too_short",
+    "between",
+    "important",
+    "one_focus",
+    "two_minis",
+    "no_focus",
+    "not_chosen",
+]
+"""Why a task is left out; its words stand in `sentences.py`."""
 
 DAY_MINUTES: Final = 1_440  # the most that `--minutes` takes
 UNTIL: Final = "18:00"  # where no setting says when the day ends
@@ -50,6 +65,8 @@ class Task(Value, frozen=True, kw_only=True, omit_defaults=True):
     """YYYY-MM-DD."""
     created: Whole = 0
     """Microseconds since 1970 UTC."""
+    after: str | None = None
+    """Id of the open task that goes before it."""
 
     @property
     def twice(self) -> int:
@@ -73,6 +90,15 @@ class ClosedTask(Value, frozen=True):
     source: Source
 
 
+class Change(Value, frozen=True):
+    """What is another with an item than when a plan was made."""
+
+    id: str
+    """As a person types it."""
+    type: Literal["task", "event"]
+    what: Literal["done", "cancelled", "edited", "new", "gone"]
+
+
 class Busy(Value, frozen=True, kw_only=True, omit_defaults=True):
     """A time that is taken, in minutes since the day began."""
 
@@ -83,6 +109,8 @@ class Busy(Value, frozen=True, kw_only=True, omit_defaults=True):
     """Whether the end is assumed."""
     source: Source | None = None
     """The session that holds the event; None where the person gave the interval."""
+    number: Whole = 0
+    """Of the event in that session."""
 
 
 class Shift(Value, frozen=True):
@@ -138,3 +166,16 @@ class Plan(Value, frozen=True, kw_only=True, omit_defaults=True):
     too_long: tuple[str, ...] = ()
     """Ids of tasks to split: too long for one day."""
     warnings: tuple[Warned, ...] = ()
+
+
+class LeftOut(Value, frozen=True):
+    """A task that is not planned."""
+
+    task: Task
+    reason: Reason
+    minutes: Whole = 0
+    """How long it takes."""
+    room: Whole = 0
+    """The longest time that was free for it, in minutes."""
+    other_id: str = ""
+    """The task that goes before it."""

@@ -7,10 +7,11 @@ from typing import Literal
 from preflights_es.core.completion_step import no_answer, why_none
 from preflights_es.core.events import Value
 from preflights_es.core.views import Language, Reached, View
-from preflights_es.workflows.planning import sentences
+from preflights_es.workflows.planning import schedule, sentences
 from preflights_es.workflows.planning.clock import clock
+from preflights_es.workflows.planning.left_out import left_out
 from preflights_es.workflows.planning.state import State
-from preflights_es.workflows.planning.values import Plan, Planner, Situation
+from preflights_es.workflows.planning.values import Plan, Planner, Reason, Situation
 
 
 class Entry(Value, frozen=True, kw_only=True, omit_defaults=True):
@@ -28,6 +29,16 @@ class Entry(Value, frozen=True, kw_only=True, omit_defaults=True):
     done: bool = False
 
 
+class NotPlanned(Value, frozen=True):
+    """An open task that the plan leaves out."""
+
+    task_id: str
+    title: str
+    code: Reason
+    reason: str
+    """The same in words, in the language of the session."""
+
+
 class DayView(View, frozen=True, kw_only=True):
     """The fields of `plan/1` (docs/api.md)."""
 
@@ -41,6 +52,7 @@ class DayView(View, frozen=True, kw_only=True):
     timeline: tuple[Entry, ...]
     too_long: tuple[str, ...]
     """Ids of tasks to split."""
+    left_out: tuple[NotPlanned, ...]
     replans: int
     calls: int
     """Of the provider, retries among them."""
@@ -64,6 +76,7 @@ def view(state: State) -> DayView:
         source=plan.source if state.plan else None,
         timeline=_timeline(state, day, plan) if day else (),
         too_long=plan.too_long,
+        left_out=_left_out(state, day) if day else (),
         replans=state.replans,
         calls=state.led.calls,
         language=state.language,
@@ -98,6 +111,22 @@ def _warnings(state: State) -> tuple[str, ...]:
 
 def _titles(situation: Situation | None) -> dict[str, str]:
     return {one.task.id: one.task.title for one in situation.tasks} if situation else {}
+
+
+def _left_out(state: State, situation: Situation) -> tuple[NotPlanned, ...]:
+    if state.plan is None:
+        return ()
+    titles = _titles(situation)
+    return tuple(
+        NotPlanned(
+            task_id=one.task.id,
+            title=one.task.title,
+            code=one.reason,
+            reason=sentences.left_out(state.language, one, titles.get(one.other_id, one.other_id)),
+        )
+        for one in left_out(schedule.day_of(situation), state.plan)
+        if one.task.id not in state.done
+    )
 
 
 def _timeline(state: State, day: Situation, plan: Plan) -> tuple[Entry, ...]:

@@ -19,7 +19,7 @@ NOTE = "01a0c0de-0000-7000-8000-00000000000"
 def row(number: int = 1, type_: str = "task", session: str = "1", **said: Any) -> dict[str, Any]:
     """A row of the projection `items`."""
     names = ("importance", "energy", "due", "duration_min", "duration_max", "start_time")
-    none = dict.fromkeys((*names, "end_time"))
+    none = dict.fromkeys((*names, "end_time", "date", "after"))
     of = {"session_id": NOTE + session, "number": number, "version": 2, "hash": "00"}
     when = {"began_at": number, "noted_at": "2026-11-23T08:00+00:00"}
     whole = {**of, "type": type_, "status": "open", "title": f"Item {number}", **none, **when}
@@ -53,6 +53,27 @@ def test_an_event_is_busy_until_it_ends(
 def test_events_of_other_days_and_without_a_time_are_not_busy() -> None:
     other = row(1, "event", start_time="10:00", noted_at="2026-11-22T23:59+00:00")
     assert busy(other, row(2, "event"), row(3, start_time="10:00")) == []
+
+
+def test_an_event_is_busy_on_its_own_day() -> None:
+    other = row(1, "event", start_time="09:00", date="2026-11-24")
+    former = row(
+        2, "event", start_time="11:00", date="2026-11-23", noted_at="2026-11-20T08:00+00:00"
+    )
+    assert busy(other, former) == [(660, 720, True)]
+
+
+def test_a_task_comes_after_another_that_is_open() -> None:
+    def after(*rows: dict[str, Any]) -> dict[str, str | None]:
+        return {one.task.id: one.task.after for one in today(*rows).tasks}
+
+    first, second = row(1, after=f"{NOTE}2.2"), row(2, session="2")
+    assert after(first, second) == {"00000001.1": "00000002.2", "00000002.2": None}
+    for over in ("done", "cancelled"):
+        assert after(first, {**second, "status": over}) == {"00000001.1": None}
+    assert after(first) == {"00000001.1": None}, "it is gone"
+    circle = (row(1, after=f"{NOTE}1.2"), row(2, after=f"{NOTE}1.1"), row(3, after=f"{NOTE}1.1"))
+    assert after(*circle) == {"00000001.1": None, "00000001.2": None, "00000001.3": "00000001.1"}
 
 
 def test_what_a_person_says_and_what_notes_hold_come_by_time() -> None:

@@ -21,9 +21,9 @@ from preflights_es.workflows.extraction import WORKFLOW
 from preflights_es.workflows.extraction.events import (
     AnswersGiven,
     ItemAdded,
+    ItemEdited,
     NoteTaken,
     TaskClosed,
-    TaskEdited,
 )
 from preflights_es.workflows.extraction.state import State
 from preflights_es.workflows.extraction.values import Item, ItemType
@@ -118,7 +118,7 @@ class Note:
 
     def edit(self, number: int, **fields: str) -> Note:
         now, pairs = self.runner.now(), tuple(fields.items())
-        return self.submit(TaskEdited(at=now, actor=ADA, number=number, fields=pairs))
+        return self.submit(ItemEdited(at=now, actor=ADA, number=number, fields=pairs))
 
     def retry(self) -> Note:
         return self.submit(StepRetried(at=self.runner.now(), actor=ADA))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from preflights_es.core import session as kernel
-from preflights_es.workflows.extraction import WORKFLOW
+from preflights_es.workflows.extraction import WORKFLOW, rules
 from preflights_es.workflows.extraction.events import (
     ChangeRefused,
     ItemAdded,
@@ -159,9 +159,8 @@ def test_what_is_not_there_cannot_be_closed(number: int) -> None:
     assert refusal(Note(TWO).done(number)) == ("unknown_item", "")
 
 
-def test_only_tasks_are_closed_and_changed() -> None:
+def test_only_tasks_are_closed() -> None:
     assert refusal(Note(TWO).done(2)) == ("not_a_task", "")
-    assert refusal(Note(TWO).edit(2, title="x")) == ("not_a_task", "")
 
 
 # 3. Changing ---------------------------------------------------------------------------------
@@ -174,6 +173,40 @@ def test_a_task_says_what_a_person_says() -> None:
     item = note.items[0]
     assert (item.title, item.duration_min, item.duration_max) == ("Write", 10, 30)
     assert (item.due, item.source, item.confidence) == ("2027-01-31", "extracted", 0.8)
+
+
+def test_an_event_is_moved_to_another_day() -> None:
+    note = Note(TWO).edit(2, date="2026-11-28", start_time="9:00")
+    assert (note.items[1].date, note.items[1].start_time) == ("2026-11-28", "09:00")
+    assert note.edit(2, date="").items[1].date is None
+    assert refusal(note.edit(2, date="2026-02-30")) == ("invalid_value", "date")
+    assert refusal(note.edit(2, due="2026-11-28")) == ("unknown_field", "due")
+    assert refusal(note.edit(1, date="2026-11-28")) == ("unknown_field", "date")
+    assert note.replayed() == "identical"
+
+
+def test_a_task_comes_after_another() -> None:
+    place = "01a0c0de-0000-7000-8000-000000000001.2"
+    note = Note(TWO).edit(1, after=place)
+    assert note.items[0].after == place
+    assert refusal(note.edit(1, after="last.2")) == ("invalid_value", "after")
+    assert note.edit(1, after="").items[0].after is None
+
+
+@pytest.mark.parametrize(
+    ("before", "found"),
+    [
+        ({}, ()),
+        ({"b": "c"}, ()),
+        ({"b": "c", "c": "a"}, ("a", "b", "c", "a")),
+        ({"b": "c", "c": "b"}, ()),  # one that stands already is no matter of a new order
+    ],
+)
+def test_a_circle_is_named_from_the_task_that_closes_it(
+    before: dict[str, str], found: tuple[str, ...]
+) -> None:
+    assert rules.circle(before, "a", "b") == found
+    assert rules.circle(before, "a", "a") == ("a", "a")
 
 
 def test_an_empty_value_takes_a_field_away() -> None:

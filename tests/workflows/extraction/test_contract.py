@@ -89,6 +89,9 @@ def test_an_answer_as_the_specification_has_it_is_taken_as_it_is(answer: dict[st
         (items(event("x", start_time="14:00\n")), "/items/0/start_time"),
         (items(event("x", start_time="\uff11\uff14:00")), "/items/0/start_time"),
         (items(event("x", start_time="14:00", end_time=None)), "/items/0/end_time"),
+        (items(event("x", start_time="14:00", date="28.11.2026")), "/items/0/date"),
+        (items(event("x", start_time="14:00", date="2026-02-30")), "/items/0/date"),
+        (items(event("x", start_time="14:00", date=None)), "/items/0/date"),
         (items(task("a"), event("x")), "/items/1/start_time"),
         (items({**IDEA, "content": None}), "/items/0/content"),
         (items({**IDEA, "content": "x" * 20_001}), "/items/0/content"),
@@ -173,7 +176,7 @@ def test_the_schema_file_is_the_image_of_its_class() -> None:
 
 def test_the_prompt_never_changes_once_a_session_may_have_used_it() -> None:
     assert prompt(lead.PACKAGE, lead.PROMPTS["extract"]).sha256 == (
-        "c00beb9cbbad9b07053ef14f4a5d54084b91b684b5e414975fb99cb81a868e52"
+        "0dbcc93b230224d87a40872084bb5dbb43f45d37e9f7aaa686688ccd4df3a676"
     )
 
 

@@ -373,7 +373,7 @@ def test_no_number_is_given_twice() -> None:
 @pytest.mark.parametrize("row", notes.SEED + notes.LISTS, ids=lambda row: row[0])
 def test_the_mock_is_the_reference(row: notes.Row) -> None:
     note = by_rules(row[0])
-    payload = reading.extracted(row[0], "en")
+    payload = reading.extracted(row[0], "en", noted=note.state.noted_at[:10])
     assert [item.title for item in note.items] == [item["title"] for item in payload["items"]]
     asked = payload.get("question", {}).get("question")
     assert [question.question for question in note.view.questions] == ([asked] if asked else [])

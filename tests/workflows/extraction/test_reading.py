@@ -14,7 +14,7 @@ from preflights_es.contracts.contract import Accepted, judge
 from preflights_es.core.json import encoded
 from preflights_es.core.text import problem
 from preflights_es.core.views import Language
-from preflights_es.workflows.extraction import clock, reading
+from preflights_es.workflows.extraction import clock, dates, reading
 from preflights_es.workflows.extraction.contracts import EXTRACTION
 from preflights_es.workflows.extraction.values import ITEMS_MAX, NOTE_MAX, RULES, TITLE_MAX, Rules
 from tests import strategies
@@ -36,8 +36,104 @@ def told(item: dict[str, Any]) -> str:
     return " ".join(words)
 
 
+def dated(note: str, answer: str = "") -> list[tuple[str, str]]:
+    """Title and date of what a note of 2026-11-23, a Monday, holds."""
+    found = reading.extracted(note, "en", answer, noted="2026-11-23")["items"]
+    return [(item["title"], item.get("date", "")) for item in found]
+
+
 def read(note: str, answer: str = "", language: Language = "en", rules: Rules = RULES) -> list[str]:
     return [told(item) for item in reading.extracted(note, language, answer, rules)["items"]]
+
+
+# 0. Days -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "date"),
+    [
+        ("morgen", "2026-11-24"),
+        ("übermorgen", "2026-11-25"),
+        ("heute", "2026-11-23"),
+        ("heute Morgen", "2026-11-23"),
+        ("tomorrow", "2026-11-24"),
+        ("tomorrow morning", "2026-11-24"),
+        ("the day after tomorrow", "2026-11-25"),
+        ("am Freitag", "2026-11-27"),
+        ("Freitagnachmittag", "2026-11-27"),
+        ("on Friday", "2026-11-27"),
+        ("next Friday", "2026-11-27"),
+        ("Montag", "2026-11-30"),
+        ("on Mon", "2026-11-30"),
+        ("Fr", "2026-11-27"),
+        ("Friday next week", "2026-12-04"),
+        ("nächste Woche Freitag", "2026-12-04"),
+        ("in 3 Tagen", "2026-11-26"),
+        ("in a week", "2026-11-30"),
+        ("am 28.11.", "2026-11-28"),
+        ("am 28.11", "2026-11-28"),
+        ("28.11.2027", "2027-11-28"),
+        ("23.11.", "2026-11-23"),
+        ("22.11.", "2027-11-22"),
+        ("29.2.", "2028-02-29"),
+        ("2026-11-28", "2026-11-28"),
+        ("28 November", "2026-11-28"),
+        ("am 28. Nov.", "2026-11-28"),
+        ("November 28th", "2026-11-28"),
+        ("on the 3rd of May", "2027-05-03"),
+    ],
+)
+def test_an_appointment_is_on_the_day_that_its_part_says(said: str, date: str) -> None:
+    assert dated(f"Zahnarzt {said} 9:00-11:00") == [("Zahnarzt", date)]
+    assert dated(f"Zahnarzt, {said} 9:00") == [("Zahnarzt", date)]
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Arzt am Morgen 9 Uhr",
+        "jeden Montag 9:00 Jour fixe",
+        "every Friday 9am standup",
+        "Montagsrunde 9:00",
+        "Party 31.2. 20 Uhr",
+        "Termin 9.30 Uhr",
+        "Python 3.11 Meetup 18:00",
+        "Meeting in December 9 am",
+        "I sat at 9:00",
+        "Kurs 9:00 bis Freitag",
+    ],
+)
+def test_no_day_is_made_up(note: str) -> None:
+    assert [date for _, date in dated(note)] == [""]
+
+
+def test_each_appointment_has_a_day_of_its_own() -> None:
+    assert dated("Zahnarzt morgen 9 Uhr, Meeting 14 Uhr, Milch kaufen morgen") == [
+        ("Zahnarzt", "2026-11-24"),
+        ("Meeting", ""),
+        ("Milch kaufen morgen", ""),
+    ]
+    assert dated("Morgen, Zahnarzt 9 Uhr") == [("Zahnarzt", "2026-11-24")]
+    assert dated("Meeting 14 Uhr, morgen, Zahnarzt 9 Uhr") == [
+        ("Meeting", "2026-11-24"),
+        ("Zahnarzt", ""),
+    ]
+    assert dated("9 Uhr morgen Zahnarzt") == [("Zahnarzt", "2026-11-24")]
+    assert dated("Zahnarzt Sa, 28.11. 9 Uhr") == [("Zahnarzt", "2026-11-28")]
+
+
+def test_an_answer_says_the_day_too() -> None:
+    assert dated("Zahnarzt", "am Freitag, um 9") == [("Zahnarzt", "2026-11-27")]
+    assert dated("Zahnarzt am Freitag", "um 9") == [("Zahnarzt", "2026-11-27")]
+    assert dated("Zahnarzt am Freitag", "nein, am Samstag um 9:00") == [("Zahnarzt", "2026-11-28")]
+
+
+@given(strategies.ANY_TEXT | strategies.NOTES)
+def test_a_day_lies_within_the_text_and_is_one(text: str) -> None:
+    if found := dates.day(text, "2026-11-23"):
+        assert 0 <= found.at[0] < found.at[1] <= len(text)
+        assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", found.date)
+    assert dates.day(text, "") is None
 
 
 # 1. Examples ---------------------------------------------------------------------------------

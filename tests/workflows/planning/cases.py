@@ -22,7 +22,7 @@ from preflights_es.workflows.planning.events import (
     TasksChosen,
 )
 from preflights_es.workflows.planning.state import State
-from preflights_es.workflows.planning.values import Busy, OpenTask, Plan, Situation, Task
+from preflights_es.workflows.planning.values import Busy, Change, OpenTask, Plan, Situation, Task
 from preflights_es.workflows.planning.views import DayView
 from tests.fixed import PROJECT, memory_runner
 from tests.scripted import Reply, Scripted
@@ -112,10 +112,16 @@ class Planned:
     def done(self, task_id: str) -> Planned:
         return self.submit(BlockDone(at=self.runner.now(), actor=ADA, task_id=task_id))
 
-    def again(self, day: Situation | None = None, lead: Lead | None = None) -> Planned:
-        found = day or situation(*THREE)
-        now = self.runner.now()
-        return self.submit(PlanAskedAgain(at=now, actor=ADA, situation=found, lead=lead))
+    def again(
+        self,
+        day: Situation | None = None,
+        lead: Lead | None = None,
+        changed: tuple[Change, ...] = (),
+    ) -> Planned:
+        found, now = day or situation(*THREE), self.runner.now()
+        return self.submit(
+            PlanAskedAgain(at=now, actor=ADA, situation=found, lead=lead, changed=changed)
+        )
 
     def retry(self) -> Planned:
         return self.submit(StepRetried(at=self.runner.now(), actor=ADA))

@@ -435,4 +435,103 @@ BUSY: Final = (
     ),
 )
 
-PLANS: Final = (*FOCUS, *MINIS, *TIME, *BUSY)
+ORDER: Final = (
+    Labelled(
+        "due today before the older, of one importance",
+        (
+            task("a", 60, **HIGH, created=1),
+            task("b", 60, **HIGH, **due(TODAY), created=2),
+        ),
+        "09:00-10:00 b*",
+    ),
+    Labelled(
+        "of the short ones what is due today",
+        (task("a", 30, created=1), task("b", 30, **due(TODAY), created=2)),
+        "09:00-09:30 b*",
+        0,
+        ("short_focus",),
+    ),
+    Labelled(
+        "of the minis what is due today",
+        (
+            *(task(name, 10, created=n) for n, name in enumerate("abc")),
+            task("d", 10, **due(TODAY), created=9),
+            task("e", 60),
+        ),
+        "09:00-10:00 e*, 10:15-10:25 d, 10:40-10:50 a",
+        15,
+    ),
+    Labelled(
+        "due today is of no higher class than importance",
+        (task("a", 60, **LOW, **due(TODAY)), task("b", 60)),
+        "09:00-10:00 b*",
+    ),
+    Labelled(
+        "a focus after a mini",
+        (task("a", 90, after="b"), task("b", 10)),
+        "09:00-09:10 b, 09:25-10:55 a*",
+        15,
+    ),
+    Labelled(
+        "a focus after two minis in their order",
+        (task("a", 90, after="b"), task("b", 10, after="c"), task("c", 5), task("d", 5, **ADMIN)),
+        "09:00-09:05 c, 09:20-09:30 b, 09:45-11:15 a*",
+        15,
+    ),
+    Labelled(
+        "a mini after the focus, which has no room before a meeting",
+        (task("a", 90), task("b", 10, after="a")),
+        "09:30-11:00 a*, 11:15-11:25 b",
+        15,
+        day=taken((550, 570)),
+    ),
+    Labelled(
+        "a focus after another focus waits",
+        (task("a", 120, **HIGH, after="b"), task("b", 60)),
+        "09:00-10:00 b*",
+    ),
+    Labelled(
+        "a mini after a focus that is not planned waits",
+        (task("a", 60, **HIGH), task("b", 60), task("c", 10, **ADMIN, after="b"), task("d", 10)),
+        "09:00-10:00 a*, 10:15-10:25 d",
+        15,
+    ),
+    Labelled(
+        "a mini after the other",
+        (task("a", 60), task("b", 10, **ADMIN, after="c"), task("c", 15)),
+        "09:00-10:00 a*, 10:15-10:30 c, 10:45-10:55 b",
+        15,
+    ),
+    Labelled(
+        "with too little time what the focus comes after stays",
+        (task("a", 60, after="c"), task("b", 10, **ADMIN), task("c", 10)),
+        "09:00-09:10 c, 09:20-10:20 a*",
+        10,
+        ("mini_dropped",),
+        day=until(NINE + 85),
+    ),
+    Labelled(
+        "without room for what it comes after another is the focus",
+        (task("a", 60, **HIGH, after="c"), task("b", 60), task("c", 10)),
+        "09:00-10:00 b*",
+        0,
+        ("mini_dropped",),
+        day=until(NINE + 65),
+    ),
+    Labelled(
+        "every focus comes after a task that is too long",
+        (task("a", 60, after="b"), task("b", 300), task("c", 10)),
+        "09:00-09:10 c",
+        0,
+        ("focus_waits",),
+        too_long=("b",),
+    ),
+    Labelled(
+        "of tasks that are all too long the first",
+        (task("a", 150, after="b"), task("b", 300)),
+        "09:00-10:30 b*/",
+        too_long=("a", "b"),
+    ),
+)
+
+PLANS: Final = (*FOCUS, *MINIS, *TIME, *BUSY, *ORDER)

@@ -17,7 +17,7 @@ from preflights_es.workflows.planning.values import REPLANS_MAX
 from tests import strategies
 from tests.runs import Run
 from tests.strategies import Move
-from tests.workflows.planning.test_schedule import holds
+from tests.workflows.planning.test_schedule import holds, in_order
 
 SESSIONS = strategies.sessions("planning")
 WILD = strategies.wild_sessions("planning")
@@ -33,6 +33,8 @@ def test_every_plan_keeps_its_promises(moves: list[Move]) -> None:
         state: State = session.state
         if state.plan is not None and state.situation is not None:
             holds(schedule.day_of(state.situation), state.plan)
+            if state.plan.source != "person":  # for a person, nothing comes after what is done
+                in_order(schedule.day_of(state.situation), state.plan)
 
 
 @given(SESSIONS | WILD)

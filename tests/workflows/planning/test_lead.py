@@ -22,6 +22,7 @@ from preflights_es.workflows.planning.events import (
     PlanAsked,
     PlanMade,
 )
+from preflights_es.workflows.planning.values import Change
 from tests.workflows.planning.cases import (
     NINE,
     THREE,
@@ -138,6 +139,21 @@ def test_an_important_mini_is_against_the_rules() -> None:
     assert plan.chosen == ("a.1", (), 0)
 
 
+def test_what_stands_without_the_task_before_it_is_against_the_rules() -> None:
+    day = situation(task("a.1", 90, after="a.2"), task("a.2", 10), task("a.3", 10, after="a.4"))
+    plan = Planned(answer("a.1"), answer("a.1", "a.2"), day=day)
+    (rejected,) = plan.events(ResponseRejected)
+    (violation,) = rejected.violations
+    assert (violation.pointer, violation.message) == (
+        "/focus_task_id",
+        "expected a.2, which goes before it, in the plan too",
+    )
+    assert [block.task_id for block in plan.plan.blocks] == ["a.2", "a.1"]
+    plan = Planned(answer("a.1", "a.2", "a.3"), answer("a.1", "a.2"), day=day)
+    (rejected,) = plan.events(ResponseRejected)
+    assert [one.pointer for one in rejected.violations] == ["/mini_task_ids/1"]
+
+
 def test_a_focus_without_room_is_against_the_rules() -> None:
     day = situation(task("a.1", 90), task("a.2", 40), end=NINE + 45)
     plan = Planned(answer("a.1"), answer("a.2"), day=day)
@@ -228,6 +244,9 @@ MANY = (
 )
 
 
+LONG = (task("a.9", 200),)
+
+
 @pytest.fixture
 def plan() -> Planned:
     return Planned(rules=True, day=situation(*MANY))
@@ -279,6 +298,39 @@ def test_what_the_rules_do_not_allow_is_refused(
     before = plan.plan
     assert refused(plan.choose(focus, *minis)) == found
     assert plan.plan == before
+    assert plan.replayed() == "identical"
+
+
+def test_a_person_keeps_the_order_until_what_goes_before_is_over() -> None:
+    day = situation(task("a.1", 90), task("a.2", 10), task("a.3", 60, after="a.2"))
+    plan = Planned(rules=True, day=day).choose(None, "a.2")
+    assert plan.choose("a.3").chosen == ("a.3", ("a.2",), 15)
+    assert [block.task_id for block in plan.plan.blocks] == ["a.2", "a.3"]
+    day = situation(task("a.1", 90), task("a.2", 10), task("a.3", 10, after="a.2"), *LONG)
+    plan = Planned(rules=True, day=day)
+    refusal = plan.choose(None, "a.3").last[0]
+    assert isinstance(refusal, ChangeRefused)
+    assert (refusal.reason, refusal.task_id, refusal.other_id) == ("waits", "a.3", "a.2")
+    plan.done("a.2")
+    assert plan.choose(None, "a.3").chosen == ("a.1", ("a.3",), 15)
+    assert plan.replayed() == "identical"
+
+
+def test_what_a_person_keeps_gives_way_where_it_came_after_the_former_focus() -> None:
+    day = situation(task("a.1", 90), task("a.2", 10, after="a.1"), task("a.3", 60))
+    plan = Planned(rules=True, day=day)
+    assert plan.chosen == ("a.1", ("a.2",), 15)
+    assert plan.choose("a.3").chosen == ("a.3", (), 0)
+
+
+def test_a_plan_made_anew_for_a_change_does_not_count(plan: Planned) -> None:
+    for _ in range(3):
+        plan.again()
+    assert refused(plan.again()) == ("replans_used_up", "")
+    changed = (Change("a.1", "task", "edited"),)
+    plan.again(situation(*MANY, start=700), changed=changed)
+    assert (plan.view.replans, plan.plan.blocks[0].start) == (3, 700)
+    assert refused(plan.again()) == ("replans_used_up", "")
     assert plan.replayed() == "identical"
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from preflights_es.workflows.planning import schedule
+from preflights_es.workflows.planning import schedule, sentences
 from preflights_es.workflows.planning.clock import clock
+from preflights_es.workflows.planning.left_out import left_out
 from preflights_es.workflows.planning.schedule import Day
 from preflights_es.workflows.planning.values import Block, Plan, Shift, Situation, Task
-from tests.workflows.planning.cases import situation, task
+from tests.workflows.planning.cases import NINE, Planned, situation, task
 from tests.workflows.planning.plans import PLANS, Labelled
 
 
@@ -37,6 +40,57 @@ def test_a_day_is_planned_as_the_table_says(row: Labelled) -> None:
 
 def test_the_table_has_sixty_rows_and_each_a_name() -> None:
     assert len({row.name for row in PLANS}) == len(PLANS) >= 60
+
+
+# What is left out ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tasks", "day", "found"),
+    [
+        ((task("a", 90),), {"end": NINE + 45}, ["a: 90 minutes do not fit into 45"]),
+        ((task("a", 60), task("b", 10)), {"end": NINE + 65}, ["b: 10 minutes do not fit into 0"]),
+        ((task("a", 60), task("b", 10)), {"minutes": 75}, ["b: 10 minutes do not fit into 5"]),
+        ((task("a", 90), task("b", 60)), {}, ["b: a plan has one focus"]),
+        (
+            (task("a", 60), *(task(f"m{n}", 10) for n in range(3))),
+            {},
+            ["m2: a plan has two small tasks"],
+        ),
+        (
+            (task("a", 60), task("b", 25)),
+            {},
+            ["b: 25 minutes are too long for a small task, and too short for a focus"],
+        ),
+        (
+            (task("a", 60), task("b", 10, importance="high")),
+            {},
+            ["b: it is important, and too short for a focus"],
+        ),
+        ((task("a", 60), task("b", 2)), {}, ["b: it takes less than 5 minutes"]),
+        (
+            (task("a", 90), task("b", 10)),
+            {"end": NINE + 45},
+            ["a: 90 minutes do not fit into 45", "b: nothing is planned where no focus fits"],
+        ),
+        (
+            (task("a", 60, importance="high"), task("b", 10, after="c"), task("c", 90)),
+            {"end": NINE + 75, "minutes": 75},
+            ["b: it comes after “Task c”", "c: a plan has one focus"],
+        ),
+    ],
+)
+def test_what_is_left_out_is_told_with_the_reason(
+    tasks: tuple[Task, ...], day: dict[str, Any], found: list[str]
+) -> None:
+    plan = Planned(rules=True, day=situation(*tasks, **day))
+    assert [f"{one.task_id}: {one.reason}" for one in plan.view.left_out] == found
+
+
+def test_a_task_to_split_is_told_once() -> None:
+    plan = Planned(rules=True, day=situation(task("a", 60), task("b", 300)))
+    assert plan.view.left_out == ()
+    assert plan.view.warnings == ("“Task b” takes more than two hours: split it.",)
 
 
 # Days of 23 and 25 hours ---------------------------------------------------------------------
@@ -69,7 +123,20 @@ TASKS = st.lists(
         created=st.integers(0, 9),
     ),
     max_size=8,
-).map(tuple)
+)
+
+
+def ordered(tasks: list[Task], pairs: list[tuple[int, int]]) -> tuple[Task, ...]:
+    """The tasks, some after others; circles among them."""
+    found = list(tasks)
+    for one, other in pairs:
+        if found:
+            i, j = one % len(found), other % len(found)
+            found[i] = replace(found[i], after=found[j].id)
+    return tuple(found)
+
+
+PAIRS = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=4)
 DAYS = st.builds(
     Day,
     day=st.just("2026-11-23"),
@@ -77,7 +144,7 @@ DAYS = st.builds(
     end=MINUTES,
     minutes=st.none() | st.integers(1, 400),
     busy=st.lists(st.tuples(MINUTES, MINUTES), max_size=4).map(tuple),
-    tasks=TASKS,
+    tasks=st.builds(ordered, TASKS, PAIRS),
 )
 
 
@@ -104,6 +171,33 @@ def holds(day: Day, plan: Plan) -> None:
         assert schedule.can_be_focus(day, by_id[plan.focus_task_id])
 
 
+def in_order(day: Day, plan: Plan) -> None:
+    """What goes before a planned task is planned before it."""
+    at = {block.task_id: block for block in plan.blocks}
+    for one in day.tasks:
+        if one.id in at:
+            for id_ in schedule.ahead(day, one):
+                assert at[id_].end <= at[one.id].start
+
+
+@given(DAYS)
+def test_what_goes_before_a_task_is_planned_before_it(day: Day) -> None:
+    in_order(day, schedule.planned(day, "en"))
+
+
+@given(DAYS)
+def test_what_is_left_out_and_what_is_planned_are_all_there_is(day: Day) -> None:
+    plan = schedule.planned(day, "de")
+    left = list(left_out(day, plan))
+    planned = [block.task_id for block in plan.blocks]
+    ids = [*planned, *(one.task.id for one in left), *({*plan.too_long} - {*planned})]
+    assert sorted(ids) == sorted(task.id for task in day.tasks)
+    for one in left:
+        assert sentences.left_out("en", one, "x")
+        assert (one.reason == "no_room") <= (one.minutes > 0)
+        assert one.reason != "not_chosen"
+
+
 @given(DAYS)
 def test_a_plan_keeps_its_promises(day: Day) -> None:
     holds(day, schedule.planned(day, "de"))
@@ -117,7 +211,7 @@ def test_the_order_in_which_tasks_come_changes_nothing(day: Day) -> None:
 
 @given(DAYS)
 def test_there_is_a_focus_wherever_one_fits(day: Day) -> None:
-    fits = [t for t, _ in schedule.focuses(day) if schedule.laid(day, t, (), 15)]
+    fits = [t for t, _ in schedule.focuses(day) if schedule.fits(day, t)]
     assert (schedule.planned(day, "en").focus_task_id is None) == (not fits)
 
 
@@ -129,3 +223,4 @@ def test_what_is_chosen_is_laid_within_the_same_rules(day: Day, data: st.DataObj
     found = schedule.laid(day, focus, small, data.draw(st.integers(10, 30)))
     if found is not None:
         holds(day, schedule.plan_of(found, "", ()))
+        in_order(day, schedule.plan_of(found, "", ()))

@@ -68,6 +68,16 @@ def test_the_warnings_are_those_of_the_code() -> None:
     assert tuple(found) == get_args(values.Warned)
 
 
+def test_the_reasons_for_what_is_left_out_are_those_of_the_code() -> None:
+    found = {
+        ticked(row["Reason"])[0]: {"en": row["English"], "de": row["German"]}
+        for row in rows("6.2 Reasons for what is left out")
+    }
+    assert found == sentences.LEFT_OUT
+    assert tuple(found) == get_args(values.Reason)
+    assert {*names("5.5 What is left out", "Reason")} == {*found}
+
+
 def test_the_events_are_those_of_the_workflow() -> None:
     kinds = {"Input": Input, "Decision": Decision}
     own = [cls for cls in events.EVENTS if cls.tag.startswith("planning.")]

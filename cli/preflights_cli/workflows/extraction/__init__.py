@@ -16,6 +16,6 @@ COMMANDS: Final = {
     "note add": (_BY_HAND, "File a task, an event or an idea by hand."),
     "note done": (_BY_HAND, "Mark a task as done."),
     "note cancel": (_BY_HAND, "Cancel a task: it will not be done."),
-    "note edit": (_BY_HAND, "Change what a task says."),
+    "note edit": (_BY_HAND, "Change what a task or an event says."),
 }
 """Module and one line of help."""

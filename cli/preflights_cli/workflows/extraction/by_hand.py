@@ -33,6 +33,7 @@ from preflights_es.workflows.extraction.values import Energy, Importance, ItemTy
 @click.option("--energy", type=click.Choice(get_args(Energy)), help="Energy that a task needs.")
 @click.option("--start", metavar="HH:MM", help="Start of an event.")
 @click.option("--end", metavar="HH:MM", help="End of an event.")
+@click.option("--date", metavar="DATE", help="Day of an event; default: that of the note.")
 @click.option("--content", metavar="TEXT", help="Text of an idea.")
 @language_option
 @key_option
@@ -51,7 +52,7 @@ def add_command(
     \b
     Examples:
       preflights note add task "Call the tax office" --minutes 10-20 --importance high
-      preflights note add event "Dentist" --start 09:30 --note 3f9a12c4
+      preflights note add event "Dentist" --start 09:30 --date 2027-01-31
       preflights note add idea "A podcast about logs"
     """
     fields = _fields(minutes, said_of)
@@ -106,26 +107,32 @@ def cancel_command(task: str, app: Request, voice: Voice) -> int:
 
 
 @click.command()
-@click.argument("task")
+@click.argument("item")
 @click.option("--title", metavar="TEXT", help="New title.")
 @click.option("--minutes", metavar="MIN[-MAX]", help="New duration; empty for unknown.")
 @click.option("--importance", metavar="IMPORTANCE", help="low, normal or high; empty removes it.")
 @click.option("--due", metavar="DATE", help="Such as 2027-01-31; empty removes it.")
 @click.option("--energy", metavar="ENERGY", help="deep_work, admin or creative; empty removes it.")
+@click.option("--after", metavar="TASK", help="Do it after another task; none removes it.")
+@click.option("--date", metavar="DATE", help="Day of an event; empty for that of the note.")
+@click.option("--start", metavar="HH:MM", help="Start of an event; empty removes it.")
+@click.option("--end", metavar="HH:MM", help="End of an event; empty removes it.")
 @key_option
 @common
 def edit_command(
-    task: str, minutes: str | None, app: Request, voice: Voice, **said_of: str | None
+    item: str, minutes: str | None, app: Request, voice: Voice, **said_of: str | None
 ) -> int:
-    """Change the fields of a task; an empty value removes a field.
+    """Change the fields of a task or an event; an empty value removes a field.
 
     \b
     Examples:
       preflights note edit 3f9a12c4.1 --title "Write to the tax office" --minutes 30
       preflights note edit last.1 --due ""
+      preflights note edit last.1 --after last.2
+      preflights note edit 3f9a12c4.2 --date 2027-01-31 --start 14:00
     """
     fields = _fields(minutes, said_of)
     if not fields:
-        message = "nothing to change: give --title, --minutes, --importance, --due or --energy"
+        message = "nothing to change: give --title, --minutes, --due or another option"
         raise click.UsageError(message)
-    return _said(voice, edit(app, task, fields))
+    return _said(voice, edit(app, item, fields))

@@ -33,6 +33,7 @@ def said(item: ItemRow) -> str:
         _minutes(item),
         f"{item.importance} importance" if item.importance else "",
         f"due {item.due}" if item.due else "",
+        f"after {item.after}" if item.after else "",
         (item.energy or "").replace("_", " "),
         _decided(item),
         item.status if item.status != "open" else "",
@@ -56,7 +57,8 @@ def _named(item: ItemRow) -> str:
 
 
 def _times(item: ItemRow) -> str:
-    return f"{item.start_time}-{item.end_time}" if item.end_time else item.start_time or ""
+    times = f"{item.start_time}-{item.end_time}" if item.end_time else item.start_time
+    return " ".join(filter(None, (item.date, times)))
 
 
 def _minutes(item: ItemRow) -> str:

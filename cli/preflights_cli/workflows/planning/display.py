@@ -20,6 +20,10 @@ PLANNED: Final = {
 }
 """How a plan came about, by its source."""
 
+LEFT_SHOWN: Final = 5  # tasks that are left out; the rest with --json
+FULL: Final = ("one_focus", "two_minis", "not_chosen")
+"""Reasons of what is left for another day."""
+
 LONGER: Final = "Plan until later: preflights today --replan --until HH:MM"
 
 WAITING: Final = (
@@ -39,6 +43,18 @@ def describe(voice: Voice, session: Session) -> None:
         voice.say(f"  {shown(_line(entry, width))}")
     if session.reasoning:
         voice.say(f"  {shown(one_line(session.reasoning))}")
+    for line in _left_out(session):
+        voice.say(f"  {shown(line)}")
+
+
+def _left_out(session: DayPlan) -> list[str]:
+    """What is not planned, each with the reason; first what a person can do something about."""
+    ordered = sorted(session.left_out, key=lambda one: one.code in FULL)
+    lines = [
+        f"left out: {one_line(one.title)} ({one_line(one.reason)})" for one in ordered[:LEFT_SHOWN]
+    ]
+    more = len(ordered) - LEFT_SHOWN
+    return [*lines, f"left out: {more} more (--json names them)"] if more > 0 else lines
 
 
 def hours(first: str, last: str) -> str:
@@ -76,6 +92,7 @@ SHOWN: Final = Shown(
     hint=hint,
     advice={
         "unknown_task": ": plan with it by `preflights today --replan`",
+        "waits": ": `preflights note edit TASK --after none` takes the order away",
         "not_planned": ": close it with `preflights note done`",
         "replans_used_up": ": change the plan with --focus and --mini",
     },

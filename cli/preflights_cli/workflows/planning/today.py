@@ -7,6 +7,7 @@ import click
 from preflights_cli.common import (
     Voice,
     given,
+    is_terminal,
     key_option,
     language_option,
     led,
@@ -14,7 +15,7 @@ from preflights_cli.common import (
 )
 from preflights_cli.rendering import said
 from preflights_es.services.planning.results import NothingToPlan
-from preflights_es.services.planning.sessions import done, today
+from preflights_es.services.planning.sessions import OLDER, done, today
 from preflights_es.services.planning.situation import Wanted
 from preflights_es.services.request import Request
 
@@ -57,8 +58,10 @@ def today_command(
 ) -> int:
     """Plan today: one focus, at most two small tasks, buffers between them.
 
-    The plan is made once a day, and shown after that. The rules or a model choose from the open
-    tasks; if the model fails, the rules do. You can choose yourself with --focus and --mini.
+    The plan is made once a day, and shown after that. Where a task or an event of it has changed
+    since, it says so; a plan that is made anew for that reason does not count. The rules or a model
+    choose from the open tasks; if the model fails, the rules do. You can choose yourself with
+    --focus and --mini.
 
     \b
     Examples:
@@ -75,6 +78,10 @@ def today_command(
             raise click.UsageError(message)
         return said(voice, done(app, None if finished == NEXT else finished))
     found = today(app, wanted, again=replan, focus=focus, minis=minis)
+    is_older = any(one.code == OLDER for one in app.notices)
+    asks = is_older and not (focus or minis or voice.as_json) and is_terminal()
+    if asks and click.confirm("Plan anew?"):
+        found = today(app, wanted, again=True)
     if not isinstance(found, NothingToPlan):
         return said(voice, found)
     voice.json(found)
