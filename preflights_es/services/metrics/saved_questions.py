@@ -33,7 +33,7 @@ def checked_name(name: str) -> str:
     """A name under which a question may be saved.
 
     Raises:
-        Refused: it is none.
+        Refused: a file could not be called so.
     """
     if _NAME.fullmatch(name) is None:
         message = f"found {name!r} as the name of a question, expected such as orders-by-month"

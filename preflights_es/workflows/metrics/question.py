@@ -281,7 +281,7 @@ def _may_be_value(what: tuple[str, str], some: Sequence[Token]) -> bool:
 
 
 def _number(text: str) -> str:
-    """A number as SQL writes it; empty for what is none."""
+    """A number as SQL writes it; empty for any other word."""
     if not _NUMBER.fullmatch(text):
         return ""
     if _GROUPED.fullmatch(text):

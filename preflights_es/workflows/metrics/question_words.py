@@ -18,7 +18,7 @@ _COURTESY: Final = """
     there it that what how many much please pls show me tell give see find get i we us our my you
     your can could would want like know need let hi hello hey thanks thank all any only just so
     during within via through came come comes made happened happen occurred occur look looks
-    generated but aber make makes brought team someone somebody anyone jemand ones
+    generated but aber make makes brought team someone anyone jemand ones
 
     der die das den dem des ein eine einen einem einer eines im in am an auf aus von vom zu zum zur
     bei beim für mit und sowie es gab gibt hat haben hatte hatten wurde wurden worden werden wird

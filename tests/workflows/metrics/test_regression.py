@@ -28,6 +28,13 @@ QUESTIONS: Final = (
     ("rejected responses last 7 days", "sql", ("judged", "2026-11-17")),
     ("Wie viele Aufgaben sind offen?", "sql", ("items", "open")),
     ("tasks last week", "sql", ("items", "2026-11-16")),
+    ("How many tasks are due this week?", "sql", ("due >= '2026-11-23'", "open")),
+    ("which decisions were superseded in 2026?", "sql", ("superseded_by", "superseded_on")),
+    ("Welche Entscheidungen gelten?", "sql", ("title", "standing = 'accepted'")),
+    ("what did we decide last week?", "sql", ("title", "2026-11-16")),
+    ("average age of decisions in force", "sql", ("age_days",)),
+    ("decisions that were given up this year", "sql", ("abandoned", "moved_on")),
+    ("vorgeschlagene Entscheidungen", "sql", ("ready", "proposed")),
     ("sessions and tokens", "ambiguous", ()),
     ("How is it going?", "text", ()),
 )

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
+import pytest
+import yaml
+
+from preflights_es.core import errors
+from preflights_es.core.decision_record import Standing
 from preflights_es.core.events import Decision, Input
 from preflights_es.core.session import STATUSES
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.metrics import log_views
 from preflights_es.services.metrics.catalogue_files import BUILT_IN, check_for, metrics
+from preflights_es.services.sessions import TROUBLES
+from preflights_es.workflows.extraction.values import Energy, Importance, ItemStatus
 from preflights_es.workflows.metrics import WORKFLOW, events, lead, sql_check, sql_tree, values
 from tests import markdown
 from tests.markdown import Row, ticked
@@ -66,3 +74,70 @@ def test_the_metrics_of_the_log_are_those_that_are_listed() -> None:
     ]
     for row, one in zip(listed, held, strict=True):
         assert row["in German"].casefold() in one.aliases
+
+
+FAILURES = {
+    one.kind
+    for one in vars(errors).values()
+    if isinstance(one, type) and issubclass(one, errors.PreflightsError)
+}
+SESSIONS = {
+    *STATUSES,
+    *TROUBLES,
+    *(status for one in WORKFLOWS.values() for status in one.statuses),
+}
+STORED: dict[tuple[str, str], set[str]] = {
+    ("decisions", "standing"): set(get_args(Standing)),
+    ("decisions", "kind"): {"adr", "task"},
+    ("sessions", "workflow"): set(WORKFLOWS),
+    ("sessions", "status"): SESSIONS,
+    ("sessions", "fell_back"): FAILURES,
+    ("usage", "workflow"): set(WORKFLOWS),
+    ("usage", "outcome"): {"open", "received", "late", *FAILURES},
+    ("usage", "judged"): {"accepted", *FAILURES},
+    ("items", "status"): set(get_args(ItemStatus)),
+    ("items", "importance"): set(get_args(Importance)),
+    ("items", "energy"): set(get_args(Energy)),
+    ("items", "filed"): {"by hand", "from a note"},
+}
+"""By table and column: what the program writes there."""
+
+FILES = sorted(BUILT_IN[0].glob("*.yaml"))
+
+
+def columns_of(said: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
+    """The table that a metric reads, and its columns."""
+    table = str(said["sql"]).partition(" FROM ")[2].split()[0]
+    return table, next(one.columns for one in log_views.tables() if one.name == table)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_metric_of_the_log_speaks_of_what_its_table_has(path: Any) -> None:
+    said = yaml.safe_load(path.read_text("utf-8"))
+    table, columns = columns_of(said)
+    assert {*said["dimensions"], said["date"], *said.get("numbers", ())} <= set(columns)
+    assert {*said.get("words", ()), *said.get("values", ())} <= set(said["dimensions"])
+    for column, known in said.get("values", {}).items():
+        assert set(known) <= STORED[table, column], column
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_metric_of_the_log_is_one_number_or_a_list(path: Any) -> None:
+    said = yaml.safe_load(path.read_text("utf-8"))
+    words = f" {' '.join(said['sql'].split())} "
+    assert words.count("SELECT ") == 1
+    assert " GROUP BY " not in words
+    assert (" ORDER BY " in words) == said["name"].startswith("list of ")
+    assert ("unit" in said) != said["name"].startswith("list of ")
+
+
+def test_no_name_is_that_of_two_metrics_or_of_two_columns() -> None:
+    names: list[str] = []
+    for path in FILES:
+        said = yaml.safe_load(path.read_text("utf-8"))
+        own = [said["name"], *said["aliases"]]
+        names += [name.casefold() for name in own]
+        for groups in (said.get("words", {}), *said.get("values", {}).values()):
+            listed = [name.casefold() for group in groups.values() for name in group]
+            assert len(listed) == len(set(listed)), (path.stem, listed)
+    assert sorted(names) == sorted(set(names))
