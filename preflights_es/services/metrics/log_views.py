@@ -110,11 +110,19 @@ class _Sql:
 
     def age(self, time: str) -> str:
         """How many days ago that was."""
+        today = self._day_of_question()
+        return _DAYS[self._dialect].format(today, self.day(time)) if today else "NULL"
+
+    def days_until(self, day: str) -> str:
+        """In how many days a day is; less than 0 where it is over."""
+        today = self._day_of_question()
+        return _DAYS[self._dialect].format(day, today) if today else "NULL"
+
+    def _day_of_question(self) -> str:
         try:
-            today = _literal(date.fromisoformat(self._today).isoformat())
+            return _literal(date.fromisoformat(self._today).isoformat())
         except ValueError:
-            return "NULL"
-        return _DAYS[self._dialect].format(today, self.day(time))
+            return ""
 
     def decided(self, *path: str) -> str:
         """A part of a decision as text; `last` is that of a list."""
@@ -135,6 +143,11 @@ class _Sql:
         kinds = {"user": "a person", "agent": "an agent", "script": "a script"}
         without = " ".join(f"WHEN '{one}' THEN '{told}'" for one, told in kinds.items())
         return f"coalesce(nullif({name}, ''), CASE {kind} {without} END)"
+
+    def kind(self, *path: str) -> str:
+        """What kind of actor it is."""
+        kind = self.decided(*path, "kind")
+        return f"CASE {kind} WHEN 'user' THEN 'person' ELSE {kind} END"
 
     def values(self) -> str:
         """All that was decided, in one text."""
@@ -162,7 +175,9 @@ def _columns(sql: _Sql) -> dict[str, dict[str, str]]:
             "topic": "category",
             "reason": sql.decided("rationale", "because", "text"),
             "asked_by": sql.actor("asked_by"),
+            "asked_by_kind": sql.kind("asked_by"),
             "decided_by": sql.actor("origins", "last", "by"),
+            "decided_by_kind": sql.kind("origins", "last", "by"),
             "accepted_by": f"CASE WHEN accepted_at IS NOT NULL"
             f" THEN {sql.actor('acknowledged_by')} END",
             "proposed_on": sql.day(sql.number("proposed_at")),
@@ -178,6 +193,7 @@ def _columns(sql: _Sql) -> dict[str, dict[str, str]]:
         },
         "items": {
             **_same("session_id number type status title importance energy"),
+            "due_in_days": sql.days_until("due"),
             **_same("due duration_min duration_max start_time end_time"),
             "noted_on": "CASE WHEN noted_at <> '' THEN substr(noted_at, 1, 10)"
             f" ELSE {sql.day('began_at')} END",

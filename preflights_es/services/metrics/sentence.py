@@ -253,6 +253,8 @@ def _filter(node: exp.Expr, dialect: Dialect, words: dict[str, str]) -> str:
     literals = ", ".join(one.name for one in node.find_all(exp.Literal))
     if isinstance(node, exp.EQ | exp.In) and literals and not node.find(exp.Subquery):
         return words["only"].format(name, literals)
+    if node.find(exp.Null) is not None and not literals.strip(", "):
+        return words["without"].format(name, "").strip()
     is_not = isinstance(node, exp.NEQ) or node.find(exp.Not) is not None
     plain_parts = not node.find(exp.Subquery, exp.Like)
     if (

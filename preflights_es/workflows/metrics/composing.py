@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Final
 
-from preflights_es.workflows.metrics.meaning import Comparison, Group, Meant
+from preflights_es.workflows.metrics.meaning import Comparison, Group, Meant, Top
 from preflights_es.workflows.metrics.metric_sql import (
     filtered,
     grouped,
@@ -65,7 +65,18 @@ def composed(metric: Metric, meant: Meant, dialect: Dialect) -> str | None:
     if meant.share is not None:
         whole = _rows(metric, meant.include, meant, (), days, dialect)
         return _shares(metric, rows, whole, meant.groups)
-    return _around(metric, rows, meant)
+    return _newest(metric, rows, meant.newest) if meant.newest else _around(metric, rows, meant)
+
+
+def _newest(metric: Metric, rows: str, newest: Top) -> str:
+    """The rows of a list on the newest days, or the oldest."""
+    day = metric.date.rpartition(".")[2]
+    order = "DESC" if newest.is_most else "ASC"
+    placed = (
+        f"SELECT r.*, RANK() OVER (ORDER BY r.{day} {order}) AS place "  # noqa: S608
+        f"FROM (\n{rows}\n) AS r WHERE r.{day} IS NOT NULL"
+    )
+    return f"SELECT q.* FROM (\n{placed}\n) AS q WHERE q.place <= {newest.places} ORDER BY q.place"  # noqa: S608
 
 
 def _of_periods(metric: Metric, meant: Meant, dialect: Dialect) -> str | None:
@@ -154,6 +165,7 @@ def _rows(
     """The metric's own query, of some rows, by groups."""
     conditions = [_is_one_of(column, values) for column, values in include.items()]
     conditions += [_is_none_of(column, values) for column, values in meant.exclude.items()]
+    conditions += [f"({one} IS NULL OR CAST({one} AS TEXT) = '')" for one in meant.lacking]
     conditions += [f"{_compared(one)}" for one in meant.compared]
     sql: str | None = metric.sql.strip().rstrip(";").rstrip()
     if conditions:

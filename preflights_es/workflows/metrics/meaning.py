@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.workflows.metrics import question_words as known
-from preflights_es.workflows.metrics.metric_sql import aggregate, has_aggregate, measure
+from preflights_es.workflows.metrics.metric_sql import aggregate, has_aggregate, lists_day, measure
 from preflights_es.workflows.metrics.question import (
     Chunk,
     Step,
@@ -71,7 +71,11 @@ class Meant(msgspec.Struct, frozen=True, kw_only=True):
     over: tuple[Comparison, ...] = ()
     """Of groups."""
     groups: tuple[Group, ...] = ()
+    lacking: tuple[str, ...] = ()
+    """Columns without a value."""
     top: Top | None = None
+    newest: Top | None = None
+    """Of a list, the rows of the newest days; or of the oldest."""
     share: Mapping[str, tuple[str, ...]] | None = None
     """The part of a whole; without a column: of each group."""
     is_average: bool = False
@@ -140,8 +144,10 @@ class _Reading:
         groups = groups or of_top
         if over and not groups:
             groups = self._bare(("dimension",))
-            over = over if groups else self._undone(over)
+            over = over if groups else self._undone()
         freed = self._freed()
+        lacking = self._lacking()
+        newest = self._newest() if self._is_list else None
         compares = self._operations("compare")
         self._values_left_out()
         share = self._share(groups)
@@ -153,7 +159,7 @@ class _Reading:
         is_total = self._all_at(("in all",))
         if aggregate(self._metric.sql) in ADDED_UP:
             self._all_at(("amount",))
-        self._which(is_asked=bool(top or over or share))
+        self._which(is_asked=bool(top or over or share or newest))
         self._name_reasons()
         return Meant(
             include={column: tuple(values) for column, values in self._include.items()},
@@ -167,6 +173,8 @@ class _Reading:
             days=days,
             is_total=is_total,
             freed=freed,
+            lacking=lacking,
+            newest=newest,
             left=tuple(self._left()),
             asks_days=any(
                 one.kind == "time" and n not in self._used for n, one in enumerate(self._chunks)
@@ -348,16 +356,19 @@ class _Reading:
             one.kind in kinds and not self._is_beside_value(n) for n, one in enumerate(self._chunks)
         )
 
-    def _undone(self, over: list[Comparison]) -> list[Comparison]:
+    def _undone(self) -> list[Comparison]:
         """A comparison of groups where there are none: its words are left over."""
-        signs = [n for n in self._used if self._is(n, "number")]
-        self._used.difference_update(signs)
-        return [] if over else over
+        signs = (">", ">=", "<", "<=", "=", "between", ">= behind", "<= behind")
+        self._used.difference_update(
+            n for n in [*self._used] if self._is(n, "number") or self._is(n, "operation", *signs)
+        )
+        return []
 
     def _by(self) -> list[Group]:
         groups: list[Group] = []
         said = [n for n, one in enumerate(self._chunks) if one.kind]
-        if said and all(self._chunks[n].kind in ("dimension", "step") for n in said):
+        is_answer = all(self._chunks[n].kind in ("dimension", "step") for n in said)
+        if said and is_answer and not any(word.text in known.ALL for word in self._words):
             # The answer to the question back.
             answered = [group for n in said if (group := self._group(n))]
             self._used.update(said if len(answered) == len(said) else ())
@@ -423,6 +434,32 @@ class _Reading:
         ]
         self._used.update(found)
         return tuple(self._chunks[n].what[0] for n in found)
+
+    def _lacking(self) -> tuple[str, ...]:
+        """`without a reason`: dimensions that are empty."""
+        found: list[str] = []
+        for n in self._operations("not", "none"):
+            at = n + 1
+            while self._is(at, "") and self._words_of(at)[0].text in known.ARTICLES:
+                at += 1
+            is_bare = self._is(at, "dimension") and not self._is_beside_value(at)
+            if is_bare and len(self._chunks[at].what) == 1 and at not in self._used:
+                self._used.update((n, at))
+                found.append(self._chunks[at].what[0])
+        return tuple(found)
+
+    def _newest(self) -> Top | None:
+        """`the last 5 decisions`, `the oldest decision`."""
+        found = self._operations("newest", "oldest")
+        if len(found) != 1 or not lists_day(self._metric):
+            return None
+        (n,) = found
+        count = next((one for one in (n - 1, n + 1) if self._is(one, "number")), None)
+        if count is None and self._words_of(n)[0].text in known.NEEDS_NUMBER:
+            return None
+        self._used.update((n, *(() if count is None else (count,))))
+        much = 1 if count is None else int(float(str(self._chunks[count].what)))
+        return Top(max(much, 1), self._is(n, "operation", "newest"))
 
     def _values_left_out(self) -> None:
         for n in self._operations("not"):

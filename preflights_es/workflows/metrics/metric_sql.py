@@ -8,7 +8,7 @@ from typing import Final
 
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.workflows.metrics.ranges import Range
-from preflights_es.workflows.metrics.values import END_DAY, FIRST_DAY
+from preflights_es.workflows.metrics.values import END_DAY, FIRST_DAY, Metric
 
 EVER: Final = ("0001-01-01", "9999-12-31")
 _DOTALL: Final = 16
@@ -43,6 +43,13 @@ def aggregate(sql: str) -> str:
 def has_aggregate(sql: str) -> bool:
     """Whether a query counts or adds up, and does not list."""
     return _ANY_AGGREGATE.search(sql) is not None
+
+
+def lists_day(metric: Metric) -> bool:
+    """Whether a metric lists rows with the column of their day."""
+    head = metric.sql[: metric.sql.lower().find(" from")]
+    columns = [one.strip() for one in head[len("select") :].split(",")]
+    return not has_aggregate(metric.sql) and bool(metric.date) and metric.date in columns
 
 
 def measure(sql: str) -> str | None:

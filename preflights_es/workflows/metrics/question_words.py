@@ -108,6 +108,36 @@ OPERATIONS: Final[dict[str, tuple[str, ...]]] = {
         nicht
         """
     ),
+    "none": _lines(
+        """
+        no
+        kein
+        keine
+        keinen
+        keinem
+        """
+    ),
+    "newest": _lines(
+        """
+        newest
+        latest
+        most recent
+        last
+        neueste
+        neuesten
+        letzten
+        """
+    ),
+    "oldest": _lines(
+        """
+        oldest
+        earliest
+        first
+        älteste
+        ältesten
+        ersten
+        """
+    ),
     ">": _lines(
         """
         >
@@ -373,10 +403,13 @@ OF_GROUPS: Final = ("top", "most", "least", "share", "average", "compare", "amou
 """Operations that count or compare, and never list."""
 _LISTING: Final = """
     which list show what was zeig zeige liste nenne name welche welcher welches welchem welchen
-    why warum
+    why warum newest latest recent oldest earliest neueste neuesten älteste ältesten
 """
 LISTING: Final = frozenset(_LISTING.split())
 ALSO_WORDS: Final = frozenset(("no", "none", "id"))
 """Words of sentences that are no courtesy, and that a short code may look like."""
 ALL: Final = ("all", "alle", "allen")
 """In front of a dimension: every value of it is meant."""
+NEEDS_NUMBER: Final = frozenset(("last", "first", "letzten", "ersten"))
+"""Of newest and oldest, the words that mean it only with a number: `the last 5 decisions`."""
+ARTICLES: Final = frozenset(("a", "an", "any", "the", "ein", "eine", "einen", "einem", "einer"))

@@ -214,7 +214,7 @@ def _together(before: Meant, now: Meant) -> Meant:
         "include": {**_without(before.include, columns), **now.include},
         "exclude": {**_without(before.exclude, columns), **now.exclude},
     }
-    for name in ("compared", "over", "groups", "top", "days"):
+    for name in ("compared", "over", "groups", "top", "newest", "lacking", "days"):
         if new := getattr(now, name):
             changes[name] = new
     if now.share is not None:
