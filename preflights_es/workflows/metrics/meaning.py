@@ -543,6 +543,8 @@ class _Reading:
             self._used.add(n)
             return {}
         numerator = listed or free
+        if set(free) - set(numerator):
+            return None  # of two values, either may be the part
         part: dict[str, list[str]] = {}
         for one in numerator:
             self._take(one, part)

@@ -256,6 +256,8 @@ def _chunk(words: Sequence[Token], at: int, lexicon: Lexicon, longest: int) -> C
         for kind in (*(("unit",) if is_unit else ()), *_KINDS) if meanings else ():
             fits = tuple(dict.fromkeys(what for is_, what in meanings if is_ == kind))
             if kind == "value":
+                if any(_is_doubtful(one, some) for one in fits):
+                    return Chunk("word", some[0].text, at, at)
                 fits = tuple(one for one in fits if _may_be_value(one, some))
             if fits:
                 return Chunk(kind, fits, at, at + length - 1)
@@ -269,6 +271,12 @@ def _chunk(words: Sequence[Token], at: int, lexicon: Lexicon, longest: int) -> C
     )
 
 
+def _is_doubtful(what: tuple[str, str], some: Sequence[Token]) -> bool:
+    """Whether a word may be a code or not: `revenue us`."""
+    word = some[0]
+    return len(some) == 1 and word.text in known.CODES and word.raw.islower() and what[1].isupper()
+
+
 def _may_be_value(what: tuple[str, str], some: Sequence[Token]) -> bool:
     """Whether words stand for a value: a short code that is also a word is written as the code."""
     if len(some) > 1:
@@ -276,7 +284,7 @@ def _may_be_value(what: tuple[str, str], some: Sequence[Token]) -> bool:
     word = some[0]
     if _number(word.text):
         return False
-    is_word = word.text in known.ALSO_WORDS or (word.stem,) in _of_language()
+    is_word = (word.stem,) in _of_language()
     return not (is_word and word.raw.islower() and what[1].isupper())
 
 

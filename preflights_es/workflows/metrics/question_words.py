@@ -16,9 +16,9 @@ def _lines(text: str) -> tuple[str, ...]:
 _COURTESY: Final = """
     a an the of in on at for from to with as and is are was were be been did do does have has had
     there it that what how many much please pls show me tell give see find get i we us our my you
-    your can could would want like know need let hi hello hey thanks thank all any only just so
+    your can could would want know need let hi hello hey thanks thank all any only just so
     during within via through came come comes made happened happen occurred occur look looks
-    generated but aber make makes brought team someone anyone jemand ones
+    generated but aber make makes brought someone anyone jemand ones
 
     der die das den dem des ein eine einen einem einer eines im in am an auf aus von vom zu zum zur
     bei beim für mit und sowie es gab gibt hat haben hatte hatten wurde wurden worden werden wird
@@ -30,6 +30,11 @@ _COURTESY: Final = """
 COURTESY: Final = frozenset(_COURTESY.split())
 PHRASES_OF_COURTESY: Final = _lines(
     """
+    like to
+    i like
+    hi team
+    hello team
+    hey team
     of those
     of these
     of them
@@ -406,8 +411,8 @@ _LISTING: Final = """
     why warum newest latest recent oldest earliest neueste neuesten älteste ältesten
 """
 LISTING: Final = frozenset(_LISTING.split())
-ALSO_WORDS: Final = frozenset(("no", "none", "id"))
-"""Words of sentences that are no courtesy, and that a short code may look like."""
+CODES: Final = frozenset(("no", "us", "it", "id"))
+"""Words of sentences that are codes as well: in small letters it is asked which is meant."""
 ALL: Final = ("all", "alle", "allen")
 """In front of a dimension: every value of it is meant."""
 NEEDS_NUMBER: Final = frozenset(("last", "first", "letzten", "ersten"))
