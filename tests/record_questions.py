@@ -10,7 +10,7 @@ from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.workflows.metrics import WORKFLOW
 from preflights_es.workflows.metrics.events import FollowUpPut, QuestionPut
-from preflights_es.workflows.metrics.values import Metric, Table
+from preflights_es.workflows.metrics.values import Matched, Metric, Saved, Table
 from tests.record_goldens import Recorder, desk, sim
 
 RANGE = "began_on >= :first_day AND began_on < :end_day"
@@ -35,7 +35,7 @@ TABLES = (
     Table("sessions", ("session_id", "workflow", "fell_back", "began_on")),
     Table("usage", ("session_id", "input_tokens")),
 )
-MOCK = Lead("mock", "metrics/1")
+MOCK = Lead("mock", "metrics/2")
 
 
 def questions(r: Recorder) -> Sessions:
@@ -49,10 +49,12 @@ def put(
     lead: Lead = MOCK,
     language: Language = "en",
     metrics: tuple[Metric, ...] = METRICS,
+    matched: tuple[Matched, ...] = (),
+    saved: tuple[Saved, ...] = (),
 ) -> Handle:
     setup = Setup(
         "0.1.0",
-        lead.model if lead.provider == "mock" else "metrics/1",
+        lead.model if lead.provider == "mock" else "metrics/2",
         lead.provider,
         WORKFLOW.prompts,
         lead,
@@ -65,6 +67,8 @@ def put(
         "tables": TABLES,
         "asked_at": "2026-11-23T09:30+01:00",
         "time_zone": "Europe/Berlin",
+        "matched": matched,
+        "saved": saved,
     }
     step = questions(r).opened(WORKFLOW, QuestionPut, said, setup)
     r.order.append(step.handle.session_id)
@@ -139,6 +143,19 @@ def a_question_groups_by_a_dimension(r: Recorder) -> None:
     put(r, "Rückfälle nach Workflow", language="de")
 
 
+def a_word_is_a_value_of_the_database(r: Recorder) -> None:
+    planning = (Matched("workflow", "planning"),)
+    handle = put(r, "planning sessions of the team last week", matched=planning)
+    handle = answer(r, handle, "sessions without planning")
+    follow_up(r, handle, "share of planning")
+
+
+def a_saved_question_is_named(r: Recorder) -> None:
+    saved = (Saved(name="all", question="how many sessions?", sql=METRICS[2].sql),)
+    put(r, "all", saved=saved)
+    put(r, "sessions today", sim(4), saved=saved)
+
+
 def a_query_that_is_not_allowed_is_never_an_answer(r: Recorder) -> None:
     hostile = (
         Metric(name="spy", sql="SELECT data, pg_read_file('x') FROM events -- all of it"),
@@ -149,12 +166,10 @@ def a_query_that_is_not_allowed_is_never_an_answer(r: Recorder) -> None:
 
 
 def the_rules_ask_which_days_are_meant(r: Recorder) -> None:
-    """By the second rules: the others are by the first."""
-    lead = Lead("mock", "metrics/2")
-    handle = put(r, "sessions by workflow on Monday", lead)
+    handle = put(r, "sessions by workflow on Monday")
     handle = answer(r, handle, "letztes Quartal")
     follow_up(r, handle, "last 2 weeks")
-    put(r, "Sitzungen am 20. November", lead, language="de")
+    put(r, "Sitzungen am 20. November", language="de")
 
 
 def what_does_not_fit_is_refused(r: Recorder) -> None:
@@ -178,6 +193,8 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_call_that_failed_is_made_again,
     a_secret_in_a_question_is_not_recorded,
     a_question_groups_by_a_dimension,
+    a_word_is_a_value_of_the_database,
+    a_saved_question_is_named,
     a_query_that_is_not_allowed_is_never_an_answer,
     the_rules_ask_which_days_are_meant,
     what_does_not_fit_is_refused,

@@ -876,7 +876,7 @@ def metrics_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
     """A question that a model or nothing leads."""
     leads = st.builds(Lead, st.just("script"), st.just("model-1"), strict=st.booleans())
     lead = weighted((5, leads), (1, st.none()))
-    setup = st.builds(Setup, st.just("0.1.0"), st.just("metrics/1"), lead=lead)
+    setup = st.builds(Setup, st.just("0.1.0"), st.just("metrics/2"), lead=lead)
     return st.builds(questions.put, _ASKS, setup, st.sampled_from(("en", "de"))).map(_always)
 
 

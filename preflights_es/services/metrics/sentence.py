@@ -266,7 +266,7 @@ def _filter(node: exp.Expr, dialect: Dialect, words: dict[str, str]) -> str:
         return words["without"].format(name, literals)
     sign = next((sign for kind, sign in _SIGNS if isinstance(node, kind)), "")
     if sign and literals and plain_parts:
-        return f"{name} {sign} {literals}"
+        return f"{name or node.this.sql(dialect=dialect)} {sign} {literals}"
     return node.sql(dialect=dialect)
 
 

@@ -514,6 +514,14 @@ class _Reading:
             for one in (self._before(n), n + 1)
             if self._is(one, "dimension") and not columns.keys().isdisjoint(self._chunks[one].what)
         ]
+        if not said_of:  # how many did Ada, since March, accept
+            elsewhere = [
+                one
+                for one, chunk in enumerate(self._chunks)
+                if chunk.kind == "dimension" and one not in self._used
+                if not columns.keys().isdisjoint(chunk.what)
+            ]
+            said_of = elsewhere if len(elsewhere) == 1 and len(columns) > 1 else []
         if said_of:
             self._used.add(said_of[0])
             columns = {c: None for c in columns if c in self._chunks[said_of[0]].what}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import cache
+from itertools import pairwise
 from typing import Any, Final, Literal, NamedTuple
 
 from preflights_es.core.late_pattern import late_pattern
@@ -120,11 +121,10 @@ def named(text: str, metrics: Iterable[Metric]) -> list[tuple[Metric, frozenset[
 
 
 def _is_said(phrase: str, said_words: Sequence[str]) -> bool:
-    """Whether words that could be of an operation stand together: `which orders` of a list."""
+    """Whether a word that could be of an operation has its next beside it: `which orders`."""
     words = [one.stem for one in tokens(plain(phrase)) if not is_courtesy(one.text)]
-    if not any((word,) in _of_language() for word in words):
-        return True
-    return any(list(said_words[n : n + len(words)]) == words for n in range(len(said_words)))
+    pairs = set(pairwise(said_words))
+    return all(pair in pairs for pair in pairwise(words) if (pair[0],) in _of_language())
 
 
 # 3. What is asked of one ---------------------------------------------------------------------

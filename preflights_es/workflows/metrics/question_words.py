@@ -42,6 +42,7 @@ PHRASES_OF_COURTESY: Final = _lines(
     bisher
     instead
     stattdessen
+    lieber
     what about
     how about
     was ist mit
@@ -107,6 +108,9 @@ OPERATIONS: Final[dict[str, tuple[str, ...]]] = {
         leaving out
         ausgenommen
         everything but
+        anywhere but
+        everywhere but
+        überall außer
         all but
         ohne
         außer

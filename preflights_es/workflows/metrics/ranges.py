@@ -172,9 +172,9 @@ def _quarter(found: re.Match[str], today: date) -> Range:
     return _month(year, number * 3 - 2, 3)
 
 
-def _half(found: re.Match[str], _: date) -> Range:
+def _half(found: re.Match[str], today: date) -> Range:
     number = int(found["h"] or _ordinal(found["o"]))
-    return _month(int(found["y"]), number * 6 - 5, 6)
+    return _month(int(found["y"] or today.year), number * 6 - 5, 6)
 
 
 def _ordinal(word: str) -> int:
@@ -218,7 +218,7 @@ _NAMED: Final = (
     (r"week before|woche davor", "week", -2),
     (r"this month|current month|diese[nmrs]+ monat|laufende[nrms]+ monat", "month", 0),
     (r"last month|letzte[nrms]+ monat|vorige[nrms]+ monat", "month", -1),
-    (r"this year|current year|diese[ms] jahr|laufende[nms]+ jahr", "year", 0),
+    (r"this year|current year|diese[ms] jahr|laufende[nms]+ jahr|heuer", "year", 0),
     (r"last year|letzte[nms]+ jahr|vorige[nms]+ jahr", "year", -1),
 )
 _PLAIN: Final[tuple[Form, ...]] = (
@@ -273,6 +273,14 @@ _FORMS: Final[tuple[Form, ...]] = (
     ),
     (
         late_pattern(
+            rf"\b(?P<at>(?:between|zwischen) (?:the |dem )?(?P<d>[0-9]{{1,2}})(?:st|nd|rd|th|\.)?"
+            rf" (?:and|und) (?:the |dem )?(?P<e>[0-9]{{1,2}})(?:st|nd|rd|th|\.)?(?: of)?"
+            rf" (?P<m>{_MONTH_NAMES})\b{_YEAR})"
+        ),
+        _days_of_month,
+    ),
+    (
+        late_pattern(
             rf"\b(?P<at>(?:(?:from|von|vom) )?(?P<m>{_MONTH_NAMES})\.? (?P<d>[0-9]{{1,2}})"
             rf"(?:st|nd|rd|th|\.)? ?{_TO} ?(?P<e>[0-9]{{1,2}})(?:st|nd|rd|th|\.)?(?![\w.]){_YEAR})"
         ),
@@ -303,7 +311,8 @@ _FORMS: Final[tuple[Form, ...]] = (
     (
         late_pattern(
             r"\b(?P<at>(?:h(?P<h>[12])|(?P<o>1st|2nd|first|second|erste[ns]?|zweite[ns]?|[12]\.)"
-            r" (?:half|halbjahr|hälfte))(?:,?(?: of| von)? (?P<y>20\d\d)))\b"
+            r" (?:half|halbjahr|hälfte))(?:,?(?: of| von)? (?P<y>20\d\d)| of (?:the|this) year"
+            r"| (?:des|dieses) jahres))\b"
         ),
         _half,
     ),
