@@ -43,14 +43,7 @@ _STEPS: Final[dict[Dialect, dict[Step, str]]] = {
 
 def composed(metric: Metric, meant: Meant, dialect: Dialect) -> str | None:
     """The query of a meaning; None where the metric's SQL is not plain enough for it."""
-    asks_of_groups = bool(meant.over or meant.top or meant.is_average)
-    if meant.share is not None and asks_of_groups:
-        return None
-    if meant.is_average and meant.top:
-        return None
-    if not has_aggregate(metric.sql) and (
-        meant.groups or asks_of_groups or meant.share is not None
-    ):
+    if not _fits_together(metric, meant):
         return None
     if len(meant.days) > 1:
         return _of_periods(metric, meant, dialect)
@@ -76,7 +69,23 @@ def _newest(metric: Metric, rows: str, newest: Top) -> str:
         f"SELECT r.*, RANK() OVER (ORDER BY r.{day} {order}) AS place "  # noqa: S608
         f"FROM (\n{rows}\n) AS r WHERE r.{day} IS NOT NULL"
     )
-    return f"SELECT q.* FROM (\n{placed}\n) AS q WHERE q.place <= {newest.places} ORDER BY q.place"  # noqa: S608
+    first = f"q.place <= {newest.places} ORDER BY q.place"
+    return f"SELECT q.* FROM (\n{placed}\n) AS q WHERE {first}"  # noqa: S608
+
+
+def _fits_together(metric: Metric, meant: Meant) -> bool:
+    """Whether there is a query for all that is asked at once."""
+    asks_of_groups = bool(meant.over or meant.top or meant.is_average)
+    names = [_called(one, metric) for one in meant.groups]
+    if len(names) != len(set(names)) or (meant.is_average and meant.top):
+        return False
+    if meant.share is None:
+        return has_aggregate(metric.sql) or not (meant.groups or asks_of_groups)
+    if asks_of_groups or meant.compared or meant.lacking or not has_aggregate(metric.sql):
+        return False
+    if meant.share:
+        return not meant.groups  # a part of each group could be meant, or of all
+    return len(meant.groups) == 1 and meant.groups[0].column not in meant.include
 
 
 def _of_periods(metric: Metric, meant: Meant, dialect: Dialect) -> str | None:
@@ -89,7 +98,9 @@ def _of_periods(metric: Metric, meant: Meant, dialect: Dialect) -> str | None:
         rows = _rows(metric, meant.include, meant, meant.groups, (first, end), dialect)
         if rows is None:
             return None
-        columns = ", ".join(f"q.{one}" for one in (*map(_called, meant.groups), value))
+        columns = ", ".join(
+            f"q.{one}" for one in (*(_called(one, metric) for one in meant.groups), value)
+        )
         period = literal(_period(first, end))
         parts.append(f"SELECT {period} AS period, {columns} FROM (\n{rows}\n) AS q")  # noqa: S608  checked as any other
     return "\nUNION ALL\n".join(parts)
@@ -120,7 +131,7 @@ def _shares(metric: Metric, rows: str, whole: str | None, groups: Sequence[Group
     value = measure(metric.sql)
     if whole is None or value is None:
         return None
-    names = ", ".join(f"a.{_called(one)}" for one in groups)
+    names = ", ".join(f"a.{_called(one, metric)}" for one in groups)
     percent = f"100.0 * a.{value} / NULLIF(b.{value}, 0) AS share_percent"
     return (
         f"SELECT {names}, a.{value}, {percent} FROM (\n{rows}\n) AS a "  # noqa: S608
@@ -135,7 +146,7 @@ def _around(metric: Metric, rows: str, meant: Meant) -> str | None:
     value = measure(metric.sql)
     if value is None or not meant.groups:
         return None
-    names = ", ".join(f"q.{_called(one)}" for one in meant.groups)
+    names = ", ".join(f"q.{_called(one, metric)}" for one in meant.groups)
     where = " AND ".join(f"q.{value} {one.sign} {one.number}" for one in meant.over)
     if meant.is_average:
         kept = f" WHERE {where}" if where else ""
@@ -143,11 +154,12 @@ def _around(metric: Metric, rows: str, meant: Meant) -> str | None:
     if not meant.top:
         return f"SELECT {names}, q.{value} FROM (\n{rows}\n) AS q WHERE {where} ORDER BY {names}"  # noqa: S608
     order = "DESC" if meant.top.is_most else "ASC"
+    kept = " AND ".join(f"r.{value} {one.sign} {one.number}" for one in meant.over)
     placed = (
         f"SELECT r.*, RANK() OVER (ORDER BY r.{value} {order}) AS place "  # noqa: S608
-        f"FROM (\n{rows}\n) AS r WHERE r.{value} IS NOT NULL"
+        f"FROM (\n{rows}\n) AS r WHERE {kept or f'r.{value} IS NOT NULL'}"
     )
-    where = " AND ".join((f"q.place <= {meant.top.places}", *filter(None, (where,))))
+    where = f"q.place <= {meant.top.places}"
     return (
         f"SELECT {names}, q.{value} FROM (\n{placed}\n) AS q WHERE {where} "  # noqa: S608
         f"ORDER BY q.{value} {order}, {names}"
@@ -204,5 +216,8 @@ def _column(group: Group, metric: Metric, dialect: Dialect) -> tuple[str, str]:
     return _STEPS[dialect][group.step].format(metric.date), group.step
 
 
-def _called(group: Group) -> str:
+def _called(group: Group, metric: Metric) -> str:
+    """What a group's column is called in a query around the metric's."""
+    if group.step == "day":
+        return metric.date.rpartition(".")[2]
     return group.step or group.column.rpartition(".")[2]

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from preflights_es.core.views import Language
 from preflights_es.workflows.metrics import question_words as known
 from preflights_es.workflows.metrics.metric_sql import aggregate, has_aggregate, lists_day, measure
 from preflights_es.workflows.metrics.question import (
@@ -22,6 +23,7 @@ from preflights_es.workflows.metrics.question import (
     Token,
     chunks,
     content,
+    is_courtesy,
     lexicon_of,
     names_of,
     plain,
@@ -32,6 +34,7 @@ from preflights_es.workflows.metrics.question import (
 from preflights_es.workflows.metrics.ranges import OddRange, Range
 from preflights_es.workflows.metrics.values import END_DAY, FIRST_DAY, Matched, Metric
 
+COUNT_DIGITS: Final = 6  # of a number of places
 ADDED_UP: Final = ("sum", "count", "total")  # aggregates of which a part has a share
 
 
@@ -90,10 +93,9 @@ class Meant(msgspec.Struct, frozen=True, kw_only=True):
     """Words that are not used, those that stand together in one text."""
     asks_days: bool = False
     """Whether words of time are among them."""
+    names_metric: bool = False
     doubtful: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Values that several columns have, each with those columns."""
-    said: frozenset[str] = frozenset()
-    """Words that were used, but for those of the metric's name and for courtesy."""
 
 
 def meaning(
@@ -103,6 +105,7 @@ def meaning(
     today: date | None = None,
     *,
     goes_on: bool = False,
+    language: Language = "en",
 ) -> Meant:
     """What a text asks of a metric.
 
@@ -110,6 +113,7 @@ def meaning(
         matched: values of the database that are words of the text.
         today: None where no day is known; then words of time are left over.
         goes_on: whether days were named before: then "the previous month" may count from those.
+        language: how numbers are written.
     """
     text = plain(text)
     words = tokens(text)
@@ -117,11 +121,17 @@ def meaning(
     try:
         found = times(text, words, lexicon, today)
     except OddRange:
-        meant = _Reading(metric, words, chunks(words, lexicon, ())).meant()
+        meant = _Reading(metric, words, chunks(words, lexicon, (), language)).meant()
         return replace(meant, asks_days=True)
     if goes_on:
-        found = [one for one in found if not words[one[1]].text.startswith(known.BEFORE_THAT)]
-    return _Reading(metric, words, chunks(words, lexicon, found)).meant()
+        found = [one for one in found if not _counts_from_others(words[one[1] : one[2] + 1])]
+    return _Reading(metric, words, chunks(words, lexicon, found, language)).meant()
+
+
+def _counts_from_others(words: Sequence[Token]) -> bool:
+    """Whether days may count from those of before: the previous month, the week before."""
+    is_behind = words[-1].text in ("before", "davor") and len(words) > 1
+    return is_behind or any(one.text.startswith(known.BEFORE_THAT) for one in words)
 
 
 class _Reading:
@@ -158,7 +168,9 @@ class _Reading:
         self._name_unit()
         is_total = self._all_at(("in all",))
         if aggregate(self._metric.sql) in ADDED_UP:
-            self._all_at(("amount",))
+            self._all_at(("sum",))
+        if aggregate(self._metric.sql) == "count":
+            self._all_at(("number of",))
         self._which(is_asked=bool(top or over or share or newest))
         self._name_reasons()
         return Meant(
@@ -179,13 +191,8 @@ class _Reading:
             asks_days=any(
                 one.kind == "time" and n not in self._used for n, one in enumerate(self._chunks)
             ),
+            names_metric=any(one.kind == "metric" for one in self._chunks),
             doubtful=tuple(self._doubtful),
-            said=frozenset(
-                word.stem
-                for n in self._used
-                if self._chunks[n].kind not in ("", "metric")
-                for word in self._words_of(n)
-            ),
         )
 
     # Walking --------------------------------------------------------------------------------
@@ -238,7 +245,7 @@ class _Reading:
     def _is_counted(self, n: int) -> bool:
         """Whether the question is how many groups there are: `how many markets`."""
         before = [word.text for word in self._words[: self._chunks[n].first]]
-        while before and before[-1] in ("of", "the", "der", "die", "different"):
+        while before and before[-1] not in known.HOW_MANY and is_courtesy(before[-1]):
             before.pop()
         return bool(before) and before[-1] in known.HOW_MANY
 
@@ -274,8 +281,10 @@ class _Reading:
         names = (without_group(one, self._metric) for one in names_of(self._metric))
         phrases = [content(one) for one in names]
         whole = [one for one in phrases if one <= there.keys()]
+        said = [{word.stem for word in self._words_of(n)} for n in self._used]
         for phrase in whole:
-            if not any(phrase < other for other in whole):
+            is_said = any(phrase <= words for words in said)
+            if not is_said and not any(phrase < other for other in whole):
                 self._used.update(there[one] for one in phrase)
 
     def _comparisons(self) -> tuple[list[Comparison], list[Comparison]]:
@@ -384,14 +393,15 @@ class _Reading:
                 if self._group(at) is None or self._is(at + 1, "value"):
                     break
                 listed.append(at)
-                at = at + 2 if self._is(at + 1, "") else at + 1
+                at = at + 2 if self._joins(at + 1, known.JOINS) else at + 1
             if listed:
                 self._used.update((n, *listed))
                 groups += [group for one in listed if (group := self._group(one))]
             elif self._is(self._next(n), "value") and not self._is(
                 self._next(n) - 1, "operation", "not"
             ):
-                self._used.add(n)  # accepted by Ada
+                # accepted by Ada; `nach Dänemark` could be something else
+                self._used.update((n,) if self._words_of(n)[0].text == "by" else ())
         return groups
 
     def _top(self, groups: Sequence[Group]) -> tuple[Top | None, list[Group]]:
@@ -399,13 +409,13 @@ class _Reading:
         if len(found) != 1:
             return None, []
         (n,) = found
-        count = next((one for one in (n - 1, n + 1) if self._is(one, "number")), None)
+        count = next((one for one in (n - 1, n + 1) if self._is_count(one)), None)
         if count is None:  # which three markets had the most
             count = next(
                 (
                     one
                     for one, _ in enumerate(self._chunks)
-                    if self._is(one, "number") and one not in self._used
+                    if self._is_count(one) and one not in self._used
                     if self._is(one + 1, "dimension") or self._is(one + 1, "step")
                     if self._is(one - 1, "operation", "which") or self._is(one - 1, "")
                 ),
@@ -414,14 +424,16 @@ class _Reading:
         is_top = self._is(n, "operation", "top")
         if is_top and (count is None or count < n):
             return None, []
-        subject = [*groups] if count is not None and groups else self._bare(("dimension", "step"))
+        if groups:
+            return None, []  # the first of each group, or the first groups
+        subject = self._bare(("dimension", "step"))
         if not subject or measure(self._metric.sql) is None:
             return None, []
         self._used.update((n, *(() if count is None else (count,))))
         for by in self._operations("by"):
             if self._is(self._next(by), "metric"):
                 self._used.add(by)
-        much = 1 if count is None else int(float(str(self._chunks[count].what)))
+        much = 1 if count is None else int(str(self._chunks[count].what))
         return Top(max(much, 1), not self._is(n, "operation", "least")), subject
 
     def _freed(self) -> tuple[str, ...]:
@@ -448,28 +460,28 @@ class _Reading:
                 found.append(self._chunks[at].what[0])
         return tuple(found)
 
+    def _is_count(self, n: int) -> bool:
+        """Whether a chunk is a number of places."""
+        text = str(self._chunks[n].what) if self._is(n, "number") else ""
+        return text.isdigit() and len(text) <= COUNT_DIGITS
+
     def _newest(self) -> Top | None:
         """`the last 5 decisions`, `the oldest decision`."""
         found = self._operations("newest", "oldest")
         if len(found) != 1 or not lists_day(self._metric):
             return None
         (n,) = found
-        count = next((one for one in (n - 1, n + 1) if self._is(one, "number")), None)
+        count = next((one for one in (n - 1, n + 1) if self._is_count(one)), None)
         if count is None and self._words_of(n)[0].text in known.NEEDS_NUMBER:
             return None
         self._used.update((n, *(() if count is None else (count,))))
-        much = 1 if count is None else int(float(str(self._chunks[count].what)))
+        much = 1 if count is None else int(str(self._chunks[count].what))
         return Top(max(much, 1), self._is(n, "operation", "newest"))
 
     def _values_left_out(self) -> None:
         for n in self._operations("not"):
             at = n + 1
-            while self._is(at, "") and self._words_of(at)[0].text not in (
-                "only",
-                "nur",
-                "just",
-                "all",
-            ):
+            while self._is(at, "") and self._words_of(at)[0].text not in known.NARROWED:
                 at += 1
             if (
                 self._is(at, "dimension")
@@ -478,7 +490,10 @@ class _Reading:
             ):
                 self._used.add(at)
                 at += 1
-            if listed := self._list_of_values(at):
+            listed = self._list_of_values(at)
+            # `without Denmark and web`: whether the second is left out is not clear.
+            goes_on = listed and self._joins(listed[-1] + 1, known.JOINS)
+            if listed and not (goes_on and self._is(listed[-1] + 2, "value")):
                 self._used.update((n, *listed))
                 for one in listed:
                     self._take(one, self._exclude)
@@ -577,12 +592,14 @@ class _Reading:
             if chunk.kind == "operation" and self._joins(n, known.JOINS):
                 beside = (n - 1, n + 1)
                 if all(self._is(one, "value") and one in self._used for one in beside):
-                    self._used.add(n)
+                    of = [{column for column, _ in self._chunks[m].what} for m in beside]
+                    self._used.update((n,) if of[0] & of[1] else ())
 
     def _days(self, compares: list[int]) -> tuple[Range, ...]:
         times = [n for n, one in enumerate(self._chunks) if one.kind == "time"]
         is_dated = FIRST_DAY in self._metric.sql or END_DAY in self._metric.sql
         is_pair = len(times) == 2 and bool(compares) and not self._is_unclear(times)
+        is_pair = is_pair and not self._is_on_both_sides(compares)
         if not is_dated or (len(times) > 1 and not is_pair):
             return ()
         self._used.update(times)
@@ -591,9 +608,24 @@ class _Reading:
         for n in times:
             before = self._before(n)
             is_over = self._is(before, "operation", ">")
-            if is_over and self._words_of(before)[0].text in ("over", "über"):
+            is_ago = self._words_of(n)[-1].text == "ago" or self._words_of(n)[0].text == "vor"
+            if is_over and not is_ago and self._words_of(before)[0].text in ("over", "über"):
                 self._used.add(before)
         return tuple(self._chunks[n].what for n in times)
+
+    def _is_on_both_sides(self, compares: Sequence[int]) -> bool:
+        """Whether values of one column are compared as well: Denmark in May with Sweden in June."""
+        values = [n for n, one in enumerate(self._chunks) if one.kind == "value"]
+        columns = {n: {column for column, _ in self._chunks[n].what} for n in values}
+        times = [n for n, one in enumerate(self._chunks) if one.kind == "time"]
+        return any(
+            columns[a] & columns[b]
+            and a < times[-1]
+            and any(a < t < b for t in (*times, *compares))
+            for a in values
+            for b in values
+            if a < b
+        )
 
     def _is_unclear(self, times: Sequence[int]) -> bool:
         """Whether one of two ranges counts from today and the other does not."""
@@ -610,10 +642,19 @@ class _Reading:
         if not compares or len(days) == 2:
             return groups
         several = [column for column, values in self._include.items() if len(values) > 1]
-        if len(several) == 1:
+        if len(several) == 1 and self._stand_together(several[0]):
             self._used.update(compares)
             return [*groups, Group(several[0])]
         return groups
+
+    def _stand_together(self, column: str) -> bool:
+        """Whether no value of another column stands between those that are compared."""
+        of = [
+            {one for one, _ in chunk.what} if chunk.kind == "value" else set[str]()
+            for chunk in self._chunks
+        ]
+        at = [n for n, columns in enumerate(of) if column in columns]
+        return all(not of[n] or column in of[n] for n in range(at[0], at[-1] + 1))
 
     def _average(self, groups: Sequence[Group]) -> bool:
         found = self._operations("average")
@@ -653,7 +694,9 @@ class _Reading:
         run: list[str] = []
         last = -2
         for n, _ in enumerate(self._chunks):
-            if n in self._used:
+            # A list does not say how many there are.
+            is_count = self._is_list and self._words_of(n)[0].text in known.HOW_MANY
+            if n in self._used and not is_count:
                 continue
             words = " ".join(one.raw for one in self._words_of(n))
             if n == last + 1 and self._is(n, "word") and self._is(last, "word"):

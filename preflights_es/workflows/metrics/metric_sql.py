@@ -25,6 +25,7 @@ _AGGREGATE: Final = late_pattern(
 _ANY_AGGREGATE: Final = late_pattern(
     r"\b(?:sum|count|avg|min|max|total|group_concat|string_agg)\s*\(", 2
 )
+_SUBQUERY: Final = late_pattern(r"\(\s*select\b", 2)
 _MEASURE: Final = late_pattern(r"\bas\s+(?P<name>[A-Za-z_]\w*)\s+from\b", 2)
 
 
@@ -42,7 +43,20 @@ def aggregate(sql: str) -> str:
 
 def has_aggregate(sql: str) -> bool:
     """Whether a query counts or adds up, and does not list."""
-    return _ANY_AGGREGATE.search(sql) is not None
+    return _ANY_AGGREGATE.search(_without_subqueries(sql)) is not None
+
+
+def _without_subqueries(sql: str) -> str:
+    """A query without the queries in its brackets."""
+    while found := _SUBQUERY.search(sql):
+        depth, end = 0, len(sql)
+        for at in range(found.start(), len(sql)):
+            depth += (sql[at] == "(") - (sql[at] == ")")
+            if depth == 0:
+                end = at + 1
+                break
+        sql = sql[: found.start()] + sql[end:]
+    return sql
 
 
 def lists_day(metric: Metric) -> bool:

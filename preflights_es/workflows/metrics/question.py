@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any, Final, Literal, NamedTuple
 
 from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.views import Language
 from preflights_es.workflows.metrics import question_words as known
 from preflights_es.workflows.metrics.ranges import Range, said
 from preflights_es.workflows.metrics.values import Matched, Metric
@@ -16,12 +17,14 @@ from preflights_es.workflows.metrics.values import Matched, Metric
 Step = Literal["day", "week", "month", "quarter", "year"]
 
 ADDED_UP: Final = ("sum", "count", "total")  # aggregates of which a part has a share
+LONGEST: Final = 8  # words of a phrase
+_THOUSANDS: Final[dict[Language, str]] = {"en": ",", "de": "."}
 STEM_MIN: Final = 4  # characters that an ending leaves
 _ENDINGS: Final = ("ern", "en", "er", "es", "e", "n")
-_TOKEN: Final = late_pattern(r"\d+(?:[.,]\d+)+(?!\w)|[^\W_]+|[<>]=?|[=%€$£]")
+_TOKEN: Final = late_pattern(r"\d+(?:[.,]\d+)+(?!\w)|[^\W_]+|[<>]=?|[=%€$£]|(?<!\S)-(?=\S)")
 _SUFFIX: Final = late_pattern(r"['\u2019](?:s|d|ll|re|ve|m)\b")
-_NUMBER: Final = late_pattern(r"\d+(?:[.,]\d+)*")
-_GROUPED: Final = late_pattern(r"\d{1,3}(?:(?P<mark>[.,])\d{3})(?:(?P=mark)\d{3})*")
+_NUMBER: Final = late_pattern(r"[0-9]+(?:[.,][0-9]+)*")
+_GROUPED: Final = late_pattern(r"[0-9]{1,3}(?P<mark>[.,])[0-9]{3}(?P<more>(?:(?P=mark)[0-9]{3})*)")
 
 
 # 1. Words ------------------------------------------------------------------------------------
@@ -53,6 +56,8 @@ def tokens(text: str) -> list[Token]:
 @cache
 def stem(word: str) -> str:
     """A word without the endings of plurals and cases; a number as it is."""
+    if word in known.COMPARATIVES:
+        return word
     if len(word) > STEM_MIN and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > STEM_MIN and word.endswith("s") and not word.endswith("ss"):
@@ -172,7 +177,19 @@ def lexicon_of(metric: Metric, matched: Iterable[Matched]) -> Lexicon:
     for phrase, kind, what in _of_metric(metric, matched):
         if words := stems(phrase):
             found.setdefault(words, []).append((kind, what))
-    return found
+    return {words: _without_doubtful(words, meanings) for words, meanings in found.items()}
+
+
+def _without_doubtful(words: Stems, meanings: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """A value that is also a word of grouping, a dimension or the metric is not meant by it.
+
+    A code that is also courtesy (IN, NO) stays: it is told apart by its capitals.
+    """
+    others = {kind for kind, _ in meanings} - {"value", ""}
+    is_plain = not others or (
+        others == {"operation"} and len(words) == 1 and words[0] in known.CODES
+    )
+    return meanings if is_plain else [one for one in meanings if one[0] != "value"]
 
 
 def names_of(metric: Metric) -> tuple[str, ...]:
@@ -230,11 +247,19 @@ def times(
 
 
 def chunks(
-    words: Sequence[Token], lexicon: Lexicon, times: Iterable[tuple[Range, int, int]]
+    words: Sequence[Token],
+    lexicon: Lexicon,
+    times: Iterable[tuple[Range, int, int]],
+    language: Language = "en",
 ) -> list[Chunk]:
-    """The words, the longest known phrase first."""
+    """The words, the longest known phrase first.
+
+    Args:
+        language: how numbers are written.
+    """
     ranges = {first: (days, last) for days, first, last in times}
-    longest = max(map(len, lexicon), default=1)
+    # Where all is written in capitals they tell no code from a word.
+    has_codes = any(word.raw.islower() for word in words)
     made: list[Chunk] = []
     at = 0
     while at < len(words):
@@ -242,33 +267,38 @@ def chunks(
             days, last = ranges[at]
             made.append(Chunk("time", days, at, last))
         else:
-            made.append(_chunk(words, at, lexicon, longest))
+            made.append(_known(words, at, lexicon, has_codes) or _other(words[at], at, language))
         at = made[-1].last + 1
     return made
 
 
-def _chunk(words: Sequence[Token], at: int, lexicon: Lexicon, longest: int) -> Chunk:
-    for length in range(min(longest, len(words) - at), 0, -1):
+def _known(words: Sequence[Token], at: int, lexicon: Lexicon, has_codes: bool) -> Chunk | None:
+    """The longest phrase of the lexicon from a place on."""
+    for length in range(min(LONGEST, len(words) - at), 0, -1):
         some = words[at : at + length]
-        meanings = lexicon.get(tuple(one.stem for one in some), ())
+        meanings = lexicon.get(tuple(one.stem for one in some))
+        if not meanings:
+            continue
         # Behind a number or `in` it is a unit first: `more than 100 orders`, `revenue in euro`.
-        is_unit = bool(at) and (bool(_number(words[at - 1].text)) or words[at - 1].text == "in")
-        for kind in (*(("unit",) if is_unit else ()), *_KINDS) if meanings else ():
+        before = words[at - 1].text if at else ""
+        is_unit = before == "in" or _NUMBER.fullmatch(before) is not None
+        for kind in (*(("unit",) if is_unit else ()), *_KINDS):
             fits = tuple(dict.fromkeys(what for is_, what in meanings if is_ == kind))
             if kind == "value":
                 if any(_is_doubtful(one, some) for one in fits):
                     return Chunk("word", some[0].text, at, at)
-                fits = tuple(one for one in fits if _may_be_value(one, some))
+                fits = tuple(one for one in fits if _may_be_value(one, some, has_codes))
             if fits:
                 return Chunk(kind, fits, at, at + length - 1)
-    one = words[at]
-    if one.text in known.NUMBERS:
-        return Chunk("number", str(known.NUMBERS[one.text]), at, at)
-    return (
-        Chunk("number", _number(one.text), at, at)
-        if _number(one.text)
-        else Chunk("word", one.text, at, at)
-    )
+    return None
+
+
+def _other(word: Token, at: int, language: Language) -> Chunk:
+    """A number, or a word that is not known."""
+    if word.text in known.NUMBERS:
+        return Chunk("number", str(known.NUMBERS[word.text]), at, at)
+    number = _number(word.text, language)
+    return Chunk("number", number, at, at) if number else Chunk("word", word.text, at, at)
 
 
 def _is_doubtful(what: tuple[str, str], some: Sequence[Token]) -> bool:
@@ -277,27 +307,33 @@ def _is_doubtful(what: tuple[str, str], some: Sequence[Token]) -> bool:
     return len(some) == 1 and word.text in known.CODES and word.raw.islower() and what[1].isupper()
 
 
-def _may_be_value(what: tuple[str, str], some: Sequence[Token]) -> bool:
-    """Whether words stand for a value: a short code that is also a word is written as the code."""
+def _may_be_value(what: tuple[str, str], some: Sequence[Token], has_codes: bool) -> bool:
+    """Whether words stand for a value: a code that is also a word is written in capitals."""
     if len(some) > 1:
         return True
     word = some[0]
-    if _number(word.text):
+    if _NUMBER.fullmatch(word.text):
         return False
-    is_word = (word.stem,) in _of_language()
-    return not (is_word and word.raw.islower() and what[1].isupper())
+    is_word = (word.stem,) in _of_language() or word.text in known.CODES
+    is_code = has_codes and len(word.raw) > 1 and word.raw.isupper() and what[1].isupper()
+    return is_code or not is_word
 
 
-def _number(text: str) -> str:
-    """A number as SQL writes it; empty for any other word."""
+def _number(text: str, language: Language) -> str:
+    """A number as SQL writes it; empty for any other word.
+
+    "1.500" is written so in German and "1,500" in English; in the other it could be either.
+    """
     if not _NUMBER.fullmatch(text):
         return ""
-    if _GROUPED.fullmatch(text):
+    grouped = _GROUPED.fullmatch(text)
+    if grouped and (grouped["more"] or grouped["mark"] == _THOUSANDS[language]):
         return text.replace(",", "").replace(".", "")
     marks = [mark for mark in text if mark in ".,"]
-    if len(set(marks)) < len(marks) - 1 or (len(marks) > 1 and marks[-1] in marks[:-1]):
-        return ""
     if not marks:
         return text
     whole, decimals = text.rsplit(marks[-1], 1)
+    others = set(marks[:-1])
+    if grouped or marks[-1] in others or len(others) > 1:
+        return ""
     return f"{whole.replace(',', '').replace('.', '')}.{decimals}"

@@ -15,23 +15,48 @@ def _lines(text: str) -> tuple[str, ...]:
 
 _COURTESY: Final = """
     a an the of in on at for from to with as and is are was were be been did do does have has had
-    there it that what how many much please pls show me tell give see find get i we us our my you
+    there it that what how many much please pls show me tell give see find get we us our you
     your can could would want know need let hi hello hey thanks thank all any only just so
-    during within via through came come comes made happened happen occurred occur look looks
-    generated but aber make makes brought someone anyone jemand ones
+    during within via through came come comes happened happen occurred occur look looks
+    generated brought ones
 
     der die das den dem des ein eine einen einem einer eines im in am an auf aus von vom zu zum zur
     bei beim für mit und sowie es gab gibt hat haben hatte hatten wurde wurden worden werden wird
-    ist sind war waren wie viele viel was zeig zeige gib nenne sag mir mich uns ich wir unser unsere
+    ist sind war waren wie viele viel was zeig zeige gib nenne sag uns wir unser unsere
     unserem unseren unserer sie du bitte danke hallo kannst könntest können könnten mal denn davon
-    alle aller allen alles nur gesamt jeweils durch möchte würde gern gerne wissen brauche brauchen
-    kam kamen kommen betrug beträgt belief sich lag liegt erzielt gemacht sieht aus
+    alle aller allen alles nur gesamt durch möchte würde gern gerne wissen brauche brauchen
+    kam kamen kommen betrug beträgt belief sich lag liegt erzielt sieht aus
 """
 COURTESY: Final = frozenset(_COURTESY.split())
 PHRASES_OF_COURTESY: Final = _lines(
     """
     like to
     i like
+    i want
+    i need
+    i would
+    can i
+    could i
+    may i
+    show me
+    tell me
+    give me
+    get me
+    zeig mir
+    zeige mir
+    gib mir
+    sag mir
+    nenne mir
+    ich möchte
+    ich brauche
+    ich will
+    ich hätte
+    kann ich
+    könnte ich
+    did we make
+    but only
+    aber nur
+    to date
     hi team
     hello team
     hey team
@@ -96,6 +121,10 @@ OPERATIONS: Final[dict[str, tuple[str, ...]]] = {
     "not": _lines(
         """
         not
+        but not
+        but without
+        aber nicht
+        aber ohne
         without
         w/o
         excluding
@@ -106,7 +135,6 @@ OPERATIONS: Final[dict[str, tuple[str, ...]]] = {
         aside from
         not counting
         leaving out
-        ausgenommen
         everything but
         anywhere but
         everywhere but
@@ -335,17 +363,30 @@ OPERATIONS: Final[dict[str, tuple[str, ...]]] = {
         oder
         """
     ),
-    "amount": _lines(
+    "number of": _lines(
         """
         number
         count
+        anzahl
+        """
+    ),
+    "sum": _lines(
+        """
         total
         sum
         together
         combined
-        anzahl
         summe
         zusammen
+        """
+    ),
+    "instead of": _lines(
+        """
+        instead of
+        rather than
+        statt
+        anstatt
+        anstelle von
         """
     ),
     "in all": _lines(
@@ -370,7 +411,10 @@ OPERATIONS: Final[dict[str, tuple[str, ...]]] = {
         """
     ),
 }
-"""By operation: how it is said. A word here that fits nothing around it is named."""
+"""By operation: how it is said. A word here that fits nothing around it is named.
+
+`instead of` fits nothing: what it leaves out could be many things.
+"""
 
 STEPS: Final[dict[str, tuple[str, ...]]] = {
     "day": ("day", "days", "date", "tag", "tage", "tagen", "datum"),
@@ -408,7 +452,7 @@ BEFORE_THAT: Final = ("previous", "preceding", "vorig", "vorherig", "vormonat", 
 """How days begin that count from days that were named before, where there are such."""
 PER: Final = frozenset(("per", "pro", "je", "each", "jede", "jeder", "jedem"))
 HOW_MANY: Final = frozenset(("many", "viele", "number", "anzahl", "count"))
-OF_GROUPS: Final = ("top", "most", "least", "share", "average", "compare", "amount")
+OF_GROUPS: Final = ("top", "most", "least", "share", "average", "compare", "number of", "sum")
 """Operations that count or compare, and never list."""
 _LISTING: Final = """
     which list show what was zeig zeige liste nenne name welche welcher welches welchem welchen
@@ -422,3 +466,12 @@ ALL: Final = ("all", "alle", "allen")
 NEEDS_NUMBER: Final = frozenset(("last", "first", "letzten", "ersten"))
 """Of newest and oldest, the words that mean it only with a number: `the last 5 decisions`."""
 ARTICLES: Final = frozenset(("a", "an", "any", "the", "ein", "eine", "einen", "einem", "einer"))
+COMPARATIVES: Final = frozenset(
+    (
+        *("higher", "longer", "larger", "smaller", "greater", "faster", "slower", "older", "later"),
+        *("younger", "stronger", "weaker", "cheaper", "cleaner", "shorter", "earlier", "better"),
+    )
+)
+"""Words that lose their meaning with their ending."""
+NARROWED: Final = frozenset(("only", "nur", "just", "all", "alle", "allen"))
+"""Behind `not`: it does not leave out what follows."""

@@ -46,12 +46,19 @@ _BORDERS: Final = (
     (late_pattern(r"\b(?:before|vor) (?:the |dem |der )?$"), "before"),
     (late_pattern(r"\b(?:until|till|up to|bis(?: zu[mr]?)?) (?:the |dem |der )?$"), "until"),
     (late_pattern(r"\b(?:after|nach) (?:the |dem |der )?$"), "after"),
+    (
+        late_pattern(r"(?<!compared )(?<!comparison )\b(?:through|to|as of) (?:the )?$"),
+        "not",  # up to then, or from then on
+    ),
     (late_pattern(r"\b(?:not|except|without|nicht|au(?:ß|ss)er|ohne) (?:in |im )?$"), "not"),
 )
 _FIRST: Final = late_pattern(r"\b(?:between|from|zwischen|von|vom) (?:the |dem |der )?$")
 _SECOND: Final = late_pattern(
     r"^ ?(?:-|\u2013|to|until|till|through|and|und|bis(?: zum)?) (?:the |dem |der )?$"
 )
+_ONWARDS: Final = late_pattern(r"^ (?:on|onwards?|an)\b")
+_FROM: Final = late_pattern(r"\b(?:from|von|vom|ab|starting|beginning) (?:the |dem )?$")
+_YEAR_SAID: Final = late_pattern(r"\b[12][0-9]{3}\b")
 _UP_TO: Final = late_pattern(rf"^ ?{_TO} (?:the |dem |der )?$")
 """Between two ranges: all from the one to the other, also without a word in front."""
 
@@ -102,13 +109,13 @@ def _first(text: str, found: list[tuple[int, int, Range]]) -> Named:
         (start, ""),
     )
     span = (before, end)
-    if found and not name:
-        second, last_end, (_, last) = found[0]
-        opens, between = _FIRST.search(text[:start]), text[end:second]
-        is_pair = (opens and _SECOND.search(between)) or _UP_TO.search(between)
-        if is_pair and first < last:
-            found.pop(0)
-            return Named((first, last), ((opens.start() if opens else start, last_end),))
+    if (opening := _FROM.search(text[:start])) and (on := _ONWARDS.search(text[end:])):
+        if text[end + on.end() :].strip(" ?!.,"):
+            raise OddRange(text)  # from October on the web
+        return Named((first, date.max), ((opening.start(), end + on.end()),))
+    if found and not name and (pair := _pair(text, start, end, first, found[0])):
+        found.pop(0)
+        return pair
     match name:
         case "not":
             raise OddRange(text)
@@ -122,6 +129,22 @@ def _first(text: str, found: list[tuple[int, int, Range]]) -> Named:
             return Named((behind, date.max), (span,))
         case _:
             return Named((first, behind), (span,))
+
+
+def _pair(
+    text: str, start: int, end: int, first: date, other: tuple[int, int, Range]
+) -> Named | None:
+    """One range from the first to the second of two; None where they are two ranges."""
+    second, last_end, (_, last) = other
+    opens, between = _FIRST.search(text[:start]), text[end:second]
+    is_pair = (opens and _SECOND.search(between)) or _UP_TO.search(between)
+    if not is_pair or first >= last:
+        return None
+    later = text[second:last_end]
+    is_of_a_year = re.search(rf"[0-9]|\b(?:{_MONTH_NAMES})\b", later) is not None
+    if _YEAR_SAID.search(text[start:end]) and is_of_a_year and not _YEAR_SAID.search(later):
+        raise OddRange(text)  # October 2024 to March: of which year
+    return Named((first, last), ((opens.start() if opens else start, last_end),))
 
 
 def _found(text: str, today: date) -> Iterator[tuple[int, int, Range]]:

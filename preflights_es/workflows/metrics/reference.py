@@ -14,7 +14,7 @@ from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.views import Language
 from preflights_es.workflows.metrics import composing, question
 from preflights_es.workflows.metrics import question_words as known
-from preflights_es.workflows.metrics.meaning import Meant, meaning
+from preflights_es.workflows.metrics.meaning import Comparison, Meant, meaning
 from preflights_es.workflows.metrics.metric_sql import has_aggregate
 from preflights_es.workflows.metrics.question import column_name
 from preflights_es.workflows.metrics.values import (
@@ -158,7 +158,9 @@ class _Conversation(msgspec.Struct, frozen=True):
         yield from meant[-1].left
 
     def _meant(self, at: int, metric: Metric, *, goes_on: bool = False) -> Meant:
-        return meaning(self.said[at], metric, self.matched, self.today, goes_on=goes_on)
+        said = self.said[at]
+        language = self.language
+        return meaning(said, metric, self.matched, self.today, goes_on=goes_on, language=language)
 
     def _of_no_metric(self) -> Reply:
         """Which metric is meant; with the words that none of them knows."""
@@ -209,24 +211,47 @@ def _of_kind(text: str, found: list[Metric]) -> list[Metric]:
 
 def _together(before: Meant, now: Meant) -> Meant:
     """What a conversation means: the newest word of each kind counts."""
-    columns = now.include.keys() | now.exclude.keys() | (now.share or {}).keys() | {*now.freed}
+    if now.names_metric:  # another question: what was done with the numbers is not asked again
+        before = replace(
+            before, share=None, top=None, newest=None, over=(), is_average=False, lacking=()
+        )
+    columns = {*now.include, *now.exclude, *(now.share or {}), *now.freed, *now.lacking}
     changes: dict[str, Any] = {
         "include": {**_without(before.include, columns), **now.include},
         "exclude": {**_without(before.exclude, columns), **now.exclude},
+        "lacking": tuple(c for c in before.lacking if c not in columns) + now.lacking,
+        "compared": _besides(before.compared, now.compared),
+        "over": now.over or before.over,
     }
-    for name in ("compared", "over", "groups", "top", "newest", "lacking", "days"):
+    for column, values in now.exclude.items():
+        kept = tuple(one for one in before.include.get(column, ()) if one not in values)
+        if kept:  # of several that were meant before, one less
+            changes["include"][column] = kept
+            del changes["exclude"][column]
+        else:
+            former = before.exclude.get(column, ())
+            changes["exclude"][column] = tuple(dict.fromkeys((*former, *values)))
+    for name in ("groups", "top", "newest", "days"):
         if new := getattr(now, name):
             changes[name] = new
     if now.share is not None:
         changes["share"] = now.share
     elif before.share and not columns.isdisjoint(before.share):
-        changes["share"] = {c: v for c, v in now.include.items() if c in before.share}
-        changes["include"] = _without(changes["include"], before.share.keys())
+        part = {c: v for c, v in now.include.items() if c in before.share}
+        changes["share"] = part or None
+        changes["include"] = _without(changes["include"], part)
     if now.is_average:
         changes["is_average"] = True
-    if now.is_total:
+    says_more = now.groups or now.top or now.over or now.is_average or now.share is not None
+    if now.is_total and not says_more:
         changes |= {"groups": (), "top": None, "over": (), "is_average": False, "share": None}
     return replace(before, **changes)
+
+
+def _besides(before: Sequence[Comparison], now: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    """Comparisons of before with other columns than those of now, and those of now."""
+    columns = {one.column for one in now}
+    return (*(one for one in before if one.column not in columns), *now)
 
 
 def _without(

@@ -38,7 +38,10 @@ def _why(day: Day, plan: Plan, task: Task) -> LeftOut:
     minutes = schedule.minutes_of(task)
     if 2 * SHORT_MIN <= task.twice <= 2 * FOCUS_MAX:
         if not schedule.fits(day, task):
-            return LeftOut(task, "no_room", minutes, _room(day, ()))
+            room, ahead = _room(day, ()), schedule.ahead(day, task)
+            if ahead and room >= minutes:  # there is room, but not behind the task before it
+                return LeftOut(task, "waits", other_id=ahead[0])
+            return LeftOut(task, "no_room", minutes, room)
         return LeftOut(task, "not_chosen" if plan.focus_task_id is None else "one_focus")
     if not schedule.can_be_mini(task):
         return LeftOut(task, _size(task), minutes)

@@ -254,7 +254,7 @@ def rounded(value: object) -> object:
         ("most orders", ["most"]),
         ("total average order value", ["total"]),
         ("how many markets had more than 100 orders?", ["markets", "more than", "100"]),
-        ("average orders per channel in the top 2 markets", ["markets"]),
+        ("average orders per channel in the top 2 markets", ["top", "2", "markets"]),
         ("orders above 500", ["above", "500"]),
         ("revenue in October 2026 and September 2026", ["October 2026", "September 2026"]),
         ("orders that were not only returned", ["not"]),
@@ -321,6 +321,103 @@ def test_a_saved_question_is_answered_by_its_name_alone() -> None:
     found = answer(("by-month",), METRICS, TODAY, "en", saved=saved)
     assert found == {"type": "sql", "sql": "SELECT 1"}
     assert isinstance(answer(("by-month please",), METRICS, TODAY, "en", saved=saved), str)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "web or returned orders",
+        "orders without Denmark and web",
+        "Bestellungen ohne Dänemark und Laden",
+        "all orders but Denmark",
+        "orders by market but Denmark",
+        "orders as of October 2026",
+        "orders through October 2026",
+        "orders over 30 days ago",
+        "orders below -5 euro",
+        "orders, -returned",
+        "orders above 1.500 euro",
+        "number of revenue",
+        "top 3 orders per market",
+        "top 5 channels in each market",
+        "how many of our markets had more than 100 orders?",
+        "share of orders above 500 euro in Denmark",
+        "share of orders by market in Denmark",
+        "share of Denmark's orders that were returned",
+        "share of revenue by market per month",
+        "compare revenue in Denmark in October 2026 with Sweden in September 2026",
+        "compare orders in Denmark web with Sweden",
+        "Umsatz in Dänemark und Schweden jeweils",
+        "my orders",
+        "nicht alle retournierten Bestellungen",
+        "orders by channel instead of by market",
+        "Umsatz, Dänemark ausgenommen, im Laden",
+        "Bestellungen nach Dänemark",
+        "orders by day of week",
+        "orders from October 2024 to March",
+        "1.10.2025 bis 5.10. Umsatz",
+        "how many list of orders",
+        f"top {'9' * 320} markets by orders",
+        "orders above \uff15\uff10\uff10 euro",
+        "orders with higher amount",
+    ],
+)
+def test_what_could_be_meant_in_two_ways_is_asked_about(said: str) -> None:
+    assert isinstance(asked(said), str)
+
+
+@pytest.mark.parametrize(
+    ("said", "where"),
+    [
+        (("orders from 2026-10-01 on",), "day >= '2026-10-01'"),
+        (("Bestellungen von Oktober 2026 an",), "day >= '2026-10-01'"),
+        (("orders from 2026-10-01 to today",), "day >= '2026-10-01' AND day <= '2026-11-26'"),
+        (("ORDERS IN DENMARK",), "market='DK'"),
+        (("In Denmark, how many orders?",), "market='DK'"),
+        (("orders in Denmark and Sweden", "without Denmark"), "market='SE'"),
+        (("orders without Denmark", "and without Sweden"), "market IS NULL OR market='NO'"),
+        (("orders without a market", "only Denmark"), "market='DK'"),
+        (("orders above 800 euro", "in Denmark"), "amount > 800 AND market='DK'"),
+        (("share of Denmark in orders", "orders in Sweden"), "market='SE'"),
+    ],
+)
+def test_rows_are_those_of_the_whole_conversation(
+    orders: sqlite3.Connection, said: tuple[str, ...], where: str
+) -> None:
+    gold = orders.execute(f"SELECT count(*) FROM orders WHERE {where}").fetchall()
+    assert rows(orders, *said) == gold
+
+
+def test_a_group_is_more_than_a_value_of_its_name(orders: sqlite3.Connection) -> None:
+    named = (Matched("channel", "Month"), Matched("channel", "Country"), Matched("market", "IN"))
+    for said in ("orders by month", "orders by country", "In October 2026, how many orders?"):
+        found = answer((said,), METRICS, TODAY, "en", matched=named)
+        assert found == asked(said)
+    found = answer(("orders in IN",), METRICS, TODAY, "en", matched=named)
+    assert isinstance(found, dict)
+    assert "market = 'IN'" in found["sql"]
+
+
+def test_a_day_is_a_group_as_any_other(orders: sqlite3.Connection) -> None:
+    (row,) = rows(orders, "which day of October 2026 had the most orders?")[:1]
+    assert len(row) == 2
+    assert sum(one[2] for one in rows(orders, "share of orders by day")) == pytest.approx(100)
+
+
+def test_in_total_takes_away_groups_and_not_what_is_asked_with_it() -> None:
+    before = "revenue by market"
+    assert asked(before, "in total") == asked("revenue")
+    assert asked(before, "share of Denmark in total revenue") == _said_no(before)
+
+
+def _said_no(before: str) -> Reply:
+    """A share by groups of before is not clear."""
+    return asked(before, "share of Denmark in revenue")
+
+
+def test_an_average_is_not_carried_over_to_another_question() -> None:
+    before = "average revenue per month"
+    assert asked(before, "revenue by channel") == asked("revenue by channel")
 
 
 # Words of others ------------------------------------------------------------------------------

@@ -194,7 +194,7 @@ def test_what_is_left_out_and_what_is_planned_are_all_there_is(day: Day) -> None
     assert sorted(ids) == sorted(task.id for task in day.tasks)
     for one in left:
         assert sentences.left_out("en", one, "x")
-        assert (one.reason == "no_room") <= (one.minutes > 0)
+        assert (one.reason == "no_room") <= (one.minutes > one.room)
         assert one.reason != "not_chosen"
 
 
