@@ -87,6 +87,8 @@ def test_a_decision_says_who_asked_decided_and_accepted_and_what(log: Log) -> No
         "topic": "Authentication",
         "reason": "Staff's “one” account",
         "asked_by": "claude",
+        "asked_by_kind": "agent",
+        "decided_by_kind": "script",
         "decided_by": "Ben",
         "accepted_by": "Dana",
         "proposed_on": today(),
@@ -221,6 +223,7 @@ def test_every_metric_runs_on_a_log_of_real_sessions(
     log.call("abandon", log.call("start", "Add search")["session_id"])
     log.call("start", "Print labels", "--provider", "sim", "--faults", "malformed=1")
     log.call("note", "add", "task", "Renew the domain", "--due", "2027-01-31")
+    log.call("note", "add", "task", "Pay the host", "--due", "2020-01-31")
     now, empty = clock_ids.now, []
     monkeypatch.setattr(clock_ids, "now", lambda: now() + DAY)
     for metric in METRICS:
