@@ -6,7 +6,6 @@ Decisions at the same place come first, then what memory finds: ours, and record
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -37,7 +36,6 @@ from preflights_es.workflows.recall import rules
 from preflights_es.workflows.recall.evolution import is_same
 from preflights_es.workflows.recall.ranking import concerns
 
-NOTHING: Final[Mapping[str, KnownLine]] = MappingProxyType({})
 KNOWN_MAX: Final = 3
 FOUND_MAX: Final = 10  # matches of memory that are looked at
 PLACED_MAX: Final = 50  # decisions of a topic that are looked at
@@ -54,8 +52,8 @@ def known(
 ) -> tuple[KnownLine, ...]:
     """At most three decisions in force; none of a task.
 
-    Those at the same place come first, then those of the topic for the whole project, then what
-    memory finds.
+    Those at the same place come first, ours and records of other tools, then those of the topic for
+    the whole project, then what memory finds.
 
     Args:
         scope: what the decision is for, where that is said beside the intention.
@@ -77,21 +75,41 @@ def known(
             continue
         if made := _line(process, session_id, one, is_here=is_here):
             found[session_id] = made
-    placed = dict(sorted(found.items(), key=lambda pair: not pair[1].is_here))
-    return tuple(remembered(request, intention, placed).values())[:KNOWN_MAX]
+    search = Search(process)
+    here = {key: one for key, one in found.items() if one.is_here}
+    beside = _records_here(search, category, place) if category else {}
+    placed = {**here, **beside, **found}
+    return tuple(_remembered(process, search, intention, placed).values())[:KNOWN_MAX]
 
 
-def remembered(
-    request: Request, text: str, placed: Mapping[str, KnownLine] = NOTHING
+def _records_here(
+    search: Search, category: str, place: tuple[frozenset[str], ...]
 ) -> dict[str, KnownLine]:
-    """What memory finds in force that a text concerns, the best first; also of a task.
+    """Records of other tools at the same place, as their titles say."""
+    held = [one for one in search.records.of.values() if one.is_held] if search.records else []
+    return {
+        one.path: _foreign(one)
+        for one in held
+        if one.value and one.category.casefold() == category.casefold()
+        # As above: only scopes that could be the same are stemmed.
+        if bool(one.scope) == bool(place) and (not place or is_same(stems(one.scope), place))
+    }
+
+
+def remembered(request: Request, text: str) -> dict[str, KnownLine]:
+    """What memory finds in force that a text concerns, by session and by path; also of a task."""
+    return _remembered(request.process, Search(request.process), text, {})
+
+
+def _remembered(
+    process: Process, search: Search, text: str, placed: Mapping[str, KnownLine]
+) -> dict[str, KnownLine]:
+    """What stands first, and then what memory finds, the best first.
 
     Args:
-        placed: what stands first, by session.
+        placed: what stands first, by session and by path.
     """
-    process = request.process
     apart = process.projector.proposals()
-    search = Search(process)
     found = dict(placed)
     for match in search.matches(rules.wanted((text,)), concerns, limit=FOUND_MAX, widens=False):
         if len(found) >= KNOWN_MAX:

@@ -56,6 +56,22 @@ def test_lines_are_few_short_and_of_decisions_in_force(begun: Any) -> None:
     assert begun("Fix the ledger").known == ()
 
 
+def test_a_record_of_another_tool_at_the_same_place_comes_before_what_memory_finds(
+    begun: Any, log: Any
+) -> None:
+    for thing in ("carts", "invoices", "returns", "refunds"):
+        begun(f"Use PostgreSQL for the orders ledger of {thing}", accepts=True, by="Ada")
+    settings = log.request().process.settings
+    folder = settings.root / settings.decisions
+    text = "# 90. Use MySQL for the orders\n\nDate: 2026-01-02\n\n## Status\n\nAccepted\n"
+    (folder / "0090-use-mysql-for-the-orders.md").write_text(text)
+    found = begun("Which database keeps orders, carts, invoices, returns?", scope="orders")
+    assert found.known[0].line.startswith(f"{settings.decisions}/0090-use-mysql-for-the-orders.md")
+    assert len(found.known) == KNOWN_MAX
+    other = begun("Which database for the labels ledger?", scope="labels")
+    assert not any("0090" in one.line for one in other.known[:1])
+
+
 def test_a_decision_for_the_whole_project_is_said_of_every_scope(begun: Any) -> None:
     whole = begun("Use PostgreSQL because reports join", accepts=True, by="Ada")
     begun("Use MongoDB for carts", accepts=True, by="Ada", choices=Choices(exceptions=(whole.uid,)))

@@ -452,7 +452,7 @@ def cases() -> Iterator[Any]:
 def test_questions_whose_authors_had_not_seen_the_rules(
     held: dict[str, Any], one: dict[str, Any]
 ) -> None:
-    """Each query was compared by its rows with the author's own: those of `reads` say how it differs."""
+    """Each query was compared with the author's own by its rows; `reads` says where they differ."""
     said = held["catalogues"].get(one["db"])
     known = (
         msgspec.convert(said, tuple[Metric, ...])
