@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from preflights_es.services.metrics.dimension_values import SECONDS, known_values
+from preflights_es.store.guarded_query import Limits, QueryFailed, Rows
+from preflights_es.workflows.metrics.values import Catalogue, Matched, Metric, Table
 from tests.cli.asking import answer, shop
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
@@ -171,3 +174,24 @@ def test_a_folder_of_snippets_that_leads_outside_is_not_read(
     done = house.call("ask", "mine")
     assert done.code != 0
     assert "leads outside the project" in done.err
+
+
+def test_values_of_all_dimensions_are_read_within_a_second() -> None:
+    columns = tuple(f"c{n}" for n in range(100))
+    metric = Metric(name="m", sql="SELECT count(*) AS n FROM t", dimensions=columns)
+    catalogue = Catalogue(dialect="sqlite", metrics=(metric,), tables=(Table("t"),))
+    limits: list[Limits] = []
+
+    def read(sql: str, within: Limits) -> Rows:
+        assert sql.count("LIMIT 51") <= 40
+        limits.append(within)
+        return Rows(("k", "v"), (("c1", "Kiosk"), ("c1", None), ("c2", "x" * 300)), more=False)
+
+    assert known_values(catalogue, read) == (Matched("c1", "Kiosk"),)
+    assert len(limits) == 3
+    assert SECONDS >= limits[0].seconds >= limits[1].seconds >= limits[2].seconds
+
+    def late(sql: str, within: Limits) -> Rows:
+        raise QueryFailed(f"{sql} took more than {within.seconds}", code="query_timeout")
+
+    assert known_values(catalogue, late) == ()

@@ -10,6 +10,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 import msgspec
@@ -25,12 +26,13 @@ from preflights_es.workflows.metrics.question import plain, stems, tokens
 from preflights_es.workflows.metrics.sql_check import findings
 from preflights_es.workflows.metrics.values import VALUE_MAX, VALUES_MAX, Catalogue, Matched
 
-LIMITS: Final = Limits(rows=VALUES_MAX * 60, seconds=1.0)
+SECONDS: Final = 1.0  # for all queries together
+ROWS_MAX: Final = 3_000
 AGE_MAX_S: Final = 3_600
 TOGETHER: Final = 40  # columns of one query: SQLite takes 50 parts of a UNION here
 CACHE_MAX: Final = 4_000_000  # bytes
-Read = Callable[[str], Rows]
-"""Runs one query, within `LIMITS`."""
+Read = Callable[[str, Limits], Rows]
+"""Runs one query within limits."""
 
 
 class _Kept(msgspec.Struct, frozen=True):
@@ -68,7 +70,7 @@ def known_values(
     if kept is not None and 0 <= now_s - kept.at < AGE_MAX_S:
         return kept.values
     try:
-        rows = [row for sql in queries for row in read(sql).rows]
+        rows = [row for one in _within(SECONDS, queries, read) for row in one.rows]
     except PreflightsError:
         return ()  # the question is asked without them: a value is then a word not known
     found = tuple(
@@ -79,6 +81,17 @@ def known_values(
     if cache and named:
         _keep(cache, name, _Kept(now_s, found))
     return found
+
+
+def _within(seconds: float, queries: Sequence[str], read: Read) -> Iterator[Rows]:
+    """What queries bring, all in so many seconds.
+
+    Raises:
+        QueryFailed: they take longer.
+    """
+    until = monotonic() + seconds
+    for sql in queries:
+        yield read(sql, Limits(ROWS_MAX, max(until - monotonic(), 0.01)))
 
 
 def _queries(catalogue: Catalogue) -> Iterator[str]:

@@ -32,7 +32,7 @@ from preflights_es.services.metrics.catalogue_files import (
     own_catalogue,
     saved_questions,
 )
-from preflights_es.services.metrics.dimension_values import LIMITS, known_values, matched
+from preflights_es.services.metrics.dimension_values import known_values, matched
 from preflights_es.services.metrics.results import Answer, Ran
 from preflights_es.services.metrics.saved_questions import nearest
 from preflights_es.services.request import Request
@@ -201,12 +201,12 @@ def _matched(
     if catalogue.dialect != _dialect(address):
         return ()
 
-    def read(sql: str) -> Rows:
+    def read(sql: str, limits: Limits) -> Rows:
         text = rendered(sql, catalogue.dialect)
         if is_log:
             views = _views(request, catalogue, request.process.project, asked_at)
-            return rows_here(address, bound(text, views), log_views.read(), LIMITS)
-        return _of_another(address, text, [one.name for one in catalogue.tables], LIMITS, rows_here)
+            return rows_here(address, bound(text, views), log_views.read(), limits)
+        return _of_another(address, text, [one.name for one in catalogue.tables], limits, rows_here)
 
     from preflights_es.workflows.metrics.sql_check import bound, rendered
 
