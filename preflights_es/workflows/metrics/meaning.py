@@ -94,6 +94,10 @@ class Meant(msgspec.Struct, frozen=True, kw_only=True):
     asks_days: bool = False
     """Whether words of time are among them."""
     names_metric: bool = False
+    is_empty: bool = False
+    """Whether nothing but courtesy was said."""
+    says_all: bool = False
+    """Whether it is `all orders`: without what was left out before, or not."""
     doubtful: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Values that several columns have, each with those columns."""
 
@@ -122,10 +126,14 @@ def meaning(
         found = times(text, words, lexicon, today)
     except OddRange:
         meant = _Reading(metric, words, chunks(words, lexicon, (), language)).meant()
-        return replace(meant, asks_days=True)
+        return replace(meant, asks_days=True, left=meant.left or (text,))
     if goes_on:
         found = [one for one in found if not _counts_from_others(words[one[1] : one[2] + 1])]
     return _Reading(metric, words, chunks(words, lexicon, found, language)).meant()
+
+
+def _is_year(text: str) -> bool:
+    return len(text) == len("2026") and text.isdigit() and text.startswith(("19", "20"))
 
 
 def _counts_from_others(words: Sequence[Token]) -> bool:
@@ -156,7 +164,7 @@ class _Reading:
             groups = self._bare(("dimension",))
             over = over if groups else self._undone()
         freed = self._freed()
-        lacking = self._lacking()
+        lacking = self._lacking(groups)
         newest = self._newest() if self._is_list else None
         compares = self._operations("compare")
         self._values_left_out()
@@ -166,7 +174,12 @@ class _Reading:
         groups = self._compared_values(compares, days, groups)
         is_average = self._average(groups)
         self._name_unit()
-        is_total = self._all_at(("in all",))
+        is_total = False
+        for n in self._operations("in all"):
+            # `in Denmark and in total` asks two things.
+            if not self._joins(n - 1, known.JOINS):
+                self._used.add(n)
+                is_total = True
         if aggregate(self._metric.sql) in ADDED_UP:
             self._all_at(("sum",))
         if aggregate(self._metric.sql) == "count":
@@ -190,6 +203,11 @@ class _Reading:
             left=tuple(self._left()),
             asks_days=any(
                 one.kind == "time" and n not in self._used for n, one in enumerate(self._chunks)
+            ),
+            is_empty=not any(one.kind for one in self._chunks),
+            says_all=any(
+                self._is(n, "metric") and n and self._words_of(n - 1)[0].text in known.ALL
+                for n, _ in enumerate(self._chunks)
             ),
             names_metric=any(one.kind == "metric" for one in self._chunks),
             doubtful=tuple(self._doubtful),
@@ -342,6 +360,8 @@ class _Reading:
             used = [*marks, behind]
             if len(named) == 1 and named[0] in columns:
                 return named[0], [*used, before]
+            if len(columns) > 1 and self._operations("top", "most", "least"):
+                return None
             if self._is(before, "metric") and "" in columns and self._has_groups():
                 return "", used
             if not self._has_groups():
@@ -376,7 +396,9 @@ class _Reading:
     def _by(self) -> list[Group]:
         groups: list[Group] = []
         said = [n for n, one in enumerate(self._chunks) if one.kind]
-        is_answer = all(self._chunks[n].kind in ("dimension", "step") for n in said)
+        is_answer = all(
+            self._chunks[n].kind in ("dimension", "step") and not self._is_counted(n) for n in said
+        )
         if said and is_answer and not any(word.text in known.ALL for word in self._words):
             # The answer to the question back.
             answered = [group for n in said if (group := self._group(n))]
@@ -447,7 +469,7 @@ class _Reading:
         self._used.update(found)
         return tuple(self._chunks[n].what[0] for n in found)
 
-    def _lacking(self) -> tuple[str, ...]:
+    def _lacking(self, groups: Sequence[Group]) -> tuple[str, ...]:
         """`without a reason`: dimensions that are empty."""
         found: list[str] = []
         for n in self._operations("not", "none"):
@@ -455,6 +477,9 @@ class _Reading:
             while self._is(at, "") and self._words_of(at)[0].text in known.ARTICLES:
                 at += 1
             is_bare = self._is(at, "dimension") and not self._is_beside_value(at)
+            is_bare = is_bare and self._words_of(n)[0].text in known.WITHOUT
+            if is_bare and self._chunks[at].what[0] in {one.column for one in groups}:
+                continue  # without the group, or without a value
             if is_bare and len(self._chunks[at].what) == 1 and at not in self._used:
                 self._used.update((n, at))
                 found.append(self._chunks[at].what[0])
@@ -493,7 +518,9 @@ class _Reading:
             listed = self._list_of_values(at)
             # `without Denmark and web`: whether the second is left out is not clear.
             goes_on = listed and self._joins(listed[-1] + 1, known.JOINS)
-            if listed and not (goes_on and self._is(listed[-1] + 2, "value")):
+            goes_on = goes_on and self._is(listed[-1] + 2, "value")
+            goes_on = goes_on or (listed and self._is(listed[-1] + 1, "value"))
+            if listed and not goes_on:
                 self._used.update((n, *listed))
                 for one in listed:
                     self._take(one, self._exclude)
@@ -561,7 +588,7 @@ class _Reading:
             m for m, one in enumerate(self._chunks) if one.kind == "value" and m not in self._used
         ]
         if groups:
-            if listed:
+            if listed or free:
                 return None
             self._used.add(n)
             return {}
@@ -630,6 +657,20 @@ class _Reading:
     def _is_unclear(self, times: Sequence[int]) -> bool:
         """Whether one of two ranges counts from today and the other does not."""
         texts = [" ".join(one.text for one in self._words_of(n)) for n in times]
+        years = [any(_is_year(one.text) for one in self._words_of(n)) for n in times]
+        this = (
+            "this",
+            "dies",
+            "today",
+            "heute",
+            "yesterday",
+            "gestern",
+            "last",
+            "letzt",
+            "current",
+        )
+        if any(years) and not all(years):  # October and November 2025
+            return not texts[years.index(False)].startswith(this)
         counted = [text.startswith(known.BEFORE_NOW) for text in texts]
         return any(counted) and not any(
             text.startswith(("this", "dies", "today", "heute", "yesterday", "gestern"))

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, NamedTuple
 from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.views import Language
 from preflights_es.workflows.metrics import question_words as known
-from preflights_es.workflows.metrics.ranges import Range, said
+from preflights_es.workflows.metrics.ranges import OddRange, Range, said
 from preflights_es.workflows.metrics.values import Matched, Metric
 
 Step = Literal["day", "week", "month", "quarter", "year"]
@@ -82,9 +82,9 @@ def stems(text: str) -> Stems:
     return tuple(one.stem for one in tokens(plain(text)))
 
 
-@cache
-def _courtesy() -> frozenset[Stems]:
-    return frozenset((*map(stems, known.COURTESY), *map(stems, known.PHRASES_OF_COURTESY)))
+def texts(phrase: str) -> Stems:
+    """The words of a phrase as they are: words of a language are not compared by stems."""
+    return tuple(one.text for one in tokens(plain(phrase)))
 
 
 def is_courtesy(word: str) -> bool:
@@ -107,8 +107,8 @@ def named(text: str, metrics: Iterable[Metric]) -> list[tuple[Metric, frozenset[
 
     Words of a longer name that is there belong to it alone.
     """
-    said_words = [one.stem for one in tokens(plain(text)) if not is_courtesy(one.text)]
-    there = set(said_words)
+    said_words = [one for one in tokens(plain(text)) if not is_courtesy(one.text)]
+    there = {one.stem for one in said_words}
     hits = [
         (metric, words)
         for metric in metrics
@@ -125,11 +125,11 @@ def named(text: str, metrics: Iterable[Metric]) -> list[tuple[Metric, frozenset[
     return list(found.values())
 
 
-def _is_said(phrase: str, said_words: Sequence[str]) -> bool:
+def _is_said(phrase: str, said_words: Sequence[Token]) -> bool:
     """Whether a word that could be of an operation has its next beside it: `which orders`."""
-    words = [one.stem for one in tokens(plain(phrase)) if not is_courtesy(one.text)]
-    pairs = set(pairwise(said_words))
-    return all(pair in pairs for pair in pairwise(words) if (pair[0],) in _of_language())
+    words = [one for one in tokens(plain(phrase)) if not is_courtesy(one.text)]
+    pairs = {(a.stem, b.stem) for a, b in pairwise(said_words)}
+    return all((a.stem, b.stem) in pairs for a, b in pairwise(words) if (a.text,) in _of_language())
 
 
 # 3. What is asked of one ---------------------------------------------------------------------
@@ -165,31 +165,31 @@ def _of_language() -> Lexicon:
     ):
         for what, phrases in all_.items():
             for phrase in phrases:
-                found.setdefault(stems(phrase), []).append((kind, what))
-    for words in _courtesy():
-        found.setdefault(words, []).append(("", ""))
+                found.setdefault(texts(phrase), []).append((kind, what))
+    for phrase in (*known.COURTESY, *known.PHRASES_OF_COURTESY):
+        found.setdefault(texts(phrase), []).append(("", ""))
     return found
 
 
 def lexicon_of(metric: Metric, matched: Iterable[Matched]) -> Lexicon:
-    """Everything that a word may stand for in a question about a metric."""
-    found = {words: list(meanings) for words, meanings in _of_language().items()}
+    """What phrases of the catalogue stand for, by their stems."""
+    found: Lexicon = {}
     for phrase, kind, what in _of_metric(metric, matched):
-        if words := stems(phrase):
+        if (words := stems(phrase)) and not (kind == "value" and _is_a_word(phrase)):
             found.setdefault(words, []).append((kind, what))
-    return {words: _without_doubtful(words, meanings) for words, meanings in found.items()}
+    return {words: _without_doubtful(meanings) for words, meanings in found.items()}
 
 
-def _without_doubtful(words: Stems, meanings: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """A value that is also a word of grouping, a dimension or the metric is not meant by it.
+def _is_a_word(value: str) -> bool:
+    """Whether a value is a word of grouping: it is not meant by it. Codes are told by capitals."""
+    kinds = {kind for kind, _ in _of_language().get(texts(value), ())} - {""}
+    return bool(kinds) and value.casefold() not in known.CODES
 
-    A code that is also courtesy (IN, NO) stays: it is told apart by its capitals.
-    """
-    others = {kind for kind, _ in meanings} - {"value", ""}
-    is_plain = not others or (
-        others == {"operation"} and len(words) == 1 and words[0] in known.CODES
-    )
-    return meanings if is_plain else [one for one in meanings if one[0] != "value"]
+
+def _without_doubtful(meanings: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """A value that is also a dimension or the metric is not meant by it."""
+    is_named = {kind for kind, _ in meanings} - {"value"}
+    return [one for one in meanings if one[0] != "value"] if is_named else meanings
 
 
 def names_of(metric: Metric) -> tuple[str, ...]:
@@ -202,7 +202,7 @@ def without_group(name: str, metric: Metric) -> str:
     words = tokens(plain(name))
     for n, word in enumerate(words):
         rest = tuple(one.stem for one in words[n + 1 :])
-        is_by = ("operation", "by") in _of_language().get((word.stem,), ())
+        is_by = ("operation", "by") in _of_language().get((word.text,), ())
         if n and is_by and any(stems(column_name(one)) == rest for one in metric.dimensions):
             return name[: word.start].strip()
     return name
@@ -243,6 +243,9 @@ def times(
         inside = [n for n, one in enumerate(words) if start <= one.start and one.end <= end]
         if inside:
             found.append((days, inside[0], inside[-1]))
+    values = [one for one in chunks(words, lexicon, ()) if one.kind == "value"]
+    if any(a <= one.first <= b for _, a, b in found for one in values):
+        raise OddRange(text)  # Jan, who is a person here
     return found
 
 
@@ -276,9 +279,10 @@ def _known(words: Sequence[Token], at: int, lexicon: Lexicon, has_codes: bool) -
     """The longest phrase of the lexicon from a place on."""
     for length in range(min(LONGEST, len(words) - at), 0, -1):
         some = words[at : at + length]
-        meanings = lexicon.get(tuple(one.stem for one in some))
-        if not meanings:
-            continue
+        meanings = [
+            *lexicon.get(tuple(one.stem for one in some), ()),
+            *_of_language().get(tuple(one.text for one in some), ()),
+        ]
         # Behind a number or `in` it is a unit first: `more than 100 orders`, `revenue in euro`.
         before = words[at - 1].text if at else ""
         is_unit = before == "in" or _NUMBER.fullmatch(before) is not None
@@ -314,7 +318,7 @@ def _may_be_value(what: tuple[str, str], some: Sequence[Token], has_codes: bool)
     word = some[0]
     if _NUMBER.fullmatch(word.text):
         return False
-    is_word = (word.stem,) in _of_language() or word.text in known.CODES
+    is_word = (word.text,) in _of_language() or word.text in known.CODES
     is_code = has_codes and len(word.raw) > 1 and word.raw.isupper() and what[1].isupper()
     return is_code or not is_word
 

@@ -22,7 +22,7 @@ _COURTESY: Final = """
 
     der die das den dem des ein eine einen einem einer eines im in am an auf aus von vom zu zum zur
     bei beim für mit und sowie es gab gibt hat haben hatte hatten wurde wurden worden werden wird
-    ist sind war waren wie viele viel was zeig zeige gib nenne sag uns wir unser unsere
+    ist sind war waren wie viele vielen viel was zeig zeige gib nenne sag uns wir unser unsere
     unserem unseren unserer sie du bitte danke hallo kannst könntest können könnten mal denn davon
     alle aller allen alles nur gesamt durch möchte würde gern gerne wissen brauche brauchen
     kam kamen kommen betrug beträgt belief sich lag liegt erzielt sieht aus
@@ -272,6 +272,7 @@ OPERATIONS: Final[dict[str, tuple[str, ...]]] = {
         largest
         biggest
         greatest
+        meiste
         meisten
         höchste
         höchsten
@@ -313,7 +314,6 @@ OPERATIONS: Final[dict[str, tuple[str, ...]]] = {
         """
         average
         avg
-        mean
         on average
         durchschnitt
         im durchschnitt
@@ -419,9 +419,9 @@ OPERATIONS: Final[dict[str, tuple[str, ...]]] = {
 STEPS: Final[dict[str, tuple[str, ...]]] = {
     "day": ("day", "days", "date", "tag", "tage", "tagen", "datum"),
     "week": ("week", "weeks", "calendar week", "woche", "wochen", "kalenderwoche"),
-    "month": ("month", "months", "monat", "monate", "monaten"),
-    "quarter": ("quarter", "quarters", "quartal", "quartale"),
-    "year": ("year", "years", "jahr", "jahre", "jahren"),
+    "month": ("month", "months", "monat", "monats", "monate", "monaten"),
+    "quarter": ("quarter", "quarters", "quartal", "quartals", "quartale", "quartalen"),
+    "year": ("year", "years", "jahr", "jahres", "jahre", "jahren"),
 }
 EACH_STEP: Final[dict[str, tuple[str, ...]]] = {
     "day": ("daily", "täglich", "tageweise"),
@@ -451,7 +451,7 @@ BEFORE_NOW: Final = (
 BEFORE_THAT: Final = ("previous", "preceding", "vorig", "vorherig", "vormonat", "vorjahr")
 """How days begin that count from days that were named before, where there are such."""
 PER: Final = frozenset(("per", "pro", "je", "each", "jede", "jeder", "jedem"))
-HOW_MANY: Final = frozenset(("many", "viele", "number", "anzahl", "count"))
+HOW_MANY: Final = frozenset(("many", "viele", "vielen", "number", "anzahl", "count"))
 OF_GROUPS: Final = ("top", "most", "least", "share", "average", "compare", "number of", "sum")
 """Operations that count or compare, and never list."""
 _LISTING: Final = """
@@ -475,3 +475,5 @@ COMPARATIVES: Final = frozenset(
 """Words that lose their meaning with their ending."""
 NARROWED: Final = frozenset(("only", "nur", "just", "all", "alle", "allen"))
 """Behind `not`: it does not leave out what follows."""
+WITHOUT: Final = frozenset(("without", "w", "ohne", "no", "kein", "keine", "keinen", "keinem"))
+"""In front of a dimension: rows where it is empty."""

@@ -59,6 +59,7 @@ _SECOND: Final = late_pattern(
 _ONWARDS: Final = late_pattern(r"^ (?:on|onwards?|an)\b")
 _FROM: Final = late_pattern(r"\b(?:from|von|vom|ab|starting|beginning) (?:the |dem )?$")
 _YEAR_SAID: Final = late_pattern(r"\b[12][0-9]{3}\b")
+_OF_A_YEAR: Final = late_pattern(rf"[0-9]|\b(?:{_MONTH_NAMES})\b")
 _UP_TO: Final = late_pattern(rf"^ ?{_TO} (?:the |dem |der )?$")
 """Between two ranges: all from the one to the other, also without a word in front."""
 
@@ -138,13 +139,30 @@ def _pair(
     second, last_end, (_, last) = other
     opens, between = _FIRST.search(text[:start]), text[end:second]
     is_pair = (opens and _SECOND.search(between)) or _UP_TO.search(between)
-    if not is_pair or first >= last:
+    if not is_pair:
         return None
     later = text[second:last_end]
-    is_of_a_year = re.search(rf"[0-9]|\b(?:{_MONTH_NAMES})\b", later) is not None
-    if _YEAR_SAID.search(text[start:end]) and is_of_a_year and not _YEAR_SAID.search(later):
+    year = _YEAR_SAID.search(later)
+    if year and not _YEAR_SAID.search(text[start:end]) and _OF_A_YEAR.search(text[start:end]):
+        first = _in_year(text[start:end], year[0])
+    if first >= last:
+        return None
+    if _YEAR_SAID.search(text[start:end]) and _OF_A_YEAR.search(later) and not year:
         raise OddRange(text)  # October 2024 to March: of which year
     return Named((first, last), ((opens.start() if opens else start, last_end),))
+
+
+def _in_year(text: str, year: str) -> date:
+    """The first day of what a text says, in a year.
+
+    Raises:
+        OddRange: it cannot be said with a year.
+    """
+    for said_so in (f"{text} {year}", f"{text}{year}"):
+        found = [one for one in _found(said_so, date(int(year), 12, 31)) if one[0] == 0]
+        if found and found[0][1] == len(said_so):
+            return found[0][2][0]
+    raise OddRange(text)
 
 
 def _found(text: str, today: date) -> Iterator[tuple[int, int, Range]]:

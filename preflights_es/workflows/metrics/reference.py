@@ -141,6 +141,7 @@ class _Conversation(msgspec.Struct, frozen=True):
             for one in message.doubtful
             if whole.include.keys().isdisjoint(one[1]) and whole.exclude.keys().isdisjoint(one[1])
         ]
+        left += _doubtful_words(meant, self.said[-1])
         if left:
             return _unknown(left, metric, self.language, asks_days=meant[-1].asks_days)
         if doubtful:
@@ -209,6 +210,21 @@ def _of_kind(text: str, found: list[Metric]) -> list[Metric]:
     return lists if words & known.LISTING and not words & counting else counts
 
 
+def _doubtful_words(meant: Sequence[Meant], newest: str) -> list[str]:
+    """Of a follow-up, what may take away more than it says: `and overall?`, `all orders`."""
+    now, before = meant[-1], meant[:-1]
+    if not before:
+        return []
+    if now.is_empty:
+        return [newest]
+    is_filtered = any(one.include or one.exclude or one.compared or one.lacking for one in before)
+    says_more = now.include or now.exclude or now.groups or now.top or now.share is not None
+    if is_filtered and not says_more and (now.is_total or now.says_all):
+        return [newest]
+    grouped = {group.column for one in before for group in one.groups}
+    return [newest] if grouped.intersection(now.lacking) else []
+
+
 def _together(before: Meant, now: Meant) -> Meant:
     """What a conversation means: the newest word of each kind counts."""
     if now.names_metric:  # another question: what was done with the numbers is not asked again
@@ -223,23 +239,18 @@ def _together(before: Meant, now: Meant) -> Meant:
         "compared": _besides(before.compared, now.compared),
         "over": now.over or before.over,
     }
-    for column, values in now.exclude.items():
-        kept = tuple(one for one in before.include.get(column, ()) if one not in values)
-        if kept:  # of several that were meant before, one less
-            changes["include"][column] = kept
-            del changes["exclude"][column]
-        else:
-            former = before.exclude.get(column, ())
-            changes["exclude"][column] = tuple(dict.fromkeys((*former, *values)))
+    _leave_out(changes, before, now)
     for name in ("groups", "top", "newest", "days"):
         if new := getattr(now, name):
             changes[name] = new
     if now.share is not None:
         changes["share"] = now.share
-    elif before.share and not columns.isdisjoint(before.share):
+    elif before.share and not {*now.include, *now.freed}.isdisjoint(before.share):
         part = {c: v for c, v in now.include.items() if c in before.share}
         changes["share"] = part or None
         changes["include"] = _without(changes["include"], part)
+    if now.freed:
+        changes |= {"top": now.top, "over": now.over}
     if now.is_average:
         changes["is_average"] = True
     says_more = now.groups or now.top or now.over or now.is_average or now.share is not None
@@ -248,10 +259,22 @@ def _together(before: Meant, now: Meant) -> Meant:
     return replace(before, **changes)
 
 
+def _leave_out(changes: dict[str, Any], before: Meant, now: Meant) -> None:
+    """Of several values that were meant, one less; else one more that is left out."""
+    for column, values in now.exclude.items():
+        kept = tuple(one for one in before.include.get(column, ()) if one not in values)
+        if kept:
+            changes["include"][column] = kept
+            del changes["exclude"][column]
+        else:
+            former = () if now.names_metric else before.exclude.get(column, ())
+            changes["exclude"][column] = tuple(dict.fromkeys((*former, *values)))
+
+
 def _besides(before: Sequence[Comparison], now: Sequence[Comparison]) -> tuple[Comparison, ...]:
-    """Comparisons of before with other columns than those of now, and those of now."""
-    columns = {one.column for one in now}
-    return (*(one for one in before if one.column not in columns), *now)
+    """Comparisons of before that those of now do not replace, and those of now."""
+    ends = {(one.column, one.sign[0]) for one in now}
+    return (*(one for one in before if (one.column, one.sign[0]) not in ends), *now)
 
 
 def _without(

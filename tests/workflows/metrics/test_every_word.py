@@ -360,6 +360,19 @@ def test_a_saved_question_is_answered_by_its_name_alone() -> None:
         f"top {'9' * 320} markets by orders",
         "orders above \uff15\uff10\uff10 euro",
         "orders with higher amount",
+        "compare revenue in October and November 2025",
+        "revenue in Q1 vs Q2 2025",
+        "Umsatz in Dänemark und insgesamt",
+        "what percentage of orders was returned per country?",
+        "revenue in summer 2025",
+        "orders at the counter",
+        "revenue by market, not channel",
+        "Umsatz pro Land ohne Land",
+        "orders excluding returned web orders",
+        "zeig uns die Daten",
+        "wie viele Märkte?",
+        "revenue in Davos",
+        "top 2 channels by revenue above 500 euro",
     ],
 )
 def test_what_could_be_meant_in_two_ways_is_asked_about(said: str) -> None:
@@ -367,8 +380,36 @@ def test_what_could_be_meant_in_two_ways_is_asked_about(said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "said",
+    [
+        ("orders in Denmark", "and overall?"),
+        ("orders in Denmark", "how many orders in total?"),
+        ("orders in Denmark", "and for all?"),
+        ("orders in Denmark", "all orders"),
+        ("orders in October 2026", "in how many countries?"),
+        ("revenue by market and channel", "without channel"),
+    ],
+)
+def test_a_follow_up_that_could_take_more_away_is_asked_about(said: tuple[str, ...]) -> None:
+    assert isinstance(asked(*said), str)
+
+
+def test_a_person_who_is_called_like_a_month_is_asked_about() -> None:
+    people = (Matched("channel", "Jan"), Matched("channel", "Ada"))
+    for said in ("orders by Ada and Jan", "orders in Jan"):
+        assert isinstance(answer((said,), METRICS, TODAY, "en", matched=people), str)
+
+
+@pytest.mark.parametrize(
     ("said", "where"),
     [
+        (
+            ("orders from 1 October to 15 November 2025",),
+            "day >= '2025-10-01' AND day <= '2025-11-15'",
+        ),
+        (("Bestellungen vom 1.12. bis 31.12.2026",), "day >= '2026-12-01' AND day <= '2026-12-31'"),
+        (("orders above 500 euro", "and below 800 euro"), "amount > 500 AND amount < 800"),
+        (("orders without Denmark", "orders from all but Sweden"), "market IS NOT 'SE'"),
         (("orders from 2026-10-01 on",), "day >= '2026-10-01'"),
         (("Bestellungen von Oktober 2026 an",), "day >= '2026-10-01'"),
         (("orders from 2026-10-01 to today",), "day >= '2026-10-01' AND day <= '2026-11-26'"),
@@ -413,6 +454,21 @@ def test_in_total_takes_away_groups_and_not_what_is_asked_with_it() -> None:
 def _said_no(before: str) -> Reply:
     """A share by groups of before is not clear."""
     return asked(before, "share of Denmark in revenue")
+
+
+def test_a_share_stays_where_a_value_is_left_out(orders: sqlite3.Connection) -> None:
+    gold = "SELECT 100.0 * sum(market = 'DK') / count(*) FROM orders WHERE market IS NOT 'NO'"
+    expected = orders.execute(gold.replace("count(*)", "(count(*))")).fetchall()[0][0]
+    (found,) = rows(orders, "share of Denmark in orders", "without Norway")
+    assert found[0] == pytest.approx(expected)
+
+
+def test_words_that_look_alike_are_told_apart(orders: sqlite3.Connection) -> None:
+    least = rows(orders, "Länder mit mindestens 500 Bestellungen")
+    assert least
+    assert all(count >= 500 for _, count in least)
+    assert isinstance(asked("Länder mit wenigstens 600 Bestellungen"), str)
+    assert asked("top 2 markets by revenue", "all markets") == asked("revenue by market")
 
 
 def test_an_average_is_not_carried_over_to_another_question() -> None:
