@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from preflights_es.core.errors import Refused
 from preflights_es.core.late_pattern import late_pattern
@@ -37,6 +39,9 @@ _KEYS: Final = (
     *("name", "aliases", "description", "sql", "snippet", "dimensions", "date"),
     *("unit", "words", "values", "numbers"),
 )
+DIMENSIONS: Final = "dimensions.yaml"
+"""Beside the metrics: `words` and `values` of dimensions, for all metrics that have these."""
+_SHARED: Final = ("words", "values")
 DEPTH_MAX: Final = 4  # names of a value of a dimension, below `values`
 QUESTION: Final = "-- question: "
 """How a snippet begins that a person saved: one line with the question, then its query."""
@@ -74,15 +79,36 @@ def metrics(folders: Folders, check: Check) -> tuple[Metric, ...]:
         raise _wrong(f"{files} is no folder: a catalogue has its metrics in `metrics/*.yaml`")
     budget = _Budget()
     found: dict[str, Metric] = {}
-    for path in sorted((*files.glob("*.yaml"), *files.glob("*.yml"))):
+    paths = [one for one in (*files.glob("*.yaml"), *files.glob("*.yml")) if one.name != DIMENSIONS]
+    shared = _shared(files / DIMENSIONS, budget)
+    for path in sorted(paths):
         read = _File(path, budget)
-        metric = read.metric(snippets, check)
+        metric = _with_shared(read.metric(snippets, check), shared)
         if metric.name.casefold() in found:
             raise read.wrong(read.keys["name"], "name", f"{metric.name!r} stands in another file")
         found[metric.name.casefold()] = metric
     if not 0 < len(found) <= METRICS_MAX:
         raise _wrong(f"{files} has {len(found)} metrics, expected 1 to {METRICS_MAX}")
     return tuple(found.values())
+
+
+def _shared(path: Path, budget: _Budget) -> _Shared:
+    return _File(path, budget, _SHARED).shared() if path.exists() else _Shared()
+
+
+def _with_shared(metric: Metric, shared: _Shared) -> Metric:
+    """A metric with what is said of its dimensions for all metrics; its own word counts."""
+    own = {column for column, _ in metric.words}, {column for column, *_ in metric.values}
+    words = (one for one in shared.words if one[0] in metric.dimensions and one[0] not in own[0])
+    values = (one for one in shared.values if one[0] in metric.dimensions and one[0] not in own[1])
+    return replace(metric, words=(*metric.words, *words), values=(*metric.values, *values))
+
+
+class _Shared(NamedTuple):
+    """What a catalogue says of dimensions once."""
+
+    words: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    values: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
 
 
 def _loader() -> Any:
@@ -113,10 +139,10 @@ class _Budget:
 
 
 class _File:
-    """One metric, with the place of each key."""
+    """One metric, or what is said of dimensions, with the place of each key."""
 
-    def __init__(self, path: Path, budget: _Budget) -> None:
-        self.path, self._budget = path, budget
+    def __init__(self, path: Path, budget: _Budget, known: tuple[str, ...] = _KEYS) -> None:
+        self.path, self._budget, self._known = path, budget, known
         self.keys: dict[str, Node] = {}
         self._values: dict[str, Node] = {}
         self._read(budget.text(path))
@@ -153,8 +179,8 @@ class _File:
     def _take(self, root: MappingNode) -> None:
         for key, value in root.value:
             name = str(getattr(key, "value", ""))
-            if name not in _KEYS:
-                raise self.wrong(key, name, f"is no key of a metric: {', '.join(_KEYS)}")
+            if name not in self._known:
+                raise self.wrong(key, name, f"is no key here: {', '.join(self._known)}")
             if name in self.keys:
                 raise self.wrong(key, name, "stands twice")
             self.keys[name], self._values[name] = key, value
@@ -179,17 +205,9 @@ class _File:
             dimensions=tuple(self._several("dimensions")),
             date=self._one("date"),
             unit=tuple(self._several("unit")),
-            words=tuple(
-                (one, self._texts("words", node)) for one, node in self._of_dimension("words")
-            ),
-            values=tuple(
-                (one, value, self._texts("values", names))
-                for one, node in self._of_dimension("values")
-                for value, names in self._mapping("values", node)
-            ),
-            numbers=tuple(
-                (one, self._texts("numbers", node)) for one, node in self._pairs("numbers")
-            ),
+            words=self._named(self._of_dimension("words")),
+            values=self._called(self._of_dimension("values")),
+            numbers=self._named(self._pairs("numbers"), "numbers"),
         )
         for found in check(query(metric.sql, None)):
             others = [one for one in _PARAMETER.findall(metric.sql) if one not in _PARAMETERS]
@@ -217,6 +235,24 @@ class _File:
     def _pairs(self, key: str) -> list[tuple[str, Node]]:
         node = self._values.get(key)
         return [] if node is None else self._mapping(key, node)
+
+    def shared(self) -> _Shared:
+        """Words and values of dimensions, whatever metric has these."""
+        return _Shared(self._named(self._pairs("words")), self._called(self._pairs("values")))
+
+    def _named(
+        self, pairs: list[tuple[str, Node]], key: str = "words"
+    ) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        return tuple((one, self._texts(key, node)) for one, node in pairs)
+
+    def _called(
+        self, pairs: list[tuple[str, Node]]
+    ) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+        return tuple(
+            (one, value, self._texts("values", names))
+            for one, node in pairs
+            for value, names in self._mapping("values", node)
+        )
 
     def _of_dimension(self, key: str) -> list[tuple[str, Node]]:
         """Pairs whose keys are dimensions of this metric."""

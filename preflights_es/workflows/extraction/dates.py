@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from preflights_es.core.months import NUMBER_OF
 from preflights_es.workflows.extraction.clock import plain
 
 _FLAGS: Final = re.IGNORECASE | re.VERBOSE
@@ -20,22 +21,7 @@ _WEEKDAYS: Final = (
     ("samstag", "sonnabend", "saturday", "sat", "sa"),
     ("sonntag", "sunday", "sun", "so"),
 )
-_MONTHS: Final = (
-    ("januar", "jänner", "january", "jan"),
-    ("februar", "february", "feb"),
-    ("märz", "march", "mär", "mar"),
-    ("april", "apr"),
-    ("mai", "may"),
-    ("juni", "june", "jun"),
-    ("juli", "july", "jul"),
-    ("august", "aug"),
-    ("september", "sept", "sep"),
-    ("oktober", "october", "okt", "oct"),
-    ("november", "nov"),
-    ("dezember", "december", "dez", "dec"),
-)
 _WEEKDAY: Final = {word: i for i, words in enumerate(_WEEKDAYS) for word in words}
-_MONTH: Final = {word: i for i, words in enumerate(_MONTHS, 1) for word in words}
 
 
 def _one_of(words: dict[str, int], *, is_short: bool) -> str:
@@ -46,8 +32,8 @@ def _one_of(words: dict[str, int], *, is_short: bool) -> str:
 
 _NAMED: Final = _one_of(_WEEKDAY, is_short=False)
 _SHORT: Final = rf"(?-i:{_one_of(_WEEKDAY, is_short=True)})\b\.?"
-_LONG_MONTH: Final = _one_of(_MONTH, is_short=False)
-_NAME: Final = rf"(?:{_LONG_MONTH}|(?-i:{_one_of(_MONTH, is_short=True)})\b\.?)"
+_LONG_MONTH: Final = _one_of(NUMBER_OF, is_short=False)
+_NAME: Final = rf"(?:{_LONG_MONTH}|(?-i:{_one_of(NUMBER_OF, is_short=True)})\b\.?)"
 # "am Freitag, den 28.11.", "Sat 28 November": the date says it all.
 _DAY_BEFORE: Final = rf"(?:\b(?:{_NAMED}|{_SHORT}),?\s+)?(?:\b(?:am|den|dem|on|the)\s+){{0,2}}"
 _YEAR: Final = r"(?:\s*(?P<y>\d{4})\b(?!\s*(?:uhr|:)))?"
@@ -148,7 +134,7 @@ def _read(text: str, match: re.Match[str], today: date) -> date | None:
     try:
         if parts.get("d"):
             month = parts.get("name")
-            number = _MONTH[month.lower().rstrip(".")] if month else int(parts["m"] or 0)
+            number = NUMBER_OF[month.lower().rstrip(".")] if month else int(parts["m"] or 0)
             return _dated(today, parts.get("y"), number, int(parts["d"] or 0))
         if name := parts.get("day"):
             is_next = bool(parts.get("week") or parts.get("week2"))

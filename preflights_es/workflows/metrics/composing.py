@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Final
 
-from preflights_es.workflows.metrics.meaning import Comparison, Group, Meant, Top
+from preflights_es.workflows.metrics.meant import Comparison, Group, Meant, Top
 from preflights_es.workflows.metrics.metric_sql import (
     filtered,
     grouped,

@@ -7,19 +7,19 @@ that fits nothing around it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
-from typing import Final, NamedTuple
+from typing import Final
 
-import msgspec
 from msgspec.structs import replace
 
 from preflights_es.core.views import Language
 from preflights_es.workflows.metrics import question_words as known
+from preflights_es.workflows.metrics.chunk_walk import Walk
+from preflights_es.workflows.metrics.meant import Comparison, Group, Meant, Top
 from preflights_es.workflows.metrics.metric_sql import aggregate, has_aggregate, lists_day, measure
 from preflights_es.workflows.metrics.question import (
     Chunk,
-    Step,
     Token,
     chunks,
     content,
@@ -34,72 +34,7 @@ from preflights_es.workflows.metrics.question import (
 from preflights_es.workflows.metrics.ranges import OddRange, Range
 from preflights_es.workflows.metrics.values import END_DAY, FIRST_DAY, Matched, Metric
 
-COUNT_DIGITS: Final = 6  # of a number of places
 ADDED_UP: Final = ("sum", "count", "total")  # aggregates of which a part has a share
-
-
-class Comparison(NamedTuple):
-    """A number that a column, or the metric, is compared with."""
-
-    column: str
-    """Empty for the metric itself."""
-    sign: str
-    number: str
-    """As SQL writes it."""
-
-
-class Group(NamedTuple):
-    """What rows are grouped by: a column, or a step of time."""
-
-    column: str
-    """Empty for a step."""
-    step: Step | None = None
-
-
-class Top(NamedTuple):
-    """The first groups by the metric."""
-
-    places: int
-    is_most: bool
-
-
-class Meant(msgspec.Struct, frozen=True, kw_only=True):
-    """What a text asks of a metric."""
-
-    include: Mapping[str, tuple[str, ...]] = {}
-    """By column: one of these values."""
-    exclude: Mapping[str, tuple[str, ...]] = {}
-    compared: tuple[Comparison, ...] = ()
-    """Of single rows."""
-    over: tuple[Comparison, ...] = ()
-    """Of groups."""
-    groups: tuple[Group, ...] = ()
-    lacking: tuple[str, ...] = ()
-    """Columns without a value."""
-    top: Top | None = None
-    newest: Top | None = None
-    """Of a list, the rows of the newest days; or of the oldest."""
-    share: Mapping[str, tuple[str, ...]] | None = None
-    """The part of a whole; without a column: of each group."""
-    is_average: bool = False
-    """Of the groups."""
-    days: tuple[Range, ...] = ()
-    """Several are compared."""
-    is_total: bool = False
-    """Whether groups of before are taken away."""
-    freed: tuple[str, ...] = ()
-    """Columns of which every value is meant, said as `all markets`."""
-    left: tuple[str, ...] = ()
-    """Words that are not used, those that stand together in one text."""
-    asks_days: bool = False
-    """Whether words of time are among them."""
-    names_metric: bool = False
-    is_empty: bool = False
-    """Whether nothing but courtesy was said."""
-    says_all: bool = False
-    """Whether it is `all orders`: without what was left out before, or not."""
-    doubtful: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Values that several columns have, each with those columns."""
 
 
 def meaning(
@@ -142,12 +77,12 @@ def _counts_from_others(words: Sequence[Token]) -> bool:
     return is_behind or any(one.text.startswith(known.BEFORE_THAT) for one in words)
 
 
-class _Reading:
+class _Reading(Walk):
     """Binds the chunks of a text to one metric; what no rule takes is left over."""
 
     def __init__(self, metric: Metric, words: Sequence[Token], chunks: list[Chunk]) -> None:
-        self._metric, self._words, self._chunks = metric, words, chunks
-        self._used: set[int] = {n for n, one in enumerate(chunks) if one.kind in ("", "metric")}
+        super().__init__(words, chunks)
+        self._metric = metric
         self._name_more_words()
         self._is_list = not has_aggregate(metric.sql)
         self._include: dict[str, list[str]] = {}
@@ -213,40 +148,7 @@ class _Reading:
             doubtful=tuple(self._doubtful),
         )
 
-    # Walking --------------------------------------------------------------------------------
-
-    def _words_of(self, n: int) -> Sequence[Token]:
-        return self._words[self._chunks[n].first : self._chunks[n].last + 1]
-
-    def _is(self, n: int, kind: str, *what: str) -> bool:
-        if not 0 <= n < len(self._chunks) or self._chunks[n].kind != kind:
-            return False
-        return not what or not set(what).isdisjoint(self._chunks[n].what)
-
-    def _next(self, n: int) -> int:
-        """The chunk behind, without courtesy."""
-        n += 1
-        while self._is(n, ""):
-            n += 1
-        return n
-
-    def _before(self, n: int) -> int:
-        n -= 1
-        while self._is(n, ""):
-            n -= 1
-        return n
-
-    def _operations(self, *names: str) -> list[int]:
-        return [
-            n
-            for n, _ in enumerate(self._chunks)
-            if n not in self._used and self._is(n, "operation", *names)
-        ]
-
-    def _all_at(self, names: tuple[str, ...]) -> bool:
-        found = self._operations(*names)
-        self._used.update(found)
-        return bool(found)
+    # Groups ---------------------------------------------------------------------------------
 
     def _bare(self, kinds: tuple[str, ...]) -> list[Group]:
         """Dimensions and steps that stand alone; each is used by who asks."""
@@ -431,7 +333,7 @@ class _Reading:
         if len(found) != 1:
             return None, []
         (n,) = found
-        count = next((one for one in (n - 1, n + 1) if self._is_count(one)), None)
+        count = self._count_beside(n)
         if count is None:  # which three markets had the most
             count = next(
                 (
@@ -455,8 +357,7 @@ class _Reading:
         for by in self._operations("by"):
             if self._is(self._next(by), "metric"):
                 self._used.add(by)
-        much = 1 if count is None else int(str(self._chunks[count].what))
-        return Top(max(much, 1), not self._is(n, "operation", "least")), subject
+        return Top(self._places(count), not self._is(n, "operation", "least")), subject
 
     def _freed(self) -> tuple[str, ...]:
         """`all markets` says that no filter holds."""
@@ -485,23 +386,17 @@ class _Reading:
                 found.append(self._chunks[at].what[0])
         return tuple(found)
 
-    def _is_count(self, n: int) -> bool:
-        """Whether a chunk is a number of places."""
-        text = str(self._chunks[n].what) if self._is(n, "number") else ""
-        return text.isdigit() and len(text) <= COUNT_DIGITS
-
     def _newest(self) -> Top | None:
         """`the last 5 decisions`, `the oldest decision`."""
         found = self._operations("newest", "oldest")
         if len(found) != 1 or not lists_day(self._metric):
             return None
         (n,) = found
-        count = next((one for one in (n - 1, n + 1) if self._is_count(one)), None)
+        count = self._count_beside(n)
         if count is None and self._words_of(n)[0].text in known.NEEDS_NUMBER:
             return None
         self._used.update((n, *(() if count is None else (count,))))
-        much = 1 if count is None else int(str(self._chunks[count].what))
-        return Top(max(much, 1), self._is(n, "operation", "newest"))
+        return Top(self._places(count), self._is(n, "operation", "newest"))
 
     def _values_left_out(self) -> None:
         for n in self._operations("not"):
@@ -537,14 +432,6 @@ class _Reading:
                 at + 2 if self._joins(at + 1, known.JOINS) and self._is(at + 2, "value") else at + 1
             )
         return listed
-
-    def _joins(self, n: int, words: Collection[str]) -> bool:
-        """Whether a chunk is one of some words that join values."""
-        if not 0 <= n < len(self._chunks):
-            return False
-        if not (self._is(n, "") or self._is(n, "operation", "or", "compare")):
-            return False
-        return len(self._words_of(n)) == 1 and self._words_of(n)[0].text in words
 
     def _take(self, n: int, into: dict[str, list[str]]) -> None:
         """A value, of the one column that it can be of."""
@@ -658,24 +545,10 @@ class _Reading:
         """Whether one of two ranges counts from today and the other does not."""
         texts = [" ".join(one.text for one in self._words_of(n)) for n in times]
         years = [any(_is_year(one.text) for one in self._words_of(n)) for n in times]
-        this = (
-            "this",
-            "dies",
-            "today",
-            "heute",
-            "yesterday",
-            "gestern",
-            "last",
-            "letzt",
-            "current",
-        )
         if any(years) and not all(years):  # October and November 2025
-            return not texts[years.index(False)].startswith(this)
+            return not texts[years.index(False)].startswith(known.COUNTED)
         counted = [text.startswith(known.BEFORE_NOW) for text in texts]
-        return any(counted) and not any(
-            text.startswith(("this", "dies", "today", "heute", "yesterday", "gestern"))
-            for text in texts
-        )
+        return any(counted) and not any(text.startswith(known.OF_NOW) for text in texts)
 
     def _compared_values(
         self, compares: list[int], days: Sequence[Range], groups: list[Group]

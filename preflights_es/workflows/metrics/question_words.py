@@ -448,6 +448,9 @@ BEFORE_NOW: Final = (
     *("vorletzt", "yesterday", "gestern", "vorgestern"),
 )
 """How days begin that are counted from today: beside other days, it is not clear from when."""
+OF_NOW: Final = ("this", "dies", "today", "heute", "yesterday", "gestern")
+COUNTED: Final = (*OF_NOW, "last", "letzt", "current")
+"""How days begin that have no year of their own: they count from today."""
 BEFORE_THAT: Final = ("previous", "preceding", "vorig", "vorherig", "vormonat", "vorjahr")
 """How days begin that count from days that were named before, where there are such."""
 PER: Final = frozenset(("per", "pro", "je", "each", "jede", "jeder", "jedem"))

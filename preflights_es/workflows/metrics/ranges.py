@@ -8,33 +8,13 @@ from datetime import date, timedelta
 from typing import Final, NamedTuple
 
 from preflights_es.core.late_pattern import late_pattern
+from preflights_es.core.months import NUMBER_OF
 
 Range = tuple[date, date]
 """The first day, and the day behind the last."""
 
-_MONTHS: Final = {
-    name: number
-    for number, names in enumerate(
-        (
-            ("january", "januar", "jan"),
-            ("february", "februar", "feb"),
-            ("march", "märz", "maerz", "mar", "mär"),
-            ("april", "apr"),
-            ("may", "mai"),
-            ("june", "juni", "jun"),
-            ("july", "juli", "jul"),
-            ("august", "aug"),
-            ("september", "sep", "sept"),
-            ("october", "oktober", "oct", "okt"),
-            ("november", "nov"),
-            ("december", "dezember", "dec", "dez"),
-        ),
-        1,
-    )
-    for name in names
-}
-_MONTH_NAMES: Final = "|".join(sorted(_MONTHS, key=len, reverse=True))
-_WHOLE_NAMES: Final = "|".join(name for name in _MONTHS if len(name) > 3)
+_MONTH_NAMES: Final = "|".join(sorted(NUMBER_OF, key=len, reverse=True))
+_WHOLE_NAMES: Final = "|".join(name for name in NUMBER_OF if len(name) > 3)
 """What stands for a month without a word in front of it: not “may”, not “Jan”."""
 _DAY: Final = r"(?P<d>[0-9]{1,2})(?:st|nd|rd|th|\.)?"
 _YEAR: Final = r"(?:,? (?P<y>[0-9]{4})\b)?"
@@ -190,7 +170,7 @@ def _last(unit: int) -> Callable[[re.Match[str], date], Range]:
 
 def _day_of_month(found: re.Match[str], today: date) -> Range:
     """A day with or without its year: then the last one that has begun."""
-    month, day = _MONTHS.get(found["m"]) or int(found["m"]), int(found["d"])
+    month, day = NUMBER_OF.get(found["m"]) or int(found["m"]), int(found["d"])
     if found["y"]:
         return _days(date(int(found["y"]), month, day))
     return _days(date(today.year - ((month, day) > (today.month, today.day)), month, day))
@@ -224,7 +204,7 @@ def _ordinal(word: str) -> int:
 
 def _days_of_month(found: re.Match[str], today: date) -> Range:
     """From a day to another of the same month; without a year the last ones that have begun."""
-    month, first, last = _MONTHS[found["m"]], int(found["d"]), int(found["e"])
+    month, first, last = NUMBER_OF[found["m"]], int(found["d"]), int(found["e"])
     year = int(found["y"] or today.year - ((month, first) > (today.month, today.day)))
     begin, end = date(year, month, first), date(year, month, last) + timedelta(days=1)
     if begin >= end:
@@ -234,13 +214,13 @@ def _days_of_month(found: re.Match[str], today: date) -> Range:
 
 def _months(found: re.Match[str], today: date) -> Range:
     """From a month to another of the same year; without one, the last that have begun."""
-    first, last = _MONTHS[found["m"] or found["n"]], _MONTHS[found["b"]]
+    first, last = NUMBER_OF[found["m"] or found["n"]], NUMBER_OF[found["b"]]
     year = int(found["y"] or today.year - (first > today.month))
     return _month(year, first, last - first + 1) if first <= last else _month(year, 13)
 
 
 def _in_month(found: re.Match[str], today: date) -> Range:
-    month = _MONTHS[found["at"]]
+    month = NUMBER_OF[found["at"]]
     return _month(today.year - (month > today.month), month)
 
 
@@ -277,7 +257,7 @@ _PLAIN: Final[tuple[Form, ...]] = (
     ),
     (
         late_pattern(rf"\b(?P<at>(?P<m>{_MONTH_NAMES})\.? (?P<y>[0-9]{{4}}))\b"),
-        lambda one, _: _month(int(one["y"]), _MONTHS[one["m"]]),
+        lambda one, _: _month(int(one["y"]), NUMBER_OF[one["m"]]),
     ),
     (late_pattern(rf"\b{_BEFORE} (?P<at>{_MONTH_NAMES})\b"), _in_month),
     (

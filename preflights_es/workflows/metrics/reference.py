@@ -14,7 +14,8 @@ from preflights_es.core.late_pattern import late_pattern
 from preflights_es.core.views import Language
 from preflights_es.workflows.metrics import composing, question
 from preflights_es.workflows.metrics import question_words as known
-from preflights_es.workflows.metrics.meaning import Comparison, Meant, meaning
+from preflights_es.workflows.metrics.meaning import meaning
+from preflights_es.workflows.metrics.meant import Comparison, Meant
 from preflights_es.workflows.metrics.metric_sql import has_aggregate
 from preflights_es.workflows.metrics.question import column_name
 from preflights_es.workflows.metrics.values import (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
@@ -14,7 +15,7 @@ from preflights_es.core.events import Decision, Input
 from preflights_es.core.session import STATUSES
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.services.metrics import log_views
-from preflights_es.services.metrics.catalogue_files import BUILT_IN, check_for, metrics
+from preflights_es.services.metrics.catalogue_files import BUILT_IN, DIMENSIONS, check_for, metrics
 from preflights_es.services.sessions import TROUBLES
 from preflights_es.workflows.extraction.values import Energy, Importance, ItemStatus
 from preflights_es.workflows.metrics import WORKFLOW, events, lead, sql_check, sql_tree, values
@@ -104,7 +105,17 @@ STORED: dict[tuple[str, str], set[str]] = {
 }
 """By table and column: what the program writes there."""
 
-FILES = sorted(BUILT_IN[0].glob("*.yaml"))
+FILES = [one for one in sorted(BUILT_IN[0].glob("*.yaml")) if one.name != DIMENSIONS]
+SHARED = yaml.safe_load((BUILT_IN[0] / DIMENSIONS).read_text("utf-8"))
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A metric with what is said of its dimensions for all metrics."""
+    said: dict[str, Any] = yaml.safe_load(path.read_text("utf-8"))
+    for key in ("words", "values"):
+        held = {name: one for name, one in SHARED[key].items() if name in said["dimensions"]}
+        said[key] = held | said.get(key, {})
+    return said
 
 
 def columns_of(said: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
@@ -115,7 +126,7 @@ def columns_of(said: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_metric_of_the_log_speaks_of_what_its_table_has(path: Any) -> None:
-    said = yaml.safe_load(path.read_text("utf-8"))
+    said = read(path)
     table, columns = columns_of(said)
     assert {*said["dimensions"], said["date"], *said.get("numbers", ())} <= set(columns)
     assert {*said.get("words", ()), *said.get("values", ())} <= set(said["dimensions"])
@@ -125,7 +136,7 @@ def test_a_metric_of_the_log_speaks_of_what_its_table_has(path: Any) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_metric_of_the_log_is_one_number_or_a_list(path: Any) -> None:
-    said = yaml.safe_load(path.read_text("utf-8"))
+    said = read(path)
     words = f" {' '.join(said['sql'].split())} "
     assert words.count("SELECT ") == 1
     assert " GROUP BY " not in words
@@ -136,7 +147,7 @@ def test_a_metric_of_the_log_is_one_number_or_a_list(path: Any) -> None:
 def test_no_name_is_that_of_two_metrics_or_of_two_columns() -> None:
     names: list[str] = []
     for path in FILES:
-        said = yaml.safe_load(path.read_text("utf-8"))
+        said = read(path)
         own = [said["name"], *said["aliases"]]
         names += [name.casefold() for name in own]
         for groups in (said.get("words", {}), *said.get("values", {}).values()):
