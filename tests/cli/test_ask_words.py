@@ -79,6 +79,34 @@ def test_values_of_the_database_are_words_and_only_those_of_the_question_are_kep
     assert "*web shop*" in without["text"], "without a database its values are not known"
 
 
+def test_words_of_dimensions_may_stand_once_for_all_metrics(
+    house: Project, sales: tuple[Path, str]
+) -> None:
+    folder, url = sales
+    shared = folder / "metrics" / "dimensions.yaml"
+    shared.write_text(
+        "words:\n  market: [region]\n  channel: [way]\n"
+        "values:\n  channel: {Phone: [call]}\n  size: {S: [small]}\n"
+    )
+    about = ("--catalog", str(folder), "--on", url, "--run")
+    assert answer(house, "revenue by way", *about)["result"]["rows"] == [
+        ["Phone", 3],
+        ["Web Shop", 120],
+    ]
+    assert answer(house, "revenue of calls", *about)["result"]["rows"] == [[3]]
+    assert "*region*" in answer(house, "revenue by region", *about, code=3)["text"], "its own count"
+    assert "*small*" in answer(house, "small revenue", *about, code=3)["text"]
+    for wrong, why in (
+        ("dimensions: [market]\n", "line 1, key 'dimensions': is no key here: words, values"),
+        ("words: [market]\n", "line 1, key 'words': expected names with lists of texts"),
+        ("words:\n  market: [[x]]\n", "line 2, key 'words': expected a text"),
+        ("", "dimensions.yaml, line 1"),
+    ):
+        shared.write_text(wrong)
+        done = house.call("ask", "revenue", *about)
+        assert (done.code, why in done.err) == (1, True), done.err
+
+
 def test_values_are_kept_for_an_hour_in_the_cache_of_the_user(
     house: Project, sales: tuple[Path, str], tmp_path: Path
 ) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from preflights_es.workflows.metrics.question import Chunk, Token
+from preflights_es.workflows.metrics import question_words as known
+from preflights_es.workflows.metrics.question import Chunk, Token, is_courtesy
 
 COUNT_DIGITS: Final = 6  # of a number of places
 
@@ -70,3 +71,26 @@ class Walk:
     def _places(self, count: int | None) -> int:
         """How many places a number says; one without a number."""
         return 1 if count is None else max(int(str(self._chunks[count].what)), 1)
+
+    def _is_counted(self, n: int) -> bool:
+        """Whether the question is how many groups there are: `how many markets`."""
+        before = [word.text for word in self._words[: self._chunks[n].first]]
+        while before and before[-1] not in known.HOW_MANY and is_courtesy(before[-1]):
+            before.pop()
+        return bool(before) and before[-1] in known.HOW_MANY
+
+    def _is_beside_value(self, n: int) -> bool:
+        """Whether a dimension only says of what a value is: `market DK`."""
+        if self._chunks[n].kind != "dimension":
+            return False
+        beside = (n - 1, self._next(n))
+        return any(
+            self._is(one, "value")
+            and any(column in self._chunks[n].what for column, _ in self._chunks[one].what)
+            for one in beside
+        )
+
+    def _columns(self, n: int) -> tuple[str, ...]:
+        """The columns that a chunk names, empty for the metric itself."""
+        is_one = self._is(n, "column") or self._is(n, "unit")
+        return tuple(self._chunks[n].what) if is_one else ()

@@ -23,7 +23,6 @@ from preflights_es.workflows.metrics.question import (
     Token,
     chunks,
     content,
-    is_courtesy,
     lexicon_of,
     names_of,
     plain,
@@ -162,24 +161,6 @@ class _Reading(Walk):
         group = self._group(found[0])
         return [group] if group else []
 
-    def _is_counted(self, n: int) -> bool:
-        """Whether the question is how many groups there are: `how many markets`."""
-        before = [word.text for word in self._words[: self._chunks[n].first]]
-        while before and before[-1] not in known.HOW_MANY and is_courtesy(before[-1]):
-            before.pop()
-        return bool(before) and before[-1] in known.HOW_MANY
-
-    def _is_beside_value(self, n: int) -> bool:
-        """Whether a dimension only says of what a value is: `market DK`."""
-        if self._chunks[n].kind != "dimension":
-            return False
-        beside = (n - 1, self._next(n))
-        return any(
-            self._is(one, "value")
-            and any(column in self._chunks[n].what for column, _ in self._chunks[one].what)
-            for one in beside
-        )
-
     def _group(self, n: int) -> Group | None:
         chunk = self._chunks[n]
         if chunk.kind == "dimension":
@@ -274,11 +255,6 @@ class _Reading(Walk):
         if self._is(behind, "metric") or self._is(before, "metric"):
             return "", marks
         return None
-
-    def _columns(self, n: int) -> tuple[str, ...]:
-        """The columns that a chunk names, empty for the metric itself."""
-        is_one = self._is(n, "column") or self._is(n, "unit")
-        return tuple(self._chunks[n].what) if is_one else ()
 
     def _has_groups(self) -> bool:
         """Whether anything stands there that could be a group."""
