@@ -103,7 +103,7 @@ def _queries(catalogue: Catalogue) -> Iterator[str]:
             named = literal(column)
             parts[(column, str(read))] = (
                 f"SELECT {named} AS k, q.v AS v FROM (SELECT DISTINCT CAST({column} AS TEXT) AS v "  # noqa: S608  checked below
-                f"FROM {read}\nLIMIT {VALUES_MAX + 1}) AS q"
+                f"FROM {read}\nLIMIT {VALUES_MAX}) AS q"
             )
     fit = [sql for sql in parts.values() if not findings(sql, catalogue.dialect, catalogue.tables)]
     for at in range(0, len(fit), TOGETHER):

@@ -18,7 +18,7 @@ CATALOGUE_MAX: Final = 500_000  # bytes of all files of a catalogue, and charact
 METRICS_MAX: Final = 500
 NAME_MAX: Final = 100  # characters of a metric's name and of an alias
 VALUE_MAX: Final = 200  # characters of a value of a dimension
-VALUES_MAX: Final = 50  # values of a dimension that are known
+VALUES_MAX: Final = 51  # values of a dimension that are known
 FIRST_DAY: Final = ":first_day"
 END_DAY: Final = ":end_day"
 """In a metric's SQL: the first day of the range, and the day behind its last, as `YYYY-MM-DD`."""
