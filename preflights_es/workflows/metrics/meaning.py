@@ -252,9 +252,10 @@ class _Reading(Walk):
             return (columns.pop(), used) if len(columns) == 1 else None
         if len(named) == 1:
             return named[0], [*marks, before]
-        if self._is(behind, "metric") or self._is(before, "metric"):
-            return "", marks
-        return None
+        # `orders over 100`: 100 of them, or of 100 each.
+        is_unclear = aggregate(self._metric.sql) == "count" and bool(self._metric.numbers)
+        is_named = self._is(before, "metric") and not is_unclear
+        return ("", marks) if self._is(behind, "metric") or is_named else None
 
     def _has_groups(self) -> bool:
         """Whether anything stands there that could be a group."""

@@ -373,6 +373,7 @@ def test_a_saved_question_is_answered_by_its_name_alone() -> None:
         "wie viele Märkte?",
         "revenue in Davos",
         "top 2 channels by revenue above 500 euro",
+        "orders over 100 by market",
     ],
 )
 def test_what_could_be_meant_in_two_ways_is_asked_about(said: str) -> None:
