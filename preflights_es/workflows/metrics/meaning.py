@@ -563,11 +563,7 @@ class _Reading(Walk):
     def _name_unit(self) -> None:
         """`revenue in euro` says what the metric is in."""
         for n, _ in enumerate(self._chunks):
-            if (
-                self._is(n, "unit", "")
-                and self._is(n - 1, "")
-                and self._words_of(n - 1)[0].text == "in"
-            ):
+            if self._is(n, "unit", "") and n and self._words_of(n - 1)[0].text == "in":
                 self._used.add(n)
 
     def _name_reasons(self) -> None:
