@@ -10,23 +10,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from preflights_es.core.version import __version__ as __version__
+from preflights_es.kernel.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from preflights_es.api import (
+    from preflights_es.surfaces.api import (
         Preflights as Preflights,
         open as open,  # noqa: A004  as `gzip.open`
     )
-    from preflights_es.async_api import (
+    from preflights_es.surfaces.async_api import (
         AsyncPreflights as AsyncPreflights,
         open_async as open_async,
     )
-    from preflights_es.contracts.contract import (
+    from preflights_es.judging.contract import (
         Contract as Contract,
         OutputValidator as OutputValidator,
         judge as judge,
     )
-    from preflights_es.core.errors import (
+    from preflights_es.kernel.errors import (
         CodeInOutputError as CodeInOutputError,
         ExplanatoryTextError as ExplanatoryTextError,
         InvalidJSONError as InvalidJSONError,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         SessionFaulted as SessionFaulted,
         SettingsError as SettingsError,
     )
-    from preflights_es.core.views import Question as Question
+    from preflights_es.kernel.views import Question as Question
     from preflights_es.providers.anthropic import AnthropicProvider as AnthropicProvider
     from preflights_es.providers.base import LLMProvider as LLMProvider
     from preflights_es.providers.faults import (
@@ -67,26 +67,26 @@ if TYPE_CHECKING:
     )
     from preflights_es.providers.simulated.provider import SimLLMProvider as SimLLMProvider
     from preflights_es.redaction import redact as redact
-    from preflights_es.replay.replayer import (
+    from preflights_es.history.replayer import (
         Replay as Replay,
         Replayer as Replayer,
     )
-    from preflights_es.services.compiler.adapters import (
+    from preflights_es.features.compiler.use.adapters import (
         ClaudeAdapter as ClaudeAdapter,
         OpenAIAdapter as OpenAIAdapter,
         StubLLMAdapter as StubLLMAdapter,
     )
-    from preflights_es.services.compiler.building import (
+    from preflights_es.features.compiler.use.building import (
         ArtifactBuilder as ArtifactBuilder,
         ContextBuilder as ContextBuilder,
     )
-    from preflights_es.services.metrics.adapter import (
+    from preflights_es.features.metrics.use.adapter import (
         Agent as Agent,
         LLMClient as LLMClient,
         PromptBuilder as PromptBuilder,
         parse_response as parse_response,
     )
-    from preflights_es.workflows.clarification.adapter import (
+    from preflights_es.features.clarification.domain.adapter import (
         ADR_CATEGORIES as ADR_CATEGORIES,
         ADR_LEANING_CATEGORIES as ADR_LEANING_CATEGORIES,
         CATEGORY_FIELD_MAP as CATEGORY_FIELD_MAP,
@@ -97,14 +97,14 @@ if TYPE_CHECKING:
         extract_decision_patch as extract_decision_patch,
         resolve_value as resolve_value,
     )
-    from preflights_es.workflows.clarification.values import (
+    from preflights_es.features.clarification.domain.values import (
         DecisionPatch as DecisionPatch,
         HeuristicsConfig as HeuristicsConfig,
         LLMContext as LLMContext,
         LLMResponse as LLMResponse,
         SessionSnapshot as SessionSnapshot,
     )
-    from preflights_es.workflows.compiler.adapter import (
+    from preflights_es.features.compiler.domain.adapter import (
         BASE_SYSTEM_PROMPT as BASE_SYSTEM_PROMPT,
         ArchitecturePlannerPass as ArchitecturePlannerPass,
         CompilerPass as CompilerPass,
@@ -116,14 +116,14 @@ if TYPE_CHECKING:
         ScaffoldPlannerPass as ScaffoldPlannerPass,
         TestDesignerPass as TestDesignerPass,
     )
-    from preflights_es.workflows.compiler.compiler_types import (
+    from preflights_es.features.compiler.domain.compiler_types import (
         ArtifactType as ArtifactType,
         CompilerContext as CompilerContext,
         CompilerPassType as CompilerPassType,
         CompilerResult as CompilerResult,
         LLMPort as LLMPort,
     )
-    from preflights_es.workflows.compiler.failure_report import (
+    from preflights_es.features.compiler.domain.failure_report import (
         FailureReportPayload as FailureReportPayload,
     )
 

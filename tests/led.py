@@ -9,29 +9,29 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, cast
 
-from preflights_es.core import session as kernel
-from preflights_es.core.events import Actor, Event, Input
-from preflights_es.core.lead import Lead, Setup, StepRetried
-from preflights_es.core.ports import Store
-from preflights_es.core.questions import Given
-from preflights_es.core.simulation import GENERATION
-from preflights_es.core.source import Source
+from preflights_es.features.clarification.domain.events import IntentionDeclared
+from preflights_es.features.clarification.domain.values import HeuristicsConfig
+from preflights_es.features.compiler.domain.values import DecidedField, PassName, ReadDecision
+from preflights_es.features.extraction.domain.events import NoteTaken
+from preflights_es.features.planning.domain.events import PlanAsked
+from preflights_es.features.planning.domain.values import OpenTask, Situation, Task
+from preflights_es.history.replayer import Replay, Replayer
+from preflights_es.kernel import session as kernel
+from preflights_es.kernel.events import Actor, Event, Input
+from preflights_es.kernel.lead import Lead, Setup, StepRetried
+from preflights_es.kernel.ports import Store
+from preflights_es.kernel.questions import Given
+from preflights_es.kernel.simulation import GENERATION
+from preflights_es.kernel.source import Source
 from preflights_es.providers.base import LLMProvider
-from preflights_es.replay.replayer import Replay, Replayer
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.services.own_providers import simulated
 from preflights_es.store.memory import MemoryStore
-from preflights_es.workflows.clarification.events import IntentionDeclared
-from preflights_es.workflows.clarification.values import HeuristicsConfig
-from preflights_es.workflows.compiler.values import DecidedField, PassName, ReadDecision
-from preflights_es.workflows.extraction.events import NoteTaken
-from preflights_es.workflows.planning.events import PlanAsked
-from preflights_es.workflows.planning.values import OpenTask, Situation, Task
+from preflights_es.use.own_providers import simulated
+from tests.features.compiler import cases as passes
+from tests.features.metrics import cases as questions
+from tests.features.recall import cases as recalls
 from tests.fixed import NOON, PROJECT, Clock, Ids, salt
-from tests.workflows.compiler import cases as passes
-from tests.workflows.metrics import cases as questions
-from tests.workflows.recall import cases as recalls
 
 ADA: Final = Actor("user", "Ada")
 TURNS_MAX: Final = 12  # answers, and retries of a strict session, after which a test gives up

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from preflights_es.bootstrap import Opened, opened_process
-from preflights_es.core.errors import LogBusy
-from preflights_es.core.observed import Observed, Outcome
-from preflights_es.services.clarification.observed import record
+from preflights_es.features.clarification.use.observed import record
+from preflights_es.kernel.errors import LogBusy
+from preflights_es.kernel.observed import Observed, Outcome
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
+from preflights_es.use.bootstrap import Opened, opened_process
 
 QUESTION: Final = "Which database should orders use?"
 OPTIONS: Final = ("PostgreSQL", "SQLite")

@@ -1,6 +1,6 @@
 """Writes the records of real-looking sessions anew: `python -m tests.record_documents`.
 
-They stand as whole files in `tests/artifacts/documents`, for people to read.
+They stand as whole files in `tests/records/documents`, for people to read.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from preflights_es.core.errors import LLMAPIError
-from preflights_es.core.events import Actor
-from preflights_es.core.evolution import EXCEPTION
-from preflights_es.core.lead import Lead, Setup
-from preflights_es.core.questions import Option, Place, Recommended, WrittenQuestion
-from preflights_es.core.rationale import Alternative
+from preflights_es.features.clarification.domain import WORKFLOW
+from preflights_es.features.clarification.domain.events import NothingToDecide, RationaleGiven
+from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD
+from preflights_es.features.clarification.domain.values import Heuristics, LLMContext, Mark
+from preflights_es.features.clarification.domain.written import response
+from preflights_es.features.clarification.use.clarifications import Clarifications
+from preflights_es.kernel.errors import LLMAPIError
+from preflights_es.kernel.events import Actor
+from preflights_es.kernel.evolution import EXCEPTION
+from preflights_es.kernel.lead import Lead, Setup
+from preflights_es.kernel.questions import Option, Place, Recommended, WrittenQuestion
+from preflights_es.kernel.rationale import Alternative
 from preflights_es.providers.reference import GivenProvider
 from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sessions import Desk
-from preflights_es.services.clarification.clarifications import Clarifications
-from preflights_es.workflows.clarification import WORKFLOW
-from preflights_es.workflows.clarification.events import NothingToDecide, RationaleGiven
-from preflights_es.workflows.clarification.pack import NO_TABLES, STANDARD
-from preflights_es.workflows.clarification.values import Heuristics, LLMContext, Mark
-from preflights_es.workflows.clarification.written import response
 from tests.record_goldens import Recorder
 from tests.scripted import Reply, Scripted, asks
 

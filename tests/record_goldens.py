@@ -15,39 +15,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from preflights_es.core import ids
-from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
-from preflights_es.core.errors import SessionFaulted
-from preflights_es.core.events import Actor, Decision, Input
-from preflights_es.core.evolution import Choice, Evolution, Finding, Resolution
-from preflights_es.core.items import ItemRef
-from preflights_es.core.lead import Lead, Setup
-from preflights_es.core.observed import Observed
-from preflights_es.core.ports import Provider
-from preflights_es.core.questions import (
-    Option,
-    Place,
-    Recommended,
-    WrittenQuestion,
-    written_question,
-)
-from preflights_es.core.rationale import Alternative
-from preflights_es.core.simulation import GENERATION
-from preflights_es.core.source import Source
-from preflights_es.providers.faults import FaultConfig
-from preflights_es.providers.reference import GivenProvider
-from preflights_es.providers.simulated.provider import SimLLMProvider
-from preflights_es.runtime.documents import Documents
-from preflights_es.runtime.performer import PROGRAM
-from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.runtime.runner import Handle, Proposed, Runner, Step
-from preflights_es.runtime.sessions import Desk
-from preflights_es.services.clarification.clarifications import Clarifications
-from preflights_es.services.own_providers import simulated
-from preflights_es.store import jsonl
-from preflights_es.store.memory import MemoryStore
-from preflights_es.workflows.clarification import WORKFLOW
-from preflights_es.workflows.clarification.events import (
+from preflights_es.features.clarification.domain import WORKFLOW
+from preflights_es.features.clarification.domain.events import (
     DecisionAcknowledged,
     DecisionKept,
     DecisionKeptBeside,
@@ -55,11 +24,11 @@ from preflights_es.workflows.clarification.events import (
     NothingToDecide,
     RationaleGiven,
 )
-from preflights_es.workflows.clarification.pack import NO_TABLES, STANDARD
-from preflights_es.workflows.clarification.simulation import BANK
-from preflights_es.workflows.clarification.state import State
-from preflights_es.workflows.clarification.titles import title_of
-from preflights_es.workflows.clarification.values import (
+from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD
+from preflights_es.features.clarification.domain.simulation import BANK
+from preflights_es.features.clarification.domain.state import State
+from preflights_es.features.clarification.domain.titles import title_of
+from preflights_es.features.clarification.domain.values import (
     Category,
     DecisionPatch,
     Field,
@@ -68,7 +37,38 @@ from preflights_es.workflows.clarification.values import (
     LLMContext,
     Mark,
 )
-from preflights_es.workflows.clarification.written import response
+from preflights_es.features.clarification.domain.written import response
+from preflights_es.features.clarification.use.clarifications import Clarifications
+from preflights_es.kernel import ids
+from preflights_es.kernel.artifacts import ArtifactDue, ArtifactWritten, Related
+from preflights_es.kernel.errors import SessionFaulted
+from preflights_es.kernel.events import Actor, Decision, Input
+from preflights_es.kernel.evolution import Choice, Evolution, Finding, Resolution
+from preflights_es.kernel.items import ItemRef
+from preflights_es.kernel.lead import Lead, Setup
+from preflights_es.kernel.observed import Observed
+from preflights_es.kernel.ports import Provider
+from preflights_es.kernel.questions import (
+    Option,
+    Place,
+    Recommended,
+    WrittenQuestion,
+    written_question,
+)
+from preflights_es.kernel.rationale import Alternative
+from preflights_es.kernel.simulation import GENERATION
+from preflights_es.kernel.source import Source
+from preflights_es.providers.faults import FaultConfig
+from preflights_es.providers.reference import GivenProvider
+from preflights_es.providers.simulated.provider import SimLLMProvider
+from preflights_es.records.documents import Documents
+from preflights_es.runtime.performer import PROGRAM
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.runner import Handle, Proposed, Runner, Step
+from preflights_es.runtime.sessions import Desk
+from preflights_es.store import jsonl
+from preflights_es.store.memory import MemoryStore
+from preflights_es.use.own_providers import simulated
 from tests.scripted import Reply, Scripted, asks
 
 FOLDER = Path(__file__).parent.parent / "replays"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from preflights_es.core.lead import Lead, Setup
-from preflights_es.core.views import Language
+from preflights_es.features.extraction.domain import WORKFLOW
+from preflights_es.features.extraction.domain.events import TaskDecided
+from preflights_es.features.extraction.use.notes import Listed, Notes
+from preflights_es.kernel.lead import Lead, Setup
+from preflights_es.kernel.views import Language
 from preflights_es.runtime.runner import Handle
-from preflights_es.services.extraction.notes import Listed, Notes
-from preflights_es.workflows.extraction import WORKFLOW
-from preflights_es.workflows.extraction.events import TaskDecided
 from tests.record_goldens import Recorder, desk, sim
 
 FIRST = "extraction/1"

@@ -11,38 +11,38 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from preflights_es.core import errors
-from preflights_es.core.completions import Completion, CompletionRequested
-from preflights_es.core.events import Actor, Input
-from preflights_es.core.lead import Lead
-from preflights_es.core.plan_record import Finding
-from preflights_es.core.ports import Arrival
-from preflights_es.core.session import Workflow
-from preflights_es.core.simulation import GENERATION
-from preflights_es.providers.base import LLMProvider
-from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.runtime.runner import Runner
-from preflights_es.services import sessions
-from preflights_es.services.compiler.approval import approve, reject
-from preflights_es.services.compiler.locking import lock_tests
-from preflights_es.services.compiler.sessions import Wanted, plan
-from preflights_es.services.leads import Leads
-from preflights_es.services.own_providers import CODE as OWN
-from preflights_es.services.process import Process
-from preflights_es.services.request import Request
-from preflights_es.services.results import Session
-from preflights_es.settings.load import load_settings
-from preflights_es.store.sql import SqlStore
-from preflights_es.workflows.compiler.events import (
+from preflights_es.features.compiler.domain.events import (
     FindingsWaived,
     PlanApproved,
     PlanRejected,
     PlanSuperseded,
 )
-from preflights_es.workflows.compiler.identity import payload_hash
-from preflights_es.workflows.compiler.passes import PASSES
-from preflights_es.workflows.compiler.state import State
-from preflights_es.workflows.compiler.values import PassName, Waiver
+from preflights_es.features.compiler.domain.identity import payload_hash
+from preflights_es.features.compiler.domain.passes import PASSES
+from preflights_es.features.compiler.domain.state import State
+from preflights_es.features.compiler.domain.values import PassName, Waiver
+from preflights_es.features.compiler.use.approval import approve, reject
+from preflights_es.features.compiler.use.locking import lock_tests
+from preflights_es.features.compiler.use.sessions import Wanted, plan
+from preflights_es.kernel import errors
+from preflights_es.kernel.completions import Completion, CompletionRequested
+from preflights_es.kernel.events import Actor, Input
+from preflights_es.kernel.lead import Lead
+from preflights_es.kernel.plan_record import Finding
+from preflights_es.kernel.ports import Arrival
+from preflights_es.kernel.session import Workflow
+from preflights_es.kernel.simulation import GENERATION
+from preflights_es.providers.base import LLMProvider
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.runner import Runner
+from preflights_es.settings.load import load_settings
+from preflights_es.store.sql import SqlStore
+from preflights_es.use import sessions
+from preflights_es.use.leads import Leads
+from preflights_es.use.own_providers import CODE as OWN
+from preflights_es.use.process import Process
+from preflights_es.use.request import Request
+from preflights_es.use.results import Session
 from tests.record_goldens import ADA, Recorder
 
 MOCK: Final = Lead("mock", "compiler/1")

@@ -6,14 +6,21 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from preflights_es.core.lead import Lead, Setup
-from preflights_es.core.source import Source
-from preflights_es.core.views import Language
+from preflights_es.features.planning.domain import WORKFLOW
+from preflights_es.features.planning.domain.events import BlockDone
+from preflights_es.features.planning.domain.values import (
+    Busy,
+    Change,
+    OpenTask,
+    Shift,
+    Situation,
+    Task,
+)
+from preflights_es.features.planning.use.days import Days
+from preflights_es.kernel.lead import Lead, Setup
+from preflights_es.kernel.source import Source
+from preflights_es.kernel.views import Language
 from preflights_es.runtime.runner import Handle
-from preflights_es.services.planning.days import Days
-from preflights_es.workflows.planning import WORKFLOW
-from preflights_es.workflows.planning.events import BlockDone
-from preflights_es.workflows.planning.values import Busy, Change, OpenTask, Shift, Situation, Task
 from tests.record_goldens import ADA, Recorder, desk, sim
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from preflights_es.core.lead import Lead, Setup
-from preflights_es.core.views import Language
+from preflights_es.features.metrics.domain import WORKFLOW
+from preflights_es.features.metrics.domain.events import FollowUpPut, QuestionPut
+from preflights_es.features.metrics.domain.values import Matched, Metric, Saved, Table
+from preflights_es.kernel.lead import Lead, Setup
+from preflights_es.kernel.views import Language
 from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sessions import Sessions
-from preflights_es.workflows.metrics import WORKFLOW
-from preflights_es.workflows.metrics.events import FollowUpPut, QuestionPut
-from preflights_es.workflows.metrics.values import Matched, Metric, Saved, Table
 from tests.record_goldens import Recorder, desk, sim
 
 RANGE = "began_on >= :first_day AND began_on < :end_day"

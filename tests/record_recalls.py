@@ -6,17 +6,17 @@ from collections.abc import Callable
 
 from msgspec.structs import asdict, replace
 
-from preflights_es.core.events import Actor
-from preflights_es.core.lead import Lead, Setup
-from preflights_es.core.source import Source
-from preflights_es.core.views import Language
+from preflights_es.features.recall.domain import WORKFLOW
+from preflights_es.features.recall.domain.events import DecisionsFound, RecallAsked
+from preflights_es.features.recall.domain.values import Found, FoundRecord, Stands
+from preflights_es.kernel.events import Actor
+from preflights_es.kernel.lead import Lead, Setup
+from preflights_es.kernel.source import Source
+from preflights_es.kernel.views import Language
 from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sessions import Sessions
-from preflights_es.workflows.recall import WORKFLOW
-from preflights_es.workflows.recall.events import DecisionsFound, RecallAsked
-from preflights_es.workflows.recall.values import Found, FoundRecord, Stands
+from tests.features.recall.cases import opening
 from tests.record_goldens import Recorder, desk, sim
-from tests.workflows.recall.cases import opening
 
 
 def recalls(r: Recorder) -> Sessions:

@@ -7,11 +7,11 @@ from typing import Any
 
 from hypothesis import note
 
-from preflights_es.core import session as kernel
-from preflights_es.core.events import Event, Input
-from preflights_es.core.ports import Batch, Stored
-from preflights_es.core.session import Session
-from preflights_es.replay.replayer import Replay, Replayer
+from preflights_es.history.replayer import Replay, Replayer
+from preflights_es.kernel import session as kernel
+from preflights_es.kernel.events import Event, Input
+from preflights_es.kernel.ports import Batch, Stored
+from preflights_es.kernel.session import Session
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
 from tests.fixed import NOON, PROJECT, Clock, Ids, salt

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from preflights_es.core.completions import Completion, CompletionRequested
-from preflights_es.core.errors import LLMError
+from preflights_es.kernel.completions import Completion, CompletionRequested
+from preflights_es.kernel.errors import LLMError
 
 Reply = str | LLMError | dict[str, Any]
 

@@ -16,28 +16,7 @@ import msgspec
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten, Related
-from preflights_es.core.completions import (
-    CompletionFailed,
-    CompletionReceived,
-    CompletionRequested,
-)
-from preflights_es.core.events import (
-    SESSION_EVENTS,
-    Actor,
-    Event,
-    Input,
-    InputQuarantined,
-    SessionAbandoned,
-)
-from preflights_es.core.lead import Lead, LeadChanged, Setup, StepRetried
-from preflights_es.core.plan_record import Finding
-from preflights_es.core.questions import Given
-from preflights_es.core.rationale import Alternative
-from preflights_es.core.session import Session, Workflow
-from preflights_es.core.source import Source
-from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.workflows.clarification.events import (
+from preflights_es.features.clarification.domain.events import (
     AnswersGiven,
     AnswersRelayed,
     AnswersRevised,
@@ -50,9 +29,9 @@ from preflights_es.workflows.clarification.events import (
     RationaleGiven,
     ReferenceRenumbered,
 )
-from preflights_es.workflows.clarification.pack import STANDARD
-from preflights_es.workflows.clarification.state import State, accepted
-from preflights_es.workflows.clarification.values import (
+from preflights_es.features.clarification.domain.pack import STANDARD
+from preflights_es.features.clarification.domain.state import State, accepted
+from preflights_es.features.clarification.domain.values import (
     COMPANION,
     OTHER,
     OTHER_OPTION,
@@ -62,27 +41,48 @@ from preflights_es.workflows.clarification.values import (
     Mark,
     PackRef,
 )
-from preflights_es.workflows.compiler import events as compiler_events
-from preflights_es.workflows.compiler.values import LockedFile, Waiver
-from preflights_es.workflows.extraction import events as extraction_events
-from preflights_es.workflows.extraction.events import (
+from preflights_es.features.compiler.domain import events as compiler_events
+from preflights_es.features.compiler.domain.values import LockedFile, Waiver
+from preflights_es.features.extraction.domain import events as extraction_events
+from preflights_es.features.extraction.domain.events import (
     ItemAdded,
     ItemEdited,
     NoteTaken,
     TaskClosed,
 )
-from preflights_es.workflows.extraction.simulation import extraction
-from preflights_es.workflows.metrics import events as metrics_events
-from preflights_es.workflows.planning import events as planning_events
-from preflights_es.workflows.planning.simulation import planning
-from preflights_es.workflows.planning.values import Busy, Change, OpenTask, Situation, Task
-from preflights_es.workflows.recall import events as recall_events
-from preflights_es.workflows.recall.values import Found
+from preflights_es.features.extraction.domain.simulation import extraction
+from preflights_es.features.metrics.domain import events as metrics_events
+from preflights_es.features.planning.domain import events as planning_events
+from preflights_es.features.planning.domain.simulation import planning
+from preflights_es.features.planning.domain.values import Busy, Change, OpenTask, Situation, Task
+from preflights_es.features.recall.domain import events as recall_events
+from preflights_es.features.recall.domain.values import Found
+from preflights_es.kernel.artifacts import ArtifactDue, ArtifactWritten, Related
+from preflights_es.kernel.completions import (
+    CompletionFailed,
+    CompletionReceived,
+    CompletionRequested,
+)
+from preflights_es.kernel.events import (
+    SESSION_EVENTS,
+    Actor,
+    Event,
+    Input,
+    InputQuarantined,
+    SessionAbandoned,
+)
+from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
+from preflights_es.kernel.plan_record import Finding
+from preflights_es.kernel.questions import Given
+from preflights_es.kernel.rationale import Alternative
+from preflights_es.kernel.session import Session, Workflow
+from preflights_es.kernel.source import Source
+from preflights_es.runtime.registry import WORKFLOWS
 from tests import toy
+from tests.features.compiler import cases as passes
+from tests.features.metrics import cases as questions
+from tests.features.recall.cases import OLDER
 from tests.fixed import NOON, PROJECT
-from tests.workflows.compiler import cases as passes
-from tests.workflows.metrics import cases as questions
-from tests.workflows.recall.cases import OLDER
 
 Move = Callable[[Session[Any]], Input]
 

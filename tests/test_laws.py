@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.core import json
-from preflights_es.core import session as kernel
-from preflights_es.core.events import Decision, Input, InputQuarantined
-from preflights_es.core.ports import Batch
+from preflights_es.features.clarification.domain.events import AnswersRevised
+from preflights_es.features.clarification.domain.state import State
+from preflights_es.features.metrics.domain.events import FollowUpPut
+from preflights_es.kernel import json
+from preflights_es.kernel import session as kernel
+from preflights_es.kernel.events import Decision, Input, InputQuarantined
+from preflights_es.kernel.ports import Batch
 from preflights_es.store import chain
 from preflights_es.store.codec import Codec
-from preflights_es.workflows.clarification.events import AnswersRevised
-from preflights_es.workflows.clarification.state import State
-from preflights_es.workflows.metrics.events import FollowUpPut
 from tests import strategies
 from tests.fixed import NOON, PROJECT, salt
 from tests.runs import Run

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.core.completions import CompletionRequested
-from preflights_es.core.lead import FellBack, StepRetried
+from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.lead import FellBack, StepRetried
 from preflights_es.runtime.registry import WORKFLOWS
 from tests import led
 from tests.led import Case

@@ -20,9 +20,9 @@ ALLOWED: Final = {
     "preflights_es/__init__.py": "the public names of three specifications",
     "preflights_es/settings/fields.py": "a table of the user's own file, `[metrics] reader_url`",
     "preflights_es/settings/load.py": "the same table",
-    "preflights_es/async_api.py": "a public name: the coroutine of `recall`",
-    "preflights_es/api.py": "a public name: the workflow of `start`, where none is given",
-    "preflights_es/services/why.py": "what is known of a value: that it was kept when asked again",
+    "preflights_es/surfaces/async_api.py": "a public name: the coroutine of `recall`",
+    "preflights_es/surfaces/api.py": "a public name: the workflow of `start`, where none is given",
+    "preflights_es/use/why.py": "what is known of a value: that it was kept when asked again",
 }
 JUDGING: Final = re.compile(r"preflights_es\.contracts\.extraction|Judging a response: extraction")
 """Taking the one JSON value out of a response is called extraction, too."""
@@ -57,12 +57,12 @@ def test_nothing_outside_the_folders_of_a_workflow_names_one() -> None:
 def test_a_name_is_found_wherever_it_stands(tmp_path: Path) -> None:
     file = tmp_path / "x.py"
     for line in (
-        "from preflights_es.workflows.clarification import WORKFLOW",
+        "from preflights_es.features.clarification.domain import WORKFLOW",
         "name = 'extraction'",
         '"""Clarifications."""',
-        "import preflights_es.workflows.extraction.values",
+        "import preflights_es.features.extraction.domain.values",
     ):
         file.write_text(line)
         assert naming(file) == [line]
-    file.write_text("from preflights_es.contracts.extraction import extracted\nextractions_max")
+    file.write_text("from preflights_es.judging.extraction import extracted\nextractions_max")
     assert naming(file) == ["extractions_max"]

@@ -16,23 +16,23 @@ from typing import ClassVar, Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.core.artifacts import (
+from preflights_es.kernel.artifacts import (
     ARTIFACT_EVENTS,
     ArtifactDue,
     ArtifactWritten,
     Record,
     Written,
 )
-from preflights_es.core.completions import (
+from preflights_es.kernel.completions import (
     COMPLETION_EVENTS,
     CompletionFailed,
     CompletionReceived,
     CompletionRequested,
     Message,
 )
-from preflights_es.core.events import Actor, Decision, Event, Input, Typed
-from preflights_es.core.session import Workflow
-from preflights_es.core.views import Reached, View
+from preflights_es.kernel.events import Actor, Decision, Event, Input, Typed
+from preflights_es.kernel.session import Workflow
+from preflights_es.kernel.views import Reached, View
 
 CALLS_MAX: Final = 2  # one try, one retry
 ADA: Final = Actor("user", "Ada")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from preflights_cli.advice import worded
-from preflights_es.core.errors import SettingsError
+from preflights_es.kernel.errors import SettingsError
 from preflights_es.settings.file import Source
 from preflights_es.settings.load import Settings, load_settings
 from preflights_es.settings.trust import Trusted

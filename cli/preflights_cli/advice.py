@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from preflights_es.core.errors import PreflightsError
+    from preflights_es.kernel.errors import PreflightsError
 
 _REBUILD: Final = "`preflights admin projections rebuild`"
 

@@ -9,12 +9,12 @@ from preflights_cli.common import Voice, common, is_terminal, key_option, led
 from preflights_cli.inbox import the_one
 from preflights_cli.reason_options import reasoned
 from preflights_cli.rendering import said
-from preflights_es.core.ids import short
-from preflights_es.core.rationale import Reasons
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.rationale import Reasons
 from preflights_es.runtime.finder import LAST
-from preflights_es.services import sessions
-from preflights_es.services.inbox import resumable
-from preflights_es.services.request import Request
+from preflights_es.use import sessions
+from preflights_es.use.inbox import resumable
+from preflights_es.use.request import Request
 
 
 @click.command()

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import click
 
-from preflights_es.core.errors import Refused
-from preflights_es.core.json import decoded
-from preflights_es.core.late_pattern import late_pattern
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.json import decoded
+from preflights_es.kernel.late_pattern import late_pattern
 
 Answers = list[tuple[str, tuple[str, ...]]]
 

@@ -18,12 +18,12 @@ from preflights_cli.dates import minute
 from preflights_cli.main import EXIT_DAMAGED
 from preflights_cli.progress import bar, counted
 from preflights_cli.trail import trail_command
-from preflights_es.archive.verification import Broken, Compared, Grown, Unwritten
-from preflights_es.core.ids import short
-from preflights_es.core.text import shown
-from preflights_es.core.times import iso
+from preflights_es.history.verification import Broken, Compared, Grown, Unwritten
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.text import shown
+from preflights_es.kernel.times import iso
 from preflights_es.runtime.projection_check import Astray
-from preflights_es.services.audit import (
+from preflights_es.use.audit import (
     Passed,
     Verification,
     checkpoint,
@@ -31,7 +31,7 @@ from preflights_es.services.audit import (
     read_checkpoint,
     verify,
 )
-from preflights_es.services.request import Request
+from preflights_es.use.request import Request
 
 UNWRITTEN_MAX: Final = 20  # documents that are named one by one
 GREW_MAX: Final = 20  # sessions that grew and are named one by one

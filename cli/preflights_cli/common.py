@@ -15,18 +15,18 @@ import click
 
 from preflights_cli.advice import advised
 from preflights_cli.main import EXIT_INTERRUPTED
-from preflights_es import bootstrap as composition
-from preflights_es.core.errors import Refused, StoreUnavailable, UnknownSession
-from preflights_es.core.ids import short
-from preflights_es.core.json import encoded
-from preflights_es.core.late_pattern import late_pattern
-from preflights_es.core.lead import Lead
-from preflights_es.core.notices import Notice
-from preflights_es.core.text import NAME_MAX, TAGS, problem, shown, visible
-from preflights_es.services.request import Request
+from preflights_es.kernel.errors import Refused, StoreUnavailable, UnknownSession
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.json import encoded
+from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.lead import Lead
+from preflights_es.kernel.notices import Notice
+from preflights_es.kernel.text import NAME_MAX, TAGS, problem, shown, visible
 from preflights_es.settings.fields import OPTIONS
 from preflights_es.settings.load import Options
 from preflights_es.store.urls import parsed, shown_url
+from preflights_es.use import bootstrap as composition
+from preflights_es.use.request import Request
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -13,12 +13,12 @@ from preflights_cli.common import Voice, is_terminal
 from preflights_cli.main import EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_WAITING
 from preflights_cli.progress import bar, counted
 from preflights_cli.rendering import exit_code, shown_of
-from preflights_es.core.errors import Refused
-from preflights_es.core.ids import short
-from preflights_es.core.text import one_line, shown
-from preflights_es.services import sessions
-from preflights_es.services.request import Request
-from preflights_es.services.results import Session
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.text import one_line, shown
+from preflights_es.use import sessions
+from preflights_es.use.request import Request
+from preflights_es.use.results import Session
 
 NAMED_MAX: Final = 3  # decisions that one contradicts
 

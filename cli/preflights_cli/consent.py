@@ -8,9 +8,9 @@ import click
 
 from preflights_cli.common import Voice, is_terminal
 from preflights_cli.progress import counted
-from preflights_es.archive.import_review import Review, Said, SessionChange
-from preflights_es.core.ids import short
-from preflights_es.core.text import shortened, shown
+from preflights_es.history.import_review import Review, Said, SessionChange
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.text import shortened, shown
 
 SHOWN_MAX: Final = 20  # sessions that are named one by one
 SAID_SHOWN_MAX: Final = 5  # kinds of Inputs that are named of each

@@ -9,8 +9,8 @@ from typing import Final, ParamSpec, TypeVar
 
 import click
 
-from preflights_es.core.late_pattern import late_pattern
-from preflights_es.core.times import EPOCH, iso
+from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.times import EPOCH, iso
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -7,9 +7,9 @@ from msgspec.structs import asdict
 
 from preflights_cli.common import Voice, reading, recording
 from preflights_cli.progress import bar, counted
-from preflights_es.core.text import shown
-from preflights_es.services.database import backup, status, upgrade
-from preflights_es.services.request import Request
+from preflights_es.kernel.text import shown
+from preflights_es.use.database import backup, status, upgrade
+from preflights_es.use.request import Request
 
 
 @click.group()

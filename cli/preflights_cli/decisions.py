@@ -13,12 +13,12 @@ from preflights_cli.dates import DAY_LENGTH, Moment
 from preflights_cli.progress import counted
 from preflights_cli.records import say_foreign
 from preflights_cli.table import streamed
-from preflights_es.core.events import Actor
-from preflights_es.core.ids import short
-from preflights_es.core.text import one_line, shown
-from preflights_es.services.decisions import LOST_MAX, Listing, Lost, listing
-from preflights_es.services.request import Request
-from preflights_es.services.results import DecisionRow, Who
+from preflights_es.kernel.events import Actor
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.text import one_line, shown
+from preflights_es.use.decisions import LOST_MAX, Listing, Lost, listing
+from preflights_es.use.request import Request
+from preflights_es.use.results import DecisionRow, Who
 
 KINDS: Final = {"user": "a person", "agent": "an agent", "script": "a script"}
 CATEGORY: Final = "Category"  # the field under which its origin stands

@@ -22,13 +22,13 @@ from preflights_cli.rendering import (
     tell_asking,
 )
 from preflights_cli.spoken import Say, spoken
-from preflights_es.core.errors import Refused
-from preflights_es.core.text import shown
-from preflights_es.core.views import Question
-from preflights_es.services import sessions
-from preflights_es.services.answers import chosen
-from preflights_es.services.request import Request
-from preflights_es.services.results import Session
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.text import shown
+from preflights_es.kernel.views import Question
+from preflights_es.use import sessions
+from preflights_es.use.answers import chosen
+from preflights_es.use.request import Request
+from preflights_es.use.results import Session
 
 HELP: Final = ("?", "h?", "help", "hilfe")
 """What people type who want to know what can be typed; no answer."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from preflights_cli.common import Voice
-from preflights_es.core.json import encoded
-from preflights_es.core.text import shortened, shown
-from preflights_es.replay.divergence import ABSENT_TEXT, Divergence
+from preflights_es.history.divergence import ABSENT_TEXT, Divergence
+from preflights_es.kernel.json import encoded
+from preflights_es.kernel.text import shortened, shown
 
 VALUE_MAX: Final = 400  # characters of a value that differs
 

@@ -6,10 +6,10 @@ import click
 
 from preflights_cli.common import Voice, finish_pending, reading_where
 from preflights_cli.main import EXIT_REFUSED
-from preflights_es.core.ids import short
-from preflights_es.core.text import shown
-from preflights_es.services.documents import InItsPlace, Rendered, render
-from preflights_es.services.request import Request
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.text import shown
+from preflights_es.use.documents import InItsPlace, Rendered, render
+from preflights_es.use.request import Request
 
 
 @click.command()

@@ -14,13 +14,13 @@ from preflights_cli.common import Voice, given, is_terminal, reading_where
 from preflights_cli.dates import day
 from preflights_cli.main import EXIT_DAMAGED, EXIT_REFUSED
 from preflights_cli.progress import counted, tell_scrubbed
-from preflights_es.archive.erasure import DAYS_MAX, Doomed
-from preflights_es.archive.quotes import Quotes
-from preflights_es.core.errors import PreflightsError, Refused
-from preflights_es.core.ids import short
-from preflights_es.core.text import shortened, shown
-from preflights_es.services.erasures import Erased, erase, meant, plan, stated
-from preflights_es.services.request import Request
+from preflights_es.history.erasure import DAYS_MAX, Doomed
+from preflights_es.history.quotes import Quotes
+from preflights_es.kernel.errors import PreflightsError, Refused
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.text import shortened, shown
+from preflights_es.use.erasures import Erased, erase, meant, plan, stated
+from preflights_es.use.request import Request
 
 TITLE_MAX: Final = 60  # characters of a title in the list
 _DAYS: Final = re.compile(r"([0-9]{1,5})d")

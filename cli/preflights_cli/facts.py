@@ -7,9 +7,9 @@ from typing import Final
 import click
 
 from preflights_cli.common import Voice, reading
-from preflights_es.core.text import shown
-from preflights_es.services.facts.facts import Facts, facts
-from preflights_es.services.request import Request
+from preflights_es.kernel.text import shown
+from preflights_es.use.facts.facts import Facts, facts
+from preflights_es.use.request import Request
 
 SHOWN_MAX: Final = 30  # packages that stand for no known product
 

@@ -14,12 +14,12 @@ import click
 
 from preflights_cli.common import Voice, recording
 from preflights_cli.progress import counted
-from preflights_es.core.errors import PreflightsError
-from preflights_es.core.times import iso
+from preflights_es.kernel.errors import PreflightsError
+from preflights_es.kernel.times import iso
 from preflights_es.projections.follower import Follower
-from preflights_es.services.request import Request
-from preflights_es.services.upkeep import Followed
 from preflights_es.system import clock_ids
+from preflights_es.use.request import Request
+from preflights_es.use.upkeep import Followed
 
 EVERY_DEFAULT: Final = 1.0  # seconds between two looks, each of which is two small queries
 EVERY_MIN: Final = 0.1

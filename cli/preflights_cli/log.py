@@ -11,17 +11,17 @@ from msgspec import UNSET
 from preflights_cli.common import Voice, finish_pending, reading
 from preflights_cli.dates import day, second
 from preflights_cli.table import streamed
-from preflights_es.core.completions import Message
-from preflights_es.core.errors import LogDamaged
-from preflights_es.core.events import UNSEEN, Event, Evidence
-from preflights_es.core.ids import short
-from preflights_es.core.ports import Stored
-from preflights_es.core.source import Source
-from preflights_es.core.text import one_line, shortened, shown
-from preflights_es.core.views import Question
-from preflights_es.services.events import Recorded, log
-from preflights_es.services.request import Request
+from preflights_es.kernel.completions import Message
+from preflights_es.kernel.errors import LogDamaged
+from preflights_es.kernel.events import UNSEEN, Event, Evidence
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.source import Source
+from preflights_es.kernel.text import one_line, shortened, shown
+from preflights_es.kernel.views import Question
 from preflights_es.store.chain import erased
+from preflights_es.use.events import Recorded, log
+from preflights_es.use.request import Request
 
 WHAT_MAX: Final = 200  # characters of one value in the list of events
 ERASED, GONE, UNREAD = "erased", "gone", "damaged"

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import click
 
 from preflights_cli.commands import Program, commands
-from preflights_es.core.version import __version__
+from preflights_es.kernel.version import __version__
 from preflights_es.system.interpreter import (
     collect_no_more,
     collect_seldom,
@@ -162,7 +162,7 @@ def _warn_of_packages() -> None:
     """Name what was installed and cannot be read, where the command came across it."""
     registry = sys.modules.get("preflights_es.runtime.registry")
     for folder, why in registry.unread.items() if registry is not None else ():
-        from preflights_es.core.text import shown
+        from preflights_es.kernel.text import shown
 
         what = f"the installed package {folder} cannot be read ({why}): install it again"
         click.echo(shown(f"warning: {what}, or remove that folder"), err=True)
@@ -199,7 +199,7 @@ def _drop_output() -> None:
 
 def _misused(error: click.ClickException, arguments: Iterable[str]) -> int:
     """click's own words, on one line, and where to read on."""
-    from preflights_es.core.text import one_line, shortened, shown
+    from preflights_es.kernel.text import one_line, shortened, shown
 
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
@@ -225,7 +225,7 @@ def _misplaced(error: click.ClickException) -> str:
 
 def _environment_failed(error: OSError) -> int:
     """A failing file, folder or stream that no caller has reported in its own words."""
-    from preflights_es.core.text import shortened, shown
+    from preflights_es.kernel.text import shortened, shown
 
     what = f"{shortened(error.filename, 200)}: " if isinstance(error.filename, str) else ""
     click.echo(f"preflights: {shown(what)}{error.strerror or error}", err=True)
@@ -234,8 +234,8 @@ def _environment_failed(error: OSError) -> int:
 
 def _failed(error: Exception, arguments: Sequence[str]) -> int:
     from preflights_cli.advice import worded
-    from preflights_es.core.errors import PreflightsError, SessionFaulted
-    from preflights_es.core.text import shortened, shown
+    from preflights_es.kernel.errors import PreflightsError, SessionFaulted
+    from preflights_es.kernel.text import shortened, shown
 
     if isinstance(error, SessionFaulted):
         return _bug(error.error, arguments, f"preflights replay {error.session_id[-8:]}")
@@ -253,7 +253,7 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
 
 
 def _exit_code(error: Exception) -> int:
-    from preflights_es.core import errors
+    from preflights_es.kernel import errors
 
     codes = (
         (errors.Refused, EXIT_REFUSED),
@@ -269,7 +269,7 @@ def _bug(error: BaseException, arguments: Sequence[str], replay: str) -> int:
     """Type, message, place, and how to see it again."""
     import traceback
 
-    from preflights_es.core.text import shown
+    from preflights_es.kernel.text import shown
 
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
@@ -290,7 +290,7 @@ def _show_traceback(
 ) -> None:
     import traceback
 
-    from preflights_es.core.text import shown_lines
+    from preflights_es.kernel.text import shown_lines
 
     text = "".join(traceback.format_exception(kind, error, trace))
     click.echo(shown_lines(text), err=True, nl=False)

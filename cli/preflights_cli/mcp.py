@@ -10,9 +10,9 @@ import click
 
 from preflights_cli.advice import advised
 from preflights_cli.common import Voice, led, recording
-from preflights_es.core.errors import SettingsError
-from preflights_es.services.request import Request
+from preflights_es.kernel.errors import SettingsError
 from preflights_es.settings.load import surroundings
+from preflights_es.use.request import Request
 
 PORT: Final = 8717
 PORT_MAX: Final = 65_535
@@ -48,8 +48,8 @@ def mcp_command(is_http: bool, port: int | None, app: Request, voice: Voice) -> 
     if port is not None and not is_http:
         raise click.UsageError("--port goes with --http")
     try:
-        from preflights_es.mcp import serving
-        from preflights_es.mcp.server import server, threads
+        from preflights_es.surfaces.mcp import serving
+        from preflights_es.surfaces.mcp.server import server, threads
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in SDK:
             raise

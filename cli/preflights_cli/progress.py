@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from preflights_cli.common import Voice
-from preflights_es.services.request import Request
+from preflights_es.use.request import Request
 
 if TYPE_CHECKING:
-    from preflights_es.services.progress import Drawn, Update
+    from preflights_es.use.progress import Drawn, Update
 
 BAR_FROM: Final = 200  # sessions: fewer are done before a bar is drawn
 

@@ -18,12 +18,12 @@ from preflights_cli.decisions import LISTING
 from preflights_cli.follow import follow_command
 from preflights_cli.progress import bar, counted
 from preflights_cli.table import streamed
-from preflights_es import bootstrap as composition
-from preflights_es.core.text import shown
-from preflights_es.services.request import Request
-from preflights_es.services.upkeep import projections, rebuild
+from preflights_es.kernel.text import shown
 from preflights_es.system import worker
 from preflights_es.system.interpreter import children_are_safe
+from preflights_es.use import bootstrap as composition
+from preflights_es.use.request import Request
+from preflights_es.use.upkeep import projections, rebuild
 
 JOBS_MAX: Final = 64  # processes; more than that wait for each other's transactions
 JOBS_UNASKED: Final = 8

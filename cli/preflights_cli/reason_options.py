@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from preflights_es.core.rationale import Alternative, Reasons
+from preflights_es.kernel.rationale import Alternative, Reasons
 
 R = TypeVar("R")
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from preflights_cli.common import Voice
 from preflights_cli.table import streamed
-from preflights_es.artifacts.record_list import Unread
-from preflights_es.core.errors import RecordWithoutSession
-from preflights_es.core.text import one_line, shown
-from preflights_es.services.foreign_row import ForeignRow
-from preflights_es.services.process import Process
-from preflights_es.services.records import record
+from preflights_es.kernel.errors import RecordWithoutSession
+from preflights_es.kernel.text import one_line, shown
+from preflights_es.records.record_list import Unread
+from preflights_es.use.foreign_row import ForeignRow
+from preflights_es.use.process import Process
+from preflights_es.use.records import record
 
 
 def say_foreign(voice: Voice, rows: Sequence[ForeignRow], unread: Iterable[Unread]) -> None:

@@ -18,13 +18,13 @@ from preflights_cli.advice import advised
 from preflights_cli.commands import workflows
 from preflights_cli.common import Voice
 from preflights_cli.main import EXIT_ENVIRONMENT, EXIT_REFUSED, EXIT_WAITING
-from preflights_es.core.ids import short
-from preflights_es.core.opaque import UNKNOWN
-from preflights_es.core.text import one_line, shown
-from preflights_es.core.times import iso
-from preflights_es.core.views import Question
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.opaque import UNKNOWN
+from preflights_es.kernel.text import one_line, shown
+from preflights_es.kernel.times import iso
+from preflights_es.kernel.views import Question
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.services.results import Erased, NotDone, Session
+from preflights_es.use.results import Erased, NotDone, Session
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,12 +13,12 @@ from preflights_cli.main import EXIT_ENVIRONMENT, EXIT_REFUSED
 from preflights_cli.progress import bar
 from preflights_cli.replay_options import mode_of
 from preflights_cli.transfer import BAR_BYTES, session_file
-from preflights_es.core.ids import short
-from preflights_es.core.text import shown
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.text import shown
 from preflights_es.runtime.finder import LAST
-from preflights_es.services.archives import SessionFile
-from preflights_es.services.replays import Replayed, replays
-from preflights_es.services.request import Request
+from preflights_es.use.archives import SessionFile
+from preflights_es.use.replays import Replayed, replays
+from preflights_es.use.request import Request
 
 
 @click.command()

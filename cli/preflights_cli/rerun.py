@@ -11,14 +11,14 @@ from preflights_cli.answer_options import keyed
 from preflights_cli.common import Voice
 from preflights_cli.divergences import say_divergence, value
 from preflights_cli.main import EXIT_REFUSED
-from preflights_es.core.ids import short
-from preflights_es.core.text import shown
-from preflights_es.replay.report import Rerun
-from preflights_es.replay.responders import KINDS, FailureKind
-from preflights_es.services.archives import SessionFile
-from preflights_es.services.progress import Drawn
-from preflights_es.services.request import Request
-from preflights_es.services.reruns import Again, rerun
+from preflights_es.history.report import Rerun
+from preflights_es.history.responders import KINDS, FailureKind
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.text import shown
+from preflights_es.use.archives import SessionFile
+from preflights_es.use.progress import Drawn
+from preflights_es.use.request import Request
+from preflights_es.use.reruns import Again, rerun
 
 TITLES = {"drift": "drift", "simulate": "simulated", "whatif": "what if"}
 

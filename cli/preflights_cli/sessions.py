@@ -7,12 +7,12 @@ from collections.abc import Iterable
 import click
 
 from preflights_cli.common import Voice, reading, tell_behind
-from preflights_es.core import ids
-from preflights_es.core.errors import RecordWithoutSession
-from preflights_es.core.text import one_line
-from preflights_es.services import sessions
-from preflights_es.services.request import Request
-from preflights_es.services.results import SessionRow
+from preflights_es.kernel import ids
+from preflights_es.kernel.errors import RecordWithoutSession
+from preflights_es.kernel.text import one_line
+from preflights_es.use import sessions
+from preflights_es.use.request import Request
+from preflights_es.use.results import SessionRow
 
 
 def _refuse_unknown(app: Request, status: str) -> None:
@@ -150,7 +150,7 @@ def prompt_command(session: str | None, task: str | None, app: Request, voice: V
         message = "a session has its task: give SESSION or --for"
         raise click.UsageError(message)
     if session is None:
-        from preflights_es.services.brief import brief
+        from preflights_es.use.brief import brief
 
         of_project = brief(app, task or "")
         tell_behind(app, voice)

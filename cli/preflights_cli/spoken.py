@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from preflights_es.services.results import Session
+from preflights_es.use.results import Session
 
 Say = Callable[..., str]
 """Takes an English sentence of ours and what stands in its braces."""

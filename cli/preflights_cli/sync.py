@@ -9,11 +9,11 @@ from preflights_cli.consent import Consent
 from preflights_cli.main import EXIT_REFUSED
 from preflights_cli.progress import counted, tell_scrubbed
 from preflights_cli.transfer import Telling, warn_twice
-from preflights_es.core.errors import Refused
-from preflights_es.core.ids import short
-from preflights_es.core.text import shown
-from preflights_es.services.request import Request
-from preflights_es.services.sync import Synced, synced
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.text import shown
+from preflights_es.use.request import Request
+from preflights_es.use.sync import Synced, synced
 
 
 @click.command()

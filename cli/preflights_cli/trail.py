@@ -10,9 +10,9 @@ import click
 from preflights_cli.common import Voice, finish_pending, given, reading
 from preflights_cli.dates import between, refuse_backwards
 from preflights_cli.trail_forms import WRITERS
-from preflights_es.core.ids import short
-from preflights_es.services.request import Request
-from preflights_es.services.trail import ACTORS_MAX, Trouble, trail
+from preflights_es.kernel.ids import short
+from preflights_es.use.request import Request
+from preflights_es.use.trail import ACTORS_MAX, Trouble, trail
 
 FORMATS: Final = tuple(WRITERS)
 

@@ -13,12 +13,12 @@ from preflights_cli.common import Voice, escaped
 from preflights_cli.decisions import who
 from preflights_cli.log import ERASED, GONE, UNREAD, indented, what_of
 from preflights_cli.table import streamed
-from preflights_es.core.events import Actor
-from preflights_es.core.ids import short
-from preflights_es.core.json import encoded
-from preflights_es.core.text import shown
-from preflights_es.services.imported import ImportedBy
-from preflights_es.services.trail import Told, TrailStep
+from preflights_es.kernel.events import Actor
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.json import encoded
+from preflights_es.kernel.text import shown
+from preflights_es.use.imported import ImportedBy
+from preflights_es.use.trail import Told, TrailStep
 
 COLUMNS: Final = (
     *("recorded_at", "session_id", "version", "role", "type", "follows", "actor_kind"),

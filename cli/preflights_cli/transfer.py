@@ -11,14 +11,14 @@ import click
 from preflights_cli.common import Voice, given, reading, recording
 from preflights_cli.consent import Consent
 from preflights_cli.progress import bar, counted, tell_scrubbed
-from preflights_es.archive.number_collisions import Collision
-from preflights_es.archive.transfer import Taken
-from preflights_es.core.errors import Refused
-from preflights_es.core.ids import short
-from preflights_es.core.text import shown
+from preflights_es.history.number_collisions import Collision
+from preflights_es.history.transfer import Taken
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.text import shown
 from preflights_es.runtime.finder import LAST
-from preflights_es.services.archives import SessionFile, export, imported, lines
-from preflights_es.services.request import Request
+from preflights_es.use.archives import SessionFile, export, imported, lines
+from preflights_es.use.request import Request
 
 BAR_BYTES: Final = 16 * 1024 * 1024  # a smaller file is taken before a bar is drawn
 SHOWN_MAX: Final = 20  # sessions of a file that are named one by one

@@ -8,15 +8,15 @@ from typing import Final
 import click
 
 from preflights_cli.common import Voice, folder, is_terminal
-from preflights_es.core.errors import Refused
-from preflights_es.core.events import Evidence
-from preflights_es.core.text import shown
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.events import Evidence
+from preflights_es.kernel.text import shown
 from preflights_es.providers.capabilities import host_of
-from preflights_es.services.trust import trust
 from preflights_es.settings import load
 from preflights_es.settings.file import FileSettings, Key, Source, held_back
 from preflights_es.settings.providers import key_receivers
 from preflights_es.settings.trust import Trusted, hidden
+from preflights_es.use.trust import trust
 
 VALUE_MAX: Final = 300  # characters of a value: six of them fit on a terminal of 24 lines
 

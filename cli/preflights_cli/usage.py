@@ -11,8 +11,8 @@ from preflights_cli.common import Voice, finish_pending, reading, tell_behind
 from preflights_cli.dates import between, refuse_backwards
 from preflights_cli.table import streamed
 from preflights_es.projections.usage import BY, By, Used
-from preflights_es.services.request import Request
-from preflights_es.services.usage import usage
+from preflights_es.use.request import Request
+from preflights_es.use.usage import usage
 
 UNKNOWN = "?"
 """Shown for an unknown number; 0 would be wrong."""

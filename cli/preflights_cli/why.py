@@ -11,20 +11,20 @@ from preflights_cli.common import Voice, finish_pending, reading
 from preflights_cli.dates import minute
 from preflights_cli.decisions import KINDS, who
 from preflights_cli.rendering import shown_of
-from preflights_es.core.events import UNSEEN
-from preflights_es.core.ids import short
-from preflights_es.core.json import encoded
-from preflights_es.core.lead import WRITERS
-from preflights_es.core.observed import told
-from preflights_es.core.plan_record import Cause, path_of
-from preflights_es.core.rationale import alternative_text
-from preflights_es.core.source import Source
-from preflights_es.core.text import one_line, shortened, shown
-from preflights_es.services.imported import ImportedBy
-from preflights_es.services.request import Request
-from preflights_es.services.results import Who
-from preflights_es.services.why import why
-from preflights_es.services.why_results import (
+from preflights_es.kernel.events import UNSEEN
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.json import encoded
+from preflights_es.kernel.lead import WRITERS
+from preflights_es.kernel.observed import told
+from preflights_es.kernel.plan_record import Cause, path_of
+from preflights_es.kernel.rationale import alternative_text
+from preflights_es.kernel.source import Source
+from preflights_es.kernel.text import one_line, shortened, shown
+from preflights_es.use.imported import ImportedBy
+from preflights_es.use.request import Request
+from preflights_es.use.results import Who
+from preflights_es.use.why import why
+from preflights_es.use.why_results import (
     Acknowledged,
     AskedAgain,
     Response,

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from preflights_es.core.ports import Stored
+from preflights_es.kernel.ports import Stored
 from preflights_es.store import chain, jsonl
 from tests.benchmarks import floor_led, replaying
 

@@ -10,9 +10,13 @@ from typing import Final, Literal, get_args
 
 import msgspec
 
-from preflights_es.core.completions import CompletionFailed, CompletionReceived, CompletionRequested
-from preflights_es.core.events import Event, Input
-from preflights_es.core.ports import Stored
+from preflights_es.kernel.completions import (
+    CompletionFailed,
+    CompletionReceived,
+    CompletionRequested,
+)
+from preflights_es.kernel.events import Event, Input
+from preflights_es.kernel.ports import Stored
 from preflights_es.projections.folding import Read
 
 SpeakerKind = Literal["user", "agent", "script", "model"]

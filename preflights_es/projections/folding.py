@@ -10,15 +10,15 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from preflights_es.core import session as kernel
-from preflights_es.core.decision_record import Decided
-from preflights_es.core.errors import LogDamaged, LogFromFuture, WorkflowMissing
-from preflights_es.core.events import ERASED_TAG, Event, Input
-from preflights_es.core.opaque import known, opaque_workflow
-from preflights_es.core.ports import Head, Stored
-from preflights_es.core.projection_ports import Stream
-from preflights_es.core.session import Session, Workflow
-from preflights_es.core.views import View
+from preflights_es.kernel import session as kernel
+from preflights_es.kernel.decision_record import Decided
+from preflights_es.kernel.errors import LogDamaged, LogFromFuture, WorkflowMissing
+from preflights_es.kernel.events import ERASED_TAG, Event, Input
+from preflights_es.kernel.opaque import known, opaque_workflow
+from preflights_es.kernel.ports import Head, Stored
+from preflights_es.kernel.projection_ports import Stream
+from preflights_es.kernel.session import Session, Workflow
+from preflights_es.kernel.views import View
 
 Trouble = Literal["", "damaged", "erased", "faulted"]
 Decode = Callable[[Stored], Event]

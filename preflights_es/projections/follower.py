@@ -10,7 +10,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Final
 
-from preflights_es.core.errors import CommitUnknown, StoreUnavailable
+from preflights_es.kernel.errors import CommitUnknown, StoreUnavailable
 
 RETRY_S: Final = 2.0  # seconds at most until it looks again at a log that it could not use
 

@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.core.items import KeptItem
-from preflights_es.core.projection_ports import Row
+from preflights_es.kernel.items import KeptItem
+from preflights_es.kernel.projection_ports import Row
 from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection, text, whole
 

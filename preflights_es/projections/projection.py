@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from preflights_es.core.errors import ProjectionDamaged
-from preflights_es.core.events import INT_MAX
-from preflights_es.core.imports import Proposal
-from preflights_es.core.projection_ports import Row
+from preflights_es.kernel.errors import ProjectionDamaged
+from preflights_es.kernel.events import INT_MAX
+from preflights_es.kernel.imports import Proposal
+from preflights_es.kernel.projection_ports import Row
 from preflights_es.projections.folding import Read
 
 T = TypeVar("T")

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.core import session as kernel
-from preflights_es.core.imports import ACCEPTED, PROPOSED, Proposal
-from preflights_es.core.lead import FellBack, LeadChanged, LeadTaken, setup_of
-from preflights_es.core.projection_ports import Row
-from preflights_es.core.questions import Answers
+from preflights_es.kernel import session as kernel
+from preflights_es.kernel.imports import ACCEPTED, PROPOSED, Proposal
+from preflights_es.kernel.lead import FellBack, LeadChanged, LeadTaken, setup_of
+from preflights_es.kernel.projection_ports import Row
+from preflights_es.kernel.questions import Answers
 from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection, text, whole
 

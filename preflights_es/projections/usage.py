@@ -13,15 +13,15 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.core.completions import (
+from preflights_es.kernel.completions import (
     CompletionFailed,
     CompletionReceived,
     CompletionRequested,
 )
-from preflights_es.core.events import Input, ResponseIgnored
-from preflights_es.core.lead import FellBack, ResponseAccepted, ResponseRejected
-from preflights_es.core.ports import Stored
-from preflights_es.core.projection_ports import Row
+from preflights_es.kernel.events import Input, ResponseIgnored
+from preflights_es.kernel.lead import FellBack, ResponseAccepted, ResponseRejected
+from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.projection_ports import Row
 from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection, text, whole
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.core.completions import Completion, CompletionRequested, Message
-from preflights_es.core.errors import LLMRefusedError, LLMTruncatedError
+from preflights_es.kernel.completions import Completion, CompletionRequested, Message
+from preflights_es.kernel.errors import LLMRefusedError, LLMTruncatedError
 from preflights_es.providers import http_body
 from preflights_es.providers.capabilities import arguments
 from preflights_es.providers.http_body import Answer

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
 
-from preflights_es.core.completions import Completion, CompletionRequested, Message
-from preflights_es.core.errors import LLMAPIError
+from preflights_es.kernel.completions import Completion, CompletionRequested, Message
+from preflights_es.kernel.errors import LLMAPIError
 
 if TYPE_CHECKING:
-    from preflights_es.contracts.contract import Contract
+    from preflights_es.judging.contract import Contract
 
 DIRECT: Final = "direct"
 """Names a call that belongs to no session."""
@@ -147,7 +147,7 @@ def contract_for(schema: object) -> Contract:
     Raises:
         ValueError: it is no schema.
     """
-    from preflights_es.contracts.contract import Contract
+    from preflights_es.judging.contract import Contract
 
     if schema is dict or schema is list:
         schema = {"type": "object" if schema is dict else "array"}
@@ -168,7 +168,7 @@ def judged(text: str, contract: Contract) -> Any:
     Raises:
         LLMOutputError: the contract rejects it.
     """
-    from preflights_es.contracts.contract import Rejected, error_of, judge
+    from preflights_es.judging.contract import Rejected, error_of, judge
 
     verdict = judge(text, contract)
     if isinstance(verdict, Rejected):
@@ -178,7 +178,7 @@ def judged(text: str, contract: Contract) -> Any:
 
 @lru_cache(CLASSES_MAX)
 def _contract_of(model: type[Any]) -> Contract:
-    from preflights_es.contracts.contract import Contract
+    from preflights_es.judging.contract import Contract
 
     return Contract(name=JUDGED_AS, version=1, model=model, failure=False, code=False)
 

@@ -15,9 +15,9 @@ from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
-from preflights_es.core.errors import LLMAPIError
-from preflights_es.core.late_pattern import late_pattern
-from preflights_es.core.secret import Secret
+from preflights_es.kernel.errors import LLMAPIError
+from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.secret import Secret
 
 if TYPE_CHECKING:
     from preflights_es.providers.remote import RemoteProvider

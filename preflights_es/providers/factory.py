@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import Any, Final
 
-from preflights_es.core.errors import ProviderMissing, SettingsError
-from preflights_es.core.secret import Secret
+from preflights_es.kernel.errors import ProviderMissing, SettingsError
+from preflights_es.kernel.secret import Secret
 from preflights_es.providers.capabilities import (
     ALIASES,
     BASE_URLS,

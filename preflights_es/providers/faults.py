@@ -14,16 +14,16 @@ from typing import Any, Final, Literal
 
 from msgspec.structs import replace
 
-from preflights_es.core.completions import Completion, CompletionRequested, Message
-from preflights_es.core.errors import (
+from preflights_es.kernel.completions import Completion, CompletionRequested, Message
+from preflights_es.kernel.errors import (
     CommitUnknown,
     LLMAPIError,
     LLMRateLimitError,
     LLMTimeoutError,
     StoreUnavailable,
 )
-from preflights_es.core.ports import Provider, Store
-from preflights_es.core.simulation import Draws, framed, key, prompt_of
+from preflights_es.kernel.ports import Provider, Store
+from preflights_es.kernel.simulation import Draws, framed, key, prompt_of
 from preflights_es.providers.base import LLMProvider
 
 Fault = Literal["timeout", "error", "rate_limit", "malformed"]

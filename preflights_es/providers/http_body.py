@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from preflights_es.core.errors import (
+from preflights_es.kernel.errors import (
     LLMAPIError,
     LLMError,
     LLMRateLimitError,

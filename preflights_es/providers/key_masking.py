@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Final
 from urllib.parse import quote
 
-from preflights_es.core.secret import Secret
-from preflights_es.core.text import one_line, shortened, shown
+from preflights_es.kernel.secret import Secret
+from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.providers import http_body
 
 LOOKED_AT_MAX: Final = 20_000  # characters of an error that are searched for secrets

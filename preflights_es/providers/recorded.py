@@ -15,15 +15,15 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.core.completions import (
+from preflights_es.kernel.completions import (
     Completion,
     CompletionFailed,
     CompletionReceived,
     CompletionRequested,
 )
-from preflights_es.core.errors import LLMError, LLMUnfinishedError
-from preflights_es.core.events import Event
-from preflights_es.core.json import encoded
+from preflights_es.kernel.errors import LLMError, LLMUnfinishedError
+from preflights_es.kernel.events import Event
+from preflights_es.kernel.json import encoded
 from preflights_es.providers.base import LLMProvider
 
 NAME: Final = "recorded"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from preflights_es.core.completions import Completion, CompletionRequested
-from preflights_es.core.errors import LLMAPIError, LLMLostError
-from preflights_es.core.simulation import References
+from preflights_es.kernel.completions import Completion, CompletionRequested
+from preflights_es.kernel.errors import LLMAPIError, LLMLostError
+from preflights_es.kernel.simulation import References
 from preflights_es.providers.base import LLMProvider
 
 

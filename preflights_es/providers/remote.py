@@ -19,8 +19,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
-from preflights_es.core.completions import Completion, CompletionRequested, Message
-from preflights_es.core.errors import (
+from preflights_es.kernel.completions import Completion, CompletionRequested, Message
+from preflights_es.kernel.errors import (
     LLMAPIError,
     LLMError,
     LLMRefusedError,
@@ -29,8 +29,8 @@ from preflights_es.core.errors import (
     LLMUnfinishedError,
     SettingsError,
 )
-from preflights_es.core.secret import Secret
-from preflights_es.core.text import shortened
+from preflights_es.kernel.secret import Secret
+from preflights_es.kernel.text import shortened
 from preflights_es.providers import http_body
 from preflights_es.providers.base import LLMProvider
 from preflights_es.providers.capabilities import (

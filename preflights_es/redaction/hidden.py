@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
-from preflights_es.core.text import TAGS
+from preflights_es.kernel.text import TAGS
 from preflights_es.redaction.masking import Redacted, redact
 from preflights_es.redaction.patterns import KINDS, SecretKind, compiled
 

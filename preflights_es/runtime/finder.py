@@ -9,16 +9,16 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from preflights_es.core import ids
-from preflights_es.core.errors import (
+from preflights_es.kernel import ids
+from preflights_es.kernel.errors import (
     AmbiguousSession,
     PreflightsError,
     RecordWithoutSession,
     UnknownSession,
 )
-from preflights_es.core.events import Actor
-from preflights_es.core.late_pattern import late_pattern
-from preflights_es.core.ports import Head
+from preflights_es.kernel.events import Actor
+from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.ports import Head
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.runtime.sanitizing import name_cleaned
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
-from preflights_es.core import ids
-from preflights_es.core.errors import DuplicateInput, ErasedSession, Refused
-from preflights_es.core.events import Actor, Decision, Event, Input, Outcome
-from preflights_es.core.lead import Lead
-from preflights_es.core.ports import Stored
+from preflights_es.kernel import ids
+from preflights_es.kernel.errors import DuplicateInput, ErasedSession, Refused
+from preflights_es.kernel.events import Actor, Decision, Event, Input, Outcome
+from preflights_es.kernel.lead import Lead
+from preflights_es.kernel.ports import Stored
 from preflights_es.runtime.runner import Handle, Runner, Step
 
 

@@ -13,17 +13,21 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.core.completions import CompletionFailed, CompletionReceived, CompletionRequested
-from preflights_es.core.errors import (
+from preflights_es.kernel.completions import (
+    CompletionFailed,
+    CompletionReceived,
+    CompletionRequested,
+)
+from preflights_es.kernel.errors import (
     CallHeld,
     LLMError,
     LLMLostError,
     LLMUnfinishedError,
     StoreError,
 )
-from preflights_es.core.events import Actor, Outcome
-from preflights_es.core.ports import Claim, Provider, Store
-from preflights_es.core.session import Session
+from preflights_es.kernel.events import Actor, Outcome
+from preflights_es.kernel.ports import Claim, Provider, Store
+from preflights_es.kernel.session import Session
 
 CALL_MS: Final = 60_000  # what a call may take where the provider does not tell its `timeout_s`
 MARGIN_MS: Final = 15_000  # beyond the call: a recording may wait as long for the log (log.md, 10)

@@ -11,9 +11,9 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.core.errors import LogFromFuture, ProjectionDamaged, WorkflowMissing
-from preflights_es.core.ports import Head, Stored
-from preflights_es.core.projection_ports import Kept, Row, Stream
+from preflights_es.kernel.errors import LogFromFuture, ProjectionDamaged, WorkflowMissing
+from preflights_es.kernel.ports import Head, Stored
+from preflights_es.kernel.projection_ports import Kept, Row, Stream
 from preflights_es.projections.folding import Read, Reader
 from preflights_es.projections.projection import Projection
 from preflights_es.runtime.projector import rows_of

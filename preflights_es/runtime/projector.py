@@ -16,13 +16,13 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.core import ids
-from preflights_es.core.errors import LogBusy, LogFromFuture, NewerProjection, StoreUnavailable
-from preflights_es.core.events import INT_MAX
-from preflights_es.core.imports import Proposal, proposals
-from preflights_es.core.notices import Notice
-from preflights_es.core.ports import Head
-from preflights_es.core.projection_ports import (
+from preflights_es.kernel import ids
+from preflights_es.kernel.errors import LogBusy, LogFromFuture, NewerProjection, StoreUnavailable
+from preflights_es.kernel.events import INT_MAX
+from preflights_es.kernel.imports import Proposal, proposals
+from preflights_es.kernel.notices import Notice
+from preflights_es.kernel.ports import Head
+from preflights_es.kernel.projection_ports import (
     Choice,
     Fold,
     Folded,

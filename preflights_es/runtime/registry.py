@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from preflights_es import workflows as folder
-from preflights_es.core.errors import WorkflowMissing
-from preflights_es.core.session import Workflow
-from preflights_es.core.text import one_line, shortened
+from preflights_es.kernel.errors import WorkflowMissing
+from preflights_es.kernel.session import Workflow
+from preflights_es.kernel.text import one_line, shortened
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution, EntryPoint
@@ -65,7 +65,7 @@ class Registry(MutableMapping[str, Workflow[Any]]):
 
     def _found(self, name: str) -> Workflow[Any]:
         if name == IMPORTS:
-            from preflights_es.core.imports import WORKFLOW  # of the kernel
+            from preflights_es.kernel.imports import WORKFLOW  # of the kernel
 
             return WORKFLOW
         if name in self.shipped:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.core import ids
-from preflights_es.core import session as kernel
-from preflights_es.core.errors import (
+from preflights_es.kernel import ids
+from preflights_es.kernel import session as kernel
+from preflights_es.kernel.errors import (
     CommitUnknown,
     Conflict,
     DuplicateInput,
@@ -28,18 +28,18 @@ from preflights_es.core.errors import (
     UnknownSession,
     WorkflowMissing,
 )
-from preflights_es.core.events import Decision, Event, Input, InputQuarantined, Outcome, Request
-from preflights_es.core.opaque import refuse_missing
-from preflights_es.core.ports import Batch, Head, Provider, Store
-from preflights_es.core.session import Session, Workflow
-from preflights_es.core.source import Source
-from preflights_es.core.views import View
+from preflights_es.kernel.events import Decision, Event, Input, InputQuarantined, Outcome, Request
+from preflights_es.kernel.opaque import refuse_missing
+from preflights_es.kernel.ports import Batch, Head, Provider, Store
+from preflights_es.kernel.session import Session, Workflow
+from preflights_es.kernel.source import Source
+from preflights_es.kernel.views import View
 from preflights_es.runtime.performer import Performed, Performer, open_completion
 from preflights_es.runtime.reader import Reader
 from preflights_es.store.chain import verified
 
 if TYPE_CHECKING:
-    from preflights_es.core.imports import Proposal
+    from preflights_es.kernel.imports import Proposal
 
 CONFLICTS_MAX: Final = 100  # tries to append before the store is said to be unusable
 
@@ -71,7 +71,7 @@ class Handle(msgspec.Struct, frozen=True, dict=True):
         view: View = self.workflow.view(self.session.state)
         if self.proposal is None:
             return view
-        from preflights_es.core.imports import as_proposed  # few sessions are
+        from preflights_es.kernel.imports import as_proposed  # few sessions are
 
         return as_proposed(view, self.proposal)
 
@@ -135,7 +135,7 @@ class Runner(Reader):
         # The last event's hash, not the head's: the session may have grown between the two reads.
         proposal = self.proposal(session_id) if workflow.acknowledges is not None else None
         if proposal is not None:
-            from preflights_es.core.imports import accepted_by
+            from preflights_es.kernel.imports import accepted_by
 
             proposal = replace(proposal, accepted_by=accepted_by(workflow, stored) or "")
         return Handle(session_id, head.project, workflow, session, stored[-1].hash, proposal)
@@ -145,7 +145,7 @@ class Runner(Reader):
         found = self.store.inputs_between(*ids.imports(session_id))
         if not found:
             return None
-        from preflights_es.core.imports import proposals
+        from preflights_es.kernel.imports import proposals
 
         return proposals(found).get(session_id)
 

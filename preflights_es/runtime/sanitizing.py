@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.core.errors import Refused
-from preflights_es.core.events import Input, Typed
-from preflights_es.core.questions import Given
-from preflights_es.core.text import ANSWER_MAX, KEY_MAX, NAME_MAX, problem, visible
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.events import Input, Typed
+from preflights_es.kernel.questions import Given
+from preflights_es.kernel.text import ANSWER_MAX, KEY_MAX, NAME_MAX, problem, visible
 
 ANSWERS_MAX: Final = 50  # answers in one Input
 

@@ -11,17 +11,17 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.core import ids
-from preflights_es.core import session as kernel
-from preflights_es.core.completions import CompletionRequested
-from preflights_es.core.errors import (
+from preflights_es.kernel import ids
+from preflights_es.kernel import session as kernel
+from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.errors import (
     CallHeld,
     ErasedSession,
     Refused,
     SessionFaulted,
     SessionMoved,
 )
-from preflights_es.core.events import (
+from preflights_es.kernel.events import (
     UNSEEN,
     Actor,
     Evidence,
@@ -29,10 +29,10 @@ from preflights_es.core.events import (
     InputQuarantined,
     SessionAbandoned,
 )
-from preflights_es.core.lead import Lead, LeadChanged, Setup, StepRetried, setup_of
-from preflights_es.core.opaque import refuse_missing
-from preflights_es.core.questions import Answers, Given
-from preflights_es.core.session import Workflow
+from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried, setup_of
+from preflights_es.kernel.opaque import refuse_missing
+from preflights_es.kernel.questions import Answers, Given
+from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.finder import Finder
 from preflights_es.runtime.idempotency import Once, Recalled, WantedInput, answering
 from preflights_es.runtime.runner import Handle, Runner, Step

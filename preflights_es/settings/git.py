@@ -10,8 +10,8 @@ from pathlib import Path
 from shlex import quote
 from typing import Final
 
-from preflights_es.core.errors import SettingsError
-from preflights_es.core.late_pattern import late_pattern
+from preflights_es.kernel.errors import SettingsError
+from preflights_es.kernel.late_pattern import late_pattern
 from preflights_es.system.bounded_read import Unreadable, regular, resolved
 
 FOLDER: Final = "preflights"

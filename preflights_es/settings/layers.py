@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from preflights_es.core.errors import SettingsError
-from preflights_es.core.text import shortened
+from preflights_es.kernel.errors import SettingsError
+from preflights_es.kernel.text import shortened
 from preflights_es.settings.fields import FIELDS
 from preflights_es.settings.file import FileSettings, Source
 

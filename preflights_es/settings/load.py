@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
 import msgspec
 
-from preflights_es.artifacts.record_folder import record_folder
-from preflights_es.core.events import ActorKind
-from preflights_es.core.session import Workflow
-from preflights_es.core.text import shortened
-from preflights_es.core.views import Language
+from preflights_es.kernel.events import ActorKind
+from preflights_es.kernel.session import Workflow
+from preflights_es.kernel.text import shortened
+from preflights_es.kernel.views import Language
 from preflights_es.providers.capabilities import ALIASES, ProviderSettings
+from preflights_es.records.record_folder import record_folder
 from preflights_es.settings.agents import agent_of, home_of, is_ci, signs
 from preflights_es.settings.fields import HELD_BACK, KEYS, AgentsTable, PlansTable
 from preflights_es.settings.file import FileSettings, held_back, own, read

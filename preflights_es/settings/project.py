@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from preflights_es.core.late_pattern import late_pattern
+from preflights_es.kernel.late_pattern import late_pattern
 from preflights_es.system import atomic_file, git
 from preflights_es.system.bounded_read import Unreadable
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.core.errors import StoreUnavailable
+from preflights_es.kernel.errors import StoreUnavailable
 from preflights_es.providers.capabilities import checked_url, digest_of
 from preflights_es.settings.places import config_folder, git_folders
 from preflights_es.system.bounded_read import Unreadable, regular
@@ -46,7 +46,7 @@ def remember_server(
     root: Path, provider: str, url: str, env: Mapping[str, str] | None = None
 ) -> None:
     """Keep an address that a person named; where the file cannot be written, it is named again."""
-    from preflights_es.artifacts.files import alone
+    from preflights_es.records.files import alone
 
     path, project = _file(env), _project(root)
     if path is None or url in _read(path).get(project, {}).get(provider, ()):

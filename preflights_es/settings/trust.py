@@ -16,8 +16,8 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.core.errors import SettingsError, StoreUnavailable
-from preflights_es.core.text import shortened
+from preflights_es.kernel.errors import SettingsError, StoreUnavailable
+from preflights_es.kernel.text import shortened
 from preflights_es.settings.fields import HELD_BACK
 from preflights_es.settings.file import FILE_MAX, PROVIDERS, FileSettings, Source, held_back
 from preflights_es.settings.places import OWN, beside, config_folder
@@ -114,7 +114,7 @@ class Trusted:
 
     def _change(self, name: str, digest: str | None) -> bool:
         """Change one file of the list as it is now; False where it is that way already."""
-        from preflights_es.artifacts.files import alone
+        from preflights_es.records.files import alone
 
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from preflights_es.core.errors import LogDamaged, LogFromFuture, NoLog, SettingsError
+from preflights_es.kernel.errors import LogDamaged, LogFromFuture, NoLog, SettingsError
 from preflights_es.store.sqlite import SqliteDatabase
 from preflights_es.store.urls import SqliteFile, parsed, shown_url
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from preflights_es.core.ports import Claim, Head
+from preflights_es.kernel.ports import Claim, Head
 from preflights_es.store.statements import Statements
 
 UNCLAIMED = ("", 0)

@@ -18,10 +18,10 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.core.errors import LogDamaged
-from preflights_es.core.events import ERASED_TAG
-from preflights_es.core.ids import SALT_BYTES
-from preflights_es.core.ports import Batch, Stored
+from preflights_es.kernel.errors import LogDamaged
+from preflights_es.kernel.events import ERASED_TAG
+from preflights_es.kernel.ids import SALT_BYTES
+from preflights_es.kernel.ports import Batch, Stored
 
 FORMAT: Final = "preflights.event/1"
 HASH_BYTES: Final = 32

@@ -14,8 +14,8 @@ from typing import Annotated, Final, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.core.errors import LogDamaged, LogFromFuture
-from preflights_es.core.json import encoded
+from preflights_es.kernel.errors import LogDamaged, LogFromFuture
+from preflights_es.kernel.json import encoded
 from preflights_es.store.jsonl import is_id
 
 VERSION: Final = 2  # version 1 does not say which log it is of

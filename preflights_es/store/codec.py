@@ -7,14 +7,14 @@ from typing import Any
 
 import msgspec
 
-from preflights_es.core import json
-from preflights_es.core.artifacts import ARTIFACT_EVENTS
-from preflights_es.core.completions import COMPLETION_EVENTS, COMPLETION_UPCASTERS
-from preflights_es.core.errors import ErasedSession, LogDamaged, LogFromFuture
-from preflights_es.core.events import SESSION_EVENTS, Event, Input
-from preflights_es.core.opaque import opaque_event
-from preflights_es.core.ports import Draft, Stored
-from preflights_es.core.session import Upcaster, Workflow
+from preflights_es.kernel import json
+from preflights_es.kernel.artifacts import ARTIFACT_EVENTS
+from preflights_es.kernel.completions import COMPLETION_EVENTS, COMPLETION_UPCASTERS
+from preflights_es.kernel.errors import ErasedSession, LogDamaged, LogFromFuture
+from preflights_es.kernel.events import SESSION_EVENTS, Event, Input
+from preflights_es.kernel.opaque import opaque_event
+from preflights_es.kernel.ports import Draft, Stored
+from preflights_es.kernel.session import Upcaster, Workflow
 
 Decode = Callable[[bytes], Event]
 

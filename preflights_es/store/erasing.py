@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from preflights_es.core.events import ERASED_TAG
-from preflights_es.core.ports import Head, Stored
+from preflights_es.kernel.events import ERASED_TAG
+from preflights_es.kernel.ports import Head, Stored
 from preflights_es.store.projected import PROJECTED
 
 CLEAR: Final = "clear "  # before the name of a projection's table, in the name of its statement

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from preflights_es.core.errors import Refused
+from preflights_es.kernel.errors import Refused
 from preflights_es.store.frozen import frozen
 from preflights_es.store.urls import Address, SqliteFile, database
 

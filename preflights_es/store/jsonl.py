@@ -11,11 +11,11 @@ from typing import Annotated, Any, BinaryIO, Final, cast
 
 import msgspec
 
-from preflights_es.core.errors import LogDamaged, LogFromFuture
-from preflights_es.core.ids import SALT_BYTES
-from preflights_es.core.json import NESTED_MAX, is_too_deep
-from preflights_es.core.late_pattern import late_pattern
-from preflights_es.core.ports import Stored
+from preflights_es.kernel.errors import LogDamaged, LogFromFuture
+from preflights_es.kernel.ids import SALT_BYTES
+from preflights_es.kernel.json import NESTED_MAX, is_too_deep
+from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.ports import Stored
 from preflights_es.store.chain import HASH_BYTES
 
 VERSION: Final = 1

@@ -8,9 +8,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from preflights_es.core.errors import Conflict, DuplicateInput, NumberTaken
-from preflights_es.core.ids import TYPED_MIN
-from preflights_es.core.ports import Arrival, Batch, Claim, Head, Stored
+from preflights_es.kernel.errors import Conflict, DuplicateInput, NumberTaken
+from preflights_es.kernel.ids import TYPED_MIN
+from preflights_es.kernel.ports import Arrival, Batch, Claim, Head, Stored
 from preflights_es.store.calls import UNCLAIMED, claimed
 from preflights_es.store.chain import erased_before, follows, sealed
 

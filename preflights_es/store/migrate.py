@@ -18,7 +18,7 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.pool import NullPool
 
-from preflights_es.core.errors import LogDamaged
+from preflights_es.kernel.errors import LogDamaged
 from preflights_es.store.database import HURRY_MS, PATIENCE_S, WAIT_S, Database
 from preflights_es.store.urls import Address, database, shown_url
 

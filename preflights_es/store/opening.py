@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import Final
 
-from preflights_es.core.errors import LogBusy, LogDamaged, LogFromFuture, NoLog
+from preflights_es.kernel.errors import LogBusy, LogDamaged, LogFromFuture, NoLog
 from preflights_es.store import frozen
 from preflights_es.store.database import Database
 from preflights_es.store.urls import may_create, shown_url

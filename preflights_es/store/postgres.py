@@ -18,7 +18,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
-from preflights_es.core.errors import (
+from preflights_es.kernel.errors import (
     CommitUnknown,
     LogBusy,
     LogDamaged,

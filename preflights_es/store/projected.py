@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
-from preflights_es.core.events import Whole
+from preflights_es.kernel.events import Whole
 from preflights_es.store.frozen import frozen
 
 PREFIX: Final = "projected_"

@@ -15,9 +15,9 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final
 
-from preflights_es.core.errors import LogDamaged, NewerProjection
-from preflights_es.core.ports import Head, Stored
-from preflights_es.core.projection_ports import (
+from preflights_es.kernel.errors import LogDamaged, NewerProjection
+from preflights_es.kernel.ports import Head, Stored
+from preflights_es.kernel.projection_ports import (
     Fold,
     Folded,
     FoldedSession,

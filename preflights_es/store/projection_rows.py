@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.core.errors import LogDamaged, ProjectionDamaged
-from preflights_es.core.events import INT_MAX
-from preflights_es.core.ports import Head
-from preflights_es.core.projection_ports import TERMS_MAX, Choice, Kept, Row
+from preflights_es.kernel.errors import LogDamaged, ProjectionDamaged
+from preflights_es.kernel.events import INT_MAX
+from preflights_es.kernel.ports import Head
+from preflights_es.kernel.projection_ports import TERMS_MAX, Choice, Kept, Row
 from preflights_es.store.frozen import columns
 from preflights_es.store.projected import PROJECTED, shape
 from preflights_es.store.sql import SqlStore

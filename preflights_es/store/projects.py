@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from preflights_es.core.errors import ReadOnlyLog, Refused
-from preflights_es.core.text import NAME_MAX
+from preflights_es.kernel.errors import ReadOnlyLog, Refused
+from preflights_es.kernel.text import NAME_MAX
 from preflights_es.store.database import Race
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.statements import Looking

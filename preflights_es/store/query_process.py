@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Final, Literal
 
 import msgspec
 
-from preflights_es.core.errors import LogDamaged, StoreUnavailable
+from preflights_es.kernel.errors import LogDamaged, StoreUnavailable
 from preflights_es.store.guarded_query import Limits, QueryFailed, Rows, rows_here, too_long
 from preflights_es.store.urls import Address, SqliteFile, parsed
 

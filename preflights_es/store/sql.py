@@ -9,15 +9,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
-from preflights_es.core.errors import (
+from preflights_es.kernel.errors import (
     Conflict,
     DuplicateInput,
     LogDamaged,
     NumberTaken,
     StoreError,
 )
-from preflights_es.core.ids import TYPED_MIN
-from preflights_es.core.ports import Arrival, Batch, Claim, Head, Stored
+from preflights_es.kernel.ids import TYPED_MIN
+from preflights_es.kernel.ports import Arrival, Batch, Claim, Head, Stored
 from preflights_es.store import bulk_insert, erasing, frozen, opening
 from preflights_es.store.bulk_insert import event_row, head_of
 from preflights_es.store.calls import Calls

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
-from preflights_es.core.errors import (
+from preflights_es.kernel.errors import (
     CommitUnknown,
     LogBusy,
     LogDamaged,

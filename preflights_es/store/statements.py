@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from preflights_es.core.ports import Head, Stored
+from preflights_es.kernel.ports import Head, Stored
 from preflights_es.store.database import Database
 from preflights_es.store.frozen import Statement
 

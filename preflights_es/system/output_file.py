@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from preflights_es.core.errors import Refused, StoreUnavailable
+from preflights_es.kernel.errors import Refused, StoreUnavailable
 from preflights_es.system import atomic_file
 
 

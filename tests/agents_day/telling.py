@@ -14,7 +14,7 @@ from mcp_types import TextContent
 
 from tests.agents_day.tasks import Task
 from tests.cli.program import Project
-from tests.mcp.clients import talk
+from tests.surfaces.mcp.clients import talk
 
 FOLDER: Final = Path(__file__).parent / "told"
 _IDS: Final = re.compile(

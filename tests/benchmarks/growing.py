@@ -6,23 +6,23 @@ import time
 from itertools import count
 from typing import Final
 
-from preflights_es.core.events import Actor, Input
-from preflights_es.core.lead import Setup
-from preflights_es.core.ports import Stored
-from preflights_es.core.questions import Given
-from preflights_es.replay.replayer import Replayer
-from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.runtime.runner import Runner
-from preflights_es.services.replays import own_code
-from preflights_es.store.memory import MemoryStore
-from preflights_es.system import clock_ids
-from preflights_es.workflows.clarification import WORKFLOW
-from preflights_es.workflows.clarification.events import (
+from preflights_es.features.clarification.domain import WORKFLOW
+from preflights_es.features.clarification.domain.events import (
     AnswersGiven,
     AnswersRevised,
     IntentionDeclared,
 )
-from preflights_es.workflows.clarification.values import HeuristicsConfig
+from preflights_es.features.clarification.domain.values import HeuristicsConfig
+from preflights_es.history.replayer import Replayer
+from preflights_es.kernel.events import Actor, Input
+from preflights_es.kernel.lead import Setup
+from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.questions import Given
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.runner import Runner
+from preflights_es.store.memory import MemoryStore
+from preflights_es.system import clock_ids
+from preflights_es.use.replays import own_code
 from tests.benchmarks.measure import Figure, paired
 
 SHORT: Final = 3_000  # events

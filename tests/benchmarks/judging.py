@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from preflights_es.contracts.contract import Accepted, Contract, Violation, judge
+from preflights_es.judging.contract import Accepted, Contract, Violation, judge
 from tests.benchmarks.measure import Figure, paired
-from tests.contracts.judging_large import LARGE
+from tests.judging.judging_large import LARGE
 
 RESPONSES = 50  # a round
 ROUNDS = 25

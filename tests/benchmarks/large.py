@@ -12,8 +12,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from preflights_es.core import ids
-from preflights_es.core.ports import Batch, Draft, Stored
+from preflights_es.kernel import ids
+from preflights_es.kernel.ports import Batch, Draft, Stored
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store import chain, jsonl
 from preflights_es.store.codec import Codec

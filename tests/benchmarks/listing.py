@@ -9,12 +9,12 @@ import sys
 import time
 from contextlib import closing
 
-from preflights_es.core.events import INT_MAX
+from preflights_es.kernel.events import INT_MAX
 from preflights_es.projections.decisions import in_force
-from preflights_es.services.projections import projector
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
+from preflights_es.use.projections import projector
 from tests.benchmarks import large
 from tests.benchmarks.measure import Figure, paired
 

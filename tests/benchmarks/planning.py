@@ -11,17 +11,17 @@ from hashlib import sha256
 from pathlib import Path
 
 import preflights_es
-from preflights_es.core.ports import Stored
-from preflights_es.replay.replayer import Replayer
+from preflights_es.features.compiler.domain.passes import PASSES
+from preflights_es.features.compiler.domain.values import PassName
+from preflights_es.features.compiler.use.approval import approve
+from preflights_es.features.compiler.use.locking import lock_tests
+from preflights_es.features.compiler.use.sessions import Wanted, plan
+from preflights_es.history.replayer import Replayer
+from preflights_es.kernel.ports import Stored
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.services.compiler.approval import approve
-from preflights_es.services.compiler.locking import lock_tests
-from preflights_es.services.compiler.sessions import Wanted, plan
-from preflights_es.services.replays import own_code
-from preflights_es.services.request import Request
 from preflights_es.store import chain, jsonl
-from preflights_es.workflows.compiler.passes import PASSES
-from preflights_es.workflows.compiler.values import PassName
+from preflights_es.use.replays import own_code
+from preflights_es.use.request import Request
 from tests.benchmarks.measure import Figure, paired, quickest
 from tests.benchmarks.startup import PREFLIGHTS, process_seconds
 from tests.cli.program import environment

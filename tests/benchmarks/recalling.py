@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import Final
 
 import preflights_es
-from preflights_es import bootstrap
-from preflights_es.core.ports import Stored
-from preflights_es.services.clarification.clarifications import clarifications_of
-from preflights_es.services.clarification.sessions import start
-from preflights_es.services.process import Process
-from preflights_es.services.recall.searching import RecordRows
+from preflights_es.features.clarification.use.clarifications import clarifications_of
+from preflights_es.features.clarification.use.sessions import start
+from preflights_es.features.recall.use.searching import RecordRows
+from preflights_es.kernel.ports import Stored
+from preflights_es.use import bootstrap
+from preflights_es.use.process import Process
 from tests.benchmarks import large
 from tests.benchmarks.measure import Figure, quickest
 from tests.benchmarks.startup import NOTHING, PREFLIGHTS, process_seconds
 from tests.cli.test_foreign_records import NYGARD
-from tests.workflows.recall.recalls import DECISIONS
-from tests.workflows.recall.unseen import FIRST, Asked, Find, asked, by_fts5, by_tf_idf
-from tests.workflows.recall.unseen import ours as memory_of
+from tests.features.recall.recalls import DECISIONS
+from tests.features.recall.unseen import FIRST, Asked, Find, asked, by_fts5, by_tf_idf
+from tests.features.recall.unseen import ours as memory_of
 
 COUNT: Final = 10_000
 LIMIT: Final = 1.5

@@ -6,15 +6,15 @@ import time
 from collections.abc import Callable
 from functools import cache
 
-from preflights_es.core.ports import Stored
-from preflights_es.replay.regress.change import Change, PromptChange
-from preflights_es.replay.regress.engine import Regression
-from preflights_es.replay.regress.results import Case
-from preflights_es.replay.replayer import Replayer
+from preflights_es.features.regress.engine.change import Change, PromptChange
+from preflights_es.features.regress.engine.engine import Regression
+from preflights_es.features.regress.engine.results import Case
+from preflights_es.history.replayer import Replayer
+from preflights_es.kernel.ports import Stored
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.services.replays import own_code
+from preflights_es.use.replays import own_code
 from tests.benchmarks.measure import Figure, quickest
-from tests.replay.regress.sessions import many
+from tests.features.regress.engine.sessions import many
 
 SESSIONS = 300
 STRICT_LIMIT = 1.3

@@ -8,14 +8,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from preflights_es.core.completions import Completion, CompletionRequested
-from preflights_es.core.lead import Lead, Setup
-from preflights_es.replay.replayer import Replayer
+from preflights_es.features.clarification.domain import WORKFLOW
+from preflights_es.features.clarification.domain.values import HeuristicsConfig
+from preflights_es.history.replayer import Replayer
+from preflights_es.kernel.completions import Completion, CompletionRequested
+from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.services.replays import own_code
 from preflights_es.store import chain, jsonl
-from preflights_es.workflows.clarification import WORKFLOW
-from preflights_es.workflows.clarification.values import HeuristicsConfig
+from preflights_es.use.replays import own_code
 from tests.benchmarks import floor, floor_led
 from tests.benchmarks.measure import Figure, paired
 from tests.record_goldens import Recorder

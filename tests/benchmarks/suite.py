@@ -14,19 +14,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from preflights_es import bootstrap
-from preflights_es.core.ports import Arrival, Stored
-from preflights_es.replay.replayer import Replayer
+from preflights_es.features.regress.use.batches import OfFiles, Piece
+from preflights_es.features.regress.use.judging import Job
+from preflights_es.features.regress.use.regress import Options, regress
+from preflights_es.features.regress.use.scheduling import Opened, dask, processes, scheduled
+from preflights_es.features.regress.use.selection import Selection
+from preflights_es.history.replayer import Replayer
+from preflights_es.kernel.ports import Arrival, Stored
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.services.regression.batches import OfFiles, Piece
-from preflights_es.services.regression.judging import Job
-from preflights_es.services.regression.regress import Options, regress
-from preflights_es.services.regression.scheduling import Opened, dask, processes, scheduled
-from preflights_es.services.regression.selection import Selection
-from preflights_es.services.replays import own_code
 from preflights_es.store import chain, jsonl
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
+from preflights_es.use import bootstrap
+from preflights_es.use.replays import own_code
 from tests.benchmarks import large, replaying
 from tests.benchmarks.measure import Figure, Pair, paired
 

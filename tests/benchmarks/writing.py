@@ -20,7 +20,7 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Final
 
-from preflights_es.core.ports import Batch, Draft, Head
+from preflights_es.kernel.ports import Batch, Draft, Head
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import BUSY_TIMEOUT_MS
 from preflights_es.system import clock_ids

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from preflights_es.core.events import Actor
-from preflights_es.core.lead import Setup
+from preflights_es.features.clarification.domain import WORKFLOW
+from preflights_es.features.clarification.domain.events import IntentionDeclared
+from preflights_es.features.clarification.domain.values import HeuristicsConfig
+from preflights_es.kernel.events import Actor
+from preflights_es.kernel.lead import Setup
 from preflights_es.store import jsonl
-from preflights_es.workflows.clarification import WORKFLOW
-from preflights_es.workflows.clarification.events import IntentionDeclared
-from preflights_es.workflows.clarification.values import HeuristicsConfig
 from tests.fixed import NOON, memory_runner
 
 

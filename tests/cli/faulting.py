@@ -10,9 +10,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from preflights_cli.main import main
-from preflights_es.core.events import Event
+from preflights_es.features.clarification.domain.events import AnswersGiven
+from preflights_es.kernel.events import Event
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.workflows.clarification.events import AnswersGiven
 
 SOUND = WORKFLOWS["clarification"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from preflights_es.core.ports import Stored
+from preflights_es.kernel.ports import Stored
 from tests.cli.program import Project
 from tests.store.given import resealed
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import preflights_es
-from preflights_es.core.errors import StoreUnavailable
-from preflights_es.services.clarification.clarifications import clarifications_of
-from preflights_es.services.filing import filed
+from preflights_es.features.clarification.use.clarifications import clarifications_of
+from preflights_es.kernel.errors import StoreUnavailable
+from preflights_es.use.filing import filed
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
 

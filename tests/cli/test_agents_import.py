@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.core import imports
-from preflights_es.core.ids import short
+from preflights_es.kernel import imports
+from preflights_es.kernel.ids import short
 from preflights_es.store import jsonl
 from preflights_es.store.sql import SqlStore
 from tests.cli.archives import many

@@ -10,10 +10,10 @@ from typing import ClassVar
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.core.events import Decision, Event, Input
-from preflights_es.core.questions import Answers
-from preflights_es.core.session import Workflow
-from preflights_es.core.views import Question, View
+from preflights_es.kernel.events import Decision, Event, Input
+from preflights_es.kernel.questions import Answers
+from preflights_es.kernel.session import Workflow
+from preflights_es.kernel.views import Question, View
 from preflights_es.runtime.registry import WORKFLOWS
 from tests import toy
 from tests.cli.program import Project, Result

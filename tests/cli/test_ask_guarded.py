@@ -15,16 +15,16 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.core.errors import Refused
-from preflights_es.services.metrics import log_views
-from preflights_es.services.metrics.catalogue_files import own_catalogue
+from preflights_es.features.metrics.use import log_views
+from preflights_es.features.metrics.use.catalogue_files import own_catalogue
+from preflights_es.kernel.errors import Refused
 from preflights_es.store.guarded_query import Limits, QueryFailed, rows_here
 from preflights_es.store.query_process import rows
 from preflights_es.store.urls import SqliteFile, parsed
 from tests.cli.asking import answer, shop
 from tests.cli.program import Project
+from tests.features.metrics.statements import HOSTILE, INNOCENT
 from tests.postgres import Server, connected
-from tests.workflows.metrics.statements import HOSTILE, INNOCENT
 
 SLOW_SQLITE = (
     "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r"
@@ -76,7 +76,7 @@ def test_a_catalogue_may_read_a_view_and_names_in_any_case(
 
 
 def test_what_passes_the_check_runs_in_sqlite(asked: Project) -> None:
-    from preflights_es.workflows.metrics.sql_check import bound, rendered
+    from preflights_es.features.metrics.domain.sql_check import bound, rendered
 
     asked.call("ask", "sessions", "--run")
     views = log_views.definitions("sqlite", None)
@@ -167,7 +167,7 @@ def test_a_catalogue_reads_no_table_of_the_database_itself(tmp_path: Path, table
 
 
 def test_both_hold_in_postgresql(house: Project, postgres: str) -> None:
-    from preflights_es.workflows.metrics.sql_check import bound, rendered
+    from preflights_es.features.metrics.domain.sql_check import bound, rendered
 
     at = ("--db", postgres)
     house.call("start", "Add caching", "--no-input", *at)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from preflights_es.services.metrics import log_views
-from preflights_es.services.metrics.catalogue_files import BUILT_IN, check_for, metrics
+from preflights_es.features.metrics.use import log_views
+from preflights_es.features.metrics.use.catalogue_files import BUILT_IN, check_for, metrics
 from preflights_es.system import clock_ids
 from tests.cli.asking import shop
 from tests.cli.program import Project

@@ -12,9 +12,9 @@ import preflights_es
 from preflights_es import Agent
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
+from tests.features.metrics.test_regression import QUESTIONS
 from tests.providers import server
 from tests.providers.server import FakeAPI
-from tests.workflows.metrics.test_regression import QUESTIONS
 
 KEYS = {"PREFLIGHTS_OPENAI_API_KEY": "sk-no-key", "PREFLIGHTS_ANTHROPIC_API_KEY": "sk-no-key"}
 AMBIGUOUS = {"type": "ambiguous", "candidates": ["Ads Gross Rev", "Net Ads Rev"]}

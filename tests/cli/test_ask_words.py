@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.services.metrics.dimension_values import SECONDS, known_values
+from preflights_es.features.metrics.domain.values import Catalogue, Matched, Metric, Table
+from preflights_es.features.metrics.use.dimension_values import SECONDS, known_values
 from preflights_es.store.guarded_query import Limits, QueryFailed, Rows
-from preflights_es.workflows.metrics.values import Catalogue, Matched, Metric, Table
 from tests.cli.asking import answer, shop
 from tests.cli.program import Project
 from tests.cli.terminal import terminal

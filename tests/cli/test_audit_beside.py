@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from preflights_es.core.json import encoded
+from preflights_es.kernel.json import encoded
 from preflights_es.store import triggers
 from preflights_es.store.frozen import schema
 from tests.cli.program import Project

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.core.events import Actor
-from preflights_es.services.clarification.clarifications import clarifications_of
-from preflights_es.services.process import Process
-from preflights_es.services.request import Request
+from preflights_es.features.clarification.domain import WORKFLOW
+from preflights_es.features.clarification.use.clarifications import clarifications_of
+from preflights_es.kernel.events import Actor
 from preflights_es.settings.load import load_settings
-from preflights_es.workflows.clarification import WORKFLOW
+from preflights_es.use.process import Process
+from preflights_es.use.request import Request
 from tests.cli.clones import FIRST
 from tests.cli.program import Project, Result, environment
 

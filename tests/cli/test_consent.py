@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.core.artifacts import Related
-from preflights_es.core.events import Actor, Input, SessionAbandoned, SessionClosed, SessionErased
-from preflights_es.core.ports import Stored
-from preflights_es.store import jsonl
-from preflights_es.store.codec import Codec
-from preflights_es.workflows.clarification import WORKFLOW
-from preflights_es.workflows.clarification.events import (
+from preflights_es.features.clarification.domain import WORKFLOW
+from preflights_es.features.clarification.domain.events import (
     DecisionMarkedSuperseded,
     DecisionSuperseded,
 )
+from preflights_es.kernel.artifacts import Related
+from preflights_es.kernel.events import Actor, Input, SessionAbandoned, SessionClosed, SessionErased
+from preflights_es.kernel.ports import Stored
+from preflights_es.store import jsonl
+from preflights_es.store.codec import Codec
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
 from tests.store.given import resealed

@@ -50,22 +50,22 @@ import preflights_es
 from preflights_cli.commands import SECTIONS, Lazy, commands
 from preflights_cli.main import preflights
 from preflights_cli.mcp import TOKEN
-from preflights_es.archive.verification import Verified
-from preflights_es.replay.regress.results import Report
-from preflights_es.services.own_providers import GENERATION
-from preflights_es.services.results import Result as Shape
+from preflights_es.features.clarification.domain import settings as clarification
+from preflights_es.features.planning.domain import settings as planning
+from preflights_es.features.regress.engine.results import Report
+from preflights_es.history.verification import Verified
 from preflights_es.settings.fields import FIELDS
 from preflights_es.settings.load import READER_URL, Options
-from preflights_es.workflows.clarification import settings as clarification
-from preflights_es.workflows.planning import settings as planning
+from preflights_es.use.own_providers import GENERATION
+from preflights_es.use.results import Result as Shape
 from tests.cli.compiler.planning import approved, planned
 from tests.cli.compiler.planning import documented as documented_plans
 from tests.cli.program import Project, Result
 from tests.cli.tampering import cut_with_its_head, flipped, tampered
 from tests.cli.terminal import ANSWER, terminal
+from tests.features.agents.transcripts.writing import laid
 from tests.markdown import ROOT, tables, ticked
 from tests.observing import observed_in
-from tests.services.transcripts.writing import laid
 
 PAGES: Final = ("README.md", *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md")))
 HOUSE: Final = "/home/ada/shop"

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.core.ports import Stored
+from preflights_es.kernel.ports import Stored
 from preflights_es.store import jsonl
 from tests.cli.program import Project
 from tests.cli.tampering import tampered

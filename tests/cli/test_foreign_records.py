@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 import preflights_es
-from preflights_es.core.errors import RecordWithoutSession
+from preflights_es.kernel.errors import RecordWithoutSession
 from tests.cli.program import Project
 from tests.cli.test_sessions import in_force
 

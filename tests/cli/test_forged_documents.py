@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.core.artifacts import ArtifactDue, ArtifactWritten
-from preflights_es.core.json import encoded
+from preflights_es.kernel.artifacts import ArtifactDue, ArtifactWritten
+from preflights_es.kernel.json import encoded
 from preflights_es.store import jsonl
 from tests.cli.program import Project
 from tests.store.given import resealed

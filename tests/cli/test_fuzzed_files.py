@@ -1,6 +1,6 @@
 """Session files that mean harm, through the program and a log on disk: what it says is so.
 
-10,000 of them, in memory: `tests/archive/test_fuzzed_files.py`.
+10,000 of them, in memory: `tests/history/test_fuzzed_files.py`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Final, NamedTuple
 import pytest
 
 from preflights_cli.progress import counted
-from preflights_es.core.ids import short
-from preflights_es.core.ports import Stored
-from preflights_es.core.text import shown
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.text import shown
 from preflights_es.store import jsonl
 from tests import fuzzing
 from tests.bounds import bounded

@@ -8,12 +8,12 @@ from typing import Final
 
 import pytest
 
-from preflights_es.core.events import Actor
-from preflights_es.core.lead import Setup
-from preflights_es.core.questions import Given
+from preflights_es.features.clarification.domain.events import AnswersGiven, IntentionDeclared
+from preflights_es.features.clarification.domain.values import Category, Field, HeuristicsConfig
+from preflights_es.kernel.events import Actor
+from preflights_es.kernel.lead import Setup
+from preflights_es.kernel.questions import Given
 from preflights_es.store import jsonl
-from preflights_es.workflows.clarification.events import AnswersGiven, IntentionDeclared
-from preflights_es.workflows.clarification.values import Category, Field, HeuristicsConfig
 from tests.cli.program import RAW, Project
 from tests.cli.terminal import terminal
 from tests.fixed import NOON, memory_runner

@@ -15,12 +15,12 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.core.events import Actor
-from preflights_es.core.lead import Setup
-from preflights_es.core.ports import Stored
+from preflights_es.features.clarification.domain.events import IntentionDeclared
+from preflights_es.features.clarification.domain.values import HeuristicsConfig
+from preflights_es.kernel.events import Actor
+from preflights_es.kernel.lead import Setup
+from preflights_es.kernel.ports import Stored
 from preflights_es.store import jsonl
-from preflights_es.workflows.clarification.events import IntentionDeclared
-from preflights_es.workflows.clarification.values import HeuristicsConfig
 from tests.cli.program import Project
 from tests.fixed import NOON, memory_runner
 from tests.store.given import resealed

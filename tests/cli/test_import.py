@@ -13,9 +13,9 @@ import psycopg
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.core import imports
-from preflights_es.core.ids import short
-from preflights_es.core.ports import Draft
+from preflights_es.kernel import imports
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.ports import Draft
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
 from preflights_es.store.sql import SqlStore

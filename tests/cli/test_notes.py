@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from preflights_cli.workflows.extraction.display import said
-from preflights_es.core.events import Actor
-from preflights_es.services.extraction.results import ItemRow
+from preflights_es.features.extraction.commands.display import said
+from preflights_es.features.extraction.domain.events import ItemAdded
+from preflights_es.features.extraction.domain.values import Item
+from preflights_es.features.extraction.use.results import ItemRow
+from preflights_es.kernel.events import Actor
 from preflights_es.store import jsonl
-from preflights_es.workflows.extraction.events import ItemAdded
-from preflights_es.workflows.extraction.values import Item
 from tests.cli.program import RAW, Project
 from tests.cli.terminal import ANSWER, terminal
 from tests.fixed import NOON, memory_runner

@@ -9,11 +9,11 @@ from typing import Final
 
 import pytest
 
-from preflights_es.bootstrap import opened_process
+from preflights_es.features.clarification.domain.values import HeuristicsConfig
+from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.store.frozen import schema
-from preflights_es.workflows.clarification.values import HeuristicsConfig
+from preflights_es.use.bootstrap import opened_process
 from tests.cli.program import Project
 from tests.trusting import trust
 
@@ -441,7 +441,7 @@ def test_an_event_of_a_newer_version_is_refused_by_name(house: Project, tmp_path
     code = (
         "import sys\n"
         "from preflights_cli.main import main\n"
-        "from preflights_es.workflows.clarification.events import AnswersGiven, EVENTS\n"
+        "from preflights_es.features.clarification.domain.events import AnswersGiven, EVENTS\n"
         "AnswersGiven.tag = 'clarification.answers_given.v9'\n"
         "main(sys.argv[1:])\n"
     )

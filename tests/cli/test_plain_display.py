@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from preflights_cli import rendering
 from preflights_cli.commands import workflows
 from preflights_cli.common import Voice
-from preflights_es.core.json import decoded, encoded
-from preflights_es.core.questions import AnswerRefusal, Refusal
-from preflights_es.core.views import Question, View
+from preflights_es.kernel.json import decoded, encoded
+from preflights_es.kernel.questions import AnswerRefusal, Refusal
+from preflights_es.kernel.views import Question, View
 from preflights_es.runtime.runner import Handle, Runner, Step
-from preflights_es.services.results import session_of
 from preflights_es.store.memory import MemoryStore
+from preflights_es.use.results import session_of
 from tests import toy
 from tests.fixed import PROJECT, Clock, Ids, salt
 from tests.markdown import tables, ticked

@@ -6,7 +6,7 @@ import re
 import sys
 
 from preflights_cli.common import _OBEYED
-from preflights_es.core import text
+from preflights_es.kernel import text
 
 PATTERNS = (text._UNSAFE, text._CONTROL, text._SURROGATE, _OBEYED)
 

@@ -10,8 +10,8 @@ import pytest
 
 from preflights_cli.main import EXIT_WAITING
 from preflights_cli.reason_options import alternative
-from preflights_cli.workflows.clarification.reasons import Unparsable, parsed, written
-from preflights_es.core.rationale import Alternative, Reasons
+from preflights_es.features.clarification.commands.reasons import Unparsable, parsed, written
+from preflights_es.kernel.rationale import Alternative, Reasons
 from tests.cli.program import Project
 from tests.cli.terminal import ANSWER, KEY, WHY, terminal
 

@@ -19,16 +19,16 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from preflights_cli.regress_options import FORMATS
-from preflights_es.core.ports import Stored
-from preflights_es.replay.child import sealed_as
-from preflights_es.replay.regress.results import Noise
+from preflights_es.features.regress.commands.regress_options import FORMATS
+from preflights_es.features.regress.engine.results import Noise
+from preflights_es.history.child import sealed_as
+from preflights_es.kernel.ports import Stored
 from preflights_es.store import jsonl
 from tests.cli.program import TIMEOUT_S, Project
 from tests.cli.tampering import flipped, tampered
 from tests.cli.test_docs import check
+from tests.features.regress.engine.sessions import chained, edited, many, place
 from tests.fixed import salt
-from tests.replay.regress.sessions import chained, edited, many, place
 
 CANARY = "canary-7261"
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from preflights_es.services.regression.revisions import dependencies
+from preflights_es.features.regress.use.revisions import dependencies
 from preflights_es.store import jsonl
 from tests.cli.program import Project
 from tests.cli.test_regress import regress, sessions
+from tests.features.regress.engine.sessions import chained, edited, place
 from tests.markdown import ROOT
-from tests.replay.regress.sessions import chained, edited, place
 
-RULES = "preflights_es/workflows/clarification/decide.py"
+RULES = "preflights_es/features/clarification/domain/decide.py"
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from preflights_es.services.regression.judging import Job
-from preflights_es.services.regression.scheduling import dask, scheduled
+from preflights_es.features.regress.use.judging import Job
+from preflights_es.features.regress.use.scheduling import dask, scheduled
 from tests.cli.program import Project
 from tests.cli.test_regress import lines, regress
-from tests.services.regression.workers import batches, mortal, told
+from tests.features.regress.use.workers import batches, mortal, told
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import preflights_es
+from preflights_es.features.clarification.domain.events import DecisionAcknowledged
+from preflights_es.features.clarification.use.choosing import Choosing
+from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.runtime.runner import Proposed
-from preflights_es.services.clarification.choosing import Choosing
-from preflights_es.services.clarification.clarifications import clarifications_of
-from preflights_es.workflows.clarification.events import DecisionAcknowledged
 from tests.cli.program import Project, Result
 from tests.cli.terminal import terminal
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from preflights_es.core.json import decoded, encoded
+from preflights_es.kernel.json import decoded, encoded
 from tests.cli.program import Project
 from tests.cli.test_docs import check
+from tests.history.sessions import Led, asking, real
+from tests.history.test_rerun import drifted
 from tests.providers import server
 from tests.providers.server import FakeAPI
-from tests.replay.sessions import Led, asking, real
-from tests.replay.test_rerun import drifted
 from tests.scripted import asks
 
 ANSWER = json.dumps(asks("Infra", "Where?", "Here", "There"))

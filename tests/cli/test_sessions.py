@@ -8,12 +8,12 @@ import sqlite3
 import pytest
 
 import preflights_es
-from preflights_es.core.errors import Refused
-from preflights_es.services.clarification.clarifications import clarifications_of
-from preflights_es.services.filing import filed
+from preflights_es.features.clarification.use.clarifications import clarifications_of
+from preflights_es.kernel.errors import Refused
 from preflights_es.store.memory import MATCHES_MAX
-from tests.artifacts.reading import section
+from preflights_es.use.filing import filed
 from tests.cli.program import Project
+from tests.records.reading import section
 
 BRIEF_BYTES_MAX = 1_500  # under 500 tokens of any script: a token has three bytes or more
 

@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from preflights_es.core.json import decoded, encoded
-from preflights_es.core.ports import Stored
+from preflights_es.kernel.json import decoded, encoded
+from preflights_es.kernel.ports import Stored
 from preflights_es.store.sql import SqlStore
 from tests.cli.program import RAW, Project
 from tests.cli.tampering import tampered

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
-from tests.services.transcripts.writing import laid
+from tests.features.agents.transcripts.writing import laid
 from tests.trusting import git_repository
 
 

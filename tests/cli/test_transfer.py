@@ -11,8 +11,8 @@ from typing import BinaryIO, cast
 
 import pytest
 
-from preflights_es.core.errors import Refused
-from preflights_es.services import archives
+from preflights_es.kernel.errors import Refused
+from preflights_es.use import archives
 from tests.cli.program import Project
 
 

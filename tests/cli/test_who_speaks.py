@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import preflights_es
-from preflights_es.core.events import Actor
+from preflights_es.kernel.events import Actor
 from preflights_es.settings.agents import SIGNS, Sign
 from tests.cli.program import Project
 from tests.cli.terminal import ANSWER, terminal

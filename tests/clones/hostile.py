@@ -15,16 +15,16 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from preflights_es.core.artifacts import ArtifactWritten
-from preflights_es.core.events import Actor
-from preflights_es.core.lead import Lead, Setup
-from preflights_es.core.ports import Stored
-from preflights_es.core.questions import Given
+from preflights_es.features.clarification.domain.events import AnswersGiven, IntentionDeclared
+from preflights_es.features.clarification.domain.values import Category, Field, HeuristicsConfig
+from preflights_es.kernel.artifacts import ArtifactWritten
+from preflights_es.kernel.events import Actor
+from preflights_es.kernel.lead import Lead, Setup
+from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.questions import Given
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store import jsonl
 from preflights_es.store.sql import SqlStore
-from preflights_es.workflows.clarification.events import AnswersGiven, IntentionDeclared
-from preflights_es.workflows.clarification.values import Category, Field, HeuristicsConfig
 from tests.cli.program import Project
 from tests.clones.ground import Ground
 from tests.fixed import NOON, Clock, memory_runner, salt

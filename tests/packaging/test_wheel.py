@@ -15,7 +15,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from preflights_es.core.version import __version__
+from preflights_es.kernel.version import __version__
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 TIMEOUT_S: Final = 120

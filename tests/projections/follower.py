@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from preflights_es.projections.follower import Follower
-from preflights_es.services.projections import projector
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
+from preflights_es.use.projections import projector
 from tests.store.mortal import acknowledge, serve
 
 EVERY_S = 0.01

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from preflights_es.core.ports import Stored
+from preflights_es.kernel.ports import Stored
 from preflights_es.runtime.projector import Projector
-from preflights_es.services.projections import projector
 from preflights_es.store.projected import PROJECTED
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.urls import SqliteFile
+from preflights_es.use.projections import projector
 from tests.projections.recording import Recording
 
 NAMES: Final = tuple(sorted(PROJECTED))

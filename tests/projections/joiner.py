@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from preflights_es.bootstrap import joined
+from preflights_es.use.bootstrap import joined
 
 if __name__ == "__main__":
     print("ready", flush=True)

@@ -7,8 +7,8 @@ from functools import cache
 from itertools import groupby
 from typing import Final
 
-from preflights_es.core import ids
-from preflights_es.core.ports import Batch, Draft, Head, Stored
+from preflights_es.kernel import ids
+from preflights_es.kernel.ports import Batch, Draft, Head, Stored
 from preflights_es.store import chain, jsonl
 from tests.markdown import ROOT
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.core.completions import CompletionFailed, CompletionReceived
+from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
 from preflights_es.projections.audit import TrailActor, TrailFilter, steps, wanted
 from tests.projections.recording import golden, goldens
 from tests.projections.test_decisions import read

@@ -11,19 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.core.completions import CompletionReceived
-from preflights_es.core.decision_record import Decided, Origin
-from preflights_es.core.events import Actor, Input
-from preflights_es.core.ports import Head, Stored
-from preflights_es.core.projection_ports import Stream
-from preflights_es.core.questions import Answers
+from preflights_es.features.clarification.domain.events import PatchProposed, QuestionAsked
+from preflights_es.kernel.completions import CompletionReceived
+from preflights_es.kernel.decision_record import Decided, Origin
+from preflights_es.kernel.events import Actor, Input
+from preflights_es.kernel.ports import Head, Stored
+from preflights_es.kernel.projection_ports import Stream
+from preflights_es.kernel.questions import Answers
 from preflights_es.projections.decisions import accepted_at, decision, in_force, rows
 from preflights_es.projections.folding import Read
 from preflights_es.projections.sessions import rows as session_rows
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.services.projections import reader
 from preflights_es.store.sql import SqlStore
-from preflights_es.workflows.clarification.events import PatchProposed, QuestionAsked
+from preflights_es.use.projections import reader
 from tests.projections.given import following, recorded
 from tests.projections.recording import golden, goldens
 from tests.store.given import sql

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from alembic import command
 
-from preflights_es.core.events import INT_MAX
+from preflights_es.kernel.events import INT_MAX
 from preflights_es.projections.decisions import in_force
 from preflights_es.projections.sessions import SESSIONS
 from preflights_es.store import migrate

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.core.decision_record import Decided
-from preflights_es.core.ports import Head, Stored
-from preflights_es.core.projection_ports import VALUE, Stream
-from preflights_es.core.words import words
+from preflights_es.kernel.decision_record import Decided
+from preflights_es.kernel.ports import Head, Stored
+from preflights_es.kernel.projection_ports import VALUE, Stream
+from preflights_es.kernel.words import words
 from preflights_es.projections.memory import TERMS_MAX, counted_words
-from preflights_es.services.projections import reader
 from preflights_es.store.sql import SqlStore
+from preflights_es.use.projections import reader
 from tests.projections.given import following, kept, recorded
 from tests.projections.recording import golden
 from tests.projections.test_projector import erase

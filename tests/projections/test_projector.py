@@ -11,11 +11,11 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy.engine import make_url
 
-from preflights_es.core.errors import LogFromFuture, StoreUnavailable
-from preflights_es.core.events import ERASED_TAG
-from preflights_es.core.grammar import misplaced
-from preflights_es.core.ports import Batch, Draft
-from preflights_es.core.projection_ports import Row
+from preflights_es.kernel.errors import LogFromFuture, StoreUnavailable
+from preflights_es.kernel.events import ERASED_TAG
+from preflights_es.kernel.grammar import misplaced
+from preflights_es.kernel.ports import Batch, Draft
+from preflights_es.kernel.projection_ports import Row
 from preflights_es.projections.decisions import DECISIONS
 from preflights_es.projections.folding import Read, Reader
 from preflights_es.projections.projection import Projection
@@ -23,10 +23,10 @@ from preflights_es.projections.sessions import SESSIONS
 from preflights_es.projections.usage import USAGE
 from preflights_es.runtime.projector import Projector
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.services.projections import reader
 from preflights_es.store.codec import Codec
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
+from preflights_es.use.projections import reader
 from tests.postgres import Server
 from tests.projections.given import (
     NAMES,

@@ -12,7 +12,7 @@ from typing import Any, Final
 import psycopg
 import pytest
 
-from preflights_es.core.errors import LogBusy
+from preflights_es.kernel.errors import LogBusy
 from preflights_es.runtime import projector as projecting
 from preflights_es.runtime.projector import BUSY, UNWRITTEN, Projector
 from preflights_es.store.database import HURRY_MS

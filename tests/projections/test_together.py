@@ -13,13 +13,13 @@ from typing import Final
 
 import pytest
 
-from preflights_es.bootstrap import joined
-from preflights_es.core.ports import Head
-from preflights_es.core.projection_ports import Fold, Folded, Registered, Stream
+from preflights_es.kernel.ports import Head
+from preflights_es.kernel.projection_ports import Fold, Folded, Registered, Stream
 from preflights_es.projections.usage import USAGE
-from preflights_es.services.projections import projector
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
+from preflights_es.use.bootstrap import joined
+from preflights_es.use.projections import projector
 from tests.fixed import Clock
 from tests.markdown import ROOT
 from tests.postgres import UP_S

@@ -12,16 +12,16 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_cli.advice import worded
-from preflights_es.core.errors import ProjectionDamaged
-from preflights_es.core.ports import Stored
-from preflights_es.core.projection_ports import Row
+from preflights_es.kernel.errors import ProjectionDamaged
+from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.projection_ports import Row
 from preflights_es.projections.decisions import DECISIONS, decision
 from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection
 from preflights_es.runtime.projector import Projector
-from preflights_es.services.projections import projections, reader
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
+from preflights_es.use.projections import projections, reader
 from tests.projections.given import NAMES, changed, following, kept, recorded, tampered
 from tests.projections.recording import golden, new_id
 from tests.store.given import at, resealed, sql

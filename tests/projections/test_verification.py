@@ -10,15 +10,15 @@ from typing import Any, Final
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.archive.verification import walked
-from preflights_es.core.ports import Draft
-from preflights_es.core.projection_ports import Kept, Stream
+from preflights_es.history.verification import walked
+from preflights_es.kernel.ports import Draft
+from preflights_es.kernel.projection_ports import Kept, Stream
 from preflights_es.projections.decisions import DECISIONS
 from preflights_es.runtime.projection_check import Astray, Holding
 from preflights_es.runtime.projector import Projector
-from preflights_es.services.projections import projections, reader
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
+from preflights_es.use.projections import projections, reader
 from tests.projections.given import NAMES, changed, following, recorded, tampered
 from tests.projections.recording import Recording, golden, goldens, new_id
 from tests.store.given import at, sql

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import pytest
 
-from preflights_es.core.completions import Completion, CompletionRequested, Message
-from preflights_es.core.errors import LLMError
+from preflights_es.kernel.completions import Completion, CompletionRequested, Message
+from preflights_es.kernel.errors import LLMError
 from preflights_es.providers.anthropic import AnthropicProvider
 from preflights_es.providers.openai import OpenAIProvider
 from preflights_es.providers.remote import RemoteProvider

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from preflights_es.core.completions import CompletionRequested, Message
+from preflights_es.kernel.completions import CompletionRequested, Message
 
 T = TypeVar("T")
 Said = str | tuple[str, str]

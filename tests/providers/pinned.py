@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from preflights_es.core.simulation import GENERATION
+from preflights_es.kernel.simulation import GENERATION
 from preflights_es.providers.faults import FaultConfig, FaultyProvider
 from preflights_es.providers.simulated.provider import SimLLMProvider
 from tests.providers.driving import driven, request

@@ -13,7 +13,7 @@ import os
 import sys
 from typing import TextIO
 
-from preflights_es.core.errors import PreflightsError
+from preflights_es.kernel.errors import PreflightsError
 from preflights_es.providers.openai import OpenAIProvider
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.sql import SqlStore

@@ -12,9 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.core.completions import CompletionFailed, CompletionReceived, CompletionRequested
-from preflights_es.core.events import Event
-from preflights_es.replay.replayer import Replayer
+from preflights_es.history.replayer import Replayer
+from preflights_es.kernel.completions import (
+    CompletionFailed,
+    CompletionReceived,
+    CompletionRequested,
+)
+from preflights_es.kernel.events import Event
 from preflights_es.store.codec import Codec
 from preflights_es.store.sql import SqlStore
 from tests import toy

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from preflights_es.core.errors import SettingsError
-from preflights_es.core.secret import Secret
+from preflights_es.kernel.errors import SettingsError
+from preflights_es.kernel.secret import Secret
 from preflights_es.providers import factory
 from preflights_es.providers.anthropic import AnthropicProvider
 from preflights_es.providers.capabilities import BASE_URLS, DEFAULT_MODELS, NO_LIVE, REAL
@@ -130,7 +130,7 @@ def test_no_sdk_is_imported_before_a_request() -> None:
     code = (
         "import sys\n"
         "from preflights_es.providers import anthropic, capabilities, factory, openai\n"
-        "from preflights_es.core.secret import Secret\n"
+        "from preflights_es.kernel.secret import Secret\n"
         "keys = {'anthropic': Secret('k'), 'openai': Secret('k')}\n"
         "factory.provider('anthropic', keys=keys)\n"
         "factory.provider('openai', keys=keys)\n"

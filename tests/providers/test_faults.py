@@ -15,8 +15,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from preflights_es.core.completions import Completion, CompletionRequested, Message
-from preflights_es.core.errors import (
+from preflights_es.history.replayer import Replayer
+from preflights_es.kernel.completions import Completion, CompletionRequested, Message
+from preflights_es.kernel.errors import (
     CommitUnknown,
     Conflict,
     InvalidJSONError,
@@ -27,8 +28,8 @@ from preflights_es.core.errors import (
     StoreError,
     StoreUnavailable,
 )
-from preflights_es.core.ports import Head, Provider, Store
-from preflights_es.core.simulation import Draws
+from preflights_es.kernel.ports import Head, Provider, Store
+from preflights_es.kernel.simulation import Draws
 from preflights_es.providers.base import LLMProvider
 from preflights_es.providers.faults import (
     HINTS_MS,
@@ -39,7 +40,6 @@ from preflights_es.providers.faults import (
     damaged,
 )
 from preflights_es.providers.simulated.provider import SimLLMProvider
-from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
 from tests import toy

@@ -7,15 +7,15 @@ import base64
 
 import pytest
 
-from preflights_es.core.completions import (
+from preflights_es.history.replayer import Replayer
+from preflights_es.kernel.completions import (
     CompletionFailed,
     CompletionReceived,
     CompletionRequested,
 )
-from preflights_es.core.events import Event
-from preflights_es.core.lead import Lead
+from preflights_es.kernel.events import Event
+from preflights_es.kernel.lead import Lead
 from preflights_es.providers.anthropic import EMPTY
-from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.memory import MemoryStore
 from tests import toy

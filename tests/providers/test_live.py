@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.core.completions import Completion, Message
-from preflights_es.core.errors import LLMAPIError, LLMTruncatedError
-from preflights_es.core.lead import FellBack, Lead
-from preflights_es.core.secret import Secret
+from preflights_es.kernel.completions import Completion, Message
+from preflights_es.kernel.errors import LLMAPIError, LLMTruncatedError
+from preflights_es.kernel.lead import FellBack, Lead
+from preflights_es.kernel.secret import Secret
 from preflights_es.providers.capabilities import REAL
 from preflights_es.providers.factory import chosen, provider
 from preflights_es.providers.remote import RemoteProvider

@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from preflights_es.core.completions import Completion, Message
-from preflights_es.core.errors import (
+from preflights_es.kernel.completions import Completion, Message
+from preflights_es.kernel.errors import (
     LLMAPIError,
     LLMError,
     LLMOutputError,
@@ -28,8 +28,8 @@ from preflights_es.core.errors import (
     LLMTruncatedError,
     SettingsError,
 )
-from preflights_es.core.prompts import native
-from preflights_es.core.secret import Secret
+from preflights_es.kernel.prompts import native
+from preflights_es.kernel.secret import Secret
 from preflights_es.providers import http_body
 from preflights_es.providers.anthropic import AnthropicProvider
 from preflights_es.providers.openai import OpenAIProvider
@@ -110,7 +110,7 @@ def test_a_schema_of_the_request_is_sent_where_the_endpoint_has_it(
     api: FakeAPI, endpoint: str
 ) -> None:
     asked = provider(endpoint, api)
-    schema = native("preflights_es.workflows.clarification", "clarify.v1")
+    schema = native("preflights_es.features.clarification.domain", "clarify.v1")
     told = replace(request(asked), contract="clarify.v1", output=schema)
     asyncio.run(asked.respond(told))
     held = {"type": "json_schema", "schema": json.loads(schema)}

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.core.completions import CompletionFailed, CompletionReceived
-from preflights_es.replay.replayer import Replayer
+from preflights_es.history.replayer import Replayer
+from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.store.sql import SqlStore
 from tests import toy

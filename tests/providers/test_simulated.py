@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import preflights_es
-from preflights_es.core.completions import Message
-from preflights_es.core.simulation import GENERATION, Bank, Draws, Route
+from preflights_es.kernel.completions import Message
+from preflights_es.kernel.simulation import GENERATION, Bank, Draws, Route
 from preflights_es.providers.base import LLMProvider
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulated.provider import SimLLMProvider

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.core.errors import InvalidJSONError, SchemaViolationError
+from preflights_es.kernel.errors import InvalidJSONError, SchemaViolationError
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulated.bank import FIVE, GENERIC
 from preflights_es.providers.simulated.provider import SimLLMProvider

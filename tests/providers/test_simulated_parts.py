@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preflights_es import FaultConfig, FaultInjector, PromptRouter, ResponseBank, SimLLMProvider
-from preflights_es.core.errors import LLMAPIError, LLMError, LLMRateLimitError
-from preflights_es.core.simulation import Draws, Route
+from preflights_es.kernel.errors import LLMAPIError, LLMError, LLMRateLimitError
+from preflights_es.kernel.simulation import Draws, Route
 from preflights_es.providers.base import LLMProvider
 from tests.providers.driving import driven, run
 

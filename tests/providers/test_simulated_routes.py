@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from preflights_es.core.prompts import prompt
-from preflights_es.core.simulation import Bank, Draws, Route
+from preflights_es.kernel.prompts import prompt
+from preflights_es.kernel.simulation import Bank, Draws, Route
 from preflights_es.providers.simulated.bank import FIVE
 from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.providers.simulated.router import CACHED_MAX, unversioned
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.services.own_providers import bank
+from preflights_es.use.own_providers import bank
 from tests.markdown import tables
 from tests.providers.driving import Said, driven, request
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from preflights_es.core.completions import Completion, CompletionRequested
-from preflights_es.core.errors import LLMError
+from preflights_es.kernel.completions import Completion, CompletionRequested
+from preflights_es.kernel.errors import LLMError
 
 
 class Scripted:

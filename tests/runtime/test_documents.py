@@ -7,26 +7,26 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.artifacts.files import hash_of
-from preflights_es.core.artifacts import ArtifactWritten
-from preflights_es.core.errors import (
+from preflights_es.features.clarification.domain.state import State
+from preflights_es.features.clarification.domain.values import HeuristicsConfig
+from preflights_es.features.clarification.use.clarifications import Clarifications
+from preflights_es.history.replayer import Replayer
+from preflights_es.kernel.artifacts import ArtifactWritten
+from preflights_es.kernel.errors import (
     ArtifactOutside,
     LogFromFuture,
     Refused,
     StoreUnavailable,
     UnknownSession,
 )
-from preflights_es.core.events import Actor, ResponseIgnored, SessionAbandoned
-from preflights_es.core.lead import Setup
-from preflights_es.replay.replayer import Replayer
-from preflights_es.runtime.documents import Documents, Rebuilt
+from preflights_es.kernel.events import Actor, ResponseIgnored, SessionAbandoned
+from preflights_es.kernel.lead import Setup
+from preflights_es.records.documents import Documents, Rebuilt
+from preflights_es.records.files import hash_of
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.runtime.sessions import Desk
-from preflights_es.services.clarification.clarifications import Clarifications
 from preflights_es.store.memory import MemoryStore
-from preflights_es.workflows.clarification.state import State
-from preflights_es.workflows.clarification.values import HeuristicsConfig
 from tests import toy
 from tests.fixed import PROJECT, Clock, Ids, salt
 

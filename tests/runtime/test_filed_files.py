@@ -8,10 +8,10 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.artifacts.files import hash_of
-from preflights_es.core.artifacts import Filing
-from preflights_es.core.errors import ArtifactOutside, LogFromFuture, PreflightsError
-from preflights_es.runtime.documents import Documents
+from preflights_es.kernel.artifacts import Filing
+from preflights_es.kernel.errors import ArtifactOutside, LogFromFuture, PreflightsError
+from preflights_es.records.documents import Documents
+from preflights_es.records.files import hash_of
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
 from tests import toy

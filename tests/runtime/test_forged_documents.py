@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.artifacts.files import hash_of
-from preflights_es.core.artifacts import ArtifactWritten
-from preflights_es.core.errors import ArtifactOutside
-from preflights_es.runtime.documents import Documents
+from preflights_es.features.clarification.use.renumber import mended
+from preflights_es.kernel.artifacts import ArtifactWritten
+from preflights_es.kernel.errors import ArtifactOutside
+from preflights_es.records.documents import Documents
+from preflights_es.records.files import hash_of
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.runner import Handle
-from preflights_es.services.clarification.renumber import mended
 from tests.fixed import PROJECT
 from tests.runtime.test_documents import LOGIN, House
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.core.ports import Head
+from preflights_es.kernel.ports import Head
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
 from preflights_es.store.sql import SqlStore

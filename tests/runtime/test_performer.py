@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.core.completions import (
+from preflights_es.history.replayer import Replayer
+from preflights_es.kernel.completions import (
     Completion,
     CompletionFailed,
     CompletionReceived,
     CompletionRequested,
 )
-from preflights_es.core.errors import (
+from preflights_es.kernel.errors import (
     LLMRefusedError,
     LLMTimeoutError,
     LLMTruncatedError,
@@ -27,10 +28,9 @@ from preflights_es.core.errors import (
     SessionFaulted,
     StoreUnavailable,
 )
-from preflights_es.core.events import Decision, Event, Input, ResponseIgnored, SessionAbandoned
-from preflights_es.core.ports import Batch, Claim, Head, Provider, Store
-from preflights_es.core.session import Workflow
-from preflights_es.replay.replayer import Replayer
+from preflights_es.kernel.events import Decision, Event, Input, ResponseIgnored, SessionAbandoned
+from preflights_es.kernel.ports import Batch, Claim, Head, Provider, Store
+from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.performer import CALL_MS, CLAIM_MAX_MS, LOST, MARGIN_MS, claim_ms
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.store.sql import SqlStore

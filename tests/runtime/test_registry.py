@@ -10,9 +10,9 @@ from typing import Final
 
 import pytest
 
-from preflights_es.core.errors import LogFromFuture, SettingsError, WorkflowMissing
+from preflights_es.kernel.errors import LogFromFuture, SettingsError, WorkflowMissing
 from preflights_es.runtime.registry import Registry
-from preflights_es.services import own_providers
+from preflights_es.use import own_providers
 from tests import toy
 from tests.installed import TOY, installed
 
@@ -115,7 +115,7 @@ def test_a_name_that_two_packages_have_is_neither_s(site: Path) -> None:
         ("toys:WORKFLOW", "WORKFLOW = 'toy'", "gives str, expected a Workflow of that name"),
         (
             "toys:WORKFLOW",
-            "from preflights_es.workflows.extraction import WORKFLOW",
+            "from preflights_es.features.extraction.domain import WORKFLOW",
             "gives the workflow 'extraction', expected a Workflow of that name",
         ),
     ],
@@ -212,7 +212,7 @@ def test_a_route_that_another_workflow_has_names_the_package(
     site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     simulation = (
-        "from preflights_es.core.simulation import Route\n"
+        "from preflights_es.kernel.simulation import Route\n"
         "BANK = {'extraction': Route(lambda *_: '{}'), 'own': Route(lambda *_: '{}')}\n"
     )
     files = {"toys/__init__.py": TOY, "toys/simulation.py": simulation}

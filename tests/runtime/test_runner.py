@@ -13,15 +13,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.core import session as kernel
-from preflights_es.core.artifacts import ArtifactWritten
-from preflights_es.core.completions import (
+from preflights_es.history.replayer import Replayer
+from preflights_es.kernel import session as kernel
+from preflights_es.kernel.artifacts import ArtifactWritten
+from preflights_es.kernel.completions import (
     Completion,
     CompletionFailed,
     CompletionReceived,
     CompletionRequested,
 )
-from preflights_es.core.errors import (
+from preflights_es.kernel.errors import (
     CommitUnknown,
     Conflict,
     DuplicateInput,
@@ -36,7 +37,7 @@ from preflights_es.core.errors import (
     UnknownSession,
     WorkflowMissing,
 )
-from preflights_es.core.events import (
+from preflights_es.kernel.events import (
     Actor,
     Input,
     InputIgnored,
@@ -45,9 +46,8 @@ from preflights_es.core.events import (
     SessionAbandoned,
     SessionClosed,
 )
-from preflights_es.core.ports import Batch, Claim, Draft, Head, Store, Stored
-from preflights_es.core.session import Workflow
-from preflights_es.replay.replayer import Replayer
+from preflights_es.kernel.ports import Batch, Claim, Draft, Head, Store, Stored
+from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.performer import CALL_MS, MARGIN_MS
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Runner, Step
 from preflights_es.store.chain import sealed, verified

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import pytest
 
-from preflights_es.core.events import Input, Typed, Value
-from preflights_es.core.text import INTENTION_MAX
+from preflights_es.kernel.events import Input, Typed, Value
+from preflights_es.kernel.text import INTENTION_MAX
 from preflights_es.runtime.sanitizing import ANSWERS_MAX, cleaned, cleaned_fields
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from preflights_es.artifacts.session_folder import SessionFolders
-from preflights_es.core.ports import Head, Stored
-from preflights_es.runtime.session_files import SessionFiles
+from preflights_es.kernel.ports import Head, Stored
+from preflights_es.records.session_files import SessionFiles
+from preflights_es.records.session_folder import SessionFolders
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
 from tests.fixed import Clock

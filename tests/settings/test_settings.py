@@ -10,17 +10,17 @@ from textwrap import dedent
 
 import pytest
 
-from preflights_es.bootstrap import actor as actor_of
-from preflights_es.core.errors import SettingsError
-from preflights_es.core.events import Actor
-from preflights_es.core.text import NAME_MAX
+from preflights_es.features.clarification.domain import WORKFLOW, rules
+from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD, tables
+from preflights_es.features.clarification.domain.settings import LIST_MAX, PACK_MAX
+from preflights_es.features.clarification.domain.values import Field, Heuristics, HeuristicsConfig
+from preflights_es.kernel.errors import SettingsError
+from preflights_es.kernel.events import Actor
+from preflights_es.kernel.text import NAME_MAX
 from preflights_es.settings.file import TEXT_MAX, line_of
 from preflights_es.settings.load import Settings, load_settings
 from preflights_es.store.urls import file_of, parsed
-from preflights_es.workflows.clarification import WORKFLOW, rules
-from preflights_es.workflows.clarification.pack import NO_TABLES, STANDARD, tables
-from preflights_es.workflows.clarification.settings import LIST_MAX, PACK_MAX
-from preflights_es.workflows.clarification.values import Field, Heuristics, HeuristicsConfig
+from preflights_es.use.bootstrap import actor as actor_of
 from tests.trusting import git_repository, trust
 
 _ONE = {

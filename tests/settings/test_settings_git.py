@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.core.errors import SettingsError
+from preflights_es.kernel.errors import SettingsError
 from preflights_es.settings import load
 from tests.cli.program import Project
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from preflights_es.core.errors import SettingsError
+from preflights_es.kernel.errors import SettingsError
 from preflights_es.settings.load import load_settings
 from preflights_es.settings.places import git_folders
 from tests.trusting import Person, git_repository

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.core.errors import SettingsError
+from preflights_es.kernel.errors import SettingsError
 from preflights_es.settings.file import DOTS_MAX, FILE_MAX
 from preflights_es.settings.git import POINTER_MAX
 from preflights_es.settings.load import load_settings

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from preflights_es.core import errors
-from preflights_es.core.errors import SettingsError
+from preflights_es.kernel import errors
+from preflights_es.kernel.errors import SettingsError
 from preflights_es.providers.capabilities import DEFAULT_MODELS, KEY_VARIABLES, REAL
 from preflights_es.settings.fields import KEYS
 from preflights_es.settings.load import Options, Settings, load_settings

@@ -10,14 +10,14 @@ from threading import Thread
 
 import pytest
 
-from preflights_es.artifacts.files import alone
-from preflights_es.core.errors import SettingsError
+from preflights_es.features.clarification.domain import WORKFLOW
+from preflights_es.kernel.errors import SettingsError
+from preflights_es.records.files import alone
 from preflights_es.settings import load
 from preflights_es.settings.fields import HELD_BACK, KEYS
 from preflights_es.settings.file import PROVIDERS, Source
 from preflights_es.settings.load import Options, load_settings
 from preflights_es.settings.places import PARAMETERS
-from preflights_es.workflows.clarification import WORKFLOW
 from tests.markdown import ROOT, ticked
 from tests.trusting import Person, git_repository, trust
 

@@ -16,9 +16,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
-from preflights_es.core.errors import Refused
-from preflights_es.services.clarification.clarifications import clarifications_of
-from preflights_es.services.request import Request
+from preflights_es.features.clarification.use.clarifications import clarifications_of
+from preflights_es.kernel.errors import Refused
+from preflights_es.use.request import Request
 from tests.store.decider import app
 from tests.store.mortal import acknowledge
 

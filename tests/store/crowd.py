@@ -12,8 +12,8 @@ import sys
 from contextlib import closing, suppress
 from importlib import import_module
 
-from preflights_es.core.errors import Conflict, NumberTaken
-from preflights_es.core.ports import Batch
+from preflights_es.kernel.errors import Conflict, NumberTaken
+from preflights_es.kernel.ports import Batch
 from preflights_es.store.sql import SqlStore
 from tests.store.given import at, batch, heard, said, session_id
 

@@ -13,13 +13,13 @@ from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from preflights_es.core.events import Actor
-from preflights_es.services.clarification.clarifications import clarifications_of
-from preflights_es.services.process import Process
-from preflights_es.services.request import Request
+from preflights_es.features.clarification.domain import WORKFLOW
+from preflights_es.features.clarification.use.clarifications import clarifications_of
+from preflights_es.kernel.events import Actor
 from preflights_es.settings import load
 from preflights_es.store.core_statements.compiling import rooms
-from preflights_es.workflows.clarification import WORKFLOW
+from preflights_es.use.process import Process
+from preflights_es.use.request import Request
 from tests.store.mortal import acknowledge, serve
 
 PROJECT = "crashing"

@@ -9,11 +9,11 @@ import signal
 from importlib import import_module
 from pathlib import Path
 
-from preflights_es.core.errors import ErasedSession
-from preflights_es.core.events import Actor
-from preflights_es.services.process import Process
-from preflights_es.services.request import Request
+from preflights_es.kernel.errors import ErasedSession
+from preflights_es.kernel.events import Actor
 from preflights_es.settings import load
+from preflights_es.use.process import Process
+from preflights_es.use.request import Request
 from tests.fixed import PROJECT
 from tests.store.mortal import acknowledge, serve
 
@@ -46,6 +46,6 @@ def run(program: Request) -> None:
 
 
 if __name__ == "__main__":
-    for name in ("preflights_es.store.postgres", "preflights_es.archive.erasure"):
+    for name in ("preflights_es.store.postgres", "preflights_es.history.erasure"):
         import_module(name)  # before the fork, not in every child
     serve(lambda words: run(app(Path(words[0]), words[1])))

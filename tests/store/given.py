@@ -12,9 +12,9 @@ from typing import Final
 from alembic.command import downgrade
 from msgspec.structs import replace
 
-from preflights_es.core.events import ERASED_TAG
-from preflights_es.core.ids import SALT_BYTES
-from preflights_es.core.ports import Batch, Draft, Head, Stored
+from preflights_es.kernel.events import ERASED_TAG
+from preflights_es.kernel.ids import SALT_BYTES
+from preflights_es.kernel.ports import Batch, Draft, Head, Stored
 from preflights_es.store.chain import GENESIS, digest, link, sealed, stream_prefix
 from preflights_es.store.memory import MemoryStore
 from preflights_es.store.migrate import config

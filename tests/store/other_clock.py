@@ -11,7 +11,7 @@ import os
 import sys
 from pathlib import Path
 
-from preflights_es.core import ids
+from preflights_es.kernel import ids
 from preflights_es.system import clock_ids
 from tests.cli.program import Project
 

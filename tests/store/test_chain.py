@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from preflights_es.core.errors import LogDamaged
-from preflights_es.core.events import ERASED_TAG
-from preflights_es.core.ports import Stored
+from preflights_es.kernel.errors import LogDamaged
+from preflights_es.kernel.events import ERASED_TAG
+from preflights_es.kernel.ports import Stored
 from preflights_es.store.chain import (
     digest,
     follows,

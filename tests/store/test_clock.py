@@ -15,23 +15,23 @@ from typing import Any, Final
 
 import pytest
 
-from preflights_es.archive.verification import walked
-from preflights_es.core import ids
-from preflights_es.core.errors import Refused
-from preflights_es.core.events import Actor
+from preflights_es.features.clarification.domain import WORKFLOW
+from preflights_es.features.clarification.use.clarifications import clarifications_of
+from preflights_es.history.replayer import Replayer
+from preflights_es.history.verification import walked
+from preflights_es.kernel import ids
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.events import Actor
 from preflights_es.projections import audit
 from preflights_es.projections.decisions import in_force
-from preflights_es.replay.replayer import Replayer
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Runner
-from preflights_es.services.clarification.clarifications import clarifications_of
-from preflights_es.services.process import Process, made_once
-from preflights_es.services.request import Request
 from preflights_es.settings import load
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
-from preflights_es.workflows.clarification import WORKFLOW
+from preflights_es.use.process import Process, made_once
+from preflights_es.use.request import Request
 from tests import toy
 from tests.cli.program import Result
 from tests.fixed import NOON, PROJECT, Clock, Ids, salt

@@ -11,15 +11,15 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.archive.verification import checked
-from preflights_es.core.artifacts import ARTIFACT_EVENTS, Record
-from preflights_es.core.completions import COMPLETION_EVENTS, CompletionFailed
-from preflights_es.core.errors import ErasedSession, LogDamaged, LogFromFuture
-from preflights_es.core.events import SESSION_EVENTS, Actor, Decision, Event, Input
-from preflights_es.core.ports import Draft, Stored
-from preflights_es.core.session import Upcaster, Workflow
-from preflights_es.core.views import View
-from preflights_es.replay.replayer import Replayer
+from preflights_es.history.replayer import Replayer
+from preflights_es.history.verification import checked
+from preflights_es.kernel.artifacts import ARTIFACT_EVENTS, Record
+from preflights_es.kernel.completions import COMPLETION_EVENTS, CompletionFailed
+from preflights_es.kernel.errors import ErasedSession, LogDamaged, LogFromFuture
+from preflights_es.kernel.events import SESSION_EVENTS, Actor, Decision, Event, Input
+from preflights_es.kernel.ports import Draft, Stored
+from preflights_es.kernel.session import Upcaster, Workflow
+from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from preflights_es.core.errors import Conflict, DuplicateInput, NumberTaken
-from preflights_es.core.ports import Arrival, Draft, Head
+from preflights_es.kernel.errors import Conflict, DuplicateInput, NumberTaken
+from preflights_es.kernel.ports import Arrival, Draft, Head
 from preflights_es.store.bulk_insert import AMONG, AT_ONCE
 from preflights_es.store.chain import GENESIS, digest, link, stream_prefix, verified
 from preflights_es.store.memory import MATCHES_MAX, MemoryStore

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.artifacts.session_folder import FOLDER, name_of
-from preflights_es.core.artifacts import ArtifactDue
-from preflights_es.core.ids import decision_uid
-from preflights_es.replay.replayer import Replayer
+from preflights_es.history.replayer import Replayer
+from preflights_es.kernel.artifacts import ArtifactDue
+from preflights_es.kernel.ids import decision_uid
+from preflights_es.records.session_files import is_beginning
+from preflights_es.records.session_folder import FOLDER, name_of
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.runtime.session_files import is_beginning
-from preflights_es.services.request import Request
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
+from preflights_es.use.request import Request
 from tests.fixed import PROJECT
 from tests.postgres import hung_up
 from tests.store import decider

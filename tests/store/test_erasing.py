@@ -11,9 +11,9 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy import select
 
-from preflights_es.core.errors import Conflict
-from preflights_es.core.events import ERASED_TAG
-from preflights_es.core.ports import Head
+from preflights_es.kernel.errors import Conflict
+from preflights_es.kernel.events import ERASED_TAG
+from preflights_es.kernel.ports import Head
 from preflights_es.store import tables
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.frozen import columns

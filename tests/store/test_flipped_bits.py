@@ -11,11 +11,11 @@ from typing import Final
 
 import pytest
 
-from preflights_es.core.errors import LogDamaged, LogFromFuture
-from preflights_es.services import projections as kept
+from preflights_es.kernel.errors import LogDamaged, LogFromFuture
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import PAGE_SIZE
+from preflights_es.use import projections as kept
 from tests.fixed import PROJECT, Clock
 from tests.store.given import Salt, opened, sql
 

@@ -15,8 +15,8 @@ from typing import Final
 import psycopg
 import pytest
 
-from preflights_es.core.errors import CommitUnknown, StoreError, StoreUnavailable
-from preflights_es.core.ports import Batch, Head
+from preflights_es.kernel.errors import CommitUnknown, StoreError, StoreUnavailable
+from preflights_es.kernel.ports import Batch, Head
 from preflights_es.store.chain import verified
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore

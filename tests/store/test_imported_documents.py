@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from preflights_es.core.ports import Arrival, Draft
+from preflights_es.kernel.ports import Arrival, Draft
 from preflights_es.store import frozen
 from preflights_es.store.side_tables import SqlAuditing
 from preflights_es.store.sql import SqlStore

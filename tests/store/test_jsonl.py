@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from preflights_es.core.errors import LogDamaged, LogFromFuture, PreflightsError
-from preflights_es.core.ports import Draft, Stored
+from preflights_es.kernel.errors import LogDamaged, LogFromFuture, PreflightsError
+from preflights_es.kernel.ports import Draft, Stored
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
 from preflights_es.store.jsonl import BLOCK, LINE_MAX

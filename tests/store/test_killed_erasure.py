@@ -6,12 +6,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from preflights_es.archive.verification import walked
-from preflights_es.core.events import ERASED_TAG
-from preflights_es.core.ports import Head
-from preflights_es.services.request import Request
+from preflights_es.history.verification import walked
+from preflights_es.kernel.events import ERASED_TAG
+from preflights_es.kernel.ports import Head
 from preflights_es.store.chain import verified
 from preflights_es.store.projection_feed import SqlFollowing
+from preflights_es.use.request import Request
 from tests.fixed import PROJECT
 from tests.postgres import hung_up
 from tests.projections.given import NAMES, asked, following, kept, recorded

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from alembic import command
 
-from preflights_es.core.errors import LogDamaged
+from preflights_es.kernel.errors import LogDamaged
 from preflights_es.store import backup, migrate
 from preflights_es.store.frozen import schema
 from preflights_es.store.sql import SqlStore

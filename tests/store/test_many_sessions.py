@@ -12,18 +12,18 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from preflights_es.artifacts.session_folder import name_of
-from preflights_es.core.ids import decision_uid
-from preflights_es.core.ports import Head, Stored
-from preflights_es.replay.replayer import Replayer
+from preflights_es.features.clarification.domain import WORKFLOW
+from preflights_es.features.clarification.domain.events import AnswersGiven, DecisionRecorded
+from preflights_es.features.clarification.domain.values import Mark
+from preflights_es.features.clarification.use.clarifications import clarifications_of
+from preflights_es.history.replayer import Replayer
+from preflights_es.kernel.ids import decision_uid
+from preflights_es.kernel.ports import Head, Stored
+from preflights_es.records.session_folder import name_of
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.services.clarification.clarifications import clarifications_of
-from preflights_es.services.request import Request
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
-from preflights_es.workflows.clarification import WORKFLOW
-from preflights_es.workflows.clarification.events import AnswersGiven, DecisionRecorded
-from preflights_es.workflows.clarification.values import Mark
+from preflights_es.use.request import Request
 from tests.projections.given import following, kept
 from tests.store import decider
 from tests.store.answerer import PROCESSES

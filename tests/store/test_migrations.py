@@ -15,7 +15,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
-from preflights_es.core.errors import (
+from preflights_es.kernel.errors import (
     LogBusy,
     LogDamaged,
     LogFromFuture,

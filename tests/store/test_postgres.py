@@ -20,7 +20,7 @@ from sqlalchemy import create_engine
 from sqlalchemy.engine import make_url
 from sqlalchemy.pool import NullPool
 
-from preflights_es.core.errors import (
+from preflights_es.kernel.errors import (
     LogBusy,
     LogDamaged,
     LogFromFuture,
@@ -29,7 +29,7 @@ from preflights_es.core.errors import (
     SettingsError,
     StoreUnavailable,
 )
-from preflights_es.core.ports import Draft
+from preflights_es.kernel.ports import Draft
 from preflights_es.store import frozen, jsonl, migrate, tables
 from preflights_es.store.chain import verified
 from preflights_es.store.postgres import (
@@ -141,7 +141,7 @@ WITHOUT = """
 import sys
 import time
 sys.modules["psycopg"] = None  # as where it is not installed
-from preflights_es.core.errors import SettingsError
+from preflights_es.kernel.errors import SettingsError
 from preflights_es.store.sql import SqlStore
 SqlStore(sys.argv[1], int, bytes).close()
 for _ in range(2):

@@ -15,20 +15,20 @@ from typing import Final
 import psycopg
 import pytest
 
-from preflights_es.core.errors import (
+from preflights_es.features.clarification.domain import WORKFLOW
+from preflights_es.features.clarification.use.clarifications import clarifications_of
+from preflights_es.history.replayer import Replayer
+from preflights_es.kernel.errors import (
     CommitUnknown,
     Conflict,
     NumberTaken,
     StoreError,
     StoreUnavailable,
 )
-from preflights_es.core.ports import Batch, Head
-from preflights_es.replay.replayer import Replayer
+from preflights_es.kernel.ports import Batch, Head
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
-from preflights_es.workflows.clarification import WORKFLOW
 from tests.fixed import PROJECT
 from tests.postgres import UP_S, OwnServer, connected, hung_up
 from tests.store import decider

@@ -12,8 +12,8 @@ import pytest
 from alembic import command
 from msgspec.structs import replace
 
-from preflights_es.core.errors import Refused, StoreUnavailable
-from preflights_es.core.text import NAME_MAX
+from preflights_es.kernel.errors import Refused, StoreUnavailable
+from preflights_es.kernel.text import NAME_MAX
 from preflights_es.store import migrate
 from preflights_es.store.projects import Named, Projects
 from preflights_es.store.sql import SqlStore

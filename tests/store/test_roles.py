@@ -12,13 +12,13 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy.engine import make_url
 
-from preflights_es.core.errors import StoreUnavailable
-from preflights_es.replay.replayer import Replayer
+from preflights_es.features.clarification.domain import WORKFLOW
+from preflights_es.features.clarification.use.clarifications import clarifications_of
+from preflights_es.history.replayer import Replayer
+from preflights_es.kernel.errors import StoreUnavailable
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.services.clarification.clarifications import clarifications_of
 from preflights_es.store import frozen, tables
 from preflights_es.store.sql import SqlStore
-from preflights_es.workflows.clarification import WORKFLOW
 from tests.cli.program import Project
 from tests.markdown import ROOT
 from tests.postgres import Server, connected

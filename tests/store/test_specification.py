@@ -11,10 +11,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from preflights_es.core import imports
-from preflights_es.core.artifacts import ARTIFACT_EVENTS
-from preflights_es.core.completions import COMPLETION_EVENTS
-from preflights_es.core.events import (
+from preflights_es.kernel import imports
+from preflights_es.kernel.artifacts import ARTIFACT_EVENTS
+from preflights_es.kernel.completions import COMPLETION_EVENTS
+from preflights_es.kernel.events import (
     SESSION_EVENTS,
     Decision,
     Event,
@@ -22,7 +22,7 @@ from preflights_es.core.events import (
     Outcome,
     Request,
 )
-from preflights_es.core.ports import Batch, Draft, Stored
+from preflights_es.kernel.ports import Batch, Draft, Stored
 from preflights_es.store import chain, checkpoint, jsonl, tables
 from preflights_es.store.chain import sealed, verified
 from preflights_es.store.sqlite import BUSY_TIMEOUT_MS, PAGE_SIZE

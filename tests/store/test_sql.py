@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.core.errors import LogDamaged, SettingsError, StoreUnavailable
+from preflights_es.kernel.errors import LogDamaged, SettingsError, StoreUnavailable
 from preflights_es.store.chain import sealed, verified
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import BUSY_TIMEOUT_MS, PAGE_SIZE
@@ -186,7 +186,7 @@ def test_a_full_disk_refuses_an_append_and_keeps_what_was_there(store: SqlStore)
 
 FILL = """
 import resource, signal, sys
-from preflights_es.core.errors import StoreError
+from preflights_es.kernel.errors import StoreError
 from tests.store.given import batch, heard, said, sql
 from pathlib import Path
 store = sql(Path(sys.argv[1]))

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pytest
 
-from preflights_es.core.errors import Conflict, LogBusy, NumberTaken
+from preflights_es.kernel.errors import Conflict, LogBusy, NumberTaken
 from preflights_es.store.chain import verified
 from preflights_es.store.database import HURRY_MS
 from preflights_es.store.projection_feed import SqlFollowing

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from importlib import import_module
 
-from preflights_es.core.ports import Batch, Head
+from preflights_es.kernel.ports import Batch, Head
 from preflights_es.store.sql import SqlStore
 from tests.store.given import at, batch, heard, said
 from tests.store.mortal import acknowledge, serve

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.core.text import is_git
+from preflights_es.kernel.text import is_git
 from preflights_es.system.atomic_file import Folder, opened
 from preflights_es.system.bounded_read import Unreadable
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from preflights_es.core.completions import CompletionRequested
-from preflights_es.core.json import encoded
-from preflights_es.core.simulation import Draws, Route
+from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.json import encoded
+from preflights_es.kernel.simulation import Draws, Route
 from preflights_es.providers.simulated.lexicon import (
     ABOUT,
     ANGLES,

@@ -9,8 +9,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from preflights_es.core.completions import Completion, CompletionRequested, Message
-from preflights_es.core.simulation import GENERATION, Bank
+from preflights_es.kernel.completions import Completion, CompletionRequested, Message
+from preflights_es.kernel.simulation import GENERATION, Bank
 from preflights_es.providers.base import DIRECT, spoken, text_of
 from preflights_es.providers.faults import Fault, FaultConfig, FaultyProvider
 from preflights_es.providers.simulated.provider import NAME, Simulator

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from preflights_es.core.completions import Completion, CompletionRequested, Message
-from preflights_es.core.simulation import GENERATION, Bank, Draws, Route, key, prompt_of
+from preflights_es.kernel.completions import Completion, CompletionRequested, Message
+from preflights_es.kernel.simulation import GENERATION, Bank, Draws, Route, key, prompt_of
 from preflights_es.providers.base import LLMProvider, contract_for, judged, spoken, text_of
 from preflights_es.providers.faults import FaultConfig, FaultyProvider
 from preflights_es.providers.simulated.bank import FIVE, GENERIC

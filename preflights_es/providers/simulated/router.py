@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-from preflights_es.core.completions import CompletionRequested
-from preflights_es.core.simulation import Bank, Route
+from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.simulation import Bank, Route
 from preflights_es.providers.simulated.words import WORD, instruction_of
 
 CACHED: Final = 256  # instructions whose route is remembered

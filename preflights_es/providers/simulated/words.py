@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from preflights_es.core.completions import CompletionRequested
+from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.providers.simulated.lexicon import COMMON, KNOWN
 
 READ_MAX: Final = 1_000  # characters of the data that are looked at; the key takes all of them

@@ -25,8 +25,8 @@ from sqlalchemy import (
 from sqlalchemy.sql import ClauseElement
 from sqlalchemy.sql.elements import BindParameter
 
-from preflights_es.core.events import ERASED_TAG, INT_MAX
-from preflights_es.core.projection_ports import DOCUMENT, FIELD, TERMS_MAX, Choice
+from preflights_es.kernel.events import ERASED_TAG, INT_MAX
+from preflights_es.kernel.projection_ports import DOCUMENT, FIELD, TERMS_MAX, Choice
 from preflights_es.store import tables
 from preflights_es.store.core_statements.log import reading
 from preflights_es.store.projected import PORTIONS

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql import ClauseElement
 
-from preflights_es.core.events import ERASED_TAG
+from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.store import tables
 
 _OPENS: Final = ("completion.requested.v1", "artifact.due.v1")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import preflights_es
-from preflights_es.services.request import Request
+from preflights_es.use.request import Request
 from tests.cli.program import Project
 
 PLANS: Final = Path(".preflights", "artifacts")

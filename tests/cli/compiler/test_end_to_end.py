@@ -13,25 +13,25 @@ import pytest
 from msgspec.structs import replace
 
 import preflights_es
-from preflights_es.contracts.contract import Accepted
-from preflights_es.core import session as kernel
-from preflights_es.core.lead import Lead, StepRetried
-from preflights_es.core.questions import Given
-from preflights_es.core.simulation import GENERATION
-from preflights_es.replay.replayer import Replayer
+from preflights_es.features.compiler.domain import WORKFLOW
+from preflights_es.features.compiler.domain.checks import violations
+from preflights_es.features.compiler.domain.contracts import CONTRACTS
+from preflights_es.features.compiler.domain.events import AnswersGiven, PassBegun
+from preflights_es.features.compiler.domain.failure_report import FailureReportPayload
+from preflights_es.features.compiler.domain.passes import PASSES
+from preflights_es.features.compiler.domain.state import State
+from preflights_es.features.compiler.domain.values import ROUNDS_MAX, PassName
+from preflights_es.features.compiler.use import sessions
+from preflights_es.history.replayer import Replayer
+from preflights_es.judging.contract import Accepted
+from preflights_es.kernel import session as kernel
+from preflights_es.kernel.lead import Lead, StepRetried
+from preflights_es.kernel.questions import Given
+from preflights_es.kernel.simulation import GENERATION
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.services.compiler import sessions
-from preflights_es.services.own_providers import simulated
-from preflights_es.services.replays import own_code
-from preflights_es.workflows.compiler import WORKFLOW
-from preflights_es.workflows.compiler.checks import violations
-from preflights_es.workflows.compiler.contracts import CONTRACTS
-from preflights_es.workflows.compiler.events import AnswersGiven, PassBegun
-from preflights_es.workflows.compiler.failure_report import FailureReportPayload
-from preflights_es.workflows.compiler.passes import PASSES
-from preflights_es.workflows.compiler.state import State
-from preflights_es.workflows.compiler.values import ROUNDS_MAX, PassName
+from preflights_es.use.own_providers import simulated
+from preflights_es.use.replays import own_code
 from tests.cli.program import Project
 from tests.fixed import NOON, PROJECT, memory_runner
 from tests.led import ADA

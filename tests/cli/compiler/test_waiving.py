@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import preflights_es
-from preflights_es.core.errors import Refused
+from preflights_es.kernel.errors import Refused
 from tests.cli.compiler.planning import approved, documented, planned
 from tests.cli.compiler.test_approving import AGENT, BY, last_input, refused, standings
 from tests.cli.program import Project

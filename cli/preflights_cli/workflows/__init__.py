@@ -1,1 +1,0 @@
-"""One folder a workflow: its commands, and how its sessions are shown."""

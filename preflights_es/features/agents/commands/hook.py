@@ -1,0 +1,152 @@
+"""`hook`: coding agents call it at their events, with JSON on stdin, and read JSON on stdout.
+
+It never breaks the agent that calls it: whatever goes wrong ends with exit code 0, an empty answer
+and a line in `hooks.log`. An exit code of 2 would block what the agent is about to do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from codecs import BOM_UTF8
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+if TYPE_CHECKING:
+    from preflights_es.features.agents.hooks.agents import HookEvent, Kind, Output
+    from preflights_es.settings.load import Settings
+
+INPUT_MAX: Final = 16_000_000  # bytes of an event; an agent's edit of a file is far smaller
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+@click.argument("event", nargs=-1, type=click.UNPROCESSED)
+@click.option(
+    *("--agent",),
+    metavar="NAME",
+    is_flag=False,
+    flag_value="",  # without a name it is no usage error: that would be a veto
+    default="",
+    help="The agent that calls, such as claude.",
+)
+@click.pass_context
+def hook_command(ctx: click.Context, event: tuple[str, ...], agent: str) -> int:
+    """Answer an event of a coding agent: JSON on stdin, JSON on stdout.
+
+    At the start of a session and after a compaction the agent gets the brief. Before an edit that
+    contradicts a decision, the person is asked. After the agent asked its person something, the
+    question and the answer are recorded. `preflights init --agent` sets it up.
+
+    Whatever goes wrong, the exit code is 0, and a line in hooks.log beside the log says why.
+
+    \b
+    Examples:
+      preflights hook SessionStart --agent claude < event.json
+      preflights hook PreToolUse --agent claude < event.json
+    """
+    name = " ".join(event)
+    try:
+        said = _Hook(agent, name, (ctx.obj or {}).get("db")).answered()
+    except Exception as error:  # a bug of ours is no reason to stop an agent
+        _note(None, agent, name, f"{type(error).__name__}: {error}")
+        said = b""
+    _write(said or b"{}\n")
+    return 0
+
+
+def _write(said: bytes) -> None:
+    """Say it; an agent that does not read any more, or a full disk, is no trouble of the agent."""
+    try:
+        sys.stdout.buffer.write(said)
+        sys.stdout.buffer.flush()
+    except OSError:  # what stays in the buffer would be tried again at the end
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class _Hook:
+    """One event of an agent."""
+
+    def __init__(self, agent: str, name: str, database: str | None) -> None:
+        self._agent = agent
+        self._name = name
+        self._database = database
+        self._settings: Settings | None = None
+
+    def answered(self) -> bytes:
+        """JSON for the agent; empty where there is nothing to say."""
+        content = b"" if sys.stdin.isatty() else sys.stdin.buffer.read(INPUT_MAX + 1)
+        if len(content) > INPUT_MAX:
+            self._note(f"the event has more than {INPUT_MAX:,} bytes")
+            return b""
+        import msgspec
+
+        from preflights_es.features.agents.hooks.agents import KINDS, event_of, plain
+
+        try:
+            event = event_of(content.removeprefix(BOM_UTF8))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            self._note(f"the event is no JSON of a hook: {error}")
+            return b""
+        self._name = self._name or event.hook_event_name
+        kind = KINDS.get(plain(self._name))
+        if kind is None:
+            self._note("preflights has nothing to do at this event")
+            return b""
+        said = self._said(kind, event)
+        return msgspec.json.encode(said) + b"\n" if said else b""
+
+    def _said(self, kind: Kind, event: HookEvent) -> Output:
+        from preflights_es.features.agents.hooks.agents import concerns
+
+        if not concerns(kind, event.tool_name):
+            return {}
+        from preflights_es.kernel.errors import PreflightsError
+
+        try:
+            return self._opened(kind, event)
+        except (PreflightsError, OSError) as error:
+            self._note(f"{type(error).__name__}: {error}")
+            return {}
+
+    def _opened(self, kind: Kind, event: HookEvent) -> Output:
+        from preflights_es.features.agents.hooks import answer
+        from preflights_es.settings.beside import beside_log
+        from preflights_es.settings.load import surroundings
+        from preflights_es.use import bootstrap
+
+        records = kind in ("asked", "failed")
+        program = bootstrap.opened_process(
+            Path.cwd(), database=self._database, creates=records, reads=True
+        )
+        self._settings = program.process.settings
+        try:
+            app = program.request()
+            if kind == "begins":
+                return answer.told(app, self._agent, self._name)
+            if kind == "edits":
+                folder = beside_log(self._settings)
+                return answer.looked_at(app, self._agent, event, folder, surroundings())
+            for trouble in answer.recorded(app, self._agent, event, kind):
+                self._note(trouble)
+            return {}
+        finally:
+            program.process.close()
+
+    def _note(self, text: str) -> None:
+        _note(self._settings, self._agent, self._name, text)
+
+
+def _note(settings: Settings | None, agent: str, name: str, text: Any) -> None:
+    """A line in `hooks.log`; nothing where that is what went wrong."""
+    try:
+        from preflights_es.features.agents.hooks.trouble_log import note
+        from preflights_es.settings.beside import beside_log
+        from preflights_es.settings.load import own_place
+
+        note(beside_log(settings) if settings else own_place(Path.cwd()), agent, name, str(text))
+    except Exception:  # noqa: S110  as above
+        pass

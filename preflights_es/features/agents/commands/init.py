@@ -1,0 +1,174 @@
+"""`init`: files that make other programs use Preflights, and those that plans begin with."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+from shutil import which
+from typing import Final, get_args
+
+import click
+
+from preflights_cli.common import Voice, folder
+from preflights_cli.main import EXIT_REFUSED
+from preflights_es.features.agents.agent_entries import AGENTS, PROGRAM, AgentName
+from preflights_es.features.agents.agent_files import agent_files, agents_found, without_agents
+from preflights_es.features.agents.project_files import (
+    Host,
+    ProjectFile,
+    ProjectFiles,
+    ci_files,
+    plan_files,
+)
+from preflights_es.kernel.text import shown, shown_lines
+from preflights_es.settings.load import Settings, load_settings
+
+SAID: Final = {
+    "missing": "is missing",
+    "current": "is up to date",
+    "present": "is there, and stays as it is",
+    "stale": "is of another version",
+    "edited": "was edited, and stays as it is",
+    "unclear": "has a shape that `init` does not change; add this yourself:",
+}
+NEXT: Final = "Commit these files, and restart the agent:"
+NOTHING: Final = (
+    "no coding agent is found here: name one (--agent claude), or say --ci github, or --plans"
+)
+
+
+@click.command()
+@click.option(
+    "--agent",
+    "agents",
+    multiple=True,
+    type=click.Choice([*AGENTS, "all"]),
+    help="Let this coding agent use Preflights; may be repeated.",
+)
+@click.option(
+    "--ci",
+    "host",
+    type=click.Choice(get_args(Host)),
+    help="Replay recorded sessions in this CI, and in pre-commit.",
+)
+@click.option("--plans", is_flag=True, help="Write starters of the documents that plans read.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is missing or stale.")
+@click.option("--print", "prints", is_flag=True, help="Write nothing; print the files.")
+@click.option("--remove", is_flag=True, help="Take out what was written for agents.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of a bug.")
+def init_command(
+    agents: tuple[str, ...],
+    host: Host | None,
+    plans: bool,
+    check: bool,
+    prints: bool,
+    remove: bool,
+    as_json: bool,
+) -> int:
+    """Write files into this repository: for coding agents, for a CI that replays, or for plans.
+
+    Without an option it sets up the coding agents that this repository is used with: the server
+    `preflights-es mcp`, hooks, and a block in AGENTS.md. Your own text and your edits stay.
+
+    You may edit the files of --ci: `init` writes only what is missing, and what an older version
+    wrote and no person edited since. Of --plans it writes only what is missing: starters of the
+    requirements, the constraints and the glossary.
+
+    \b
+    Examples:
+      preflights init --agent claude
+      preflights init --agent all --check
+      preflights init --agent claude --remove
+      preflights init --ci github
+      preflights init --plans
+    """
+    if remove and (host or plans or check or prints):
+        message = "--remove goes with --agent alone"
+        raise click.UsageError(message)
+    voice = Voice(as_json=as_json, quiet=False, verbose=False)
+    settings, writes = load_settings(folder()), not (check or prints)
+    if remove:
+        return _removed(voice, settings, _named(agents) or AGENTS)
+    named = _named(agents) or (() if host or plans else agents_found(settings))
+    if not (named or host or plans):
+        raise click.UsageError(NOTHING)
+    files = agent_files(settings, named, writes=writes).files if named else ()
+    files += ci_files(settings, host, writes=writes).files if host else ()
+    files += plan_files(settings, writes=writes).files if plans else ()
+    done = ProjectFiles(files=files)
+    voice.json(done)
+    for file in done.files:
+        _say(voice, file, prints=prints)
+    if named and any(file.written for file in done.files):
+        voice.hint(NEXT)
+        voice.hint(f"  git add {shlex.join(_to_commit(settings, done.files))}")
+    if named and not prints:
+        _warn(voice)
+    if host and any(file.written for file in done.files):
+        _try(voice)
+    is_behind = any(f.state == "unclear" or _is_owed(f) for f in done.files)
+    return EXIT_REFUSED if is_behind and not prints else 0
+
+
+def _to_commit(settings: Settings, files: Iterable[ProjectFile]) -> Iterator[str]:
+    """Paths that git has something to add of: the records that were found, and what is ours."""
+    if any((settings.root / settings.decisions).glob("*")):
+        yield settings.decisions
+    yield from (file.path for file in files if file.state != "unclear")
+
+
+def _named(agents: tuple[str, ...]) -> tuple[AgentName, ...]:
+    return tuple(name for name in AGENTS if name in agents or "all" in agents)
+
+
+def _is_owed(file: ProjectFile) -> bool:
+    return file.state in ("missing", "stale") and not file.written
+
+
+def _say(voice: Voice, file: ProjectFile, *, prints: bool) -> None:
+    if prints:
+        voice.say(f"# {file.path}\n{shown_lines(file.content)}")
+        return
+    said = SAID[file.state]
+    if file.why:
+        said = f"is left as it is: {shown(file.why)}; add this yourself:"
+    voice.say(f"Wrote {file.path}." if file.written else f"{file.path} {said}")
+    if file.state == "unclear":
+        voice.say(shown_lines(file.content))
+
+
+def _warn(voice: Voice) -> None:
+    """What an agent will miss on this machine."""
+    if which(PROGRAM) is None:
+        voice.warn(f"`{PROGRAM}` is not on the PATH: agents do not find it")
+    if find_spec("mcp") is None:
+        voice.warn("the server needs the extra `mcp`: `pip install 'preflights-es[mcp]'`")
+
+
+def _try(voice: Voice) -> None:
+    """See that CI can install what it is told."""
+    from preflights_es.use.installed_source import source, tried
+
+    requirement, trouble = source()
+    if trouble := trouble or tried(requirement):
+        voice.warn(
+            f"CI cannot install {requirement!r}: {trouble}. Install Preflights from a repository "
+            "that CI reads (uv tool install git+URL) and run this again, or edit that line"
+        )
+
+
+def _removed(voice: Voice, settings: Settings, agents: tuple[AgentName, ...]) -> int:
+    done = without_agents(settings, agents)
+    voice.json(done)
+    for file in done.files:
+        if file.state == "unclear":
+            voice.say(f"{file.path} is left as it is: {shown(file.why)}; look at it yourself")
+        elif file.state == "edited":
+            voice.say(f"{file.path} {SAID['edited']}")
+        else:
+            voice.say(f"Removed from {file.path}." if file.content else f"Removed {file.path}.")
+    if not done.files:
+        voice.say("Nothing that `init` writes for agents is here.")
+    return EXIT_REFUSED if any(f.state in ("unclear", "edited") for f in done.files) else 0

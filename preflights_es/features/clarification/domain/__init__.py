@@ -1,0 +1,86 @@
+"""An intention becomes an acknowledged decision in one or two questions (seed 0)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from preflights_es.features.clarification.domain.events import (
+    EVENTS,
+    AnswersGiven,
+    AnswersRelayed,
+    AnswersRevised,
+    DecisionAcknowledged,
+    RationaleGiven,
+)
+from preflights_es.features.clarification.domain.evolve import evolve
+from preflights_es.features.clarification.domain.history import behind, decided
+from preflights_es.features.clarification.domain.quotes import quotes, words
+from preflights_es.features.clarification.domain.rules import POLICY, PROMPTS
+from preflights_es.features.clarification.domain.state import State, is_terminal
+from preflights_es.features.clarification.domain.upcasting import UPCASTERS
+from preflights_es.features.clarification.domain.views import (
+    answerable,
+    reached,
+    record,
+    related,
+    view,
+)
+from preflights_es.kernel.artifacts import Accepting
+from preflights_es.kernel.events import Decision, Input
+from preflights_es.kernel.session import Workflow
+from preflights_es.kernel.settings_table import SettingsTable
+
+# Imported late: a command that only shows a session does without.
+
+
+def _decide(state: State, new: Input) -> tuple[Decision, ...]:
+    from preflights_es.features.clarification.domain.decide import decide
+
+    return decide(state, new)
+
+
+def _accepting(state: State, said: Mapping[str, Any]) -> Accepting:
+    from preflights_es.features.clarification.domain.acknowledging import accepting
+
+    return accepting(state, said)
+
+
+def _settings() -> SettingsTable:
+    from preflights_es.features.clarification.domain.settings import SETTINGS
+
+    return SETTINGS
+
+
+WORKFLOW: Workflow[State] = Workflow(
+    name="clarification",
+    package=__name__,
+    decider="clarification/3",
+    events=EVENTS,
+    initial=State(),
+    decide=_decide,
+    evolve=evolve,
+    is_terminal=is_terminal,
+    view=view,
+    statuses=("needs_answers", "ready", "stopped", "proposed", "accepted", "superseded"),
+    settled=("stopped", "accepted", "superseded"),
+    number=lambda state: state.number,
+    acknowledges=DecisionAcknowledged,
+    accepting=_accepting,
+    record=record,
+    decided=decided,
+    reached=reached,
+    behind=behind,
+    related=related,
+    quotes=quotes,
+    words=words,
+    answerable=answerable,
+    answers=AnswersGiven,
+    revisions=AnswersRevised,
+    relayed=AnswersRelayed,
+    written=True,
+    reasons=RationaleGiven,
+    upcasters=UPCASTERS,
+    lead=lambda state: state.led.lead,
+    settings=_settings,
+    policy=POLICY,
+    prompts=tuple(PROMPTS.items()),
+)

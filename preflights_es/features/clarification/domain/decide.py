@@ -1,0 +1,386 @@
+"""What follows from an Input: the branches are here, the rules in `rules.py`."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Final
+
+from msgspec import UNSET
+
+from preflights_es.features.clarification.domain import lead, reasons, rules
+from preflights_es.features.clarification.domain.acknowledging import (
+    acknowledged,
+    changed,
+    due,
+    following,
+)
+from preflights_es.features.clarification.domain.events import (
+    AnswerAccepted,
+    AnswerRefused,
+    AnswersGiven,
+    AnswersRelayed,
+    AnswersRevised,
+    ArtifactFiled,
+    CategoryDetected,
+    ChangeRefused,
+    ClarificationStopped,
+    DecisionAcknowledged,
+    DecisionKept,
+    DecisionKeptBeside,
+    DecisionRenumbered,
+    DecisionSuperseded,
+    IntentionDeclared,
+    NothingToDecide,
+    PatchProposed,
+    QuestionAsked,
+    QuestionsEnded,
+    QuestionSuggested,
+    RationaleGiven,
+    RationaleNoted,
+    ReferenceRenumbered,
+    ScopeNoted,
+    TopicsFound,
+)
+from preflights_es.features.clarification.domain.evolve import evolve
+from preflights_es.features.clarification.domain.state import (
+    State,
+    accepted,
+    asks_on,
+    ended,
+    is_terminal,
+    response_of,
+)
+from preflights_es.features.clarification.domain.stated import stated_by_key
+from preflights_es.features.clarification.domain.values import (
+    COMPANION,
+    OTHER_OPTION,
+    SCOPE,
+    Answer,
+    DecisionPatch,
+    Field,
+)
+from preflights_es.kernel.artifacts import ArtifactWritten
+from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
+from preflights_es.kernel.events import Decision, Input
+from preflights_es.kernel.lead import FellBack, LeadChanged, LeadTaken, StepRetried
+from preflights_es.kernel.questions import Answers, Given, is_placeholder, stripped
+from preflights_es.kernel.text import SCOPE_MAX, one_line
+
+Decisions = tuple[Decision, ...]
+FOUND: Final = ("detected", "stated")  # in the intention: an answer wins over it
+
+
+def decide(state: State, new: Input) -> Decisions:
+    """Total and never empty: what does not fit is answered by a refusal."""
+    match new:
+        case IntentionDeclared() if state.input is None:
+            return _opened(state, new)
+        case AnswersGiven() | AnswersRevised() | AnswersRelayed():
+            return _answered(state, new)
+        case RationaleGiven() if state.input is not None:
+            return _reasoned(state, new)
+        case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
+            return _led(state, new)
+        case StepRetried() if state.led.stalled and (again := _next(state)):
+            return again
+        case LeadChanged() if state.input and not (state.led.request or is_terminal(state)):
+            taken = (LeadTaken(),)
+            return taken + _next(following(state, new, taken))
+        case DecisionAcknowledged():
+            return acknowledged(state, new)
+        case (
+            DecisionKept()
+            | NothingToDecide()
+            | DecisionSuperseded()
+            | DecisionKeptBeside()
+            | DecisionRenumbered()
+            | ReferenceRenumbered()
+        ):
+            return changed(state, new)
+        case ArtifactWritten(path=path):
+            return (ArtifactFiled(path=path),)
+        case _:
+            return (ChangeRefused(change="input", reason="not_expected"),)
+
+
+# 1. Opening ----------------------------------------------------------------------------------
+
+
+def _opened(state: State, new: IntentionDeclared) -> Decisions:
+    """The category, by a topic of the pack or by a keyword of the team; then what was stated."""
+    by_topic = () if new.pack is None else (_topics_found(new),)
+    found = rules.detected(new.intention, new.heuristics)
+    by_keyword = (
+        (CategoryDetected(category=found.category.name, keyword=found.keyword),) if found else ()
+    )
+    decisions: Decisions = by_topic + by_keyword
+    if new.scope:
+        decisions += (ScopeNoted(scope=new.scope),)
+    after = following(state, new, decisions)
+    if after.writer is not None:  # the writer asks, whatever the intention says
+        return (*decisions, lead.request(after, "clarify"))
+    decisions += _stated(following(state, new, decisions))
+    return decisions + _next(following(state, new, decisions))
+
+
+def _topics_found(new: IntentionDeclared) -> TopicsFound:
+    # Imported where a session of a pack begins: no other step needs its words.
+    from preflights_es.features.clarification.domain.signals import own_names, with_present
+    from preflights_es.features.clarification.domain.topics import find
+
+    return with_present(new, find(new.intention, new.language, new.inlined, own_names(new)))
+
+
+def _stated(state: State) -> Decisions:
+    """The answer that stands in the intention, where its question is the session's."""
+    found = state.topics
+    if found is None or state.writer is not None:
+        return ()
+    if state.found is None or state.found[0].primary is None:
+        return ()
+    field = state.found[0].primary
+    value = None if field.id in state.answers else stated_by_key(state).get(field.id)
+    if value is None:
+        return ()
+    said = AnswerAccepted(
+        key=field.id, answer=value, field=field.name, value=value, source="stated"
+    )
+    if not found.because:
+        return (said,)
+    reason = RationaleNoted(because=found.because, consequences=(), alternatives=())
+    return (said, reason)
+
+
+def _next(state: State) -> Decisions:
+    """The next question, the patch, or the end; nothing where all that is said already."""
+    if state.led.request is not None:
+        return ()
+    found = state.found
+    turn = response_of(state)
+    if turn.questions:
+        if turn.questions[0] == state.question:
+            return ()
+        return (lead.request(state, "clarify"),) if state.led.lead else _asked(state)
+    if _asks_model(state):
+        return (lead.request(state, "clarify"),)
+    patch = rules.patch_in(state.answers, found)
+    if patch is not None:
+        if state.led.lead and not turn.missing_info:
+            return (*_recommended(state, patch), lead.request(state, "decide"))
+        if patch == state.patch:
+            return ()
+        proposed = PatchProposed(patch=patch, hint=turn.decision_hint, scope=state.scope or UNSET)
+        return (*_recommended(state, patch), proposed)
+    if state.stopped:
+        return ()
+    return (ClarificationStopped(reason="turns_used" if turn.missing_info else "nothing_to_ask"),)
+
+
+def _asks_model(state: State) -> bool:
+    """Whether a model is asked on: for another question, or about what the rules call a task."""
+    if asks_on(state):
+        return True
+    is_task = state.found is None and state.topics is not None and state.topics.kind == "none"
+    return state.led.lead is not None and is_task and not state.stopped
+
+
+def _recommended(state: State, patch: DecisionPatch) -> Decisions:
+    """What the writer of the question said of a value that is new; a model says it with the patch.
+
+    Where the rules go on after a model, its words about its own question count all the same.
+    """
+    framed = state.framed
+    is_old = state.decider in rules.FIRST_DECIDERS
+    is_models = state.led.lead is not None and state.writer is None
+    if framed is None or is_models or is_old:
+        return ()
+    before = dict(state.patch.fields) if state.patch else {}
+    name = framed.field.name
+    value = dict(patch.fields).get(name)
+    if value is None or value == before.get(name) or patch.category != framed.category:
+        return ()
+    offer = reasons.offered(state.rationale, framed, value)
+    return (offer,) if offer else ()
+
+
+def _asked(state: State) -> Decisions:
+    """The question that is due, as it stands."""
+    turn = response_of(state)
+    if not turn.questions:
+        return _next(state)
+    return (QuestionAsked(question=turn.questions[0], turn=state.turn),)
+
+
+def _led(state: State, new: CompletionReceived | CompletionFailed) -> Decisions:
+    """What a model's answer comes to; the rules go on where it came to nothing."""
+    decisions = lead.answered(state, new)
+    after = following(state, new, decisions)
+    match decisions[-1]:
+        case QuestionSuggested() if said := _stated(after):
+            return decisions + said + _next(following(state, new, decisions + said))
+        case QuestionSuggested():
+            return decisions + _asked(after)
+        case FellBack() | QuestionsEnded():
+            return decisions + _next(after)
+        case _:
+            return decisions
+
+
+# 2. Answering --------------------------------------------------------------------------------
+
+
+def _answered(state: State, new: Answers) -> Decisions:
+    if is_terminal(state):
+        return tuple(AnswerRefused(key=given.key, reason="closed") for given in new.answers) or (
+            AnswerRefused(key="", reason="closed"),
+        )
+    revising = isinstance(new, AnswersRevised)
+    scopes = tuple(given for given in new.answers if given.key.endswith(SCOPE))
+    answers = tuple(given for given in new.answers if given not in scopes)
+    decisions: list[Decision] = []
+    after = evolve(state, new)
+    for given in scopes:
+        said = _scoped(after, given)
+        decisions += said
+        after = reduce(evolve, said, after)
+    for given, other in _in_order(state, answers):
+        named = _named(after, given.key)
+        verdict = _verdict(reduce(evolve, named, after), given, other, revising=revising)
+        taken = (*named, verdict) if isinstance(verdict, AnswerAccepted) else (verdict,)
+        decisions += taken
+        after = reduce(evolve, taken, after)
+    named_later = _stated(after)  # of a category that was just named
+    return (*decisions, *named_later, *_next(reduce(evolve, named_later, after))) or (
+        AnswerRefused(key="", reason="blank"),
+    )
+
+
+def _scoped(state: State, given: Given) -> Decisions:
+    """What is said of the scope counts, and changes a patch that is proposed."""
+    texts = [text for value in given.values if (text := one_line(stripped(value)))]
+    keys = (state.heuristics.category.id, *_known_fields(state))
+    if given.key.removesuffix(SCOPE) not in keys:
+        expected = tuple(f"{key}{SCOPE}" for key in keys)
+        return (AnswerRefused(key=given.key, reason="unknown_question", expected=expected),)
+    if len(texts) > 1:
+        return (AnswerRefused(key=given.key, reason="several_values"),)
+    scope = texts[0] if texts else ""
+    if scope and is_placeholder(scope):
+        return (AnswerRefused(key=given.key, reason="placeholder"),)
+    if len(scope) > SCOPE_MAX:
+        return (AnswerRefused(key=given.key, reason="too_long"),)
+    noted = ScopeNoted(scope=scope)
+    if state.patch is None:
+        return (noted,)
+    hint = response_of(state).decision_hint
+    return (noted, PatchProposed(patch=state.patch, hint=hint, scope=scope or UNSET))
+
+
+def _named(state: State, key: str) -> tuple[AnswerAccepted, ...]:
+    """The category that an answer to one of its keys names, where a pack found another or none."""
+    config = state.heuristics
+    own = config.category.id
+    answered = [p for p in state.provenance if p.key != own and p.source not in FOUND]
+    if state.topics is None or own in state.answers or answered or key in _known_fields(state):
+        return ()
+    for category in config.categories:
+        if any(field.id == key for field in category.fields()):
+            name = category.name
+            return (
+                AnswerAccepted(
+                    key=config.category.id,
+                    answer=name,
+                    field="Category",
+                    value=name,
+                    source="chosen",
+                ),
+            )
+    return ()
+
+
+def _in_order(
+    state: State, answers: tuple[Given, ...]
+) -> list[tuple[Given, tuple[str, ...] | None]]:
+    """Answers with their companions' texts; the category first, since it decides what is known.
+
+    A companion alone stands for `Other (specify)` with its text.
+    """
+    values: dict[str, tuple[str, ...]] = {}
+    for given in answers:
+        values[given.key] = (*values.get(given.key, ()), *given.values)
+    others = {
+        key.removesuffix(COMPANION): values.pop(key) for key in [*values] if key.endswith(COMPANION)
+    }
+    for key in others:
+        values.setdefault(key, (OTHER_OPTION,))
+    first = state.heuristics.category.id
+    keys = sorted(values, key=lambda key: key != first)
+    return [(Given(key, values[key]), others.get(key)) for key in keys]
+
+
+def _verdict(
+    state: State, given: Given, other: tuple[str, ...] | None, *, revising: bool
+) -> AnswerAccepted | AnswerRefused:
+    key, config = given.key, state.heuristics
+    fields = _known_fields(state)
+    if key != config.category.id and key not in fields:
+        return AnswerRefused(
+            key=key, reason="unknown_question", expected=(config.category.id, *fields)
+        )
+    if not revising and _is_settled(state, key):
+        return AnswerRefused(key=key, reason="already_answered")
+    answer: Answer = tuple(stripped(value) for value in given.values)
+    if len(answer) == 1:
+        answer = answer[0]
+    is_category = key == config.category.id
+    question = config.category_question() if is_category else fields[key].asked()
+    if rules.is_left_undecided(state.decider, question, (*given.values, *(other or ()))):
+        return AnswerRefused(key=key, reason="undecided")
+    if is_category:
+        found = rules.category_judged(config, answer, other)
+        if isinstance(found, str):
+            return AnswerRefused(key=key, reason=found)
+        name, resolved = "Category", found[1]
+    else:
+        judged = rules.judged(question, answer, other)
+        if isinstance(judged, str):
+            return AnswerRefused(key=key, reason=judged)
+        name, resolved = fields[key].name, judged
+    return AnswerAccepted(
+        key=key,
+        answer=answer,
+        other=next(iter(rules.other_texts(question, other)), None),
+        field=name,
+        value=resolved.value,
+        source=resolved.source,
+    )
+
+
+def _known_fields(state: State) -> dict[str, Field]:
+    found = state.found
+    return {field.id: field for field in found[0].fields()} if found else {}
+
+
+def _is_settled(state: State, key: str) -> bool:
+    """Whether another answer to the key would be a revision.
+
+    What was found in the intention is not: an answer that is given wins over it.
+    """
+    if key == state.heuristics.category.id and state.question is None:
+        return state.topics is None or any(one.source not in FOUND for one in state.provenance)
+    return key in state.answers and not any(
+        one.key == key and one.source == "stated" for one in state.provenance
+    )
+
+
+def _reasoned(state: State, new: RationaleGiven) -> Decisions:
+    if accepted(state):
+        return (ChangeRefused(change="rationale", reason="already_accepted"),)
+    if reason := ended(state):
+        return (ChangeRefused(change="rationale", reason=reason),)
+    noted = reasons.noted(state.rationale, new)
+    if isinstance(noted, str):
+        return (ChangeRefused(change="rationale", reason=noted),)
+    if state.acknowledgement is None:
+        return (noted,)
+    return (noted, due(following(state, new, (noted,))))

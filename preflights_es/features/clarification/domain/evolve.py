@@ -1,0 +1,436 @@
+"""The state of a clarification after one more event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from preflights_es.features.clarification.domain import reasons
+from preflights_es.features.clarification.domain.events import (
+    AnswerAccepted,
+    AnswersGiven,
+    AnswersRelayed,
+    AnswersRevised,
+    CategoryDetected,
+    ClarificationStopped,
+    DecisionAcknowledged,
+    DecisionKept,
+    DecisionMarkedKept,
+    DecisionMarkedSuperseded,
+    DecisionRecorded,
+    IntentionDeclared,
+    PatchProposed,
+    QuestionAsked,
+    QuestionsEnded,
+    QuestionSuggested,
+    RationaleGiven,
+    RationaleNoted,
+    RationaleSuggested,
+    ScopeNoted,
+    TopicsFound,
+)
+from preflights_es.features.clarification.domain.relating import (
+    after_choices,
+    after_keeping,
+    after_renumbering,
+    after_supersession,
+)
+from preflights_es.features.clarification.domain.rules import (
+    CategoryMatch,
+    Resolved,
+    category_given,
+)
+from preflights_es.features.clarification.domain.state import (
+    UNDECIDED,
+    Acknowledgement,
+    State,
+    is_followed,
+    suggested_in,
+)
+from preflights_es.features.clarification.domain.values import (
+    COMPANION,
+    OTHER,
+    Answer,
+    Category,
+    DecisionPatch,
+    HeuristicsConfig,
+    Provenance,
+    Source,
+)
+from preflights_es.kernel import completion_step
+from preflights_es.kernel.artifacts import ArtifactDue, ArtifactWritten, Written
+from preflights_es.kernel.completions import CompletionReceived
+from preflights_es.kernel.events import Actor, Event, Input
+from preflights_es.kernel.lead import WRITERS, FellBack
+from preflights_es.kernel.questions import Answers
+from preflights_es.kernel.rationale import Rationale
+
+
+def evolve(state: State, event: Event) -> State:
+    """The state after one more event; any event in any state."""
+    after = _AFTER.get(type(event))
+    if after is not None:
+        return after(state, event)
+    if isinstance(event, Input):
+        return replace(state, actor=event.actor, input=event)
+    return _after_led(state, event)
+
+
+# The category --------------------------------------------------------------------------------
+
+
+def _categorized(state: State) -> State:
+    """With the category that the rest of it gives."""
+    return replace(state, found=_category(state, state.answers, state.detected))
+
+
+def _category(state: State, answers: dict[str, Answer], detected: str) -> CategoryMatch | None:
+    config, framed, writer = state.heuristics, state.framed, state.writer
+    by_keyword = config.named(detected) if detected else None
+    if detected == OTHER and by_keyword is None:
+        by_keyword = config.other()
+    found = category_given(config, answers, by_keyword)
+    if framed is None or (found and found[1].source != "detected" and not _frames(framed, found)):
+        return found
+    base = found[0] if found and _frames(framed, found) else _framed_category(config, framed)
+    source: Source = "suggested" if writer is None else "chosen"
+    resolved = found[1] if found and _frames(framed, found) else Resolved(base.name, source)
+    further = {one.field.id: one.field for one in state.further}
+    others = tuple(one for one in base.secondary if one.id not in further)
+    secondary = (*others, *further.values())
+    return replace(base, primary=framed.field, secondary=secondary), resolved
+
+
+def _frames(framed: QuestionSuggested, found: CategoryMatch) -> bool:
+    return framed.category == found[0].name
+
+
+def _framed_category(config: HeuristicsConfig, framed: QuestionSuggested) -> Category:
+    return config.named(framed.category) or config.other()
+
+
+# Of Inputs -----------------------------------------------------------------------------------
+
+
+def _after_intention(state: State, new: IntentionDeclared) -> State:
+    if state.input is not None:
+        return replace(state, actor=new.actor, input=new)
+    lead = new.setup.lead
+    return replace(
+        state,
+        writer=new.actor if lead is not None and lead.provider in WRITERS else None,
+        intention=new.intention,
+        uid=new.uid,
+        heuristics=new.heuristics,
+        decider=new.setup.decider,
+        mark=new.mark,
+        supersedes=new.supersedes,
+        supersedes_file=new.supersedes_file,
+        item=None if new.item is UNSET else new.item,
+        observed=None if new.observed is UNSET else new.observed,
+        actor=new.actor,
+        input=new,
+        redacted=state.redacted.plus(*new.redacted),
+        led=completion_step.opened(new.setup),
+        known=new.known,
+        told=() if new.told is UNSET else new.told,
+        pack=new.pack,
+        inlined=new.inlined,
+        context=new.context,
+    )
+
+
+def _after_answers(state: State, new: Answers | RationaleGiven) -> State:
+    redacted = state.redacted.plus(*new.redacted)
+    return replace(state, actor=new.actor, input=new, redacted=redacted)
+
+
+def _after_writing(state: State, new: ArtifactWritten) -> State:
+    hashes = state.hashes.plus(new.sha256)
+    if new.beside:
+        return replace(state, actor=new.actor, input=new, beside=new.path, hashes=hashes)
+    written = Written(new.path, new.sha256)
+    return replace(state, actor=new.actor, input=new, written=written, beside="", hashes=hashes)
+
+
+# Of Decisions --------------------------------------------------------------------------------
+
+
+def _after_category(state: State, event: CategoryDetected) -> State:
+    name = event.category
+    found = Provenance(state.heuristics.category.id, "Category", name, "detected", state.actor.kind)
+    provenance = _filed(state.provenance, found)
+    category = _category(state, state.answers, name)
+    return replace(state, detected=name, provenance=provenance, found=category)
+
+
+def _after_topics(state: State, event: TopicsFound) -> State:
+    from preflights_es.features.clarification.domain.pack import (
+        asked_topic,
+        loaded,
+        narrowed,
+        tables,
+    )
+
+    if state.pack is None:
+        return state
+    config = tables(state.inlined, event.language, state.heuristics)
+    topic = asked_topic(loaded(state.inlined), event)
+    after = replace(state, topics=event, scope=event.scope)
+    if topic is None or config.named(topic.category) is None:
+        name = OTHER if event.kind != "none" else ""
+        return _categorized(replace(after, heuristics=config, detected=name))
+    named = replace(after, heuristics=narrowed(config, topic, event), detected=topic.category)
+    key = config.category.id
+    found = Provenance(key, "Category", topic.category, "detected", state.actor.kind)
+    return _categorized(replace(named, provenance=_filed(state.provenance, found)))
+
+
+def _after_question(state: State, event: QuestionAsked) -> State:
+    return replace(
+        state,
+        asked=state.asked.plus(event.question),
+        question=event.question,
+        patch=None,
+        stopped="",
+        acknowledgement=None,
+    )
+
+
+def _after_noted(state: State, event: RationaleNoted) -> State:
+    rationale = reasons.added(state.rationale, event, state.actor.kind)
+    led = state.led
+    if event.because:
+        led = completion_step.heard(led, f"Reason: {event.because}")
+    return replace(state, rationale=rationale, led=led)
+
+
+def _after_offer(state: State, event: RationaleSuggested) -> State:
+    """A model's, where one leads and answers; else the recommendation of the question's writer."""
+    is_models = state.led.lead is not None and isinstance(state.input, CompletionReceived)
+    if state.writer is not None and not is_models:
+        rationale = reasons.added(state.rationale, event, state.writer.kind)
+    else:
+        rationale = reasons.suggested(state.rationale, event)
+    lead = state.led.lead
+    return replace(state, rationale=rationale, offered_by=lead.model if lead else state.offered_by)
+
+
+def _after_scope(state: State, event: ScopeNoted) -> State:
+    return replace(state, scope=event.scope)
+
+
+def _after_patch(state: State, event: PatchProposed) -> State:
+    scope = event.scope or ""
+    return replace(
+        state,
+        scope=scope,
+        proposed_scope=scope,
+        patch=event.patch,
+        question=None,
+        stopped="",
+        acknowledgement=None,
+        provenance=_with_suggested(state, event.patch),
+    )
+
+
+def _after_stop(state: State, event: ClarificationStopped) -> State:
+    keeps = state.input if isinstance(state.input, DecisionKept) else None
+    return replace(
+        state,
+        patch=None,
+        question=None,
+        stopped=event.reason,
+        acknowledgement=None,
+        keeps=keeps if event.reason == "kept" else None,
+        mark="task" if event.reason == "task" else state.mark,
+    )
+
+
+def _after_due(state: State, _: ArtifactDue) -> State:
+    return replace(after_renumbering(state), dues=state.dues + 1)
+
+
+def _after_fallback(state: State, event: FellBack) -> State:
+    led = completion_step.after(state.led, state.input, event)
+    kept = _answered_frames(state)
+    framed = kept[0] if kept else None
+    return _categorized(replace(state, led=led, framed=framed, further=kept[1:]))
+
+
+def _after_led(state: State, event: Event) -> State:
+    led = completion_step.after(state.led, state.input, event)
+    return state if led is state.led else replace(state, led=led)
+
+
+def _after_answer(state: State, event: AnswerAccepted) -> State:
+    answers = {**state.answers, event.key: event.answer}
+    answers.pop(event.key + COMPANION, None)
+    if event.other is not None:
+        answers[event.key + COMPANION] = event.other
+    relayed_by = state.input.relayed_by if isinstance(state.input, AnswersRelayed) else None
+    by = state.actor.kind
+    filed = Provenance(event.key, event.field, event.value, event.source, by, relayed_by)
+    answers_open = state.question is not None and state.question.id == event.key
+    if _depends_on(state, event):  # what was asked after another answer falls with it
+        keys = {one.field.id for one in state.further}
+        answers = {k: v for k, v in answers.items() if k.removesuffix(COMPANION) not in keys}
+        kept = tuple(one for one in state.provenance if one.key not in keys)
+        state = _categorized(replace(state, further=(), provenance=kept))
+    provenance = _filed(state.provenance, filed)
+    found = state.found
+    rationale, revised = _still_true(state, event)
+    if event.key == state.heuristics.category.id:
+        found = _category(state, answers, state.detected)
+        if _is_another(state.found, found):
+            # They answer none of the new category's questions; the log has them.
+            answers = {k: v for k, v in answers.items() if k.removesuffix(COMPANION) == event.key}
+            provenance = (filed,)
+            if state.found is not None:
+                rationale, revised = Rationale(), ()
+    return replace(
+        state,
+        answers=answers,
+        found=found,
+        provenance=provenance,
+        rationale=rationale,
+        revised=revised,
+        question=None if answers_open else state.question,
+        stopped="" if state.stopped in UNDECIDED else state.stopped,
+        led=completion_step.heard(state.led, f"{event.field}: {event.value}"),
+        turn=state.turn + answers_open,
+    )
+
+
+def _depends_on(state: State, event: AnswerAccepted) -> bool:
+    """Whether further questions were asked because of another answer to the first."""
+    first = state.framed
+    if not state.further or first is None or event.key != first.field.id:
+        return False
+    return all(one.value != event.value for one in state.provenance if one.key == event.key)
+
+
+def _still_true(state: State, event: AnswerAccepted) -> tuple[Rationale, tuple[str, ...]]:
+    """What was said of the decision, and its earlier values, once an answer counts."""
+    primary = state.found[0].primary if state.found else None
+    if primary is None or event.key != primary.id:
+        return state.rationale, state.revised
+    former = next((p.value for p in state.provenance if p.key == event.key), event.value)
+    if former == event.value:
+        return reasons.of_value(state.rationale, event.value), state.revised
+    rationale = reasons.of_another_value(state.rationale, event.value)
+    return rationale, tuple(dict.fromkeys((*state.revised, former)))
+
+
+def _is_another(was: CategoryMatch | None, now: CategoryMatch | None) -> bool:
+    return was is None or now is None or was[0].name != now[0].name
+
+
+def _after_suggestion(state: State, event: QuestionSuggested) -> State:
+    lead = state.led.lead
+    if state.writer is not None and lead is not None and lead.provider in WRITERS:
+        return _after_written(state, event, state.writer)
+    if state.writer is None and is_followed(state):
+        return _categorized(replace(state, further=(*state.further, event)))
+    by = lead.model if lead is not None else state.offered_by
+    after = _categorized(replace(state, framed=event, further=(), writer=None, offered_by=by))
+    found = after.found
+    if found is None or found[1].source != "suggested":
+        return after
+    key = state.heuristics.category.id
+    suggested = Provenance(key, "Category", found[0].name, "suggested", "agent")
+    return replace(after, provenance=_filed(state.provenance, suggested))
+
+
+def _after_written(state: State, event: QuestionSuggested, writer: Actor) -> State:
+    """The rules lead from here on."""
+    led = replace(state.led, lead=None)
+    after = _categorized(replace(state, framed=event, led=led))
+    key = state.heuristics.category.id
+    chosen = Provenance(key, "Category", event.category, "chosen", writer.kind)
+    return replace(after, provenance=_filed(state.provenance, chosen))
+
+
+def _after_questions(state: State, _: QuestionsEnded) -> State:
+    if state.framed is None:
+        return state
+    *asked, last = suggested_in(state)
+    framed, *further = (*asked, replace(last, more=False))
+    return replace(state, framed=framed, further=tuple(further))
+
+
+def _answered_frames(state: State) -> tuple[QuestionSuggested, ...]:
+    """The model's questions that a person has answered: those answers count on."""
+    return tuple(one for one in suggested_in(state) if one.field.id in state.answers)
+
+
+def _with_suggested(state: State, patch: DecisionPatch) -> tuple[Provenance, ...]:
+    """The provenance, with values that a model read out of what was said."""
+    filed = [p.field for p in state.provenance]
+    suggested = [(name, value) for name, value in patch.fields if name not in filed]
+    if not suggested:
+        return state.provenance
+    fields = {field.name: field.id for field in state.found[0].fields()} if state.found else {}
+    added = (
+        Provenance(fields[name], name, value, "suggested", "agent")
+        for name, value in suggested
+        if name in fields
+    )
+    return (*state.provenance, *added)
+
+
+def _after_record(state: State, event: DecisionRecorded) -> State:
+    new = state.input
+    if not isinstance(new, DecisionAcknowledged):
+        return state
+    if event.status == "accepted" and new.resolved is not UNSET:
+        state = after_choices(state, new.resolved)
+    return replace(
+        state,
+        acknowledgement=Acknowledgement(
+            new.at,
+            new.actor,
+            event.status,
+            event.kind,
+            new.relayed_by,
+            new.evidence,
+            () if new.perhaps is UNSET else new.perhaps,
+        ),
+        mark=new.mark or state.mark,
+        number=event.number,
+        folder=new.folder,
+    )
+
+
+def _filed(provenance: tuple[Provenance, ...], found: Provenance) -> tuple[Provenance, ...]:
+    return (*[p for p in provenance if p.key != found.key], found)
+
+
+_AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
+    IntentionDeclared: _after_intention,
+    AnswersGiven: _after_answers,
+    AnswersRevised: _after_answers,
+    AnswersRelayed: _after_answers,
+    RationaleGiven: _after_answers,
+    ArtifactWritten: _after_writing,
+    CategoryDetected: _after_category,
+    TopicsFound: _after_topics,
+    QuestionAsked: _after_question,
+    QuestionSuggested: _after_suggestion,
+    QuestionsEnded: _after_questions,
+    AnswerAccepted: _after_answer,
+    RationaleNoted: _after_noted,
+    ScopeNoted: _after_scope,
+    RationaleSuggested: _after_offer,
+    PatchProposed: _after_patch,
+    ClarificationStopped: _after_stop,
+    DecisionRecorded: _after_record,
+    DecisionMarkedSuperseded: after_supersession,
+    DecisionMarkedKept: after_keeping,
+    ArtifactDue: _after_due,
+    FellBack: _after_fallback,
+}
+"""By their classes: a fold of a million events looks each of them up once."""

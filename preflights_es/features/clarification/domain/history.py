@@ -1,0 +1,256 @@
+"""The patches of a clarification, and where each value came from; all of it read off the log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from preflights_es.features.clarification.domain.events import (
+    AnswerAccepted,
+    AnswersRelayed,
+    CategoryDetected,
+    DecisionMarkedSuperseded,
+    DecisionRecorded,
+    IntentionDeclared,
+    PatchProposed,
+    QuestionAsked,
+    QuestionSuggested,
+    RationaleNoted,
+    TopicsFound,
+)
+from preflights_es.features.clarification.domain.state import State, accepted
+from preflights_es.features.clarification.domain.titles import title_of
+from preflights_es.features.clarification.domain.values import Provenance
+from preflights_es.features.clarification.domain.views import kind, provenance
+from preflights_es.kernel.completions import CompletionReceived
+from preflights_es.kernel.decision_record import Decided, Origin, Standing, Stood
+from preflights_es.kernel.events import Actor, Event, Input
+from preflights_es.kernel.session import Session
+from preflights_es.kernel.views import Behind
+
+MODEL = Actor("agent")
+"""The actor of a value that a model gave."""
+
+
+class Said(msgspec.Struct, frozen=True):
+    """The Decision by which something counts, and the Input before it; versions of both."""
+
+    version: int
+    input: int
+    new: Input
+
+
+class Trail:
+    """What was seen of a session so far."""
+
+    def __init__(self) -> None:
+        self.asked: dict[str, int] = {}
+        """By key: the last time that it was asked."""
+        self.worded: dict[str, int] = {}
+        """By key: the response that worded its question."""
+        self.said: dict[str, Said] = {}
+        """By key: what made its value count."""
+        self.suggested: Said | None = None
+        """The model's category."""
+        self.patches: list[Decided] = []
+        self.recorded: int | None = None
+        self.superseded_at: int | None = None
+        self.former: list[Stood] = []
+        """What the acknowledged decision was before something of it changed."""
+
+
+def decided(events: Sequence[Event], sessions: Sequence[Session[State]]) -> tuple[Decided, ...]:
+    """Every patch of a session, oldest first.
+
+    Args:
+        sessions: how the session stood after each event.
+    """
+    if PatchProposed not in map(type, events):
+        return ()
+    trail = Trail()
+    new: Input | None = None
+    at = 0
+    before = State()
+    for version, (event, session) in enumerate(zip(events, sessions, strict=True), 1):
+        state = session.state
+        if session.undecided is not None:  # as it is behind an Input, and never behind a Decision
+            new, at = session.undecided, version
+        elif new is not None and (seen := _SEEN.get(type(event))) is not None:
+            seen(trail, event, Said(version, at, new), state)
+        if state is not before:
+            if new is not None and state.acknowledgement is not None:
+                _changed(trail, before, state, new.at)
+            before = state
+    *former, last = trail.patches
+    ended = _ended(last, trail, sessions[-1])
+    return (*(replace(patch, standing="replaced") for patch in former), ended)
+
+
+def _asked(trail: Trail, event: QuestionAsked, said: Said, _: State) -> None:
+    trail.asked[event.question.id] = said.version
+    trail.recorded = None
+
+
+def _detected(trail: Trail, _: CategoryDetected, said: Said, state: State) -> None:
+    trail.said[state.heuristics.category.id] = said
+
+
+def _found(trail: Trail, _: TopicsFound, said: Said, state: State) -> None:
+    if state.detected:
+        trail.said[state.heuristics.category.id] = said
+
+
+def _answered(trail: Trail, event: AnswerAccepted, said: Said, _: State) -> None:
+    trail.said[event.key] = said
+
+
+def _suggested(trail: Trail, event: QuestionSuggested, said: Said, state: State) -> None:
+    trail.worded[event.field.id] = said.input
+    trail.suggested = said
+    if state.writer is not None:  # the response is the writer's word
+        by_writer = replace(said.new, actor=state.writer)
+        trail.said[state.heuristics.category.id] = replace(said, new=by_writer)
+
+
+def _proposed(trail: Trail, event: PatchProposed, said: Said, state: State) -> None:
+    trail.recorded = None
+    trail.patches.append(_patch(trail, event, said, state))
+
+
+def _noted(trail: Trail, _: RationaleNoted, __: Said, state: State) -> None:
+    if trail.patches and state.patch is not None:
+        trail.patches[-1] = replace(trail.patches[-1], rationale=state.rationale)
+
+
+def _recorded(trail: Trail, _: DecisionRecorded, said: Said, __: State) -> None:
+    trail.recorded = said.version
+
+
+def _superseded(trail: Trail, _: DecisionMarkedSuperseded, said: Said, __: State) -> None:
+    trail.superseded_at = said.new.at
+
+
+_SEEN: Final[Mapping[type[Event], Callable[[Trail, Any, Said, State], None]]] = {
+    QuestionAsked: _asked,
+    CategoryDetected: _detected,
+    TopicsFound: _found,
+    AnswerAccepted: _answered,
+    QuestionSuggested: _suggested,
+    PatchProposed: _proposed,
+    RationaleNoted: _noted,
+    DecisionRecorded: _recorded,
+    DecisionMarkedSuperseded: _superseded,
+}
+"""The summary of an event, by its class; most events have none."""
+
+
+def _changed(trail: Trail, before: State, state: State, at: int) -> None:
+    """What an acknowledged decision was until now, where it is something else from now on."""
+    if before.acknowledgement != state.acknowledgement:
+        trail.former = []
+        return
+    was = Stood(at, before.number, before.supersedes, before.written, before.kept)
+    if was != Stood(at, state.number, state.supersedes, state.written, state.kept):
+        trail.former.append(was)
+
+
+def _patch(trail: Trail, event: PatchProposed, said: Said, state: State) -> Decided:
+    is_response = isinstance(said.new, CompletionReceived)
+    return Decided(
+        version=said.version,
+        uid=state.uid,
+        title=title_of(state),
+        category=event.patch.category,
+        fields=event.patch.fields,
+        origins=tuple(_origin(trail, one, said) for one in provenance(state)),
+        standing="ready",
+        kind=kind(state),
+        number=None,
+        proposed_at=said.new.at,
+        response=said.input if is_response else None,
+        supersedes=state.supersedes,
+        rationale=state.rationale,
+        scope=event.scope,
+    )
+
+
+def _origin(trail: Trail, one: Provenance, patch: Said) -> Origin:
+    """The event a value comes from; the model read a value that was not typed out of the text."""
+    by_model = one.source == "suggested"
+    said = trail.said.get(one.key, patch)
+    if by_model:
+        said = trail.suggested if one.field == "Category" and trail.suggested else patch
+    asked = trail.asked.get(one.key)
+    return Origin(
+        key=one.key,
+        field=one.field,
+        value=one.value,
+        source=one.source,
+        by=MODEL if by_model else _heard(said.new),
+        at=said.new.at,
+        version=said.version,
+        input=said.input,
+        asked=asked if asked is not None and asked < said.version else None,
+        response=said.input if by_model else trail.worded.get(one.key),
+    )
+
+
+def _heard(new: Input) -> Actor:
+    """Who spoke to the log: a person's words may be relayed."""
+    relayed_by = new.relayed_by if isinstance(new, AnswersRelayed) else None
+    return relayed_by or new.actor
+
+
+def _ended(last: Decided, trail: Trail, session: Session[State]) -> Decided:
+    """The last patch as the session leaves it."""
+    state = session.state
+    done = state.acknowledgement
+    return replace(
+        last,
+        standing=_standing(session),
+        kind=done.kind if done else last.kind,
+        number=state.number if done else None,
+        recorded=trail.recorded,
+        acknowledged_at=done.at if done else None,
+        acknowledged_by=done.actor if done else None,
+        relayed_by=done.relayed_by if done else None,
+        superseded_at=trail.superseded_at,
+        supersedes=state.supersedes,
+        superseded_by=state.superseded_by,
+        also_supersedes=state.also_supersedes,
+        kept=state.kept,
+        written=state.written,
+        former=tuple(trail.former) if done else (),
+    )
+
+
+def _standing(session: Session[State]) -> Standing:
+    state = session.state
+    if state.superseded_by is not None:
+        return "superseded"
+    if accepted(state):
+        return "accepted"
+    if session.closed:
+        return "abandoned"
+    if state.patch is None:
+        return "replaced"
+    return "ready" if state.acknowledgement is None else "proposed"
+
+
+def behind(event: Event) -> Behind:
+    """What an event says of where a decided value came from."""
+    match event:
+        case IntentionDeclared():
+            item = None if event.item is UNSET else event.item
+            observed = None if event.observed is UNSET else event.observed
+            return Behind(intention=event.intention, item=item, observed=observed)
+        case CategoryDetected():
+            return Behind(keyword=event.keyword)
+        case QuestionAsked():
+            return Behind(question=event.question)
+        case _:
+            return Behind()

@@ -1,0 +1,502 @@
+"""What a model is asked for, and what becomes of its answers.
+
+Keys, budget, progress, the validity of a patch and `Other (specify)` stay the rules' (docs/specs/
+clarification.md, section 10): a model chooses the category, words the question and its options, and
+reads the values out of what the person said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, Final, Literal
+
+from msgspec import UNSET
+
+from preflights_es.features.clarification.domain import reasons, rules
+from preflights_es.features.clarification.domain.events import (
+    ClarificationStopped,
+    Known,
+    PatchProposed,
+    QuestionsEnded,
+    QuestionSuggested,
+    RationaleSuggested,
+    ScopeNoted,
+)
+from preflights_es.features.clarification.domain.state import State, is_followed, suggested_in
+from preflights_es.features.clarification.domain.values import (
+    OTHER,
+    Category,
+    DecisionPatch,
+    Field,
+    HeuristicsConfig,
+    LLMContext,
+)
+from preflights_es.kernel.completion_step import Usable, concluded, requested
+from preflights_es.kernel.completions import CompletionRequested, Message
+from preflights_es.kernel.events import ActorKind, Decision, Outcome
+from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.names import canonical
+from preflights_es.kernel.prompts import wanted
+from preflights_es.kernel.questions import (
+    WRAPPING,
+    Option,
+    Place,
+    Recommended,
+    is_placeholder,
+    stripped,
+)
+from preflights_es.kernel.rationale import Alternative, Rationale
+from preflights_es.kernel.text import one_line
+from preflights_es.kernel.verdict import Violation
+from preflights_es.kernel.words import folded
+
+PACKAGE: Final = "preflights_es.features.clarification"
+WITH_REASONS: Final = "decide.v2"
+OWN: Final = "custom."
+"""Before the slug, in the key of a question of the writer's own."""
+CHOOSERS: Final[Mapping[ActorKind, str]] = {
+    "user": "the person",
+    "agent": "an agent",
+    "script": "a script",
+}
+EVERY_ACTOR_A_PERSON: Final = "clarification/1"
+"""The rules that named a person to the model as the one who chose, whatever the actor."""
+FACTS_MAX: Final = 4_000  # characters of what the repository says of itself, in a request
+IN_FORCE_MAX: Final = 4_000  # characters of decisions in force, in a request
+OPTIONS_MAX: Final = 6  # of one question, without `Other (specify)`
+SLUG_MAX: Final = 31  # characters
+
+_WORD: Final = late_pattern(r"[a-z0-9]+")
+
+Step = Literal["clarify", "decide"]
+
+
+# 1. Asking -----------------------------------------------------------------------------------
+
+
+def request(state: State, step: Step) -> CompletionRequested:
+    """The whole of what is sent for a step, derived from the log."""
+    last = (Message("user", _fields_to_fill(state)),) if step == "decide" else ()
+    said = (Message("user", _surroundings(state)), *state.led.said, *last)
+    default = (rules.FIRST_PROMPTS if state.decider in rules.FIRST_DECIDERS else rules.PROMPTS)[
+        step
+    ]
+    system = wanted(PACKAGE, step, state.led.prompts, default)
+    contract = WITH_REASONS if system.id == WITH_REASONS else f"{step}.v1"
+    if step == "clarify" and state.writer is not None:
+        contract = "written.v1"
+    return requested(*(state.led, step, contract, (PACKAGE, step, default), said), output=contract)
+
+
+def _surroundings(state: State) -> str:
+    """The intention, the topics, what is in force, and what the repository says of itself."""
+    config = state.heuristics
+    lines = ["Intention:", state.intention, "", "Topics and their fields:"]
+    lines += [f"* {c.name}: {_names(c)}" for c in _menu(config)]
+    found = state.found
+    is_covered = state.topics is None or found is None or found[0].name != OTHER
+    if found is not None and found[1].source != "suggested" and is_covered:
+        detected = found[1].source == "detected"
+        how = "named by the intention" if detected else f"chosen by {_chooser(state)}"
+        lines += ["", f"Topic: {found[0].name} ({how})"]
+    if state.topics is not None and state.topics.kind == "none":
+        lines += ["", "The rules take this for a task in which nothing is decided."]
+    if state.scope:
+        lines += ["", f"For: {state.scope}"]
+    about = frozenset(rules.tokens(state.intention))
+    lines += _section("In force:", _in_force(state, about), IN_FORCE_MAX)
+    lines += _section("The repository says of itself:", _facts(state.context, about), FACTS_MAX)
+    return "\n".join(lines)
+
+
+def _section(title: str, texts: Iterable[str], room: int) -> list[str]:
+    """A list within so many characters; what comes first stays."""
+    kept: list[str] = []
+    for text in filter(None, texts):
+        room -= len(text) + len("* \n")
+        if room < 0:
+            break
+        kept.append(f"* {text}")
+    return ["", title, *kept] if kept else []
+
+
+def _in_force(state: State, about: frozenset[str]) -> list[str]:
+    """What was said first, then the decisions that share words with the intention, then others."""
+    first = [one.line for one in state.told]
+    said = {one.kept.session_id for one in state.told}
+    others = [one for one in state.known if one.source is None or one.source.session_id not in said]
+    others.sort(key=lambda one: -len(about & {*rules.tokens(_decided(one))}))
+    return [*first, *map(_decided, others)]
+
+
+def _decided(one: Known) -> str:
+    scope = f", for {one.scope}" if one.scope else ""
+    because = f": {one_line(one.because)}" if one.because else ""
+    return f"{one.title} ({_shown(one.patch)}{scope}){because}"
+
+
+def _facts(context: LLMContext | None, about: frozenset[str]) -> list[str]:
+    """The README and the languages, then what the intention names, then products, then the rest."""
+    if context is None:
+        return []
+    named = sorted(context.technology_signals, key=lambda one: about.isdisjoint(rules.tokens(one)))
+    return [context.architecture_summary, context.file_summary, *named]
+
+
+def _chooser(state: State) -> str:
+    """Who chose the category; under the first rules, every actor was a person."""
+    key = state.heuristics.category.id
+    chosen = (p.by for p in state.provenance if p.key == key)
+    by: ActorKind = "user" if state.decider == EVERY_ACTOR_A_PERSON else next(chosen, "user")
+    return CHOOSERS[by]
+
+
+def _menu(config: HeuristicsConfig) -> list[Category]:
+    return [c for name in config.menu if (c := config.named(name)) is not None]
+
+
+def _names(of: Category) -> str:
+    return ", ".join(field.name for field in of.fields()) or "no fields"
+
+
+def _shown(patch: DecisionPatch) -> str:
+    return ", ".join((patch.category, *(f"{name}: {value}" for name, value in patch.fields)))
+
+
+def _fields_to_fill(state: State) -> str:
+    found = state.found
+    assert found is not None, "the patch is asked for only when the category is known"
+    return f"Category: {found[0].name}\nFields: {_names(found[0])}"
+
+
+# 2. Judging ----------------------------------------------------------------------------------
+
+
+def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
+    """What follows from an outcome, but for the step after it.
+
+    Ends with the retry, a fallback, a stall, the suggested question or the patch.
+    """
+    asked = state.led.request
+    assert asked is not None, "an outcome answers an open step"
+    # Imported where a response is judged: sessions without a lead need no pydantic.
+    from preflights_es.features.clarification.domain import contracts
+
+    clarifies = asked.contract.startswith(("clarify.", "written."))
+    # A forged log may name any contract: then it is judged by the first of its step.
+    first = contracts.CLARIFY if clarifies else contracts.DECIDE_V1
+    contract = contracts.CONTRACTS.get(asked.contract, first)
+    check = partial(clarify_violations if clarifies else decide_violations, state)
+    verdict = concluded(state.led, outcome, contract, check)
+    if not isinstance(verdict, Usable):
+        return verdict
+    if clarifies:
+        return (verdict.accepted, *_clarified(state, verdict.payload))
+    return (
+        verdict.accepted,
+        *_offered(state, verdict.payload),
+        _patched(state, verdict.payload),
+    )
+
+
+def clarify_violations(state: State, payload: dict[str, Any]) -> tuple[Violation, ...]:
+    """What the schemas of `clarify` and `written` cannot say of a payload."""
+    payload = _whole(payload)
+    match payload["outcome"]:
+        case "ask":
+            return (*_topic_violations(state, payload), *_question_violations(payload))
+        case "said" if not is_followed(state):
+            return (*_topic_violations(state, payload), *_said_violations(state, payload))
+        case "said":
+            return (Violation("/outcome", "expected ask or nothing: a question was answered"),)
+        case _:
+            return tuple(_nothing_violations(state, payload))
+
+
+_ABSENT: Final[Mapping[str, Any]] = {
+    "topic": "",
+    "question": "",
+    "why": "",
+    "options": (),
+    "recommended": None,
+    "scope": "",
+    "more": False,
+    "value": "",
+    "quote": "",
+    "reason": "",
+    "consequences": (),
+    "evidence": (),
+}
+"""What a part says that a response leaves out."""
+
+
+def _whole(payload: dict[str, Any]) -> dict[str, Any]:
+    """A payload with every part; `Other` is no option of its own, since every question gets it."""
+    found = {**_ABSENT, **payload}
+    options = [{"description": "", "against": "", **one} for one in found["options"]]
+    found["options"] = [one for one in options if _plain(one["label"]) != OTHER.casefold()]
+    return found
+
+
+def _plain(label: str) -> str:
+    return stripped(label).casefold().partition(" (")[0]
+
+
+def _topic_violations(state: State, payload: dict[str, Any]) -> Iterator[Violation]:
+    topic = stripped(payload["topic"])
+    if is_placeholder(topic) or topic.casefold() == "category":
+        yield Violation("/topic", "expected a topic of the list, or a name of your own for it")
+        return
+    config, chosen = state.heuristics, _chosen(state)
+    if is_followed(state):
+        if topic.casefold() in {one.field.name.casefold() for one in suggested_in(state)}:
+            yield Violation("/topic", "expected another topic than those that were asked")
+    elif (
+        chosen
+        and (known := config.named(topic) or _other(topic, config))
+        and known.name != chosen.name
+    ):
+        expected = f"expected {chosen.name}, which {_chooser(state)} chose, or a name of your own"
+        yield Violation("/topic", expected)
+
+
+def _chosen(state: State) -> Category | None:
+    """The category that an actor chose."""
+    found = state.found
+    return found[0] if found and found[1].source in ("chosen", "custom") else None
+
+
+def _other(topic: str, config: HeuristicsConfig) -> Category | None:
+    return config.other() if topic.casefold() == OTHER.casefold() else None
+
+
+def _question_violations(payload: dict[str, Any]) -> Iterator[Violation]:
+    if is_placeholder(payload["question"]):
+        yield Violation("/question", "expected a question")
+    options = payload["options"]
+    labels = [stripped(one["label"]).casefold() for one in options]
+    if len(set(labels)) != len(labels) or len(labels) == 1 or len(labels) > OPTIONS_MAX:
+        expected = f"expected none, or 2 to {OPTIONS_MAX} that differ"
+        yield Violation("/options", expected)
+    texts = [text for one in options for text in (one["description"], one["against"]) if text]
+    if any(map(is_placeholder, (*labels, *texts, *filter(None, [payload["why"]])))):
+        yield Violation("", "expected no placeholder")
+    best = payload["recommended"]
+    if best is not None and stripped(best["option"]).casefold() not in labels:
+        yield Violation("/recommended/option", "expected one of the options")
+    if best is not None and is_placeholder(best["reason"]):
+        yield Violation("/recommended/reason", "expected a reason")
+    if payload["scope"] and is_placeholder(payload["scope"]):
+        yield Violation("/scope", "expected what the decision is for, or nothing")
+    yield from _evidence_violations(payload["evidence"])
+
+
+def _evidence_violations(places: list[dict[str, str]]) -> Iterator[Violation]:
+    for i, one in enumerate(places):
+        path = one["path"]
+        if path.startswith(("/", "\\", "~")) or ".." in path.split("/"):
+            yield Violation(f"/evidence/{i}/path", "expected a path below the project's root")
+        elif ":" in path or not path.isprintable():
+            yield Violation(f"/evidence/{i}/path", "expected PATH, PATH:12 or PATH:12-40")
+        first, _, last = one.get("lines", "").partition("-")
+        if first and (int(first) < 1 or int(last or first) < int(first)):
+            yield Violation(f"/evidence/{i}/lines", "expected 12 or 12-40, the first line first")
+
+
+def _said_violations(state: State, payload: dict[str, Any]) -> Iterator[Violation]:
+    value, quote = payload["value"], _bare(payload["quote"])
+    if is_placeholder(value):
+        yield Violation("/value", "expected a value")
+    if not quote or quote not in _bare(state.intention):
+        yield Violation("/quote", "expected words that stand in the intention")
+    elif not is_placeholder(value) and not _mentions(quote, value):
+        yield Violation("/value", "expected a value that the quoted words name")
+
+
+def _bare(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _mentions(quote: str, value: str) -> bool:
+    """Whether a text names a value, by its own words or another name of the product."""
+    words, wanted = rules.tokens(quote), rules.tokens(value)
+    if wanted and set(wanted) <= set(words):
+        return True
+    parts = quote.split()
+    spans = (" ".join(parts[at : at + n]) for n in (1, 2, 3) for at in range(len(parts)))
+    return any(canonical(one.strip(WRAPPING)) == canonical(value) for one in spans)
+
+
+def _nothing_violations(state: State, payload: dict[str, Any]) -> Iterator[Violation]:
+    if is_placeholder(payload["reason"]):
+        yield Violation("/reason", "expected why nothing has to be decided")
+    if not is_followed(state) and _chosen(state):
+        expected = f"expected ask: {_chooser(state)} chose what is to be decided"
+        yield Violation("/outcome", expected)
+
+
+def _clarified(state: State, payload: dict[str, Any]) -> tuple[Decision, ...]:
+    """The question, or that nothing is asked."""
+    payload = _whole(payload)
+    if payload["outcome"] == "nothing":
+        if is_followed(state):
+            return (QuestionsEnded(reason=stripped(payload["reason"])),)
+        return (ClarificationStopped(reason="nothing_to_ask"),)
+    scope = one_line(stripped(payload["scope"]))
+    noted = (ScopeNoted(scope=scope),) if scope and not state.scope else ()
+    return (*noted, _suggested(state, payload))
+
+
+def _suggested(state: State, payload: dict[str, Any]) -> QuestionSuggested:
+    category, base = _placed(state, stripped(payload["topic"]))
+    if payload["outcome"] == "said":
+        value = stripped(payload["value"])
+        others = (one for one in base.options if canonical(one) != canonical(value))
+        options = (value, *others)[:OPTIONS_MAX]
+        question = base.question or state.heuristics.description.question
+        field = Field(base.name, base.id, question, options)
+        return QuestionSuggested(
+            category=category, field=field, quote=" ".join(payload["quote"].split())
+        )
+    offered = [Option(*(stripped(one[name]) for name in _PARTS)) for one in payload["options"]]
+    best = payload["recommended"]
+    recommended = None
+    if best is not None:
+        offered.sort(key=lambda one: one.label.casefold() != stripped(best["option"]).casefold())
+        recommended = Recommended(offered[0].label, stripped(best["reason"]))
+    evidence = (Place(one["path"], one.get("lines", "")) for one in payload["evidence"])
+    return QuestionSuggested(
+        category=category,
+        field=Field(
+            base.name,
+            base.id,
+            stripped(payload["question"]),
+            tuple(one.label for one in offered),
+        ),
+        why=stripped(payload["why"]),
+        offered=tuple(offered),
+        recommended=recommended,
+        more=payload["more"],
+        consequences=tuple(map(stripped, payload["consequences"])),
+        evidence=tuple(evidence),
+    )
+
+
+_PARTS: Final = ("label", "description", "against")
+
+
+def _placed(state: State, topic: str) -> tuple[str, Field]:
+    """The category and the field of a topic: the table's, or one of its own."""
+    config, chosen = state.heuristics, _chosen(state)
+    if state.framed is not None and state.found is not None and is_followed(state):
+        category = state.found[0]
+        fields = category.fields()
+        known = next((one for one in fields if one.name.casefold() == topic.casefold()), None)
+        return state.framed.category, known or _own(topic, fields)
+    known_category = config.named(topic) or _other(topic, config)
+    if known_category is not None:
+        return known_category.name, known_category.primary or config.description
+    category = chosen or config.other()
+    return category.name, _own(topic, category.fields())
+
+
+def _own(topic: str, taken: Iterable[Field]) -> Field:
+    """A field of the writer's own, with a key that no other has."""
+    words = "_".join(_WORD.findall(folded(topic)))
+    slug = (words if words[:1].isalpha() else f"topic_{words}")[:SLUG_MAX].rstrip("_")
+    keys = {one.id for one in taken}
+    ids = (f"{OWN}{slug}{n or ''}" for n in range(len(keys) + 2))
+    return Field(one_line(topic), next(id_ for id_ in ids if id_ not in keys))
+
+
+def decide_violations(state: State, payload: dict[str, Any]) -> tuple[Violation, ...]:
+    """What the schemas of `decide` cannot say: only what a person said becomes a value."""
+    found = state.found
+    if found is None:
+        return (Violation("/category", "nothing is known of it"),)
+    fields = {field.name: field for field in found[0].fields()}
+    heard = set(rules.tokens(" ".join((state.intention, *_spoken(state)))))
+    violations = []
+    if payload["category"] != found[0].name:
+        violations.append(Violation("/category", f"expected {found[0].name}"))
+    names = [entry["name"] for entry in payload["fields"]]
+    if len(set(names)) != len(names):
+        violations.append(Violation("/fields", "expected each field once"))
+    for i, entry in enumerate(payload["fields"]):
+        at, value = f"/fields/{i}", entry["value"]
+        given = (
+            rules.value_of(fields[entry["name"]], state.answers)
+            if entry["name"] in fields
+            else None
+        )
+        if entry["name"] not in fields:
+            violations.append(Violation(f"{at}/name", f"expected one of {', '.join(fields)}"))
+        elif given is not None and stripped(value).casefold() != given.value.casefold():
+            violations.append(Violation(f"{at}/value", f"expected {given.value!r}, as answered"))
+        elif is_placeholder(value):
+            violations.append(Violation(f"{at}/value", "expected no placeholder"))
+        elif not set(rules.tokens(value)) <= heard:
+            violations.append(Violation(f"{at}/value", "expected only what the person said"))
+    return (*violations, *_offer_violations(state, payload))
+
+
+def _offer_violations(state: State, payload: dict[str, Any]) -> Iterator[Violation]:
+    """What is wrong with a reason, consequences and alternatives."""
+    said = [("/because", payload.get("because") or "")]
+    said += [(f"/consequences/{i}", text) for i, text in enumerate(payload.get("consequences", ()))]
+    taken = {value.value.casefold() for value in state.provenance}
+    taken |= {entry["value"].casefold() for entry in payload["fields"]}
+    for i, one in enumerate(payload.get("alternatives", ())):
+        at, name = f"/alternatives/{i}", stripped(one["name"]).casefold()
+        said += [(f"{at}/name", one["name"]), (f"{at}/why_not", one["why_not"])]
+        if name in taken:
+            yield Violation(f"{at}/name", "expected what was not chosen, each once")
+        taken.add(name)
+    for at, text in said:
+        if text and is_placeholder(text):
+            yield Violation(at, "expected no placeholder")
+
+
+def _spoken(state: State) -> list[str]:
+    return [message.content for message in state.led.said if message.role == "user"]
+
+
+def _offered(state: State, payload: dict[str, Any]) -> tuple[RationaleSuggested, ...]:
+    """The model's reasons, and what it said of the options; also that it has none any more."""
+    said = {
+        one["name"].casefold(): Alternative(stripped(one["name"]), stripped(one["why_not"]))
+        for one in payload.get("alternatives", ())
+    }
+    because = stripped(payload.get("because") or "")
+    consequences = tuple(map(stripped, payload.get("consequences", ())))
+    own = () if state.writer else suggested_in(state)[:1]  # a writer's words are no model's
+    for asked in own:
+        value = rules.value_of(asked.field, state.answers)
+        if value and (more := reasons.offered(Rationale(), asked, value.value)):
+            because = because or more.because
+            said = {one.name.casefold(): one for one in more.alternatives} | said
+    alternatives = tuple(said.values())
+    offer = RationaleSuggested(
+        because=because, consequences=consequences, alternatives=alternatives
+    )
+    is_empty = not (because or consequences or alternatives)
+    return () if is_empty and not state.rationale.by_model else (offer,)
+
+
+def _patched(state: State, payload: dict[str, Any]) -> PatchProposed:
+    """The answers as the rules file them, and what else the model read out of them."""
+    found = state.found
+    assert found is not None, "checked before"
+    read = {entry["name"]: stripped(entry["value"]) for entry in payload["fields"]}
+    values = []
+    for field in found[0].fields():
+        given = rules.value_of(field, state.answers)
+        value = given.value if given else read.get(field.name)
+        if value:
+            values.append((field.name, value))
+    return PatchProposed(
+        patch=DecisionPatch(found[0].name, tuple(values)),
+        hint=rules.hint(found[0]),
+        scope=state.scope or UNSET,
+    )

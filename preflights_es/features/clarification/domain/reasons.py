@@ -1,0 +1,107 @@
+"""What counts of a rationale, and what becomes of it (docs/specs/clarification.md, section 13)."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from msgspec.structs import replace
+
+from preflights_es.features.clarification.domain.events import (
+    QuestionSuggested,
+    RationaleGiven,
+    RationaleNoted,
+    RationaleSuggested,
+)
+from preflights_es.kernel.questions import is_placeholder, stripped
+from preflights_es.kernel.rationale import Alternative, Rationale, Rejected, Speaker, Statement
+
+RATIONALE_MAX: Final = 20  # consequences, and alternatives, of one decision
+
+Objection = Literal["blank", "placeholder", "too_many"]
+
+
+def noted(before: Rationale, new: RationaleGiven) -> RationaleNoted | Objection:
+    """The texts that count, or why none does."""
+    named = (Alternative(stripped(one.name), stripped(one.why_not)) for one in new.alternatives)
+    found = RationaleNoted(
+        because=stripped(new.because),
+        consequences=tuple(filter(None, map(stripped, new.consequences))),
+        alternatives=tuple(one for one in named if one.name),
+        replaces=new.replaces,
+    )
+    texts = [found.because, *found.consequences]
+    texts += [text for one in found.alternatives for text in (one.name, one.why_not)]
+    if not any(texts) and not new.replaces:
+        return "blank"
+    if any(map(is_placeholder, filter(None, texts))):
+        return "placeholder"
+    after = added(before, found, "user")
+    if max(len(after.consequences), len(after.alternatives)) > RATIONALE_MAX:
+        return "too_many"
+    return found
+
+
+def added(before: Rationale, new: RationaleNoted | RationaleSuggested, by: Speaker) -> Rationale:
+    """What was said, with what one more speaker says."""
+    if isinstance(new, RationaleNoted) and new.replaces:
+        before = Rationale()
+    because = Statement(new.because, by) if new.because else before.because
+    consequences = {one.text: one for one in before.consequences}
+    consequences |= {text: Statement(text, by) for text in new.consequences}
+    alternatives = {one.name.casefold(): one for one in before.alternatives}
+    for one in new.alternatives:
+        alternatives[one.name.casefold()] = Rejected(one.name, one.why_not, by)
+    return Rationale(because, tuple(consequences.values()), tuple(alternatives.values()))
+
+
+def offered(before: Rationale, asked: QuestionSuggested, value: str) -> RationaleSuggested | None:
+    """What the writer of a question said for the value that is decided, and against the others.
+
+    None where that is nothing, or all of it is said already.
+    """
+    chosen, best = value.casefold(), asked.recommended
+    is_best = best is not None and best.option.casefold() == chosen
+    named = {one.name.casefold() for one in before.alternatives} | {chosen}
+    said = {one.text for one in before.consequences}
+    others = [Alternative(one.label, one.against) for one in asked.offered if one.against]
+    if best is not None and not any(one.name == best.option for one in others):
+        others.append(Alternative(best.option))
+    offer = RationaleSuggested(
+        because=best.reason if best and is_best and not before.because else "",
+        consequences=tuple(one for one in asked.consequences if one not in said)
+        if is_best or best is None
+        else (),
+        alternatives=tuple(one for one in others if one.name.casefold() not in named),
+    )
+    return offer if offer.because or offer.consequences or offer.alternatives else None
+
+
+def suggested(before: Rationale, new: RationaleSuggested) -> Rationale:
+    """What people said, and beside it what the model offers now."""
+    kept = Rationale(
+        before.because if before.because and before.because.by != "model" else None,
+        tuple(one for one in before.consequences if one.by != "model"),
+        tuple(one for one in before.alternatives if one.by != "model"),
+    )
+    offered = added(Rationale(), new, "model")
+    given = {one.text for one in kept.consequences}
+    named = {one.name.casefold() for one in kept.alternatives}
+    return Rationale(
+        kept.because or offered.because,
+        (*kept.consequences, *(one for one in offered.consequences if one.text not in given)),
+        (
+            *kept.alternatives,
+            *(one for one in offered.alternatives if one.name.casefold() not in named),
+        ),
+    )
+
+
+def of_another_value(before: Rationale, value: str) -> Rationale:
+    """What still holds once the decision is another: the alternatives that it is not."""
+    return replace(of_value(before, value), because=None, consequences=())
+
+
+def of_value(before: Rationale, value: str) -> Rationale:
+    """Without the alternative that is decided now."""
+    others = tuple(o for o in before.alternatives if o.name.casefold() != value.casefold())
+    return before if others == before.alternatives else replace(before, alternatives=others)

@@ -1,0 +1,300 @@
+"""The reference behaviour of seed 0: what to ask next, and what was decided.
+
+Tables and formulas are docs/specs/clarification.md; `decide` and `MockLLMAdapter` both ask here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
+
+import msgspec
+
+from preflights_es.features.clarification.domain.values import (
+    COMPANION,
+    OTHER,
+    OTHER_OPTION,
+    Answer,
+    Category,
+    DecisionPatch,
+    Field,
+    Filing,
+    HeuristicsConfig,
+    Hint,
+    LLMResponse,
+    Mark,
+    Source,
+)
+from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.lead import Policy
+from preflights_es.kernel.questions import is_placeholder, is_undecided, stripped
+from preflights_es.kernel.text import slug
+from preflights_es.kernel.views import Question
+
+FIRST_DECIDERS: Final = ("clarification/1", "clarification/2")
+"""Rules that knew no reasons: a record was named by the intention, in version 1 of a template."""
+PROMPTS: Final = {"clarify": "clarify.v1", "decide": "decide.v2"}
+FIRST_PROMPTS: Final = {"clarify": "clarify.v1", "decide": "decide.v1"}
+"""Of sessions under the first rules that recorded no version."""
+POLICY: Final = Policy(bad_output=1, failed_transport=1, then="rules")
+"""Of what a model is asked."""
+TURNS_MAX: Final = 3  # questions answered in one session (seed 0, section 2.2)
+
+Answers = Mapping[str, Answer]
+Objection = Literal["blank", "placeholder", "several_values", "other_needs_text"]
+"""Why an answer leaves its question open."""
+
+
+class Resolved(msgspec.Struct, frozen=True):
+    """A concrete value and how it came about."""
+
+    value: str
+    source: Source
+
+
+class Detected(msgspec.Struct, frozen=True):
+    """A category and the word of the intention that named it."""
+
+    category: Category
+    keyword: str
+
+
+# 1. Keywords (section 9) ---------------------------------------------------------------------
+
+_TOKEN = late_pattern(r"[^\W_]+")
+_HYPHENS = ("-", "\u2010", "\u2011")
+
+
+def tokens(text: str) -> list[str]:
+    """Runs of letters and digits, case-folded; two joined by a hyphen also count as one."""
+    found: list[str] = []
+    end, last = len(text), ""
+    for match in _TOKEN.finditer(text):
+        token = match.group().casefold()
+        if match.start() == end + 1 and text[end] in _HYPHENS:
+            found.append(f"{last}-{token}")
+        found.append(token)
+        end, last = match.end(), token
+    return found
+
+
+def detected(intention: str, config: HeuristicsConfig) -> Detected | None:
+    """The first category of the table that a word of the intention names."""
+    words = tokens(intention)
+    for category in config.categories:
+        for word in words:
+            if word in category.keywords:
+                return Detected(category, word)
+    return None
+
+
+# 2. Answers (sections 4.3 and 5.2) -----------------------------------------------------------
+
+
+def judged(question: Question, given: Answer | None, other: Answer | None) -> Resolved | Objection:
+    """The value that an answer and its companion give, or why they give none."""
+    values = [v for v in _strings(given) if v]
+    if not values:
+        return "blank"
+    if len(values) == 1:
+        return _judged_one(question, values[0], other)
+    if question.type != "multi_choice":
+        return "several_values"
+    resolved = [_judged_one(question, value, other) for value in values]
+    objections = [r for r in resolved if not isinstance(r, Resolved)]
+    if objections:
+        return objections[0]
+    concrete = [r for r in resolved if isinstance(r, Resolved)]
+    sources = {r.source for r in concrete}
+    value = ", ".join(dict.fromkeys(r.value for r in concrete))
+    return Resolved(value, concrete[0].source if len(sources) == 1 else "custom")
+
+
+AT_THEIR_WORD: Final = ("", "clarification/1", "clarification/2")
+"""Deciders that took "I don't know" for a value; sessions that they began still do."""
+
+
+def is_left_undecided(decider: str, question: Question, values: Sequence[str]) -> bool:
+    """Whether one of the values says that there is no answer yet."""
+    options = {option.casefold() for option in question.options}
+    return decider not in AT_THEIR_WORD and any(
+        is_undecided(value) and stripped(value).casefold() not in options for value in values
+    )
+
+
+def _strings(given: Answer | None) -> list[str]:
+    if given is None:
+        return []
+    return [stripped(given)] if isinstance(given, str) else [stripped(value) for value in given]
+
+
+def _judged_one(question: Question, value: str, other: Answer | None) -> Resolved | Objection:
+    if chose_other(question, value):
+        texts = other_texts(question, other)
+        if not texts:
+            return "other_needs_text"
+        if len(texts) > 1:
+            return "several_values"
+        value = texts[0]
+    if is_placeholder(value):
+        return "placeholder"
+    if not question.options:
+        return Resolved(value, "typed")
+    by_name = {option.casefold(): option for option in question.options[:-1]}
+    if option := by_name.get(value.casefold()):
+        return Resolved(option, "chosen")
+    # An agent lets a person choose several where ours takes one value.
+    several = [by_name.get(part.casefold(), "") for part in value.split(", ")]
+    return Resolved(", ".join(several), "chosen") if all(several) else Resolved(value, "custom")
+
+
+_OTHER: Final = OTHER.casefold()
+_OTHER_OPTION: Final = OTHER_OPTION.casefold()
+
+
+def chose_other(question: Question, value: str) -> bool:
+    """Whether a value stands for `Other (specify)` rather than for itself.
+
+    The bare `Other` does so only where there are others: to a free text it is a word.
+    """
+    folded = value.casefold()
+    return folded == _OTHER_OPTION or (folded == _OTHER and bool(question.options))
+
+
+def other_texts(question: Question, other: Answer | None) -> list[str]:
+    """The texts of a companion that say something of their own."""
+    return [text for text in _strings(other) if text and not chose_other(question, text)]
+
+
+def value_of(field: Field, answers: Answers) -> Resolved | None:
+    """The concrete value of a field; None while its question counts as unanswered."""
+    if field.id not in answers:
+        return None
+    found = judged(field.asked(), answers.get(field.id), answers.get(field.id + COMPANION))
+    return found if isinstance(found, Resolved) else None
+
+
+# 3. The category (sections 3.1 and 9) --------------------------------------------------------
+
+
+def category_judged(
+    config: HeuristicsConfig, given: Answer | None, other: Answer | None
+) -> tuple[Category, Resolved] | Objection:
+    """The category that an answer names; every label that is no category leads to `Other`."""
+    if [v.casefold() for v in _strings(given) if v] == [OTHER.casefold()]:
+        return config.other(), Resolved(OTHER, "chosen")
+    question = config.category_question()
+    found = judged(question, given, other)
+    if not isinstance(found, Resolved):
+        return found
+    specified = any(chose_other(question, v) for v in _strings(given))
+    category = None if specified else config.named(found.value)
+    if category is None:
+        return config.other(), Resolved(found.value, "custom")
+    return category, Resolved(category.name, "chosen")
+
+
+CategoryMatch = tuple[Category, Resolved]
+"""A category, and how it became known."""
+
+
+def category_of(intention: str, config: HeuristicsConfig, answers: Answers) -> CategoryMatch | None:
+    """The category as answered, else as detected; None while neither says."""
+    by_keyword = detected(intention, config)
+    return category_given(config, answers, by_keyword.category if by_keyword else None)
+
+
+def category_given(
+    config: HeuristicsConfig, answers: Answers, by_keyword: Category | None
+) -> CategoryMatch | None:
+    """As `category_of`, where the intention was looked at before."""
+    key = config.category.id
+    if key in answers:
+        found = category_judged(config, answers[key], answers.get(key + COMPANION))
+        if not isinstance(found, str):
+            return found
+    return (by_keyword, Resolved(by_keyword.name, "detected")) if by_keyword else None
+
+
+# 4. The turn (sections 3, 6, 7 and 8) --------------------------------------------------------
+
+_HINTS: dict[Filing, Hint] = {"structural": "adr", "contract": "adr", "local": "task"}
+
+
+def hint(category: Category | None) -> Hint:
+    """Informs, decides nothing (section 6)."""
+    return "unsure" if category is None or category.name == OTHER else _HINTS[category.filing]
+
+
+def progress(category_known: bool, missing: tuple[str, ...]) -> float:
+    """0.0 before the category is known, 0.5 with the targeted question open, 1.0 after it."""
+    if not missing:
+        return 1.0
+    return 0.5 if category_known else 0.0
+
+
+def response(
+    intention: str, config: HeuristicsConfig, answers: Answers, turn: int = 1
+) -> LLMResponse:
+    """What to ask next: one question, or none when nothing is missing or the turns are used up."""
+    return response_in(config, answers, turn, category_of(intention, config, answers))
+
+
+def response_in(
+    config: HeuristicsConfig, answers: Answers, turn: int, found: CategoryMatch | None
+) -> LLMResponse:
+    """As `response`, where the category is known or known to be unknown."""
+    question: Question | None
+    if found is None:
+        category, question = None, config.category_question()
+    else:
+        category = found[0]
+        primary = category.primary
+        is_open = primary is not None and value_of(primary, answers) is None
+        question = primary.asked() if primary is not None and is_open else None
+    missing = (question.id,) if question else ()
+    return LLMResponse(
+        questions=(question,) if question and turn <= TURNS_MAX else (),
+        missing_info=missing,
+        decision_hint=hint(category),
+        progress=progress(category is not None, missing),
+    )
+
+
+def patch(intention: str, config: HeuristicsConfig, answers: Answers) -> DecisionPatch | None:
+    """Only concrete values, at least one of them; else None (section 5.2)."""
+    return patch_in(answers, category_of(intention, config, answers))
+
+
+def patch_in(answers: Answers, found: CategoryMatch | None) -> DecisionPatch | None:
+    """As `patch`, where the category is known or known to be unknown."""
+    if found is None:
+        return None
+    category = found[0]
+    values = [(field.name, value_of(field, answers)) for field in category.fields()]
+    fields = tuple((name, value.value) for name, value in values if value is not None)
+    return DecisionPatch(category.name, fields) if fields else None
+
+
+# 5. The document (section 6, and docs/specs/clarification.md, section 7) ---------------------
+
+RecordKind = Literal["adr", "task"]
+TEMPLATES: dict[RecordKind, str] = {"adr": "adr.v2", "task": "task.v2"}
+FIRST_TEMPLATES: dict[RecordKind, str] = {"adr": "adr.v1", "task": "task.v1"}
+
+
+def template(of: RecordKind, decider: str) -> str:
+    """The template of a session that began under these rules."""
+    return (FIRST_TEMPLATES if decider in FIRST_DECIDERS else TEMPLATES)[of]
+
+
+def kind(decided: DecisionPatch | None, mark: Mark) -> RecordKind:
+    """A decision becomes a record unless a person says task (RESOLUTIONS, seed 0, 13)."""
+    return "task" if decided is None or mark == "task" else "adr"
+
+
+def document_path(folder: str, of: RecordKind, number: int | None, uid: str, title: str) -> str:
+    """`folder/NNNN-title.md` for a record, `folder/uid-title.md` for a task."""
+    name = f"{number:04d}" if of == "adr" and number is not None else uid
+    words = slug(title)
+    return f"{folder}/{name}-{words}.md" if words else f"{folder}/{name}.md"

@@ -1,0 +1,228 @@
+"""What the log of a clarification folds to."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.features.clarification.domain.events import (
+    DecisionKept,
+    Differing,
+    Known,
+    KnownLine,
+    QuestionSuggested,
+    TopicsFound,
+)
+from preflights_es.features.clarification.domain.rules import (
+    TURNS_MAX,
+    CategoryMatch,
+    response_in,
+    value_of,
+)
+from preflights_es.features.clarification.domain.values import (
+    Answer,
+    DecisionPatch,
+    HeuristicsConfig,
+    LLMContext,
+    LLMResponse,
+    Mark,
+    PackRef,
+    Provenance,
+    SessionSnapshot,
+)
+from preflights_es.kernel.artifacts import Beside, Related, Written
+from preflights_es.kernel.completion_step import Led
+from preflights_es.kernel.events import UNSEEN, Actor, Evidence, Input
+from preflights_es.kernel.growing import Growing
+from preflights_es.kernel.items import ItemRef
+from preflights_es.kernel.observed import Observed
+from preflights_es.kernel.rationale import Rationale
+from preflights_es.kernel.views import Question
+
+NO_ACTOR = Actor("script")
+UNDECIDED: Final = ("task", "nothing_to_decide", "kept")
+"""Why nothing more is asked, where an actor says that there is no decision to take."""
+
+
+class Acknowledgement(msgspec.Struct, frozen=True):
+    """Who accepted what, and as which kind of document."""
+
+    at: int
+    actor: Actor
+    status: Literal["proposed", "accepted"]
+    kind: Literal["adr", "task"]
+    relayed_by: Actor | None = None
+    """The actor that passed on what this actor said."""
+    evidence: Evidence = UNSEEN
+    perhaps: tuple[Differing, ...] = ()
+    """Records of other tools that it perhaps contradicts."""
+
+
+class State(msgspec.Struct, frozen=True, gc=False):
+    """Everything `decide` and the views look at; two logs with equal states go on alike."""
+
+    intention: str = ""
+    uid: str = ""
+    heuristics: HeuristicsConfig = HeuristicsConfig()
+    decider: str = ""
+    """Version of the rules under which the session began: what a model is told stays as it was."""
+    mark: Mark = ""
+    supersedes: Related | None = None
+    supersedes_file: str = ""
+    """Of a record without a session."""
+    also_supersedes: tuple[Related, ...] = ()
+    """Others that its acceptance replaced."""
+    kept: tuple[Beside, ...] = ()
+    """Decisions that stay in force beside it, although their values differ."""
+    item: ItemRef | None = None
+    """The task that is clarified."""
+    observed: Observed | None = None
+    """Where an agent asked the question; None where it was asked here."""
+    actor: Actor = NO_ACTOR
+    """Of the last Input."""
+    input: Input | None = None
+    """The last Input; its Decisions say what of it counts."""
+    led: Led = Led()
+    """Who leads, and the conversation with whom."""
+    known: tuple[Known, ...] = ()
+    context: LLMContext | None = None
+    """What the repository says of itself."""
+    told: tuple[KnownLine, ...] = ()
+    """Decisions in force that were said first."""
+    framed: QuestionSuggested | None = None
+    """The category and first question of a model or writer, while its category holds."""
+    further: tuple[QuestionSuggested, ...] = ()
+    """The model's further questions, which depend on the answers before."""
+    writer: Actor | None = None
+    """Who wrote the first question, where no model is asked for it."""
+    pack: PackRef | None = None
+    """The topics that the session began with; None for the reference."""
+    inlined: str = ""
+    topics: TopicsFound | None = None
+    """What the intention is about, by the pack."""
+    detected: str = ""
+    """The category that a word of the intention or its topic named, as it was decided then."""
+    found: CategoryMatch | None = None
+    """The category, and how it became known: what the rest gives, since everything asks for it."""
+    answers: dict[str, Answer] = {}
+    """As the rules read them: raw, with companion keys."""
+    provenance: tuple[Provenance, ...] = ()
+    asked: Growing[Question] = Growing()
+    question: Question | None = None
+    """The open one."""
+    turn: int = 1
+    """One more than the questions that were answered."""
+    rationale: Rationale = Rationale()
+    offered_by: str = ""
+    """The model that asked or offered reasons last."""
+    scope: str = ""
+    """What the decision is for; empty for the whole project."""
+    proposed_scope: str = ""
+    """The same, as the patch was proposed."""
+    revised: tuple[str, ...] = ()
+    """Earlier values of the category's primary field."""
+    patch: DecisionPatch | None = None
+    stopped: str = ""
+    """Why nothing more is asked without a patch; empty otherwise."""
+    acknowledgement: Acknowledgement | None = None
+    superseded_by: Related | None = None
+    keeps: DecisionKept | None = None
+    """The decision in force that it ended with, where nothing else was decided."""
+    number: int | None = None
+    folder: str = ""
+    dues: int = 0
+    """Documents that were asked for so far."""
+    written: Written | None = None
+    redacted: Growing[str] = Growing()
+    beside: str = ""
+    """Path of a `.new` file that waits beside one that was edited."""
+    hashes: Growing[str] = Growing()
+    """The hashes of every written document."""
+
+
+def suggested_in(state: State) -> tuple[QuestionSuggested, ...]:
+    """The questions that a model or writer asked and that count, in their order."""
+    return () if state.framed is None else (state.framed, *state.further)
+
+
+def asked_by(state: State, key: str) -> QuestionSuggested | None:
+    """The question of a model or writer that has a key."""
+    return next((one for one in suggested_in(state) if one.field.id == key), None)
+
+
+def is_followed(state: State) -> bool:
+    """Whether the first question is answered, so that another one of the model follows it."""
+    return state.framed is not None and state.framed.field.id in state.answers
+
+
+def asks_on(state: State) -> bool:
+    """Whether the model that leads asks another question, now that its last one is answered."""
+    last = suggested_in(state)[-1:]
+    return (
+        state.led.lead is not None
+        and state.writer is None
+        and bool(last)
+        and last[0].more
+        and last[0].field.id in state.answers
+        and state.turn <= TURNS_MAX
+    )
+
+
+def response_of(state: State) -> LLMResponse:
+    """What is due; nothing where there is no decision, and none was named."""
+    if is_undecided(state):
+        return LLMResponse(progress=1.0)
+    first = response_in(state.heuristics, state.answers, state.turn, state.found)
+    if first.missing_info or state.found is None or not state.framed:
+        return first
+    fields = (one.field for one in state.further)
+    due = next((field for field in fields if value_of(field, state.answers) is None), None)
+    if due is None:
+        return replace(first, progress=0.5) if asks_on(state) else first
+    return replace(
+        first,
+        questions=(due.asked(),) if state.turn <= TURNS_MAX else (),
+        missing_info=(due.id,),
+        progress=0.5,
+    )
+
+
+def snapshot(state: State) -> SessionSnapshot:
+    """What seed 0 calls the state of the session."""
+    return SessionSnapshot(tuple(state.asked), state.answers, state.turn)
+
+
+def accepted(state: State) -> bool:
+    """Whether a person has accepted."""
+    return state.acknowledgement is not None and state.acknowledgement.status == "accepted"
+
+
+def related_to(state: State) -> tuple[Related, ...]:
+    """The decisions that its document names."""
+    ends = (state.supersedes, *state.also_supersedes, state.superseded_by)
+    return (*(one for one in ends if one is not None), *(one.related for one in state.kept))
+
+
+def is_due(state: State) -> bool:
+    """Whether there is something to accept: a patch, or that nothing was decided."""
+    return state.patch is not None or bool(state.stopped)
+
+
+def ended(state: State) -> Literal["", "kept", "nothing_to_decide"]:
+    """Why it ended without a decision of its own; empty where it did not."""
+    if state.stopped == "nothing_to_decide":
+        return "nothing_to_decide"
+    return "kept" if state.keeps is not None else ""
+
+
+def is_undecided(state: State) -> bool:
+    """Whether there is no decision: the intention is a task, or an actor says so."""
+    is_task = state.found is None and state.topics is not None and state.topics.kind == "none"
+    return is_task or state.stopped in UNDECIDED
+
+
+def is_terminal(state: State) -> bool:
+    """Whether no answer can change anything any more; the document may still be renamed."""
+    return accepted(state) or bool(ended(state))

@@ -1,0 +1,211 @@
+"""What an intention is about: the value that it states, the topics and values that it names.
+
+A pure function of a text and a pack (docs/specs/clarification.md, sections 11 and 12). A topic is
+found by its own words alone; in doubt nothing is found, and a person is asked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple, TypeVar
+
+from preflights_es.features.clarification.domain.events import TopicsFound
+from preflights_es.features.clarification.domain.pack import Pack, Topic, loaded
+from preflights_es.features.clarification.domain.values import Named
+from preflights_es.kernel.contradictions import EVERYDAY, GENERIC
+from preflights_es.kernel.forms import Statement, language_of, stated, tasks
+from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.names import names
+from preflights_es.kernel.views import Language
+from preflights_es.kernel.words import folded, plain
+
+Names = Mapping[str, str] | None
+TOPICS_MAX: Final = 4  # topics that a session names
+WORDS_MAX: Final = 5  # of a name
+SHORT: Final = 14  # words of a text in which one word names a topic
+BROAD: Final = ("database", "backend_api", "frontend", "mobile", "hosting")
+"""Topics that most texts name beside what they are about."""
+
+
+class Word(NamedTuple):
+    """A word of a text, folded, and how it was written."""
+
+    folded: str
+    is_capital: bool
+    """Whether it has a capital that the start of a sentence does not explain."""
+
+
+def find(
+    intention: str, language: Language | None = None, inlined: str = "", own: Names = None
+) -> TopicsFound:
+    """What an intention is about, by the shipped pack or the text of the team's own.
+
+    Args:
+        own: names that the project has, folded, each as it is written there.
+    """
+    tongue = language or language_of(intention)
+    if tasks(intention):
+        return TopicsFound(kind="none", language=tongue)
+    known = lexicon(inlined)
+    said = stated(intention, lambda text: known.meant(text, own), known.names_any)
+    words = words_of(intention)
+    if said is not None:
+        return _stated(said, tongue, known, words)
+    mentions, topics = known.mentions(words), known.topics(words)
+    if not mentions and not topics and "?" not in intention and _CODE.search(intention):
+        return TopicsFound(kind="none", language=tongue)  # a small task: `add --quiet to sync`
+    of = {value: known.topic_of(value, topics) for value in mentions}
+    mentioned = tuple(Named(topic.id, value) for value, topic in of.items() if topic)
+    if not topics and len(words) <= SHORT:
+        topics = [topic for topic in of.values() if topic]
+    ids = tuple(dict.fromkeys(topic.id for topic in topics))[:TOPICS_MAX]
+    kind: Literal["choice", "open"] = "choice" if ids else "open"
+    return TopicsFound(kind=kind, language=tongue, topics=ids, mentioned=mentioned)
+
+
+def _stated(said: Statement, tongue: Language, known: Lexicon, words: list[Word]) -> TopicsFound:
+    topics = known.topics(words)
+    of = known.topic_of
+    topic = of(said.value, topics) or of(said.replaced, topics) or next(iter(topics), None)
+    own = topic is not None and known.is_called(topic, said.scope)
+    id_ = topic.id if topic else ""
+    return TopicsFound(
+        kind="stated",
+        language=tongue,
+        stated=(Named(id_, said.value),),
+        replaced=(Named(id_, said.replaced),) if said.replaced else (),
+        scope="" if own else said.scope,
+        because=said.because,
+    )
+
+
+def words_of(text: str) -> list[Word]:
+    """The words of a text in its order, in full: letters and digits in a run."""
+    found, ends, last = list[Word](), True, 0
+    for match in _WORD.finditer(text):
+        ends |= any(mark in text[last : match.start()] for mark in ".!?:\n")
+        written, last = match[0], match.end()
+        is_name = (written[0].isupper() and not ends) or (len(written) > 1 and written.isupper())
+        found.append(Word(folded(written), is_name))
+        ends = False
+    return found
+
+
+_WORD: Final = late_pattern(r"[^\W_]+")
+_CODE: Final = late_pattern(
+    r"`|\w\(\)|(?<!\w)--\w|\w/\w+/|\w/(?!\S)|[a-z]_[a-z]|\b[a-z]+[A-Z]\w*\b|\b[A-Z][a-z]+[A-Z][a-z]"
+    r"|\w\.(?:py|js|tsx?|json|xml|css|html|go|rs|java|kt|ya?ml|md|sh|toml|sql)\b"
+)
+
+
+T = TypeVar("T")
+Phrase = tuple[str, ...]
+
+
+class Lexicon:
+    """The words of a pack and the names of products, ready for many intentions."""
+
+    def __init__(self, pack: Pack) -> None:
+        self._topics = pack.topics
+        self._words: dict[Phrase, list[int]] = {}
+        self._values: dict[Phrase, str] = {}
+        self._of: dict[str, list[int]] = {}
+        products = {_phrase(n): one for one in names() for n in (one.name, *one.aliases)}
+        for one in names():
+            self._values |= {_phrase(called): one.name for called in (one.name, *one.aliases)}
+        described = {option for topic in pack.topics for option in topic.options}
+        self._options = {option for option in described if _phrase(option) not in products}
+        """Those that are no products."""
+        for at, topic in enumerate(pack.topics):
+            for word in topic.words:
+                self._words.setdefault(_phrase(word), []).append(at)
+            for value in (*topic.options, *topic.values):
+                self._of.setdefault(value, []).append(at)
+                bare = value.partition(" (")[0]
+                for called in (value, bare, *topic.spellings.get(value, ())):
+                    product = products.get(_phrase(called))
+                    for name in (called, *((product.name, *product.aliases) if product else ())):
+                        self._values[_phrase(name)] = value
+            self._values |= {
+                _phrase(said): value
+                for value, said in zip(topic.options, topic.options_de, strict=False)
+            }
+        loose = {_phrase(value) for topic in pack.topics for value in topic.values} - {*products}
+        self._sure = self._values.keys() - loose
+
+    def name_of(self, text: str) -> str:
+        """The value that a whole text names, in the pack's spelling; empty where none."""
+        return self._values.get(_phrase(text), "")
+
+    def meant(self, text: str, own: Names = None) -> str:
+        """The same, or a name of the project's; no everyday word that is written as one."""
+        is_word = text == text.lower()
+        known = "" if is_word and not self._is_sure(_phrase(text)) else self.name_of(text)
+        return known or ("" if is_word and text.isalpha() else (own or {}).get(folded(text), ""))
+
+    def names_any(self, text: str) -> bool:
+        """Whether a product stands anywhere in a text."""
+        return any(value not in self._options for value in self.mentions(words_of(text)))
+
+    def mentions(self, words: list[Word]) -> list[str]:
+        """The values that are named, each once, in the order of the text."""
+        hits = _hits(words, self._values)
+        meant = (
+            value for first, phrase, value in hits if first.is_capital or self._is_sure(phrase)
+        )
+        return list(dict.fromkeys(meant))
+
+    def _is_sure(self, phrase: Phrase) -> bool:
+        """Whether a phrase is a value however it is written, and no word of other texts."""
+        text = " ".join(phrase)
+        is_word = text in EVERYDAY or text in GENERIC or text in plain("everyday")
+        return phrase in self._sure and not is_word
+
+    def topics(self, words: list[Word]) -> list[Topic]:
+        """The topics whose own words stand there: those with the most, then the first named.
+
+        In a long text one word says little.
+        """
+        counts: Counter[int] = Counter()
+        for _, phrase, topics in _hits(words, self._words):
+            counts.update(dict.fromkeys(topics, len(phrase)))
+        least = 1 if len(words) <= SHORT else 2
+        found = [one for one in counts if counts[one] >= least]
+        found.sort(key=lambda one: (self._topics[one].id in BROAD, -counts[one]))
+        return [self._topics[one] for one in found]
+
+    def topic_of(self, value: str, named: list[Topic]) -> Topic | None:
+        """The topic of a value: one that is named, else the first that has it."""
+        name = value if value in self._of else value.rpartition(" ")[0]  # with a version
+        having = [self._topics[at] for at in self._of.get(name, ())]
+        return next((topic for topic in having if topic in named), next(iter(having), None))
+
+    def is_called(self, topic: Topic, text: str) -> bool:
+        """Whether a text says no more than what the topic is called."""
+        left = tuple(word for word in _phrase(text) if word not in plain("articles"))
+        return left in self._words and topic in [self._topics[at] for at in self._words[left]]
+
+
+def _hits(words: list[Word], table: Mapping[Phrase, T]) -> Iterator[tuple[Word, Phrase, T]]:
+    """What a table has of a text, the longest at each place, with the first word there."""
+    at = 0
+    while at < len(words):
+        for end in range(min(at + WORDS_MAX, len(words)), at, -1):
+            phrase = tuple(word.folded for word in words[at:end])
+            if phrase in table:
+                yield words[at], phrase, table[phrase]
+                at = end - 1
+                break
+        at += 1
+
+
+def _phrase(text: str) -> Phrase:
+    return tuple(_WORD.findall(folded(text)))
+
+
+@lru_cache(maxsize=4)
+def lexicon(inlined: str = "") -> Lexicon:
+    """The lexicon of the shipped pack, or of the text of the team's own; made once a process."""
+    return Lexicon(loaded(inlined))

@@ -1,0 +1,403 @@
+"""What can be shown of a clarification; all of it derived, none of it stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Final
+
+from preflights_es.features.clarification.domain import rules
+from preflights_es.features.clarification.domain.events import KnownLine, TopicsFound
+from preflights_es.features.clarification.domain.evolve import evolve
+from preflights_es.features.clarification.domain.state import (
+    State,
+    accepted,
+    asked_by,
+    ended,
+    is_due,
+    response_of,
+)
+from preflights_es.features.clarification.domain.stated import language_of, named_for, topics_of
+from preflights_es.features.clarification.domain.titles import title_of
+from preflights_es.features.clarification.domain.values import (
+    DecisionPatch,
+    Hint,
+    Named,
+    Provenance,
+)
+from preflights_es.kernel.artifacts import Record, RecordField, Relations, ShownQuestion
+from preflights_es.kernel.completion_step import no_answer
+from preflights_es.kernel.events import ActorKind, Event, Value
+from preflights_es.kernel.observed import Observed, told
+from preflights_es.kernel.questions import Option
+from preflights_es.kernel.rationale import Rationale, Speaker
+from preflights_es.kernel.text import one_line
+from preflights_es.kernel.views import Language, Question, Reached, View, taken_out
+
+if TYPE_CHECKING:  # imported where a session has a pack: its classes cost time
+    from preflights_es.features.clarification.domain.pack import Topic
+
+FIRST_S: Final = -62_135_596_800
+LAST_S: Final = 253_402_300_799
+"""The first and the last second, since 1970, that a date can have: of the years 1 and 9999."""
+
+
+class StatedValue(Value, frozen=True):
+    """A value that stands in the intention, and the question that it answers."""
+
+    key: str
+    category: str
+    field: str
+    value: str
+
+
+class ClarificationView(View, frozen=True, kw_only=True):
+    """The fields of `session/1` (docs/api.md)."""
+
+    uid: str
+    missing_info: tuple[str, ...]
+    decision_hint: Hint
+    patch: DecisionPatch | None
+    provenance: tuple[Provenance, ...]
+    kind: str
+    """`adr` or `task`: what accepting leads to, or led to."""
+    number: int | None
+    turn: int
+    title: str
+    """Of the record."""
+    rationale: Rationale
+    known: tuple[KnownLine, ...] = ()
+    """Decisions in force that were said first, at most three."""
+    beside: tuple[tuple[str, str], ...] = ()
+    """Options that stand first, each with why: the intention names it, the repository has it."""
+    topic: str = ""
+    """The category that the pack's topic leads to; empty without one."""
+    topics: tuple[str, ...] = ()
+    """Categories that the intention leaves open, the one to ask about first."""
+    stated: tuple[StatedValue, ...] = ()
+    replaced: tuple[Named, ...] = ()
+    language: Language | None = None
+    """Of questions and options; None without a pack."""
+    observed: Observed | None = None
+    """Where an agent asked the question; None where it was asked here."""
+
+
+def fold(events: Iterable[Event]) -> State:
+    """The state that a log folds to."""
+    return reduce(evolve, events, State())
+
+
+def progress(events: Iterable[Event]) -> float:
+    """Share of what must be known that is known, from 0.0 to 1.0.
+
+    Source: seed 0, section 8.
+    """
+    return response_of(fold(events)).progress
+
+
+def patch(events: Iterable[Event]) -> DecisionPatch | None:
+    """What the answers so far decide; None while they decide nothing."""
+    return fold(events).patch
+
+
+def missing(events: Iterable[Event]) -> tuple[str, ...]:
+    """Keys of what is still open (seed 0, section 7)."""
+    return response_of(fold(events)).missing_info
+
+
+def status(state: State) -> str:
+    """One word for where the clarification stands."""
+    if state.acknowledgement is not None:
+        return "superseded" if state.superseded_by is not None else state.acknowledgement.status
+    if state.patch is not None:
+        return "ready"
+    if _waits(state):
+        return "waiting"
+    return "stopped" if state.stopped else "needs_answers"
+
+
+_TO_DO: Final = {
+    "needs_answers": "answer the question",
+    "ready": "accept the proposal, or revise an answer",
+}
+
+
+def _waits(state: State) -> bool:
+    """Whether a model is asked, or has to be again: then a question of before is no more."""
+    return bool(state.led.stalled) or state.led.request is not None
+
+
+def view(state: State) -> ClarificationView:
+    """All that `show` says."""
+    response = response_of(state)
+    stands = status(state)
+    return ClarificationView(
+        status=stands,
+        intention=state.intention,
+        uid=state.uid,
+        questions=(state.question,) if state.question and not _waits(state) else (),
+        missing_info=response.missing_info,
+        decision_hint=response.decision_hint,
+        progress=response.progress,
+        patch=state.patch,
+        provenance=provenance(state),
+        kind=kind(state),
+        number=state.number,
+        turn=state.turn,
+        title=one_line(title_of(state)),
+        rationale=state.rationale,
+        scope=state.scope,
+        known=state.told,
+        **_found(state),
+        written=state.written,
+        observed=state.observed,
+        origin=told(state.observed) if state.observed else "",
+        hashes=tuple(state.hashes),
+        warnings=_warnings(state),
+        ended=_ended(state),
+        to_do=_TO_DO.get(stands, ""),
+        can_accept=stands in ("ready", "stopped", "proposed") and not ended(state),
+    )
+
+
+def answerable(state: State) -> list[tuple[str, Question]]:
+    """The category and every field; a label is that of the session's category, where it has it."""
+    config, found = state.heuristics, state.found
+    own = found[0].fields() if found else ()
+    keys, labels = {field.id for field in own}, {field.name for field in own}
+    asked = [("Category", config.category_question())]
+    asked += [(field.name, field.asked()) for field in own]
+    for category in (*config.categories, config.other()):
+        others = [field for field in category.fields() if field.id not in keys]
+        asked += [("" if f.name in labels else f.name, f.asked()) for f in others]
+    return asked
+
+
+def _found(state: State) -> dict[str, Any]:
+    """What the pack found in the intention."""
+    found, topics = state.topics, topics_of(state)
+    if found is None:
+        return {}
+    stated = [(topics[one.topic], one) for one in found.stated if one.topic in topics]
+    return {
+        "topic": state.detected,
+        "topics": tuple(topics[one].category for one in found.topics if one in topics),
+        "stated": tuple(
+            StatedValue(
+                topic.key, topic.category, topic.field, topic.said(one.value, found.language)
+            )
+            for topic, one in stated
+        ),
+        "replaced": found.replaced,
+        "language": found.language,
+        "beside": _beside(found, topics),
+    }
+
+
+def _beside(found: TopicsFound, topics: Mapping[str, Topic]) -> tuple[tuple[str, str], ...]:
+    """Why options stand first; the intention says more than the repository."""
+    first = topics.get(found.topics[0]) if found.topics else None
+    if first is None:
+        return ()
+    said = {first.said(one.value, found.language): one.sign for one in found.present or ()}
+    named = (one.value for one in found.mentioned if one.topic == first.id)
+    said |= {first.said(value, found.language): "named in the intention" for value in named}
+    return tuple(said.items())
+
+
+def _ended(state: State) -> str:
+    if state.keeps is not None:
+        return "ended with a decision in force and takes no answers any more"
+    if ended(state):
+        return "ended with nothing to decide and takes no answers any more"
+    return "is accepted and takes no answers any more" if accepted(state) else ""
+
+
+def provenance(state: State) -> tuple[Provenance, ...]:
+    """How each value that counts came about, the category's first; a former category's do not."""
+    if not state.provenance:
+        return ()
+    by_key = {p.key: p for p in state.provenance}
+    fields = state.found[0].fields() if state.found else ()
+    keys = [state.heuristics.category.id, *[field.id for field in fields]]
+    return tuple([by_key[key] for key in keys if key in by_key])
+
+
+def kind(state: State) -> rules.RecordKind:
+    """What accepting leads to, or would once the open question is answered."""
+    found = state.found
+    patch = state.patch
+    if patch is None and found is not None and not state.stopped:
+        patch = DecisionPatch(found[0].name)
+    return rules.kind(patch, state.mark)
+
+
+def _warnings(state: State) -> tuple[str, ...]:
+    warnings = [*taken_out(state.redacted)]
+    if state.led.fell_back:
+        warnings.append(no_answer(state.led, "the rules went on"))
+    if state.led.stalled:
+        warnings.append(no_answer(state.led, "resume asks it again"))
+    if state.beside:
+        warnings.append(f"the document was edited: the new text lies in {state.beside}")
+    return tuple(warnings)
+
+
+def record(state: State) -> Record:
+    """What a document or a brief may say; `open` before an acknowledgement."""
+    done = state.acknowledgement
+    category = next((p for p in state.provenance if p.key == state.heuristics.category.id), None)
+    by_person = accepted(state)
+    return Record(
+        uid=state.uid,
+        session_id="",
+        title=one_line(title_of(state)),
+        intention=state.intention,
+        status="superseded" if state.superseded_by else done.status if done else "open",
+        date=_date(done.at) if done else "",
+        decided_by=done.actor.name if done and by_person else "",
+        proposed_by=None if done is None or by_person else done.actor.kind,
+        category=state.patch.category if state.patch else "",
+        category_source=category.source if category else "",
+        fields=_fields(state),
+        missing=_open_questions(state),
+        supersedes=state.supersedes,
+        supersedes_file=state.supersedes_file,
+        superseded_by=state.superseded_by,
+        also_supersedes=state.also_supersedes,
+        kept=state.kept,
+        rationale=state.rationale,
+        considered=_considered(state),
+        scope=state.scope,
+        shown=_shown(state),
+        offered_by=_names(state),
+        language=language_of(state),
+    )
+
+
+def _names(state: State) -> tuple[tuple[Speaker, str], ...]:
+    """The writer of the question and the model, as far as they have names."""
+    named: dict[Speaker, str] = {"model": state.offered_by}
+    if state.writer is not None:
+        named[state.writer.kind] = state.writer.name
+    return tuple((by, name) for by, name in named.items() if name)
+
+
+def _shown(state: State) -> tuple[ShownQuestion, ...]:
+    """The questions that were answered, as they were shown last, but for the category's."""
+    answered = {one.key for one in state.provenance if one.source != "stated"}
+    asked = {one.id: one for one in state.asked if one.id in answered}
+    asked.pop(state.heuristics.category.id, None)
+    found = []
+    for key, question in asked.items():
+        written = asked_by(state, key)
+        if written is None and key == state.heuristics.description.id:
+            continue  # the same words for every decision
+        offered = {one.label: one for one in written.offered} if written else {}
+        signs = {} if written else dict(view(state).beside)
+        options = question.options[:-1]
+        found.append(
+            ShownQuestion(
+                question=question.question,
+                by="" if written is None else _writer(state),
+                why=written.why if written else "",
+                options=tuple(offered.get(o) or Option(o, signs.get(o, "")) for o in options),
+                recommended=written.recommended if written else None,
+                quote=written.quote if written else "",
+                evidence=written.evidence if written else (),
+            )
+        )
+    return tuple(found)
+
+
+def _writer(state: State) -> str:
+    """Who wrote the questions: an agent, a person, or the model that leads or led."""
+    if state.writer is not None:
+        return state.writer.name or _KINDS[state.writer.kind]
+    return state.offered_by or (state.led.lead.model if state.led.lead else "") or "a model"
+
+
+_KINDS: Final[dict[ActorKind, str]] = {
+    "user": "a person",
+    "agent": "an agent",
+    "script": "a script",
+}
+
+
+def _considered(state: State) -> tuple[str, ...]:
+    """What was chosen, what was shown, named or chosen before, and the alternatives; each once."""
+    if state.patch is None or not state.patch.fields:
+        return ()
+    name, chosen = state.patch.fields[0]
+    keys = {field.name: field.id for field in state.found[0].fields()} if state.found else {}
+    alternatives = (one.name for one in state.rationale.alternatives)
+    said = named_for(state, keys.get(name, ""))
+    shown = (o for q in state.asked if q.id == keys.get(name) for o in q.options[:-1])
+    values = (chosen, *shown, *said, *state.revised, *alternatives)
+    found: dict[str, str] = {}
+    for value in values:
+        found.setdefault(value.casefold(), value)
+    return tuple(found.values())
+
+
+def reached(state: State) -> Reached:
+    """The patch, also that there is none; a person accepted it as it was shown."""
+    result = {"patch": state.patch} if is_due(state) else None
+    if not accepted(state):
+        return Reached(result=result)
+    answers = tuple((one.key, one.value) for one in state.provenance)
+    return Reached(result=result, accepted=result, answers=answers)
+
+
+def related(state: State) -> Relations:
+    """What an accepted decision says of others; a mere intention does not count."""
+    # A record without a session says nothing of this one.
+    replaced = (state.supersedes, *state.also_supersedes) if accepted(state) else ()
+    return Relations(
+        tuple(one for one in replaced if one is not None and one.uid),
+        state.superseded_by,
+        tuple(one.related for one in state.kept),
+    )
+
+
+def _date(at: int) -> str:
+    """A day of UTC; of what no calendar has, the nearest that it has."""
+    seconds = min(max(at // 1_000_000, FIRST_S), LAST_S)
+    return datetime.fromtimestamp(seconds, UTC).date().isoformat()
+
+
+def _fields(state: State) -> tuple[RecordField, ...]:
+    # A patch has a category, but for one in a file that another program wrote.
+    found = state.found
+    if state.patch is None or found is None:
+        return ()
+    # Two categories may have fields of one name; a key belongs to one alone. A model's own field is
+    # the session's, and in no table.
+    known = {field.name: field for field in found[0].fields()}
+    options = {q.id: q.options[:-1] for q in state.asked}
+    sources = {p.key: p for p in state.provenance}
+
+    def told(name: str, value: str, how: Provenance) -> RecordField:
+        offered = options.get(how.key)
+        unasked = known[name].options if offered is None else ()
+        return RecordField(name, value, how.source, _heard(how), offered or (), unasked)
+
+    return tuple(
+        told(name, value, how)
+        for name, value in state.patch.fields
+        if name in known and (how := sources.get(known[name].id)) is not None
+    )
+
+
+def _heard(how: Provenance) -> ActorKind:
+    """Who said a value as far as the log can know it: a record makes no person of an agent."""
+    return how.relayed_by.kind if how.relayed_by else how.by
+
+
+def _open_questions(state: State) -> tuple[str, ...]:
+    if not response_of(state).missing_info:
+        return ()
+    found = state.found
+    due = found[0].primary if found else state.heuristics.category
+    return (due.question,) if due else ()

@@ -1,0 +1,238 @@
+"""Beginning a decision, and recording what an agent asked its person itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from hashlib import sha256
+from itertools import count, islice
+from typing import Annotated, Any, Final
+
+from msgspec import Meta, ValidationError, convert
+from msgspec.structs import replace
+
+from preflights_es.features.clarification.use.knowing import remembered
+from preflights_es.features.clarification.use.observed import record
+from preflights_es.features.clarification.use.sessions import start
+from preflights_es.features.clarification.use.surroundings import context_of
+from preflights_es.kernel.errors import CallHeld, ErasedSession, Refused
+from preflights_es.kernel.observed import Observed, Outcome
+from preflights_es.kernel.questions import Option, WrittenQuestion, lacking, written_question
+from preflights_es.kernel.text import one_line
+from preflights_es.surfaces.mcp.call import Call
+from preflights_es.surfaces.mcp.forms import values
+from preflights_es.surfaces.mcp.rounds import Came, asked, shown
+from preflights_es.surfaces.mcp.standing import Standing, standing, working_by
+from preflights_es.surfaces.mcp.tool import Arguments, Tool
+from preflights_es.use import sessions
+from preflights_es.use.inbox import acceptable
+from preflights_es.use.request import Request
+from preflights_es.use.results import Session
+
+FACTS_MAX: Final = 30  # products, and packages of none, that a result names
+QUESTION_OF_YOURS: Final = (
+    "a question of yours: you know the code; give question, options with description and against, "
+    "recommendation with reason, why, scope and evidence"
+)
+OVER: Final = ("abandoned", "superseded", "erased")
+"""Statuses after which the same call begins anew."""
+
+
+class Begun(Arguments, frozen=True):
+    """Of `start_decision`."""
+
+    intention: Annotated[str, Meta(description="what is to be decided, one sentence")]
+    question: Annotated[str, Meta(description="your own question: you know the code")] = ""
+    options: Annotated[
+        tuple[Any, ...], Meta(description="each {label, description, against}, or a label")
+    ] = ()
+    topic: str = ""
+    recommendation: Annotated[str, Meta(description="one of the labels")] = ""
+    reason: str = ""
+    why: Annotated[str, Meta(description="what depends on the answer")] = ""
+    scope: Annotated[str, Meta(description="what it is for; empty: the whole project")] = ""
+    consequences: Annotated[tuple[str, ...], Meta(description="of the recommendation")] = ()
+    evidence: Annotated[tuple[str, ...], Meta(description="src/db.py:12-40")] = ()
+
+
+async def _start_decision(call: Call, given: Begun) -> Came:
+    if (at := call.round) is not None:
+        session = await call.run(lambda request: shown(request, at.session))
+        return await asked(call, session)
+    written = _written(given)
+
+    def begin(request: Request) -> Session:
+        return start(request, given.intention, written=written, scope=given.scope)
+
+    came = await asked(call, await _once(call, given, begin))
+    if not isinstance(came, Standing):
+        return came
+    if came.status == "stopped" and not came.in_force:
+        found = await call.run(partial(remembered, text=given.intention))
+        return working_by(came, tuple(one.line for one in found.values()))
+    if not came.question:
+        return came  # no facts for a question
+    lacks = lacking(written) if written else (QUESTION_OF_YOURS,)
+    return replace(came, facts=await call.run(_facts), lacks=lacks)
+
+
+def _facts(request: Request) -> tuple[str, ...]:
+    """What the repository says of itself, as the session began with it: a line a product."""
+    found = context_of(request.process)
+    if found is None:
+        return ()
+    places: dict[str, list[str]] = {}
+    for signal in found.technology_signals:
+        product, _, place = signal.rpartition(": ")
+        places.setdefault(product or place, []).append(place)
+    told = (
+        name if [name] == at else f"{name}: {', '.join(at)}"
+        for name, at in islice(places.items(), FACTS_MAX)
+    )
+    return tuple(filter(None, (found.file_summary, *told)))
+
+
+async def _once(call: Call, given: Arguments, begin: Callable[[Request], Session]) -> Session:
+    """The session that this call begins, or began earlier; a new one where that one is over."""
+    for attempt in count():
+        begun = await call.run(partial(_begun, begin=begin), f"{_key(call, given)} {attempt}")
+        if begun is not None:
+            return begun
+    raise AssertionError("count() has no end")
+
+
+def _begun(request: Request, begin: Callable[[Request], Session]) -> Session | None:
+    """The session under the request's key; None where it is over."""
+    try:
+        session = begin(request)
+        is_new = not session.is_recalled
+    except ErasedSession:
+        return None
+    except Refused as error:
+        before = request.desk.once.opened_before() if request.desk.once else ""
+        if error.code != "key_used" or not before:
+            raise
+        # The same client began it in another version, and has another name in the log.
+        session, is_new = sessions.show(request, before), False
+    session = sessions.conversed(request, session)
+    if session.status in OVER:
+        return None
+    return session if is_new or session.status != "waiting" else _resumed(request, session)
+
+
+def _resumed(request: Request, session: Session) -> Session:
+    """The session after its model is asked again, where no process asks it now."""
+    try:
+        return sessions.resume(request, session.session_id)
+    except CallHeld:
+        return session
+
+
+class Happened(Arguments, frozen=True):
+    """Of `record_question`."""
+
+    question: str
+    outcome: Outcome
+    answers: Annotated[tuple[str, ...], Meta(description="the person's words, unchanged")] = ()
+    options: tuple[str, ...] = ()
+    topic: str = ""
+
+
+async def _record_question(call: Call, given: Happened) -> Standing:
+    name, version = call.client
+    came = Observed(channel="tool", agent=name, agent_version=version, outcome=given.outcome)
+
+    def begin(request: Request) -> Session:
+        said = (given.question, given.options, given.answers, came)
+        return record(request, *said, topic=given.topic)
+
+    before = await call.run(partial(_proposed, given=given))
+    return standing(before or await _once(call, given, begin))
+
+
+def _proposed(request: Request, given: Happened) -> Session | None:
+    """The proposal of the same question and answer: a hook may have seen them, too."""
+    said = ", ".join(given.answers).casefold()
+    for one in acceptable(request):
+        if one.origin and one.intention == one_line(given.question):
+            session = sessions.show(request, one.session_id)
+            if said in map(str.casefold, values(session).values()):
+                return session
+    return None
+
+
+def _key(call: Call, given: Arguments) -> str:
+    """The same of the same client's same call, also after the client's update."""
+    named = repr((call.client[0], given))
+    return f"{given.__class__.__name__} {sha256(named.encode('utf-8', 'replace')).hexdigest()}"
+
+
+def _written(given: Begun) -> WrittenQuestion | None:
+    """The question that the agent wrote.
+
+    Raises:
+        Refused: a part of it stands without the question.
+    """
+    more = (given.options, given.topic, given.recommendation, given.reason, given.why)
+    if not given.question:
+        if any((*more, given.consequences, given.evidence)):
+            message = (
+                "options, topic, why, a recommendation, consequences and evidence belong to a "
+                "question: give question too"
+            )
+            raise Refused(message, code="no_question")
+        return None
+    if bool(given.recommendation) != bool(given.reason):
+        message = "a recommendation and its reason belong together: give both, or neither"
+        raise Refused(message, code="no_reason")
+    recommended = (given.recommendation, given.reason) if given.recommendation else None
+    return written_question(
+        given.question,
+        map(_option, given.options),
+        given.topic,
+        recommended,
+        given.why,
+        given.scope,
+        given.evidence,
+        given.consequences,
+    )
+
+
+def _option(given: Any) -> Option:
+    """An option as the agent gives it.
+
+    Raises:
+        Refused: it is neither a label nor an object with one.
+    """
+    try:
+        found: Option = convert({"label": given} if isinstance(given, str) else given, Option)
+    except (ValidationError, UnicodeEncodeError) as error:
+        message = f"options: {error}: expected a label, or {{label, description, against}}"
+        raise Refused(message, code="no_option") from error
+    return found
+
+
+TOOLS: Final[tuple[Any, ...]] = (
+    Tool(
+        name="start_decision",
+        description=(
+            "Begin a decision about architecture before you build on it: the person is asked, "
+            "the answer recorded."
+        ),
+        takes=Begun,
+        gives=Standing,
+        run=_start_decision,
+        repeats=True,
+    ),
+    Tool(
+        name="record_question",
+        description=(
+            "Record a question that you asked the person yourself, as it went. Silence is "
+            "timed_out, never an answer."
+        ),
+        takes=Happened,
+        gives=Standing,
+        run=_record_question,
+        repeats=True,
+    ),
+)

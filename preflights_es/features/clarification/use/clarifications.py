@@ -1,0 +1,376 @@
+"""What people do with a clarification, besides what they do with any session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from preflights_es.features.clarification import domain as clarification
+from preflights_es.features.clarification.domain.events import (
+    DecisionAcknowledged,
+    DecisionKept,
+    DecisionKeptBeside,
+    DecisionRenumbered,
+    DecisionSuperseded,
+    IntentionDeclared,
+    Known,
+    KnownLine,
+    ReferenceRenumbered,
+)
+from preflights_es.features.clarification.domain.quotes import words
+from preflights_es.features.clarification.domain.state import State, accepted, is_due
+from preflights_es.features.clarification.domain.titles import title_of
+from preflights_es.features.clarification.domain.values import (
+    Heuristics,
+    HeuristicsConfig,
+    LLMContext,
+    Mark,
+)
+from preflights_es.kernel.artifacts import Related
+from preflights_es.kernel.errors import PreflightsError, RecordWithoutSession, Refused
+from preflights_es.kernel.events import Input
+from preflights_es.kernel.items import ItemRef
+from preflights_es.kernel.lead import WRITERS, Setup
+from preflights_es.kernel.observed import Observed
+from preflights_es.kernel.text import INTENTION_MAX, one_line, shown
+from preflights_es.kernel.views import Language
+from preflights_es.runtime.finder import RECENT
+from preflights_es.runtime.runner import Handle, Proposed, Step
+from preflights_es.runtime.sanitizing import cleaned
+from preflights_es.use.acceptance import Acceptances
+from preflights_es.use.request import Request
+
+if TYPE_CHECKING:
+    from preflights_es.features.clarification.use.choosing import Choosing
+
+ONLY: Final = "only clarifications can be accepted"
+KNOWN_MAX: Final = 20  # accepted decisions that a model is told of
+
+
+def named_known(told: tuple[KnownLine, ...], typed: str) -> KnownLine:
+    """What was said first and is called so.
+
+    Args:
+        typed: its number in that list, `ADR-0003`, its uid or session, or a record's path.
+
+    Raises:
+        Refused: none of those that were said is called so.
+    """
+    number = typed.casefold().removeprefix("adr-").lstrip("0")
+    for place, one in enumerate(told, 1):
+        old = one.kept
+        names = {one.path, PurePosixPath(one.path).name, old.uid, old.uid[-8:], old.session_id}
+        is_numbered = typed.casefold().startswith("adr-") and str(old.number) == number
+        if typed == str(place) or is_numbered or (typed and typed in names):
+            return one
+    said = ", ".join(one.line.partition(" ")[0] for one in told) or "none"
+    message = f"{typed!r} was not said to be in force here: {said}"
+    raise Refused(message, code="not_known", typed=typed)
+
+
+def clarifications_of(request: Request) -> Clarifications:
+    """The clarifications of the project that a request is about."""
+    return Clarifications.of(request)
+
+
+class Clarifications(Acceptances):
+    """The clarifications of one project, as one actor meets them."""
+
+    # 1. Opening -------------------------------------------------------------------------------
+
+    def open(
+        self,
+        intention: str,
+        setup: Setup,
+        heuristics: Heuristics | HeuristicsConfig,
+        *,
+        language: Language | None = None,
+        context: LLMContext | None = None,
+        mark: Mark = "",
+        supersedes: str | None = None,
+        item: ItemRef | None = None,
+        title: str = "",
+        observed: Observed | None = None,
+        scope: str = "",
+        told: Callable[[], tuple[KnownLine, ...]] = tuple,
+        check: Callable[[Input], None] = lambda _: None,
+    ) -> Step:
+        """Begin a session.
+
+        Args:
+            heuristics: what the settings come to, or tables alone.
+            language: of the questions; None where the intention shows it.
+            item: the task that is clarified.
+            title: of that task; it is the intention where that is empty.
+            observed: where an agent asked the question, if not here.
+            scope: what the decision is for, where the actor says so.
+            told: decisions in force that are said first.
+            check: refuses it before it is recorded.
+
+        Raises:
+            Refused: the intention cannot be recorded, or what it supersedes cannot be superseded.
+        """
+        chosen = heuristics if isinstance(heuristics, Heuristics) else Heuristics(heuristics)
+        session_id, file = self._former(supersedes) if supersedes else ("", "")
+
+        def is_same(before: IntentionDeclared) -> bool:
+            former = before.supersedes.session_id if before.supersedes else ""
+            read = before.item or None
+            place = (read.source.session_id, read.number) if read else None
+            return (former, before.supersedes_file, place) == (session_id, file, of_item)
+
+        def beside() -> dict[str, Any]:
+            old, related = None, None
+            if supersedes and file:
+                related = self._replaceable(supersedes, file)
+            elif supersedes:
+                old, related = self._supersedable(supersedes)
+            read: dict[str, Any] = {
+                "known": self._known(setup),
+                "supersedes_source": old.source if old else None,
+            }
+            others = (one for one in told() if not session_id or one.kept.session_id != session_id)
+            read |= {"told": lines} if (lines := tuple(others)) else {}
+            return {"supersedes": related, "supersedes_file": file, **read, **given}
+
+        is_titled = bool(title and not intention)
+        of_item = (item.source.session_id, item.number) if item else None
+        given = {
+            "heuristics": chosen.tables,
+            "pack": chosen.pack,
+            "inlined": chosen.inlined,
+            "language": language if chosen.pack else None,
+            "context": context,
+            **({"item": item} if item else {}),
+            **({"intention": title} if is_titled else {}),
+            **({"observed": observed} if observed else {}),
+        }
+        # The title may change until the command runs again under its key: it is not compared.
+        said = {"mark": mark} if is_titled else {"mark": mark, "intention": intention}
+        said |= {"scope": scope} if scope else {}
+        return self.opened(
+            *(clarification.WORKFLOW, IntentionDeclared, said, setup),
+            beside=beside,
+            is_same=is_same,
+            check=check,
+        )
+
+    def _known(self, setup: Setup) -> tuple[Known, ...]:
+        """The decisions that a model is told of: accepted, in force, the newest first."""
+        if setup.lead is None or setup.lead.provider in WRITERS:
+            return ()
+        known: list[Known] = []
+        for head in self._runner.store.heads(self._project, RECENT):
+            if head.workflow != clarification.WORKFLOW.name:
+                continue
+            try:
+                handle = self._runner.load(head.session_id)
+            except PreflightsError:
+                continue  # a damaged session is no reason to refuse a new one
+            told = None if handle.proposal else words(handle.session.state)
+            if told is not None and handle.session.state.superseded_by is None:
+                known.append(replace(told, source=handle.source))
+        return tuple(known[:KNOWN_MAX])
+
+    # 2. Ending -------------------------------------------------------------------------------
+
+    def accept(
+        self,
+        session_id: str,
+        *,
+        by: str | None = None,
+        mark: Mark = "",
+        expect: int | None = None,
+        choosing: Choosing | None = None,
+        relays: bool = False,
+    ) -> Step:
+        """Accept what is proposed, as `acknowledged` says.
+
+        Args:
+            choosing: compares it with decisions in force; without it nothing is compared.
+
+        Raises:
+            Refused: also where what it supersedes cannot be superseded any more.
+        """
+        said = {"mark": mark}
+        return self.acknowledged(
+            session_id,
+            DecisionAcknowledged,
+            said,
+            by=by,
+            expect=expect,
+            complete=choosing.completed if choosing else None,
+            is_same=choosing.is_said if choosing else None,
+            relays=relays,
+        )
+
+    def keep_known(self, handle: Handle, typed: str, by: str | None = None) -> Step:
+        """End a session with a decision that was said first, as `named_known` finds it.
+
+        Args:
+            by: the person who keeps it.
+
+        Raises:
+            Refused: none of those that were said is called so.
+        """
+        one = named_known(handle.session.state.told, typed)
+        said = {"kept": one.kept, "since": one.since, "source": one.source, "path": one.path}
+        return self.submitted(handle, DecisionKept, said, by=by)
+
+    def kept(self, step: Step, choosing: Choosing, by: str | None) -> Step:
+        """The step after an acceptance; where a decision in force says the same, that is kept."""
+        same = choosing.same
+        if same is None or accepted(step.handle.session.state):
+            return step
+        said = {"kept": same.related, "since": same.accepted_at, "source": same.source}
+        return self.submitted(step.handle, DecisionKept, said, by=by)
+
+    def _others(self, first: Proposed) -> list[Proposed]:
+        """What it says to older decisions, and to the task that it clarifies."""
+        state: State = first.handle.session.state
+        if first.input.actor.kind != "user" or not is_due(state):
+            return []
+        return [
+            *self._superseded_by(state, first),
+            *self._resolved(state, first),
+            *self._deciding(state, first),
+        ]
+
+    def _resolved(self, state: State, first: Proposed) -> Iterator[Proposed]:
+        """What a person chose about decisions that differ, told to each of them."""
+        new = first.input
+        assert isinstance(new, DecisionAcknowledged), "it is accepted"
+        if new.resolved is UNSET:
+            return
+        by = Related(state.uid, title_of(state), first.number, first.handle.session_id)
+        for one in new.resolved:
+            older, _ = self._supersedable(one.finding.related.session_id)
+            told: Input = DecisionSuperseded(at=new.at, actor=new.actor, by=by)
+            if one.choice == "keeps":
+                told = DecisionKeptBeside(at=new.at, actor=new.actor, by=by, reason=one.reason)
+            yield Proposed(older, told, self._runner.new_id())
+
+    def _deciding(self, state: State, first: Proposed) -> list[Proposed]:
+        if state.item is None or self._runner.store.head(state.item.source.session_id) is None:
+            return []  # a note of another log learns nothing of it
+        note = self._runner.load(state.item.source.session_id)
+        if note.session.closed:
+            return []
+        from preflights_es.features.extraction.domain.events import TaskDecided  # most have no task
+
+        decided = TaskDecided(
+            at=first.input.at,
+            actor=first.input.actor,
+            number=state.item.number,
+            uid=state.uid,
+            record=first.number,
+            session_id=first.handle.session_id,
+        )
+        return [Proposed(note, decided, self._runner.new_id())]
+
+    def _superseded_by(self, state: State, first: Proposed) -> list[Proposed]:
+        actor, at = first.input.actor, first.input.at
+        if state.supersedes is None:
+            return []
+        if not state.supersedes.uid:
+            return []  # a record without a session: its status changes with the document
+        if self.load(state.supersedes.uid).session.closed == "erased":
+            return []
+        former, _ = self._supersedable(state.supersedes.uid)
+        by = Related(state.uid, title_of(state), first.number, first.handle.session_id)
+        superseded = DecisionSuperseded(at=at, actor=actor, by=by)
+        return [Proposed(former, superseded, self._runner.new_id())]
+
+    def _former(self, typed: str) -> tuple[str, str]:
+        """The session that is to be replaced, or else the file of a record without one.
+
+        Raises:
+            UnknownSession, AmbiguousSession: none or several match.
+            Refused: several records are called so, or another file cannot be named.
+        """
+        try:
+            return self.resolved(typed), ""
+        except RecordWithoutSession as error:
+            if len(error.paths) > 1:
+                message = f"{typed!r} is the number of {len(error.paths)} records: name its file"
+                raise Refused(message, code="ambiguous_record") from error
+            file = PurePosixPath(error.paths[0]).name
+            if not self._documents.foreign(None, file):
+                raise
+            if cleaned("the record's file", file, INTENTION_MAX) != (file, ()):
+                message = f"the record {file!r} cannot be recorded by its name: rename it"
+                raise Refused(message, code="record_name") from error
+            return "", file
+
+    def _replaceable(self, typed: str, file: str) -> Related:
+        """A record without a session that is to be replaced.
+
+        Raises:
+            Refused: another one has replaced it.
+        """
+        found = self._documents.foreign(None, file)
+        if found[0].status == "superseded":
+            by = found[0].superseded_by
+            later = f" by {by.text!r}" if by else ""
+            message = f"{typed!r} was superseded{later} already: supersede that one"
+            raise Refused(message, code="superseded")
+        title, _ = cleaned("the record's title", shown(one_line(found[0].title)), INTENTION_MAX)
+        return Related("", title, found[0].number)
+
+    def _supersedable(self, typed: str) -> tuple[Handle, Related]:
+        """The decision that is to be replaced.
+
+        Raises:
+            Refused: it is no accepted decision of this project, or was replaced already.
+        """
+        handle = self._runner.resume(self.load(typed)).handle
+        self.refuse_other(handle, clarification.WORKFLOW, "only decisions are superseded")
+        state: State = handle.session.state
+        if handle.project != self._project:
+            message = f"{typed!r} is a decision of the project {handle.project!r}, not of this"
+            raise Refused(message, code="other_project", project=handle.project)
+        if handle.proposal is not None:
+            message = f"{typed!r} is a proposal ({handle.proposal.told}): accept it first"
+            raise Refused(message, code="not_accepted", typed=typed)
+        if not accepted(state) or handle.session.closed:
+            message = f"{typed!r} is no accepted decision: only those can be superseded"
+            raise Refused(message, code="not_accepted", typed=typed)
+        if state.superseded_by is not None:
+            raise self._superseded(typed, state.superseded_by)
+        return handle, Related(state.uid, title_of(state), state.number, handle.session_id)
+
+    def _superseded(self, typed: str, successor: Related) -> Refused:
+        """What took a decision's place."""
+        said = f"{typed!r} was superseded by {successor.uid}"
+        try:
+            is_erased = self.load(successor.uid).session.closed == "erased"
+        except PreflightsError:
+            is_erased = False
+        if not is_erased:
+            message = f"{said} already: supersede that one"
+            return Refused(message, code="superseded", uid=successor.uid)
+        # The decision stays superseded, as its log has it, and what is erased has no successor.
+        return Refused(f"{said}, which was erased", code="successor_erased", uid=successor.uid)
+
+    # 3. Numbers ------------------------------------------------------------------------------
+
+    def renumber(self, handle: Handle, number: int) -> Step:
+        """Give a record a new number; the task that led to it names the new one too.
+
+        Raises:
+            NumberTaken: another session holds it.
+        """
+        new = DecisionRenumbered(at=self._runner.now(), actor=self._actor, number=number)
+        proposed = Proposed(handle, new, self._runner.new_id(), number)
+        state: State = handle.session.state
+        others = self._deciding(state, proposed) if accepted(state) else []
+        return self._runner.submit_all([proposed, *others])[0]
+
+    def renumber_reference(self, handle: Handle, uid: str, number: int) -> Step:
+        """Tell a record that one it is related to has a new number."""
+        new = ReferenceRenumbered(at=self._runner.now(), actor=self._actor, uid=uid, number=number)
+        return self._runner.submit(handle, new, self._runner.new_id())

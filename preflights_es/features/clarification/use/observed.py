@@ -1,0 +1,264 @@
+"""A question that an agent asked its person somewhere else becomes a session: it is proposed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from typing import Final
+
+from msgspec.structs import replace
+
+from preflights_es.features.clarification.domain import WORKFLOW
+from preflights_es.features.clarification.domain.lead import OPTIONS_MAX
+from preflights_es.features.clarification.use.clarifications import (
+    Clarifications,
+    clarifications_of,
+)
+from preflights_es.features.clarification.use.written import UNNAMED, asking
+from preflights_es.kernel.errors import LogBusy, PreflightsError, Refused
+from preflights_es.kernel.events import Actor
+from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.lead import Setup
+from preflights_es.kernel.observed import ANSWERED, Observed
+from preflights_es.kernel.questions import Option, WrittenQuestion, is_placeholder, stripped
+from preflights_es.kernel.text import (
+    ANSWER_MAX,
+    INTENTION_MAX,
+    NAME_MAX,
+    one_line,
+    shortened,
+    shown,
+    visible,
+)
+from preflights_es.redaction import redact_hidden
+from preflights_es.runtime.idempotency import Recalled
+from preflights_es.runtime.runner import Handle, Step
+from preflights_es.use.filing import filed
+from preflights_es.use.request import Request
+from preflights_es.use.results import Session, session_of
+
+QUESTION_MAX: Final = 200  # characters, as `clarify.v1` has it; the intention holds all of it
+OPTION_MAX: Final = 80  # characters, of an option and of a topic; as `clarify.v1` has it
+FILES_MAX: Final = 50
+PATH_MAX: Final = 300  # characters
+_RECOMMENDED: Final = late_pattern(r"\s*\((?:recommended|empfohlen)\)\s*$", 2)  # re.IGNORECASE
+INT_MAX: Final = 2**63 - 1
+
+
+def record(
+    request: Request,
+    question: str,
+    options: Sequence[str],
+    answers: Sequence[str],
+    observed: Observed,
+    *,
+    topic: str = "",
+    files: Iterable[str] = (),
+) -> Session:
+    """The question as it happened: answered and proposed where a person answered, else open.
+
+    The same question of the same conversation is one session, however often it is recorded; the
+    session is then `is_recalled`. Where the channel names neither, the caller's key does this.
+
+    Args:
+        answers: labels or the person's own words; they count only where `observed` says that a
+            person answered.
+        topic: what the question is about, as the agent heads it.
+        files: those that were edited next, relative to the project's root.
+
+    Raises:
+        Refused: nothing of it can be asked; nothing is recorded.
+        ErasedSession: it was recorded, and erased.
+    """
+    options = [_label(one) for one in options]
+    said = tuple(_cut(_label(one), ANSWER_MAX) for one in answers if visible(one))
+    observed = _cleaned(observed, said, files)
+    own_request = _as_agent(request, observed, question)
+    before = _before(own_request)
+    if before is None or before.status == "waiting":  # a try broke off before it was asked
+        own_request, before = _as_agent(request, observed, question), None
+        own_request.finish_pending()
+        handle = _opened(own_request, question, options, said, observed, topic).handle
+    else:
+        handle = before
+    own = clarifications_of(own_request)
+    told = handle.session.state.observed  # what was told first counts
+    done = Step(handle, ())
+    if told.outcome in ANSWERED and said:
+        done = _answered(own_request, own, handle, said)
+    done = _proposed(own_request, own, done)
+    request.notices += own_request.notices
+    if before and done.handle.version == before.version:
+        return session_of(Recalled(handle, ()), request.notices)
+    return filed(own_request, done)
+
+
+def recorded(request: Request, question: str, observed: Observed) -> Handle | None:
+    """The session of a question that was recorded before.
+
+    Raises:
+        ErasedSession: it was erased.
+    """
+    return _before(_as_agent(request, _cleaned(observed, (), ()), question))
+
+
+def _before(own_request: Request) -> Handle | None:
+    """The session that was opened under the request's key."""
+    once = own_request.desk.once
+    found = once.opened_before() if once else ""
+    return clarifications_of(own_request).load(found) if found else None
+
+
+def _as_agent(request: Request, observed: Observed, question: str) -> Request:
+    """A request of the agent that asked; the caller is a hook or an import."""
+    actor = Actor("agent", observed.agent or UNNAMED)
+    key = _key(observed, question) or request.key
+    own_request = Request(request.process, lambda: actor, evidence=request.evidence, key=key)
+    own_request.tell = request.tell
+    return own_request
+
+
+def _key(observed: Observed, question: str) -> str:
+    """One a question of a conversation; empty where the channel names none of both."""
+    if not (observed.call or observed.conversation):
+        return ""
+    # Not the agent, where another id tells: VS Code runs the hooks of two agents at each event.
+    parts = (observed.conversation or observed.agent, observed.call or question)
+    return f"observed {sha256(chr(0).join(parts).encode('utf-8', 'replace')).hexdigest()}"
+
+
+def _opened(
+    request: Request,
+    question: str,
+    options: Sequence[str],
+    said: Sequence[str],
+    observed: Observed,
+    topic: str,
+) -> Step:
+    settings = request.process.settings
+    tables = settings.of(WORKFLOW)
+    refused: Refused | None = None
+    for written in _forms(question, _offered(options, said), topic):
+        try:
+            setup = asking(request, written, tables)
+        except Refused as error:
+            refused = refused or error
+            continue
+        return clarifications_of(request).open(
+            _cut(question, INTENTION_MAX),
+            _named(setup, observed),
+            tables,
+            language=settings.language if settings.is_language_said else None,
+            observed=observed,
+        )
+    assert refused is not None, "there is at least one form"
+    raise refused
+
+
+def _forms(question: str, options: tuple[str, ...], topic: str) -> Iterator[WrittenQuestion]:
+    """The question as it was asked, then without what may be refused of it."""
+    asked = _cut(question, QUESTION_MAX)
+    offered = tuple(map(Option, options))
+    if about := _cut(topic, OPTION_MAX):
+        yield WrittenQuestion(asked, offered, about)
+    yield WrittenQuestion(asked, offered)
+    yield WrittenQuestion(asked)
+
+
+def _named(setup: Setup, observed: Observed) -> Setup:
+    """The agent's version stands beside its name."""
+    lead = setup.lead
+    assert lead is not None, "an agent wrote the question"
+    model = f"{lead.model} {observed.agent_version}".strip()
+    return replace(setup, lead=replace(lead, model=model))
+
+
+def _offered(options: Sequence[str], said: Sequence[str]) -> tuple[str, ...]:
+    """Those that a question may have: what was chosen is among them, and at least one more."""
+    known: dict[str, str] = {}
+    for one in options:
+        option = _cut(one, OPTION_MAX)
+        if not (
+            is_placeholder(one) or is_placeholder(option) or option.casefold().startswith("other")
+        ):
+            known.setdefault(option.casefold(), option)
+    chosen = {_cut(one, OPTION_MAX).casefold() for one in said}
+    room = OPTIONS_MAX - len(chosen & known.keys())
+    kept = []
+    for folded, option in known.items():
+        if folded in chosen or room > 0:
+            kept.append(option)
+            room -= folded not in chosen
+    return tuple(kept[:OPTIONS_MAX]) if len(kept) > 1 else ()
+
+
+def _answered(request: Request, own: Clarifications, handle: Handle, said: Sequence[str]) -> Step:
+    """The person's words, relayed; several options are one value."""
+    if not handle.view.questions:
+        if request.desk.once:
+            request.desk.once.skip()  # a try broke off after the answer
+        return Step(handle, ())
+    asked = handle.view.questions[0]
+    by_name = {option.casefold(): option for option in asked.options}
+    values = [by_name.get(_cut(one, OPTION_MAX).casefold(), one) for one in said]
+    value = _cut(", ".join(dict.fromkeys(values)), ANSWER_MAX)
+    try:
+        return own.answer(handle, [(asked.id, (value,))], relays=True)
+    except Refused as error:
+        if error.code != "key_used":
+            raise
+        return Step(handle, ())  # it was told before, in other words: what was told first counts
+
+
+def _proposed(request: Request, own: Clarifications, step: Step) -> Step:
+    """Accepted by the agent, which only proposes; else it waits, ready to be accepted."""
+    if step.handle.status != "ready":
+        return step
+    try:
+        request.process.documents.check_folders(writes=True)
+        return own.accept(step.handle.session_id)
+    except LogBusy:
+        raise
+    except PreflightsError as error:
+        request.notice("not_proposed", f"it is not proposed, and waits in the inbox: {error}")
+        return step
+
+
+# What an agent says of itself ----------------------------------------------------------------
+
+
+def _cleaned(observed: Observed, said: Sequence[str], files: Iterable[str]) -> Observed:
+    """Without secrets and within limits; an answer without content is empty."""
+    is_silent = observed.outcome in ANSWERED and not said
+    paths = (_cut(one, PATH_MAX) for one in (*observed.files, *files) if _is_inside(one))
+    return replace(
+        observed,
+        agent=_cut(observed.agent, NAME_MAX),
+        agent_version=_cut(observed.agent_version, OPTION_MAX),
+        conversation=_cut(observed.conversation, NAME_MAX),
+        call=_cut(observed.call, NAME_MAX),
+        outcome="empty" if is_silent else observed.outcome,
+        asked_at=_time(observed.asked_at),
+        answered_at=_time(observed.answered_at),
+        files=tuple(dict.fromkeys(paths))[:FILES_MAX],
+    )
+
+
+def _label(text: str) -> str:
+    """An option without the agent's recommendation of it."""
+    return _RECOMMENDED.sub("", text) or text
+
+
+def _cut(text: str, limit: int) -> str:
+    """On one line, safe to show, without secrets."""
+    # What a limit cuts in two is no secret that a pattern knows: it is taken out before.
+    bounded = one_line(stripped(text[: 4 * limit]))
+    return shortened(shown(redact_hidden(bounded).text), limit)
+
+
+def _is_inside(path: str) -> bool:
+    return bool(path) and path[0] not in "/\\~" and ".." not in path and path[1:2] != ":"
+
+
+def _time(at: int | None) -> int | None:
+    return at if at is not None and 0 <= at <= INT_MAX else None

@@ -1,0 +1,260 @@
+"""What people do with clarifications, besides what they do with any session."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from preflights_es.features.clarification.domain import WORKFLOW
+from preflights_es.features.clarification.domain.events import IntentionDeclared, NothingToDecide
+from preflights_es.features.clarification.domain.values import Mark, suggested
+from preflights_es.features.clarification.domain.views import ClarificationView
+from preflights_es.features.clarification.use.choosing import Choosing
+from preflights_es.features.clarification.use.clarifications import (
+    Clarifications,
+    clarifications_of,
+    named_known,
+)
+from preflights_es.features.clarification.use.surroundings import context_of
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.events import Input
+from preflights_es.kernel.evolution import Choices
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.items import ItemRef, item_id
+from preflights_es.kernel.questions import Refusal, WrittenQuestion
+from preflights_es.kernel.rationale import Reasons
+from preflights_es.kernel.text import one_line
+from preflights_es.kernel.views import Question
+from preflights_es.runtime.runner import Step
+from preflights_es.use.acceptance import begun, notice_agent
+from preflights_es.use.answers import Given, Pairs, addressed, asked_in, check_taken, pairs
+from preflights_es.use.filing import filed
+from preflights_es.use.reasons import reasoned, taking, with_reasons
+from preflights_es.use.request import Request
+from preflights_es.use.results import Session
+
+if TYPE_CHECKING:
+    from preflights_es.features.extraction.use.notes import Listed
+
+
+def start(
+    request: Request,
+    text: str,
+    given: Given = (),
+    *,
+    strict: bool = False,
+    mark: Mark = "",
+    supersedes: str | None = None,
+    task: str | None = None,
+    accepts: bool = False,
+    by: str | None = None,
+    written: WrittenQuestion | None = None,
+    reasons: Reasons | None = None,
+    choices: Choices | None = None,
+    scope: str = "",
+    keep_known: str | None = None,
+) -> Session:
+    """Begin one with an intention.
+
+    Args:
+        given: answers to what it will ask.
+        strict: whether it waits where the model fails.
+        mark: what a person said about the reach of the change.
+        supersedes: the decision that this one replaces.
+        task: the open task that it clarifies; its title is the intention where the text is empty.
+        accepts: whether the outcome is accepted, where no question is left and no model
+            suggested a value.
+        by: the person who accepts, or who keeps.
+        written: the first question, which the actor wrote.
+        reasons: why it is decided so.
+        choices: with `accepts`, what becomes of decisions in force that differ.
+        scope: what the decision is for.
+        keep_known: the decision in force that is kept, of those that are said first.
+
+    Raises:
+        Refused: it cannot be recorded.
+    """
+    choosing = Choosing(request, choices)
+    own, answers = clarifications_of(request), pairs(given)
+    own.refuse_relaying(by)
+    if accepts and by is None and request.actor.kind != "user":
+        choosing.refuse_choices()
+    own.check(answers)
+    if reasons is not None:
+        taking(WORKFLOW, reasons)
+    request.process.documents.check_folders(writes=accepts)
+    request.finish_pending()
+    request.notice_name()
+    settings = request.process.settings
+    tables = settings.of(WORKFLOW)
+    listed = _listed(request, task) if task else None
+    from preflights_es.features.clarification.use.knowing import known, notice_other_scope
+
+    if written:
+        from preflights_es.features.clarification.use.written import asking
+
+        setup = asking(request, written, tables)
+    else:
+        setup = request.setup(WORKFLOW, strict=strict)
+    step = own.open(
+        *(text, setup, tables),
+        context=context_of(request.process),
+        language=settings.language if settings.is_language_said else None,
+        mark=mark,
+        supersedes=supersedes,
+        item=_read(listed) if listed else None,
+        title=listed.item.title if listed else "",
+        scope=one_line(scope).strip(),
+        told=lambda: known(request, text, tables, scope, written),
+        check=partial(_check, listed, answers, keep_known),
+    )
+    if scope:
+        notice_other_scope(request, step.handle.session.state, scope)
+    if keep_known and not step.handle.session.state.keeps:
+        return filed(request, own.keep_known(step.handle, keep_known, by))
+    if answers:
+        step = own.answer(step.handle, addressed(answers, asked_in(step.handle)))
+    accepts = accepts and not step.handle.session.state.question
+    if accepts and (unseen := suggested(step.handle.session.state.provenance)):
+        text = f"a model suggested {one_line(unseen[0].value)}: look at it, then accept it"
+        request.notice("suggested_unseen", text, field=unseen[0].field)
+        accepts = False
+    step = with_reasons(own, step, reasons, by if accepts else None)
+    if accepts and not any(isinstance(one, Refusal) for one in step.decisions):
+        session_id = step.handle.session_id
+        step = own.accept(session_id, by=by, choosing=choosing)
+        step = _accepted(request, own, own.kept(step, choosing, by), choosing)
+    return choosing.told(filed(request, step))
+
+
+def _listed(request: Request, typed: str) -> Listed:
+    """The task that is named, whether it is open or not.
+
+    Raises:
+        Refused: it is no item of this project.
+    """
+    from preflights_es.features.extraction.use.notes import notes_of  # most begin without a task
+
+    own = notes_of(request)
+    listed = own.found(typed)
+    own.refuse_elsewhere(listed.handle)
+    return listed
+
+
+def _read(listed: Listed) -> ItemRef:
+    return ItemRef(listed.item.number, listed.handle.source)
+
+
+def _check(listed: Listed | None, answers: Pairs, keep_known: str | None, new: Input) -> None:
+    """Refuse to begin what could not go on: a task that is not open, an answer, a decision kept."""
+    assert isinstance(new, IntentionDeclared), "a clarification begins"
+    if keep_known:
+        named_known(() if new.told is UNSET else new.told, keep_known)
+    if listed:
+        handle, item = listed.handle, listed.item
+        if item.type != "task" or item.status != "open" or handle.session.closed:
+            what = f"an {item.type}" if item.type != "task" else item.status
+            id_ = item_id(handle.session_id, item.number)
+            message = f"{id_} is {what}, expected an open task"
+            raise Refused(message, code="no_open_task", typed=id_)
+    check_taken(WORKFLOW, answers, new)
+
+
+def keep(request: Request, session: str, typed: str) -> Session:
+    """End a session with a decision in force that was said before anything was asked.
+
+    Args:
+        typed: its number in that list, `ADR-0003`, its uid, or a record's path.
+
+    Raises:
+        Refused: none of those is called so, or the session takes nothing any more.
+    """
+    own = clarifications_of(request)
+    handle = request.sessions.load(session)
+    own.refuse_other(handle, WORKFLOW, "only a decision is kept")
+    return filed(request, own.keep_known(handle, typed))
+
+
+def nothing_to_decide(request: Request, session: str, *, is_task: bool = False) -> Session:
+    """End a session whose open question has no answer.
+
+    Args:
+        is_task: whether a task is left, which can be accepted.
+    """
+    own = clarifications_of(request)
+    handle = request.sessions.load(session)
+    own.refuse_other(handle, WORKFLOW, "only a decision can be none")
+    return filed(request, own.submitted(handle, NothingToDecide, {"is_task": is_task}))
+
+
+def accept(
+    request: Request,
+    session: str,
+    *,
+    by: str | None = None,
+    mark: Mark = "",
+    expect: int | None = None,
+    reasons: Reasons | None = None,
+    choices: Choices | None = None,
+    relays: bool = False,
+) -> Session:
+    """Accept what is proposed, as it is now or at the version that the person saw.
+
+    Args:
+        reasons: why it is decided so; they are recorded first.
+        choices: what becomes of decisions in force that differ. Where one is missing, nothing is
+            accepted, and `related` of the result says which.
+        relays: whether an agent's client passes a person's acceptance on.
+    """
+    choosing = Choosing(request, choices)
+    handle, expect = begun(request, session, by, expect)
+    own = clarifications_of(request)
+    own.refuse_relaying(by, short(handle.session_id))
+    if reasons is not None:
+        said = reasoned(own, handle, reasons, expect, by)
+        if any(isinstance(one, Refusal) for one in said.decisions):
+            return filed(request, said)
+        handle, expect = said.handle, said.handle.version
+    step = own.accept(
+        handle.session_id, by=by, mark=mark, expect=expect, choosing=choosing, relays=relays
+    )
+    step = own.kept(step, choosing, by)
+    return choosing.told(filed(request, _accepted(request, own, step, choosing)))
+
+
+def _accepted(request: Request, own: Clarifications, step: Step, choosing: Choosing) -> Step:
+    """Say whose acceptance it is, what may be related, and which files no number counts from."""
+    notice_agent(request, step)
+    if choosing.is_accepted(step):
+        from preflights_es.features.recall.use.relating import tell_related
+
+        tell_related(request, step.handle, choosing.known, choosing.perhaps)
+    if step.handle.session.state.number is None or not (found := own.uncounted()):
+        return step
+    which = f"{found[0]:04d}" if len(found) == 1 else f"{found[0]:04d} to {found[-1]:04d}"
+    text = (
+        f"{request.process.settings.decisions} has a file with a number far beyond the others "
+        f"({which}): new records do not count from it; rename it if its number is wrong"
+    )
+    request.notice("number_uncounted", text, numbers=found)
+    return step
+
+
+def answerable(request: Request, session: str) -> list[tuple[str, Question]]:
+    """Pairs of field and question, for the category and each value that was given."""
+    handle = request.sessions.load(session)
+    view = handle.view
+    assert isinstance(view, ClarificationView), "the caller checked the workflow"
+    config = handle.session.state.heuristics
+    fields = {field.id: field for category in config.categories for field in category.fields()}
+    fields[config.description.id] = config.description
+    again = [("Category", config.category_question())]
+    for provenance in view.provenance:
+        if field := fields.get(provenance.key):
+            asked = field.asked()
+            question = replace(asked, question=asked.question or f"{field.name}?")
+            again.append((provenance.field, question))
+    return again

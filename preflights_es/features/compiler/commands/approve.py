@@ -1,0 +1,94 @@
+"""`approve` and `reject`: a person's word about an artifact."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from preflights_cli.common import Voice, by_option, common, given, key_option
+from preflights_cli.main import EXIT_REFUSED
+from preflights_cli.rendering import said
+from preflights_es.features.compiler.use.approval import approve, reject
+from preflights_es.use.request import Request
+
+
+@click.command()
+@click.argument("id_", metavar="ID")
+@by_option
+@click.option(
+    "--expect", type=int, metavar="VERSION", help="Refuse if its session is not at this version."
+)
+@click.option("--allow-stale", is_flag=True, help="Approve a stale one; the reason is recorded.")
+@click.option(
+    "--waive", multiple=True, metavar="FINDING=REASON", help="Waive a finding, and say why."
+)
+@key_option
+@common
+def approve_command(
+    id_: str,
+    by: str | None,
+    expect: int | None,
+    allow_stale: bool,
+    waive: tuple[str, ...],
+    app: Request,
+    voice: Voice,
+) -> int:
+    """Approve an artifact: the next passes read it, and its file is written.
+
+    It supersedes the approved artifact of the same type. An ImplementationPlan supersedes only the
+    one of the same target, a RefactorPlan the one of the same goal.
+
+    ID is the artifact's id, at least four characters of its beginning, the id of its session, or
+    `last`, the newest.
+
+    Without a terminal and without --by a script approves: the artifact is proposed until a person
+    approves it.
+
+    An artifact that disagrees with a decision in force, a document or another artifact has
+    findings. It is approved where a person waives each of them; the log keeps the reasons. Findings
+    of an approved artifact (`preflights plan check`) are waived in the same way.
+
+    \b
+    Examples:
+      preflights approve 3f9a12c4
+      preflights approve 3f9a12c4 --by "Ada Lovelace" --expect 4
+      preflights approve 3f9a12c4 --allow-stale
+      preflights approve 3f9a12c4 --waive decision-7c1e09="Only the import reads it"
+    """
+    own: dict[str, Any] = {"by": by, "expect": expect, "allow_stale": allow_stale}
+    return said(voice, approve(app, id_, **own, waive=_waivers(waive)))
+
+
+def _waivers(typed: tuple[str, ...]) -> dict[str, str]:
+    """What --waive says, by the name of the finding.
+
+    Raises:
+        UsageError: a finding is named twice.
+    """
+    found: dict[str, str] = {}
+    for one in typed:
+        name, _, reason = one.partition("=")
+        if name.strip() in found:
+            raise click.UsageError(f"--waive names {name.strip()!r} twice: say each reason once")
+        found[name.strip()] = reason
+    return found
+
+
+@click.command()
+@click.argument("id_", metavar="ID")
+@click.option("--reason", required=True, metavar="TEXT", callback=given, help="Why.")
+@by_option
+@key_option
+@common
+def reject_command(id_: str, reason: str, by: str | None, app: Request, voice: Voice) -> int:
+    """Reject an artifact that is not approved; it stays in the log with the reason.
+
+    \b
+    Examples:
+      preflights reject 3f9a12c4 --reason "Billing is no domain of its own"
+      preflights reject 3f9a12c4 --reason "Too many layers" --by "Ada Lovelace"
+    """
+    found = reject(app, id_, reason, by=by)
+    said(voice, found)
+    return EXIT_REFUSED if found.not_done else 0

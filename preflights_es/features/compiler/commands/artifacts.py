@@ -1,0 +1,172 @@
+"""`artifacts`: what the passes made, where it stands, and how two differ."""
+
+from __future__ import annotations
+
+import click
+import msgspec
+
+from preflights_cli.commands import Lazy
+from preflights_cli.common import Voice, finish_pending, reading, tell_behind
+from preflights_cli.progress import counted
+from preflights_cli.table import streamed
+from preflights_es.features.compiler.commands.display import say_findings, say_waived
+from preflights_es.features.compiler.use.listing import (
+    ArtifactRow,
+    Difference,
+    artifact,
+    artifacts,
+    compared,
+)
+from preflights_es.kernel.ids import SHORT, short
+from preflights_es.kernel.json import encoded
+from preflights_es.kernel.plan_record import path_of
+from preflights_es.kernel.text import one_line, shortened, shown
+from preflights_es.use.request import Request
+
+SUBJECT_MAX = 40  # characters of a target or a goal in the list
+VALUE_MAX = 200  # characters of one side of a difference; the rest with --json
+
+
+class _Artifacts(Lazy):
+    """`artifacts` alone, or with options, lists them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        is_list = not args or (args[0].startswith("-") and args[0] not in ("-h", "--help"))
+        if is_list and not ctx.resilient_parsing:
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=_Artifacts, under="artifacts")
+def artifacts_command() -> None:
+    """List artifacts and their standing, show one, or compare two.
+
+    `preflights artifacts` lists them (see `preflights artifacts list --help`).
+
+    \b
+    Examples:
+      preflights artifacts
+      preflights artifacts --all --json
+      preflights artifacts show 3f9a12c4
+      preflights artifacts diff 3f9a12c4 81b7de05
+    """
+
+
+@click.command()
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Also superseded and rejected ones, and failure reports.",
+)
+@reading
+def list_command(everything: bool, app: Request, voice: Voice) -> int:
+    """List the artifacts that can be approved or are in force, the oldest first.
+
+    A stale artifact read something that changed: the last column shows what, and the way from
+    there to the artifact.
+
+    \b
+    Examples:
+      preflights artifacts
+      preflights artifacts list --all
+      preflights artifacts --json
+    """
+    finish_pending(app, voice)
+    found = artifacts(app, everything=everything)
+    tell_behind(app, voice)
+    for path in found.head.strays:
+        voice.warn(f"{path} counts for nothing: no session says that it was approved")
+    voice.listed(found.head, "artifacts", found.rows)
+    if voice.as_json:
+        return 0
+    names = ("artifact", "id", "standing", "depends on", "session", "stale")
+    if not streamed(names, map(_cells, found.rows)):
+        voice.say("There are no artifacts." if not found.ended else "No artifact is in force.")
+    if found.ended:
+        voice.hint(f"{counted(found.ended, 'artifact')} ended: preflights artifacts --all")
+    return 0
+
+
+def _cells(one: ArtifactRow) -> tuple[str, ...]:
+    subject = f" of {shortened(one_line(one.subject), SUBJECT_MAX)}" if one.subject else ""
+    session = f"{short(one.session_id)} (file)" if one.file else short(one.session_id)
+    return (
+        f"{one.type}{subject}",
+        one.id[:SHORT],
+        _standing(one),
+        ", ".join(id_[:SHORT] for id_ in one.depends_on),
+        session,
+        "; ".join(map(path_of, one.stale)),
+    )
+
+
+def _standing(one: ArtifactRow) -> str:
+    """Where it stands, what took its place, and whether its file is as it was written."""
+    by = f" by {one.superseded_by[:SHORT]}" if one.superseded_by else ""
+    lies = f", file {one.artifact_state}" if one.artifact_state in ("edited", "missing") else ""
+    return f"{one.standing}{by}{lies}"
+
+
+@click.command()
+@click.argument("id_", metavar="ID")
+@reading
+def show_command(id_: str, app: Request, voice: Voice) -> int:
+    """Show an artifact, or a FailureReport: its standing, then its JSON.
+
+    ID is the artifact's id, at least four characters of its beginning, or `last`, the newest.
+
+    \b
+    Examples:
+      preflights artifacts show 3f9a12c4
+      preflights artifacts show 3f9a12c4 --json
+    """
+    finish_pending(app, voice)
+    found = artifact(app, id_)
+    voice.json(found)
+    row = found.row
+    voice.say(voice.bold(shown(f"{row.type} {row.id}")))
+    voice.say(f"  {_standing(row)}, session {short(row.session_id)}")
+    if row.reason:
+        voice.say(f"  because: {shown(one_line(row.reason))}")
+    if row.artifact:
+        voice.say(f"  file {shown(row.artifact)}")
+    for cause in row.stale:
+        voice.say(f"  stale: {path_of(cause)}")
+    names = {one.name for one in row.waived}
+    say_findings(voice, (one for one in row.findings if one.name not in names))
+    say_waived(voice, row.waived)
+    for line in msgspec.json.format(encoded(found.envelope), indent=2).decode().splitlines():
+        voice.say(shown(line))
+    return 0
+
+
+@click.command()
+@click.argument("before", metavar="A")
+@click.argument("after", metavar="B")
+@reading
+def diff_command(before: str, after: str, app: Request, voice: Voice) -> int:
+    """Show where two artifacts of one type differ, by JSON Pointer.
+
+    An item of a list stands by its name, id or path, so that its place does not count.
+
+    \b
+    Examples:
+      preflights artifacts diff 3f9a12c4 81b7de05
+      preflights artifacts diff 3f9a12c4 81b7de05 --json
+    """
+    finish_pending(app, voice)
+    found = compared(app, before, after)
+    voice.json(found)
+    for one in found.differences:
+        _say(voice, one)
+    if not found.differences:
+        voice.say(f"Both are the same {found.type}.")
+    return 0
+
+
+def _say(voice: Voice, one: Difference) -> None:
+    voice.say(shown(one.at or "/"))
+    for sign, value in (("-", one.before), ("+", one.after)):
+        if value is not msgspec.UNSET:
+            voice.say(f"  {sign} {shown(shortened(encoded(value).decode(), VALUE_MAX))}")

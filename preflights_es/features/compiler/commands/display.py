@@ -1,0 +1,223 @@
+"""How a pass and its artifact are shown in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from shlex import quote
+from typing import Any, Final
+
+import msgspec
+
+from preflights_cli.common import Voice
+from preflights_cli.dates import minute
+from preflights_cli.decisions import who
+from preflights_cli.progress import counted
+from preflights_cli.rendering import Shown
+from preflights_es.features.compiler.domain.passes import PASSES
+from preflights_es.features.compiler.domain.values import LeftOut
+from preflights_es.features.compiler.use.results import Artifact, DryRun, PlanSession, ReadDocument
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.json import encoded
+from preflights_es.kernel.plan_record import Finding, path_of
+from preflights_es.kernel.text import one_line, shortened, shown, shown_lines
+from preflights_es.use.results import Session, WaivedFinding
+
+LINES_MAX: Final = 60  # of a payload; the rest with `artifacts show`
+WIDTH_MAX: Final = 2_000  # characters of a line of it; a model may write megabytes into one
+VIOLATIONS_MAX: Final = 10
+TO_DO: Final = {
+    "human_input_required": "Say in the documents what is missing, then: {plan}",
+    "fix_and_retry": "Change what the pass reads, then: {plan}",
+    "retry": "Ask the model again: {plan}",
+    "retry_after_delay": "Wait a little, then: {plan}",
+    "abort": "The response is not used. Run the pass again: {plan} --model ANOTHER",
+    "truncated": "The response was cut off at `max_tokens`: raise it in the settings, then: {plan}",
+}
+"""What to do after a failure, by `recovery_action`, or by the kind of one."""
+NEXT: Final = {
+    "ProjectPlan": "preflights plan architecture",
+    "ArchitecturePlan": "preflights plan scaffold",
+    "ScaffoldPlan": "preflights plan tests",
+    "TestPlan": "preflights lock tests, and preflights plan impl FILE",
+}
+"""What comes after the approval of an artifact of a type."""
+_NO_MODEL: Final = "a demonstration: no model wrote it, the rules of --provider mock did"
+
+
+def own(session: Session) -> PlanSession:
+    """A session as a pass."""
+    assert isinstance(session, PlanSession), "the caller checked the workflow"
+    return session
+
+
+def describe(voice: Voice, session: Session) -> None:
+    """A pass in a few lines, and its artifact."""
+    found = own(session)
+    stands = session.status.replace("_", " ")
+    voice.say(voice.bold(shown(one_line(found.intention))))
+    voice.say(f"  session {short(found.session_id)}, {stands}")
+    one = found.artifact
+    if one is None:
+        return
+    if session.status == "needs_answers":
+        voice.say(f"  no artifact yet: the model needs to know more (report {one.id})")
+        return
+    if one.type == "FailureReport":
+        _say_report(voice, one, "" if session.status == "waiting" else _again(found))
+        return
+    author = f", {_NO_MODEL}" if one.created_by == "system" else ""
+    voice.say(f"  artifact {one.id}, {one.standing}{author}")
+    if found.document:
+        voice.say(f"  written to {shown(found.document)}")
+    if found.superseded_by:
+        voice.say(f"  superseded by {found.superseded_by}")
+    if found.reason:
+        voice.say(f"  because: {shown(one_line(found.reason))}")
+    if session.to_do:  # what a person is about to approve
+        say_payload(voice, one)
+        say_findings(voice, found.findings)
+        say_perhaps(voice, found.perhaps)
+    say_waived(voice, found.waived)
+
+
+def say_findings(voice: Voice, findings: Iterable[Finding]) -> None:
+    """Where an artifact disagrees; a line each."""
+    for one in findings:
+        voice.say(f"  finding {_finding(one)}")
+
+
+def say_waived(voice: Voice, waived: Iterable[WaivedFinding]) -> None:
+    """What persons waived; two lines each."""
+    for one in waived:
+        voice.say(f"  waived {_finding(one)}")
+        voice.say(f"    by {by_whom(one)}: {shown(one_line(one.reason))}")
+
+
+def say_perhaps(voice: Voice, perhaps: Iterable[Finding]) -> None:
+    """What does not count as a finding."""
+    for one in perhaps:
+        voice.say(f"  perhaps: {shown(one_line(f'{one.pointer} {one.message}'.strip()))}")
+
+
+def by_whom(one: WaivedFinding) -> str:
+    """Who waived a finding, and when."""
+    relayed = f" (passed on by {who(one.relayed_by)})" if one.relayed_by else ""
+    return shown(f"{who(one.by)}{relayed}, {minute(one.at)}")
+
+
+def _finding(one: Finding | WaivedFinding) -> str:
+    return f"{one.name}: {shown(one_line(f'{one.pointer} {one.message}'.strip()))}"
+
+
+def waiving(id_: str, findings: Iterable[Finding]) -> str:
+    """The command by which a person waives findings."""
+    options = " ".join(f"--waive {one.name}=REASON" for one in findings if one.kind != "more")
+    return f"Waive what you accept with: preflights approve {id_[:8]} {options}"
+
+
+def say_payload(voice: Voice, one: Artifact, most: int = LINES_MAX) -> None:
+    """The payload as JSON of many lines.
+
+    Args:
+        most: lines of it.
+    """
+    lines = msgspec.json.format(encoded(one.payload), indent=2).decode().splitlines()
+    for line in lines[:most]:
+        voice.say(f"  {shown(shortened(line, WIDTH_MAX))}")
+    more, cut = len(lines) - most, sum(len(line) > WIDTH_MAX for line in lines[:most])
+    rest = [f"{counted(cut, 'line')} cut"] if cut else []
+    rest += [f"{more:,} more lines"] if more > 0 else []
+    if rest:
+        voice.say(f"  ... {' and '.join(rest)}: preflights artifacts show {one.id}")
+
+
+def _again(found: PlanSession) -> str:
+    """The command that runs a pass once more."""
+    subject = found.target or found.goal
+    command = PASSES[found.pass_type].command  # type: ignore[index]  # one of them
+    return f"preflights plan {command}{f' {quote(subject)}' if subject else ''}"
+
+
+def _say_report(voice: Voice, report: Artifact, again: str) -> None:
+    """Why there is no artifact, and what a person can do.
+
+    Args:
+        again: the command that runs the pass once more; empty where it only waits.
+    """
+    said = _object(report.payload)  # a forged log may hold anything
+    category = str(said.get("category", "")).replace("_", " ")
+    voice.say(f"  no artifact: {shown(category)} (report {report.id})")
+    voice.say(f"  {shown(one_line(str(said.get('summary', ''))))}")
+    details = _object(said.get("details"))
+    found = details.get("violations")
+    found = found if isinstance(found, list) and len(found) > 1 else []  # the summary has one
+    for one in found[:VIOLATIONS_MAX]:
+        voice.say(f"    {shown(one_line(' '.join(map(str, _object(one).values()))))}")
+    if (more := len(found) - VIOLATIONS_MAX) > 0:
+        voice.say(f"    and {more:,} more")
+    advice = TO_DO.get(str(details.get("kind")), TO_DO.get(str(said.get("recovery_action"))))
+    if again and advice:
+        voice.say(f"  {shown(advice.format(plan=again))}")
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def hint(session: Session) -> str:
+    """What may come next."""
+    found, id_ = own(session), short(session.session_id)
+    one = found.artifact
+    if one is None:
+        return ""
+    if session.to_do and found.findings and one.type != "FailureReport":
+        return waiving(one.id, found.findings)
+    return {
+        "ready": f"Approve it with: preflights approve {one.id[:8]}",
+        "proposed": f"A person approves it with: preflights approve {one.id[:8]}",
+        "accepted": f"Show it with: preflights artifacts show {one.id[:8]}"
+        + (f". Next: {NEXT[one.type]}" if one.type in NEXT else ""),
+        "stopped": f"See the response with: preflights log {id_}",
+    }.get(session.status, "")
+
+
+# A dry run -----------------------------------------------------------------------------------
+
+
+def say_dry_run(voice: Voice, run: DryRun) -> None:
+    """What a pass would ask: what it reads, then the messages."""
+    voice.json(run)
+    asks = " ".join(filter(None, (run.provider, run.model)))
+    voice.say(voice.bold(f"The pass {run.pass_type} would ask {shown(asks)} for {run.contract}"))
+    voice.say(f"  {run.size:,} of at most {run.most:,} characters, sha256 {run.sha256}")
+    for name, digest in run.prompts:
+        voice.say(f"  prompt {name}, sha256 {digest}")
+    for document in run.documents:
+        voice.say(f"  reads {_read(document)}")
+    for plan in run.artifacts:
+        voice.say(f"  reads {plan.type} {plan.id}, {plan.standing}")
+    for uid in run.decisions:
+        voice.say(f"  reads the decision {shown(uid)}")
+    for one in run.left_out:
+        voice.say(f"  leaves out {left_out(one)}")
+    for cause in run.stale:
+        voice.say(f"  stale: {path_of(cause)}")
+    if run.redacted:
+        kinds = ", ".join(dict.fromkeys(run.redacted))
+        voice.say(f"  takes out {len(run.redacted):,} secrets ({kinds})")
+    for message in run.messages:
+        voice.say(f"\n--- {message.role}\n{shown_lines(message.content)}")
+
+
+def _read(document: ReadDocument) -> str:
+    name = shown(document.path)
+    return f"{name}, {document.characters:,} characters, sha256 {document.sha256}"
+
+
+def left_out(one: LeftOut) -> str:
+    """What did not fit, and how much of it."""
+    what = "paths of the layout" if one.what == "layout" else "decisions, the oldest"
+    return f"{one.count:,} {what}"
+
+
+SHOWN: Final = Shown(describe=describe, hint=hint, accept="preflights approve {id}")

@@ -1,0 +1,155 @@
+"""`plan project`, `architecture`, `scaffold`, `tests`, `impl` and `refactor`: one pass each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import click
+
+from preflights_cli import dialogue
+from preflights_cli.common import Voice, folder, is_terminal, key_option, led, reading_where, whole
+from preflights_cli.rendering import said
+from preflights_es.features.compiler.commands.display import say_dry_run
+from preflights_es.features.compiler.domain.values import PassName
+from preflights_es.features.compiler.use import sessions
+from preflights_es.use.request import Request
+
+Command = Callable[..., int]
+
+_OPTIONS: Final[tuple[Callable[[Command], Command], ...]] = (
+    click.option(
+        "--use", multiple=True, metavar="ID|FILE", help="Also read an artifact or a document."
+    ),
+    click.option("--dry-run", is_flag=True, help="Print the request; ask and record nothing."),
+    click.option("--allow-stale", is_flag=True, help="Read stale artifacts; this is recorded."),
+    click.option("--no-input", is_flag=True, help="Stop at a question with exit code 3."),
+    key_option,
+    led,
+    reading_where("dry_run", creates=True),
+)
+
+
+def _passing(command: Command) -> Command:
+    """The options of every pass."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.command()
+@_passing
+def project_command(app: Request, voice: Voice, **options: Any) -> int:
+    """Plan domains and modules from the requirements, the constraints and the glossary.
+
+    `preflights init --plans` writes starters of these documents.
+
+    \b
+    Examples:
+      preflights plan project --dry-run
+      preflights plan project --provider anthropic
+      preflights plan project --use docs/interviews.md
+    """
+    return _run(app, voice, "project", **options)
+
+
+@click.command()
+@_passing
+def architecture_command(app: Request, voice: Voice, **options: Any) -> int:
+    """Plan layers and rules from the constraints and the approved ProjectPlan.
+
+    \b
+    Examples:
+      preflights plan architecture
+      preflights plan architecture --provider openai --json
+    """
+    return _run(app, voice, "architecture", **options)
+
+
+@click.command()
+@_passing
+def scaffold_command(app: Request, voice: Voice, **options: Any) -> int:
+    """Plan the files from the approved ProjectPlan and ArchitecturePlan.
+
+    \b
+    Examples:
+      preflights plan scaffold
+      preflights plan scaffold --dry-run --json
+    """
+    return _run(app, voice, "scaffold", **options)
+
+
+@click.command()
+@_passing
+def tests_command(app: Request, voice: Voice, **options: Any) -> int:
+    """Plan the tests from the requirements and the approved plans so far.
+
+    \b
+    Examples:
+      preflights plan tests
+      preflights plan tests --provider anthropic
+    """
+    return _run(app, voice, "test", **options)
+
+
+@click.command()
+@click.argument("file")
+@_passing
+def impl_command(app: Request, voice: Voice, file: str, **options: Any) -> int:
+    """Plan the implementation of one file, from the approved TestPlan and ScaffoldPlan.
+
+    FILE is the only source file that is read. It may be missing where the ScaffoldPlan names it.
+
+    \b
+    Examples:
+      preflights plan impl src/billing.py
+      preflights plan impl src/billing.py --dry-run
+    """
+    root = app.process.settings.root
+    return _run(app, voice, "implementation", target=_from_root(root, file), **options)
+
+
+@click.command()
+@click.argument("goal", nargs=-1, required=True, callback=whole)
+@_passing
+def refactor_command(app: Request, voice: Voice, goal: str, **options: Any) -> int:
+    """Plan a refactoring, from the approved ArchitecturePlan and the locked TestPlan.
+
+    \b
+    Examples:
+      preflights plan refactor "Move src/billing.py to src/domain/billing.py"
+    """
+    return _run(app, voice, "refactor", goal=goal, **options)
+
+
+def _run(
+    app: Request,
+    voice: Voice,
+    name: PassName,
+    *,
+    use: Sequence[str],
+    dry_run: bool,
+    no_input: bool,
+    allow_stale: bool,
+    target: str = "",
+    goal: str = "",
+) -> int:
+    """Run a pass, or print what it would ask."""
+    root = app.process.settings.root
+    use = [_from_root(root, one) if os.path.lexists(one) else one for one in use]
+    wanted = sessions.Wanted(name, target, goal, use, allow_stale)
+    if dry_run:
+        say_dry_run(voice, sessions.dry_run(app, wanted))
+        return 0
+    found = sessions.plan(app, wanted)
+    if is_terminal() and not (voice.as_json or no_input):
+        return dialogue.run(app, voice, found)
+    return said(voice, found)
+
+
+def _from_root(root: os.PathLike[str], typed: str) -> str:
+    """A path that was typed in the current folder, as the project's root has it."""
+    if not typed.strip() or "\0" in typed:
+        return typed
+    return os.path.relpath(os.path.join(folder(), typed), root)

@@ -1,0 +1,42 @@
+"""Approved documents become structured plans, pass by pass (seed 2)."""
+
+from preflights_es.features.compiler.domain.decide import TEMPLATE, accepting, decide
+from preflights_es.features.compiler.domain.events import EVENTS, AnswersGiven, PlanApproved
+from preflights_es.features.compiler.domain.prompting import POLICY, PROMPTS
+from preflights_es.features.compiler.domain.state import State, evolve, is_terminal
+from preflights_es.features.compiler.domain.views import (
+    FILE,
+    FOLDER,
+    file_text,
+    planned,
+    reached,
+    view,
+)
+from preflights_es.kernel.artifacts import Filing
+from preflights_es.kernel.session import Workflow
+
+WORKFLOW: Workflow[State] = Workflow(
+    name="compiler",
+    package=__name__,
+    decider="compiler/1",
+    events=EVENTS,
+    initial=State(),
+    decide=decide,
+    evolve=evolve,
+    is_terminal=is_terminal,
+    view=view,
+    statuses=("needs_answers", "ready", "stopped", "proposed", "accepted", "superseded"),
+    settled=("stopped", "accepted", "superseded"),
+    acknowledges=PlanApproved,
+    accepting=accepting,
+    planned=planned,
+    filing=Filing(folder=FOLDER, name=FILE, template=TEMPLATE, text=file_text),
+    reached=reached,
+    answers=AnswersGiven,
+    lead=lambda state: state.led.lead,
+    policy=POLICY,
+    prompts=tuple(PROMPTS.items()),
+    always_led=True,
+    temperature=0.0,  # one plan of one text (seed 2, 8.1)
+    aside=True,
+)

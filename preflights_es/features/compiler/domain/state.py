@@ -1,0 +1,169 @@
+"""What the log of a pass folds to."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.features.compiler.domain.events import (
+    AnswerAccepted,
+    FailureReported,
+    FindingsWaived,
+    PassBegun,
+    PlanApproved,
+    PlanDrafted,
+    PlanLocked,
+    PlanRejected,
+    PlanSuperseded,
+    QuestionAsked,
+    StandingChanged,
+    WaiversTaken,
+)
+from preflights_es.features.compiler.domain.values import LockedFile
+from preflights_es.kernel import completion_step
+from preflights_es.kernel.artifacts import ArtifactDue, ArtifactWritten, Written
+from preflights_es.kernel.completion_step import Led
+from preflights_es.kernel.events import UNSEEN, Actor, Event, Evidence, Input
+from preflights_es.kernel.growing import Growing
+from preflights_es.kernel.plan_record import PlanStanding, Waived
+from preflights_es.kernel.views import Question
+
+
+class Change(msgspec.Struct, frozen=True, gc=False):
+    """How an artifact came to its standing."""
+
+    at: int
+    actor: Actor
+    relayed_by: Actor | None = None
+    """The actor who passed that person's word on."""
+    evidence: Evidence = UNSEEN
+
+
+class State(msgspec.Struct, frozen=True, gc=False):
+    """Everything `decide` and the views look at; two logs with equal states go on alike."""
+
+    begun: PassBegun | None = None
+    """All that was read."""
+    input: Input | None = None
+    """The last Input; its Decisions say what of it counts."""
+    led: Led = Led()
+    question: Question | None = None
+    """The open one."""
+    rounds: int = 0
+    """Questions that were asked."""
+    given: tuple[tuple[str, str], ...] = ()
+    """Pairs of a question's key and the answer that counts."""
+    reports: tuple[FailureReported, ...] = ()
+    plan: PlanDrafted | None = None
+    standing: PlanStanding | Literal[""] = ""
+    """Of the plan; empty while there is none."""
+    filed: Literal["draft", "approved", "locked"] = "draft"
+    """The status in its file: the last standing that a file follows from."""
+    change: Change | None = None
+    """How the plan came to its standing, once it is no draft."""
+    reason: str = ""
+    """Why it was rejected."""
+    superseded_by: str = ""
+    """The id of the artifact that took its place."""
+    files: tuple[LockedFile, ...] = ()
+    """What was locked with it."""
+    waived: tuple[Waived, ...] = ()
+    """Findings that persons waived, each with the last word on it."""
+    dues: int = 0
+    """Files that were asked for so far."""
+    written: Written | None = None
+    beside: str = ""
+    """Path of a `.new` file that waits beside one that was edited."""
+    hashes: Growing[str] = Growing()
+    """The hashes of every written file."""
+    redacted: Growing[str] = Growing()
+
+
+def made(state: State) -> int:
+    """How many artifacts there are, reports among them."""
+    return len(state.reports) + (state.plan is not None)
+
+
+def is_terminal(state: State) -> bool:
+    """Whether no approval and no answer can change anything any more."""
+    is_over = state.plan is None and bool(state.led.failed) and state.question is None
+    return is_over or state.standing in ("rejected", "superseded")
+
+
+def evolve(state: State, event: Event) -> State:
+    """The state after one more event; any event in any state."""
+    if isinstance(event, Input):
+        return _after_input(state, event)
+    match event:
+        case PlanDrafted():
+            return replace(state, plan=event, standing="draft")
+        case FailureReported():
+            return replace(state, reports=(*state.reports, event))
+        case QuestionAsked(question=question):
+            led = completion_step.replied(state.led, state.input)
+            return replace(state, question=question, rounds=state.rounds + 1, led=led)
+        case AnswerAccepted(key=key, answer=answer):
+            led = completion_step.heard(state.led, answer)
+            return replace(state, question=None, given=(*state.given, (key, answer)), led=led)
+        case StandingChanged():
+            return _after_change(state, event)
+        case WaiversTaken() if isinstance(state.input, FindingsWaived):
+            return replace(state, waived=_waived(state, state.input))
+        case ArtifactDue():
+            return replace(state, dues=state.dues + 1)
+        case _:
+            led = completion_step.after(state.led, state.input, event)
+            return state if led is state.led else replace(state, led=led)
+
+
+def _after_input(state: State, new: Input) -> State:
+    redacted = state.redacted.plus(*getattr(new, "redacted", ()))
+    match new:
+        case PassBegun() if state.begun is None:
+            led = completion_step.opened(new.setup)
+            return replace(state, begun=new, input=new, led=led, redacted=redacted)
+        case ArtifactWritten(path=path, sha256=sha256, beside=beside):
+            hashes = state.hashes.plus(sha256)
+            if beside:
+                return replace(state, input=new, beside=path, hashes=hashes)
+            return replace(
+                state, input=new, written=Written(path, sha256), beside="", hashes=hashes
+            )
+        case _:
+            return replace(state, input=new, redacted=redacted)
+
+
+def _after_change(state: State, event: StandingChanged) -> State:
+    standing = event.standing
+    after = replace(state, standing=standing)
+    if standing in ("approved", "locked"):
+        after = replace(after, filed=standing)
+    new = state.input
+    if new is None:
+        return after
+    evidence = getattr(new, "evidence", UNSEEN)
+    change = Change(new.at, new.actor, getattr(new, "relayed_by", None), evidence)
+    match new:
+        case PlanApproved():
+            return replace(after, change=change, waived=_waived(state, new))
+        case PlanRejected(reason=reason):
+            return replace(after, change=change, reason=reason)
+        case PlanLocked(files=files):
+            return replace(after, change=change, files=files)
+        case PlanSuperseded(by=by):
+            return replace(after, change=change, superseded_by=by)
+        case _:
+            return replace(after, change=change)
+
+
+def _waived(state: State, new: PlanApproved | FindingsWaived) -> tuple[Waived, ...]:
+    """All that is waived, once the waivers of an Input count."""
+    found = {one.name: one for one in new.findings}
+    said = {one.finding.name: one for one in state.waived}
+    for one in new.waivers:
+        if one.finding in found:  # a forged log may hold any
+            finding = found[one.finding]
+            said[one.finding] = Waived(finding, one.reason, new.actor, new.at, new.relayed_by)
+    return tuple(said.values())

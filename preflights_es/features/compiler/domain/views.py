@@ -1,0 +1,352 @@
+"""What can be shown of a pass; all of it derived, none of it stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, Literal
+
+import msgspec
+
+from preflights_es.features.compiler.domain.events import FailureReported, PlanDrafted
+from preflights_es.features.compiler.domain.identity import payload_hash
+from preflights_es.features.compiler.domain.passes import PASSES
+from preflights_es.features.compiler.domain.state import State
+from preflights_es.features.compiler.domain.values import VERSION, LeftOut, LockedFile
+from preflights_es.kernel.completion_step import no_answer, why_none
+from preflights_es.kernel.events import ActorKind, Event, Evidence, Value
+from preflights_es.kernel.json import decoded, encoded
+from preflights_es.kernel.plan_record import (
+    Cause,
+    Finding,
+    Planned,
+    PlanStanding,
+    ReadFile,
+    ReadRecord,
+    Waived,
+)
+from preflights_es.kernel.session import Session
+from preflights_es.kernel.text import one_line, shortened
+from preflights_es.kernel.times import iso
+from preflights_es.kernel.views import Reached, View, taken_out
+
+FOLDER: Final = ".preflights/artifacts"
+FILE: Final = r"[A-Z][A-Za-z]{1,39}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json"
+"""What the name of an artifact's file matches."""
+REPORT: Final = "FailureReport"
+TITLE_MAX: Final = 200  # characters of what a session is called in a list
+_TO_DO: Final = {
+    "needs_answers": "answer the question",
+    "ready": "approve or reject the artifact",
+    "proposed": "approve or reject the artifact",
+}
+
+
+class ShownPlan(Value, frozen=True, kw_only=True):
+    """An artifact or a report, as a person reads it."""
+
+    id: str
+    type: str
+    standing: PlanStanding
+    sha256: str
+    """Of the payload's canonical JSON, as an approval names it."""
+    created_at: int
+    created_by: Literal["llm", "system"]
+    depends_on: tuple[str, ...]
+    payload: Any
+
+
+class PlanView(View, frozen=True, kw_only=True):
+    """The fields of `plan/1` (docs/api.md)."""
+
+    pass_type: str
+    uid: str
+    target: str
+    goal: str
+    plan: ShownPlan | None
+    """The artifact; where there is none, the last report."""
+    reports: tuple[ShownPlan, ...]
+    changed_at: int | None
+    """When its standing changed last, in microseconds since 1970 UTC."""
+    changed_by: str
+    """The name of the actor who changed it, else its kind; empty of a draft."""
+    relayed_by: ActorKind | None
+    evidence: Evidence | None
+    """What was seen of that actor; None of a draft."""
+    reason: str
+    superseded_by: str
+    findings: tuple[Finding, ...]
+    """Where the artifact disagrees with what its pass read."""
+    perhaps: tuple[Finding, ...]
+    """What names something that was decided against; it does not block."""
+    waived: tuple[Waived, ...]
+    locked: tuple[LockedFile, ...]
+    left_out: tuple[LeftOut, ...]
+    stale: tuple[Cause, ...]
+    """Why what was read was stale, with the actor's leave."""
+    calls: int
+    """Of the provider, retries among them."""
+
+
+def view(state: State) -> PlanView:
+    """All that `show` says."""
+    begun, change = state.begun, state.change
+    stands = status(state)
+    reports = tuple(_report(one) for one in state.reports)
+    plan = _plan(state) or (reports[-1] if reports else None)
+    return PlanView(
+        status=stands,
+        intention=title(state),
+        questions=(state.question,) if stands == "needs_answers" and state.question else (),
+        progress=_progress(state),
+        written=state.written,
+        hashes=tuple(state.hashes),
+        warnings=_warnings(state),
+        to_do=_TO_DO.get(stands, ""),
+        can_accept=stands in ("ready", "proposed"),
+        ended=_ended(state),
+        pass_type=begun.pass_type if begun else "",
+        uid=begun.uid if begun else "",
+        target=begun.target if begun else "",
+        goal=begun.goal if begun else "",
+        plan=plan,
+        reports=reports,
+        changed_at=change.at if change else None,
+        changed_by=(change.actor.name or change.actor.kind) if change else "",
+        relayed_by=change.relayed_by.kind if change and change.relayed_by else None,
+        evidence=change.evidence if change else None,
+        reason=state.reason,
+        superseded_by=state.superseded_by,
+        findings=state.plan.findings if state.plan else (),
+        perhaps=state.plan.perhaps if state.plan else (),
+        waived=state.waived,
+        locked=state.files,
+        left_out=begun.left_out if begun else (),
+        stale=begun.stale if begun else (),
+        calls=state.led.calls,
+    )
+
+
+_OF_A_STANDING: Final[dict[str, str]] = {
+    "draft": "ready",
+    "proposed": "proposed",
+    "approved": "accepted",
+    "locked": "accepted",
+    "rejected": "stopped",
+    "superseded": "superseded",
+}
+
+
+def status(state: State) -> str:
+    """One word for where the pass stands (docs/specs/compiler.md, section 2.1)."""
+    if state.plan is not None:
+        return _OF_A_STANDING[state.standing or "draft"]
+    if state.led.request is not None or state.led.stalled:
+        return "waiting"
+    return "needs_answers" if state.question is not None else "stopped"
+
+
+def title(state: State) -> str:
+    """What a session is called: what it makes, and for what."""
+    if state.begun is None:
+        return ""
+    made = PASSES[state.begun.pass_type].writes
+    subject = subject_of(state)
+    return shortened(one_line(f"{made} of {subject}" if subject else made), TITLE_MAX)
+
+
+def subject_of(state: State) -> str:
+    """Target or goal: one artifact is in force for each type and subject."""
+    begun = state.begun
+    return (begun.target or begun.goal) if begun else ""
+
+
+def _progress(state: State) -> float:
+    """0.0 before a response, 0.5 with its question, 1.0 with the artifact or the last report."""
+    if state.plan is not None:
+        return 1.0
+    if status(state) == "stopped":
+        return 1.0 if state.reports else 0.0
+    return 0.5 if state.rounds else 0.0
+
+
+def _warnings(state: State) -> tuple[str, ...]:
+    warnings = [*taken_out(state.redacted)]
+    if state.led.stalled:
+        warnings.append(no_answer(state.led, "resume asks it again"))
+    elif state.led.failed and state.question is None and state.plan is None:
+        warnings.append(f"the pass ended without an artifact ({why_none(state.led)})")
+    for one in state.begun.left_out if state.begun else ():
+        kind = "paths of the layout" if one.what == "layout" else "decisions"
+        warnings.append(f"the request left out {one.count:,} {kind}")
+    if state.begun is not None and state.begun.stale:
+        count = len(state.begun.stale)
+        warnings.append(f"{count:,} input{' was' if count == 1 else 's were'} stale")
+    if state.beside:
+        warnings.append(f"the file was edited: the new one lies in {state.beside}")
+    return tuple(warnings)
+
+
+def _ended(state: State) -> str:
+    if state.plan is not None and state.standing not in ("draft", "proposed"):
+        return f"has an artifact that is {state.standing}"
+    if status(state) == "stopped" and state.begun is not None:
+        return "ended with a report: run the pass again"
+    return ""
+
+
+# Artifacts -----------------------------------------------------------------------------------
+
+
+def _plan(state: State) -> ShownPlan | None:
+    plan = state.plan
+    if plan is None:
+        return None
+    return ShownPlan(
+        id=plan.id,
+        type=plan.type,
+        standing=state.standing or "draft",
+        sha256=payload_hash(plan.payload),
+        created_at=plan.created_at,
+        created_by=plan.created_by,
+        depends_on=plan.depends_on,
+        payload=_payload(plan.payload),
+    )
+
+
+def _report(report: FailureReported) -> ShownPlan:
+    return ShownPlan(
+        id=report.id,
+        type=REPORT,
+        standing="failed",
+        sha256=payload_hash(report.payload),
+        created_at=report.created_at,
+        created_by="system",
+        depends_on=report.depends_on,
+        payload=_payload(report.payload),
+    )
+
+
+def _payload(text: str) -> Any:
+    """As JSON; a forged log may hold any text."""
+    try:
+        return decoded(text.encode())
+    except msgspec.DecodeError:
+        return None
+
+
+def envelope(state: State, id_: str = "") -> dict[str, Any]:
+    """An artifact or a report of a session, as other programs read it.
+
+    Args:
+        id_: unless said, of the artifact; where there is none, of the last report.
+    """
+    plan = _plan(state)
+    all_ = [*map(_report, state.reports), *filter(None, (plan,))]
+    made = next((one for one in reversed(all_) if id_ in ("", one.id)), None)
+    if made is None:
+        return {}
+    return {
+        "artifact_type": made.type,
+        "artifact_version": VERSION,
+        "id": made.id,
+        "status": state.filed if made is plan else "draft",
+        "created_at": iso(made.created_at),
+        "created_by": made.created_by,
+        "depends_on": made.depends_on,
+        "payload": made.payload,
+    }
+
+
+def file_text(state: State) -> str:
+    """The artifact's file: canonical JSON and a line break."""
+    return encoded(envelope(state)).decode() + "\n"
+
+
+def file_path(state: State) -> str:
+    """Where the file of the artifact lies, relative to the project's root."""
+    plan = state.plan
+    return f"{FOLDER}/{plan.type}-{plan.id}.json" if plan is not None else ""
+
+
+def reached(state: State) -> Reached:
+    """The payload; a person accepted it as it was shown."""
+    if state.plan is None:
+        return Reached()
+    result = _payload(state.plan.payload)
+    if state.filed == "draft":
+        return Reached(result=result)
+    return Reached(result=result, accepted=result, answers=state.given)
+
+
+def planned(events: Sequence[Event], sessions: Sequence[Session[State]]) -> tuple[Planned, ...]:
+    """Every artifact and report of a session, oldest first.
+
+    Args:
+        sessions: how the session stood after each event.
+    """
+    if not sessions:
+        return ()
+    last = sessions[-1]
+    found = []
+    for version, event in enumerate(events, 1):
+        if isinstance(event, PlanDrafted):
+            found.append(_planned_plan(version, event, last))
+        elif isinstance(event, FailureReported):
+            found.append(_planned_report(version, event, last.state))
+    return tuple(found)
+
+
+def _planned_plan(version: int, plan: PlanDrafted, last: Session[State]) -> Planned:
+    state = last.state
+    standing = state.standing or "draft"
+    if last.closed == "abandoned" and standing in ("draft", "proposed"):
+        standing = "abandoned"
+    change = state.change
+    return Planned(
+        version=version,
+        id=plan.id,
+        type=plan.type,
+        standing=standing,
+        created_at=plan.created_at,
+        created_by=plan.created_by,
+        depends_on=plan.depends_on,
+        changed_at=change.at if change else None,
+        changed_by=change.actor if change else None,
+        superseded_by=state.superseded_by,
+        reason=state.reason,
+        findings=plan.findings,
+        waived=state.waived,
+        path=state.written.path if state.written else "",
+        sha256=state.written.sha256 if state.written else "",
+        **_read(state),
+    )
+
+
+def _planned_report(version: int, report: FailureReported, state: State) -> Planned:
+    payload = _payload(report.payload)
+    summary = payload.get("summary", "") if isinstance(payload, dict) else ""
+    return Planned(
+        version=version,
+        id=report.id,
+        type=REPORT,
+        standing="failed",
+        created_at=report.created_at,
+        created_by="system",
+        depends_on=report.depends_on,
+        reason=str(summary),
+        **_read(state),
+    )
+
+
+def _read(state: State) -> dict[str, Any]:
+    """What was read, as every artifact of the session has it."""
+    begun = state.begun
+    if begun is None:
+        return {}
+    plans = (ReadRecord("plan", one.id, one.source) for one in begun.plans)
+    decisions = (ReadRecord("decision", one.uid, one.source) for one in begun.decisions)
+    return {
+        "subject": subject_of(state),
+        "files": tuple(ReadFile(one.path, one.sha256) for one in begun.documents),
+        "records": (*plans, *decisions),
+    }

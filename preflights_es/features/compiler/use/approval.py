@@ -1,0 +1,346 @@
+"""Approving and rejecting artifacts: what takes another one's place does so in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, ClassVar, Final
+
+from preflights_es.features.compiler.domain import WORKFLOW
+from preflights_es.features.compiler.domain.events import (
+    FindingsWaived,
+    PlanApproved,
+    PlanDrafted,
+    PlanRejected,
+    PlanSuperseded,
+)
+from preflights_es.features.compiler.domain.identity import payload_hash
+from preflights_es.features.compiler.domain.state import State
+from preflights_es.features.compiler.domain.values import Waiver
+from preflights_es.features.compiler.domain.views import subject_of
+from preflights_es.features.compiler.domain.waiving import Unwaived, unfit, unwaived
+from preflights_es.features.compiler.use.agreement import Agreements, told
+from preflights_es.features.compiler.use.naming import plan_named, short_id
+from preflights_es.features.compiler.use.standing import IN_FORCE, Standings
+from preflights_es.kernel.errors import PreflightsError, Refused
+from preflights_es.kernel.events import Actor, Input
+from preflights_es.kernel.plan_record import Cause, Finding, path_of
+from preflights_es.kernel.text import one_line, shown
+from preflights_es.runtime.runner import Handle, Proposed, Step
+from preflights_es.use.acceptance import Acceptances, begun, notice_agent
+from preflights_es.use.filing import filed
+from preflights_es.use.request import Request
+from preflights_es.use.results import Session
+
+OPEN: Final = ("draft", "proposed")
+NAMED_MAX: Final = 5  # findings that a message names
+
+
+def approve(
+    request: Request,
+    typed: str,
+    *,
+    by: str | None = None,
+    expect: int | None = None,
+    allow_stale: bool = False,
+    waive: Mapping[str, str] | None = None,
+) -> Session:
+    """Approve an artifact: a person does it, an agent or script proposes it.
+
+    Findings of one that is in force already are waived alone.
+
+    Args:
+        typed: its id, or the beginning of it.
+        by: the person, where the request is a script's.
+        expect: the version of its session at which the person saw it.
+        allow_stale: whether it may be stale; why it is, is recorded.
+        waive: findings by their names, and why a person does not mind each.
+
+    Raises:
+        SessionMoved: its session is at another version.
+        Refused: there is none, it is no draft, or it is stale; or a finding is open, or a waiver
+            does not count.
+    """
+    waivers = tuple(Waiver(name.strip(), why.strip()) for name, why in (waive or {}).items())
+    own = Approvals(request, allow_stale=allow_stale)
+    own.refuse_relaying(by, typed)
+    if waivers:
+        own.refuse_unless_person(by, "waive findings of")
+    session = plan_named(request, typed)
+    if waivers and own.is_in_force(session):
+        return _recorded(request, Waiving(request), session, by, expect, waivers, FindingsWaived)
+    return _recorded(request, own, session, by, expect, waivers)
+
+
+def accept(
+    request: Request, session: str, *, by: str | None = None, expect: int | None = None
+) -> Session:
+    """Approve the artifact of a session; as `approve`, by the session's id."""
+    return _recorded(request, Approvals(request), session, by, expect)
+
+
+def reject(request: Request, typed: str, reason: str, *, by: str | None = None) -> Session:
+    """Reject an artifact that is not approved.
+
+    Raises:
+        Refused: there is none, it is no draft, or no person rejects it.
+    """
+    own = Approvals(request)
+    own.refuse_unless_person(by, "reject")
+    session_id = plan_named(request, typed)
+    request.finish_pending()
+    handle = request.sessions.load(session_id)
+    return filed(request, own.rejected(handle, reason, by))
+
+
+def _recorded(
+    request: Request,
+    own: Approvals,
+    session: str,
+    by: str | None,
+    expect: int | None,
+    waivers: tuple[Waiver, ...] = (),
+    cls: type[Input] = PlanApproved,
+) -> Session:
+    handle, expect = begun(request, session, by, expect)
+    said = {"waivers": waivers}
+    step = own.acknowledged(handle.session_id, cls, said, by=by, expect=expect)
+    notice_agent(request, step)
+    for code, text in told(own.perhaps):
+        request.notice(code, text)
+    return filed(request, step)
+
+
+# Recording -----------------------------------------------------------------------------------
+
+
+class Approvals(Acceptances):
+    """The artifacts of one project, as one actor approves them."""
+
+    gives_way: ClassVar[tuple[str, ...]] = ("approved",)
+    """Standings of others of the type and subject that end with what is recorded."""
+    holds: ClassVar[tuple[str, ...]] = OPEN
+    """Standings of those which must not change meanwhile."""
+
+    def __init__(self, request: Request, *, allow_stale: bool = False) -> None:
+        super().__init__(request.desk, request.process.documents, {})
+        self._request = request
+        self._allow_stale = allow_stale
+        self._former: list[Handle] = []
+        self._held: list[Handle] = []
+        self.perhaps: tuple[Finding, ...] = ()
+        """What was found and does not block."""
+
+    def is_in_force(self, session_id: str) -> bool:
+        """Whether the artifact is approved, and not by the same command under the same key."""
+        if self._once.recorded_in(PlanApproved) == session_id:
+            return False
+        state: State = self._runner.load(session_id).session.state
+        return state.standing in IN_FORCE
+
+    def refuse_relaying(self, by: str | None, session: str = "SESSION") -> None:  # noqa: ARG002  of any
+        """An agent passes no approval on: the log could not show whether there was one."""
+        if by is not None:
+            self.refuse_unless_person(by, "approve")
+
+    def refuse_unless_person(self, by: str | None, what: str) -> None:
+        """Refuse an agent, and a script that passes no person's word on.
+
+        Raises:
+            Refused: no person does it.
+        """
+        self.refuse_agent(f"{what} an artifact")
+        if self._actor.kind == "script" and by is None:
+            name = f" ({self._actor.name})" if self._actor.name else ""
+            message = f"a script{name} cannot {what} an artifact, only a person can"
+            raise Refused(message, code="person_needed")
+
+    def rejected(self, handle: Handle, reason: str, by: str | None) -> Step:
+        """Reject the draft of a session."""
+        self._refuse_unfit(handle, PlanRejected)
+        self.refuse_elsewhere(handle)
+        state: State = handle.session.state
+        # Under a key, the same command may have rejected it before.
+        is_again = self._request.has_key and state.standing == "rejected"
+        plan = state.plan if state.plan and is_again else drafted(state)
+        said = {"id": plan.id, "reason": reason}
+        return self.submitted(handle, PlanRejected, said, by=by)
+
+    def _acknowledgement(
+        self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
+    ) -> Proposed:
+        state: State = handle.session.state
+        plan = drafted(state)
+        if state.standing == "proposed" and actor.kind != "user":
+            message = (
+                f"the {plan.type} {short_id(plan.id)} is proposed already: a person approves it"
+            )
+            raise Refused(message, code="already_proposed", id=plan.id)
+        found = Standings(self._request)
+        stale = _stale(found, state)
+        if stale and not self._allow_stale:
+            message = f"the {plan.type} {short_id(plan.id)} is stale: {path_of(stale[0])}"
+            message += f", and {len(stale) - 1} more" if stale[1:] else ""
+            raise Refused(message, code="artifact_stale", id=plan.id)
+        fields = {"sha256": payload_hash(plan.payload), "stale": stale}
+        fields |= self._agreeing(
+            found, plan, state, said.get("waivers", ()), partial(unwaived, is_person=True)
+        )
+        fields["perhaps"] = self.perhaps
+        self._look_beside(handle, found, is_person=actor.kind == "user")
+        return self._replacing(handle, cls, {**said, **fields}, actor, input_id)
+
+    def _agreeing(
+        self,
+        standings: Standings,
+        plan: PlanDrafted,
+        state: State,
+        waivers: tuple[Waiver, ...],
+        judge: Callable[[Iterable[Finding], Iterable[Waiver]], Unwaived | None],
+    ) -> dict[str, Any]:
+        """Where it disagrees with what is in force, as it is recorded.
+
+        Raises:
+            Refused: a finding is open, or a waiver does not count.
+        """
+        found = Agreements(self._request, standings).of(state)
+        if wrong := judge(found.findings, waivers):
+            raise refused(plan, found.findings, wrong)
+        self.perhaps = found.perhaps
+        return {"findings": found.findings, "quoted": found.quoted}
+
+    def _replacing(
+        self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
+    ) -> Proposed:
+        """An Input by which the session's artifact takes the place of others."""
+        relayed_by = None if actor == self._actor else self._actor
+        former = tuple(one.source for one in self._former)
+        fields = {**said, "id": handle.session.state.plan.id, "former": former}
+        new = self._input(cls, fields, actor=actor, relayed_by=relayed_by)
+        return Proposed(handle, new, input_id)
+
+    def _look_beside(self, handle: Handle, found: Standings, *, is_person: bool) -> None:
+        """Find what gives way and what is held, as their own logs have them."""
+        self._former, self._held = [], []
+        state: State = handle.session.state
+        same = (state.plan.type if state.plan else "", subject_of(state))
+        for row in found.rows if is_person else ():
+            one = row.planned
+            ends = one.standing in self.gives_way
+            if (one.type, one.subject) != same or row.session_id == handle.session_id:
+                continue
+            if ends and row.file is not None:
+                message = f"only {row.file} has the {one.type} that is {one.standing}"
+                raise Refused(message, code="only_in_file", path=row.file)
+            if row.file is None and one.standing in (*self.gives_way, *self.holds):
+                self._beside(row.session_id, ends=ends)
+
+    def _beside(self, session_id: str, *, ends: bool) -> None:
+        try:
+            other = self._runner.resume(self._runner.load(session_id)).handle
+        except PreflightsError:
+            if ends:
+                raise
+            return  # a draft that cannot be read is approved by no other process
+        is_former = other.session.state.standing in self.gives_way
+        (self._former if is_former else self._held).append(other)
+
+    def _others(self, first: Proposed) -> list[Proposed]:
+        """That what was in force is superseded."""
+        new: Any = first.input
+        return [
+            Proposed(
+                former,
+                PlanSuperseded(
+                    at=new.at,
+                    actor=new.actor,
+                    id=former.session.state.plan.id,
+                    by=new.id,
+                    session=first.handle.session_id,
+                ),
+                self._runner.new_id(),
+            )
+            for former in self._former
+        ]
+
+    def _unmoved(self, first: Proposed) -> list[Handle]:  # noqa: ARG002  found before
+        """Drafts that another process could approve at the same time."""
+        return self._held
+
+    def _refuse_unfit(self, handle: Handle, cls: type[Input]) -> None:  # noqa: ARG002  of any
+        self.refuse_other(handle, WORKFLOW, "only artifacts are approved")
+
+    def _refuse_ended(self, handle: Handle) -> None:
+        """An artifact's standing says more than that no answer is taken any more."""
+        if handle.session.closed:
+            super()._refuse_ended(handle)
+
+
+class Waiving(Approvals):
+    """Findings of artifacts that are in force, as a person waives them."""
+
+    def _acknowledgement(
+        self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
+    ) -> Proposed:
+        state: State = handle.session.state
+        assert state.plan is not None, "it is in force"
+        standings = Standings(self._request)
+        fields = self._agreeing(standings, state.plan, state, said.get("waivers", ()), unfit)
+        relayed_by = None if actor == self._actor else self._actor
+        fields |= {**said, "id": state.plan.id}
+        new = self._input(cls, fields, actor=actor, relayed_by=relayed_by)
+        return Proposed(handle, new, input_id)
+
+
+def refused(plan: PlanDrafted, findings: Iterable[Finding], wrong: Unwaived) -> Refused:
+    """Why findings hold a plan up, in one line."""
+    what, names = f"the {plan.type} {short_id(plan.id)}", wrong.names
+    known = {one.name: one for one in findings}
+    fields: dict[str, Any] = {"name": short_id(plan.id), "findings": names}
+    code: str = wrong.reason
+    if wrong.reason == "unknown_finding":
+        has = _listed(tuple(known)) if known else "none"
+        message = f"{what} has no finding {shown(one_line(names[0]))!r}: it has {has}"
+    elif wrong.reason == "no_reason":
+        message = f"the waiver of {names[0]} says no reason: expected {names[0]}=REASON"
+    else:
+        code = "too_many_findings" if any(known[n].kind == "more" for n in names) else code
+        said = tuple(f"{name} ({known[name].pointer} {known[name].message})" for name in names)
+        open_ = "open findings" if len(names) > 1 else "an open finding"
+        message = f"{what} has {open_}: {_listed(said)}"
+        fields["flag"] = " ".join(f"--waive {name}=REASON" for name in names)
+    return Refused(message, code=code, **fields)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    more = len(names) - NAMED_MAX
+    return "; ".join(names[:NAMED_MAX]) + (f"; and {more} more" if more > 0 else "")
+
+
+def drafted(state: State) -> PlanDrafted:
+    """The artifact of a session that waits for a person.
+
+    Raises:
+        Refused: there is none, or it does not wait.
+    """
+    plan = state.plan
+    if plan is None:
+        message = "the pass has brought no artifact: nothing of it can be approved"
+        raise Refused(message, code="no_artifact")
+    if state.standing in OPEN:
+        return plan
+    by = f" by {short_id(state.superseded_by)}" if state.superseded_by else ""
+    why = f": {one_line(shown(state.reason))}" if state.reason else ""
+    message = f"the {plan.type} {short_id(plan.id)} is {state.standing} already{by}{why}"
+    raise Refused(message, code="not_a_draft", id=plan.id, standing=state.standing)
+
+
+def _stale(found: Standings, state: State) -> tuple[Cause, ...]:
+    """Why the artifact of a session is stale now."""
+    read = state.begun
+    assert read is not None, "an artifact follows from what was read"
+    return found.causes_of(
+        ((one.path, one.sha256) for one in read.documents),
+        [(one.id, one.source) for one in read.plans],
+        ((one.uid, one.source) for one in read.decisions),
+    )

@@ -1,0 +1,192 @@
+"""The documents of a pass: files of the repository, read within limits and refused in one line."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from preflights_es.features.compiler.domain.passes import Pass
+from preflights_es.features.compiler.domain.values import BYTES_MAX, DOCUMENT_MAX, Document
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.text import is_git, problem, shown, visible
+from preflights_es.settings.load import Settings
+from preflights_es.system import atomic_file
+from preflights_es.system.bounded_read import Unreadable
+
+PATH_MAX: Final = 1_000  # characters of a path
+PLANS: Final = (".preflights", "artifacts")
+"""The folder of plan files, which count by what the log says of them."""
+_CIRCLE: Final = "its links lead in a circle"
+
+
+class _File(NamedTuple):
+    """A file as it lies there."""
+
+    path: str
+    """As it was named, relative to the root."""
+    real: str
+    """Behind all links."""
+    content: bytes
+
+
+# 1. Documents ------------------------------------------------------------------------------
+
+
+def documents(settings: Settings, pass_: Pass, use: Iterable[str] = ()) -> tuple[Document, ...]:
+    """What a pass reads of the project's documents, and the files that the caller adds.
+
+    Args:
+        use: paths, relative to the project's root.
+
+    Raises:
+        Refused: one is missing, is no text, is too long, or must not be read.
+    """
+    named = [getattr(settings.plans, name) for name in pass_.documents]
+    more = dict.fromkeys(within(settings.root, path) for path in use)
+    paths = (*named, *(path for path in more if path not in named))
+    return tuple(
+        _document(settings.root, path, "document_missing" if path in named else "file_missing")
+        for path in paths
+    )
+
+
+def target_file(root: Path, path: str) -> Document | None:
+    """The file that an implementation is planned for; None where it does not exist yet.
+
+    Raises:
+        Refused: it is no text of the repository.
+    """
+    try:
+        file = _read(root, path)
+    except FileNotFoundError:
+        return None
+    return Document(path=path, sha256=_digest(file), text=_text(file))
+
+
+def digest(root: Path, path: str) -> str:
+    """The SHA-256 of a file's bytes as they lie there, in hexadecimal.
+
+    Raises:
+        FileNotFoundError: there is none.
+        Refused: it cannot be read, or lies outside of the repository.
+    """
+    return _digest(_read(root, path))
+
+
+def within(root: Path, path: str) -> str:
+    """A path relative to the project's root, without `.` and `..`.
+
+    Raises:
+        Refused: it leads out of the project, or is no path.
+    """
+    if found := problem(path, PATH_MAX):
+        raise _refused(path, found)
+    if not path.strip() or "\n" in path:
+        raise _refused(path, "is no path of a file")
+    inside = os.path.relpath(os.path.normpath(root / path), root).replace(os.sep, "/")
+    if inside == ".." or inside.startswith("../") or os.path.isabs(inside):
+        raise _refused(path, "lies outside of the repository", "document_outside")
+    if any(map(is_git, inside.split("/"))):
+        raise _refused(path, "belongs to git")
+    return inside
+
+
+def _document(root: Path, path: str, missing: str) -> Document:
+    """A document; refused with a code of its own where there is none."""
+    from preflights_es.features.compiler.domain.forbidden import why_forbidden  # slow to import
+
+    try:
+        file = _read(root, path)
+    except FileNotFoundError:
+        raise _refused(path, "does not exist", missing) from None
+    text = _text(file)
+    if not visible(text):
+        raise _refused(path, "is empty: write what it should say")
+    if tuple(file.real.split("/"))[: len(PLANS)] == PLANS:
+        raise _refused(path, "is the file of an artifact: name the artifact by its id")
+    for name in dict.fromkeys((file.path, file.real)):
+        if why := why_forbidden(name, text):
+            raise _refused(path, f"is no document: {why}", "forbidden_input")
+    return Document(path=path, sha256=_digest(file), text=text)
+
+
+# 2. Files ----------------------------------------------------------------------------------
+
+
+def _read(root: Path, path: str) -> _File:
+    """A regular file of the repository; no link leads out of it.
+
+    Raises:
+        FileNotFoundError: there is none.
+        Refused: it cannot be read.
+    """
+    top = root.resolve()
+    try:
+        real = (top / path).resolve(strict=True)
+        if not real.is_relative_to(top):
+            raise _refused(path, "is a link that leads out of the repository", "document_outside")
+        *folders, name = parts = real.relative_to(top).parts or ("",)
+        if any(map(is_git, parts)):
+            raise _refused(path, "is a link to what belongs to git")
+        with atomic_file.opened(top, folders) as folder:
+            return _File(path, "/".join(parts), _content(path, folder, name))
+    except FileNotFoundError:
+        raise
+    except NotADirectoryError as error:
+        raise FileNotFoundError from error
+    except Unreadable as error:
+        raise _refused(path, f"cannot be read: {error}") from error
+    except RuntimeError as error:  # of Python before 3.13
+        raise _refused(path, f"cannot be read: {_CIRCLE}") from error
+    except OSError as error:
+        why = _CIRCLE if error.errno == errno.ELOOP else error.strerror
+        raise _refused(path, f"cannot be read: {why}") from error
+
+
+def _content(path: str, folder: atomic_file.Folder, name: str) -> bytes:
+    found = folder.lies(name) if name else os.stat(folder.path)
+    if found is not None and stat.S_ISDIR(found.st_mode):
+        raise _refused(path, "is a folder: name a file")
+    if found is not None and stat.S_ISREG(found.st_mode) and found.st_size > BYTES_MAX:
+        raise _too_long(path, f"{found.st_size:,} bytes", f"{BYTES_MAX:,}")
+    return folder.content(name, BYTES_MAX)
+
+
+def _text(file: _File) -> str:
+    try:
+        text = file.content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        why = f"is not UTF-8, at byte {error.start + 1:,}: save it as UTF-8"
+        raise _refused(file.path, why) from error
+    if found := problem(text, BYTES_MAX):
+        raise _refused(file.path, found)
+    return text
+
+
+def _digest(file: _File) -> str:
+    return sha256(file.content).hexdigest()
+
+
+def check_length(document: Document) -> None:
+    """Refuse a document whose text is too long, once its secrets are out.
+
+    Raises:
+        Refused: it is.
+    """
+    if (found := len(document.text)) > DOCUMENT_MAX:
+        raise _too_long(document.path, f"{found:,} characters", f"{DOCUMENT_MAX:,}")
+
+
+def _too_long(path: str, found: str, most: str) -> Refused:
+    why = f"has {found}, at most {most} are read: split it"
+    return _refused(path, why, "document_too_long")
+
+
+def _refused(path: str, why: str, code: str = "document_unfit") -> Refused:
+    name = shown(path)[:PATH_MAX]
+    return Refused(f"{name if visible(path) else repr(path)} {why}", code=code, path=name)

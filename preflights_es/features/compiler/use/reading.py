@@ -1,0 +1,155 @@
+"""Plans and decisions in force, as a pass reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from preflights_es.features.compiler.domain.passes import PASSES, Needed, Pass
+from preflights_es.features.compiler.domain.values import DecidedField, ReadDecision, ReadPlan
+from preflights_es.features.compiler.domain.views import envelope
+from preflights_es.features.compiler.use.naming import row_named
+from preflights_es.features.compiler.use.standing import IN_FORCE, PlanRow, Standings
+from preflights_es.kernel.artifacts import Record, RecordField
+from preflights_es.kernel.contradictions import turned_down
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.json import decoded, encoded
+from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.runtime.runner import Handle
+from preflights_es.use.decisions import decisions
+from preflights_es.use.request import Request
+
+_ID: Final = late_pattern(r"[0-9a-f]{4,8}|[0-9a-f]{8}-[0-9a-f-]{0,27}")
+_WHOLE: Final = 36  # characters of an id
+
+
+# 1. Plans ----------------------------------------------------------------------------------
+
+
+def plans(
+    request: Request, pass_: Pass, standings: Standings, use: Iterable[str]
+) -> tuple[ReadPlan, ...]:
+    """The plans that a pass needs, in the order of its table, and those that the caller adds.
+
+    Args:
+        use: their ids.
+
+    Raises:
+        Refused: one that it needs is not in force.
+    """
+    wanted = [
+        *(_in_force(standings.in_force, one, pass_) for one in pass_.plans),
+        *(_named(standings.rows, id_) for id_ in use),
+    ]
+    once = {row.planned.id: row for row in wanted}
+    for row in once.values():
+        if row.file is not None:
+            one, by = row.planned, row.planned.changed_by
+            who = f"{by.kind} {by.name}".rstrip() if by and by.kind != "user" else by and by.name
+            text = f"uses the {one.type} {one.id[:8]}: approved by {who or 'a person'}"
+            request.notice("plan_of_file", f"{text}, as {row.file} says", path=row.file)
+    return tuple(read_plan(request, row) for row in once.values())
+
+
+def newest(rows: Iterable[PlanRow], type_: str) -> PlanRow | None:
+    """The plan of a type that counts: the one that is locked, else the one approved last."""
+    of_type = [row for row in rows if row.planned.type == type_]
+    locked = [row for row in of_type if row.planned.standing == "locked"]
+    return next(iter(reversed(locked or of_type)), None)
+
+
+def split(rows: Sequence[PlanRow], use: Iterable[str]) -> tuple[list[str], list[str]]:
+    """What the caller adds: ids of plans, and paths of files."""
+    named = list(dict.fromkeys(use))
+    ids = [one for one in named if _is_id(one, rows)]
+    return ids, [one for one in named if one not in ids]
+
+
+def names_file(plan: ReadPlan, path: str) -> bool:
+    """Whether a ScaffoldPlan names a file."""
+    if plan.type != "ScaffoldPlan":
+        return False
+    return any(one.get("path") == path for one in decoded(plan.payload.encode())["files"])
+
+
+def _is_id(typed: str, rows: Sequence[PlanRow]) -> bool:
+    if _ID.fullmatch(typed.lower()) is None:
+        return False
+    return len(typed) == _WHOLE or any(row.planned.id.startswith(typed.lower()) for row in rows)
+
+
+def _in_force(rows: Sequence[PlanRow], needed: Needed, pass_: Pass) -> PlanRow:
+    of_type = [row for row in rows if row.planned.type == needed.type]
+    locked = [row for row in of_type if row.planned.standing == "locked"]
+    fields = {
+        "type": needed.type,
+        "name": next(one.command for one in PASSES.values() if one.writes == needed.type),
+    }
+    if not of_type:
+        message = f"the pass `{pass_.command}` needs an approved {needed.type}, and none is"
+        raise Refused(message, code="plan_missing", **fields)
+    if needed.standing == "locked" and not locked:
+        message = f"the pass `{pass_.command}` needs a locked {needed.type}, and it is not locked"
+        raise Refused(message, code="plan_not_locked", **fields)
+    return (locked or of_type)[-1]
+
+
+def _named(rows: Sequence[PlanRow], typed: str) -> PlanRow:
+    row = row_named(rows, typed)
+    if row.planned.standing in IN_FORCE:
+        return row
+    message = (
+        f"the {row.planned.type} {row.planned.id[:8]} is {row.planned.standing}: a pass reads only "
+        "artifacts that are approved"
+    )
+    raise Refused(message, code="not_in_force", id=row.planned.id)
+
+
+def read_plan(request: Request, row: PlanRow) -> ReadPlan:
+    """A plan as a pass reads it."""
+    handle = _loaded(request, row.session_id, row.file)
+    told = envelope(handle.session.state)
+    assert told["id"] == row.planned.id, "a session has one artifact that counts"
+    return ReadPlan(
+        id=row.planned.id,
+        type=told["artifact_type"],
+        standing=told["status"],
+        source=handle.source,
+        payload=encoded(told["payload"]).decode(),
+    )
+
+
+# 2. Decisions ------------------------------------------------------------------------------
+
+
+def decisions_in_force(request: Request) -> tuple[ReadDecision, ...]:
+    """What people decided and nothing replaced, the newest first, with what was not chosen."""
+    rows = (row for row in decisions(request) if row.imported_by is None)
+    handles = [_loaded(request, row.session_id, row.file) for row in rows]
+    return tuple(one for one in map(_decision, reversed(handles)) if one is not None)
+
+
+def _decision(handle: Handle) -> ReadDecision | None:
+    if handle.workflow.record is None:
+        return None
+    record = handle.workflow.record(handle.session.state)
+    because = record.rationale.because
+    return ReadDecision(
+        uid=record.uid,
+        title=record.title,
+        source=handle.source,
+        fields=tuple(_field(record, one) for one in record.fields),
+        because=because.text if because else "",
+        scope=record.scope,
+    )
+
+
+def _field(record: Record, one: RecordField) -> DecidedField:
+    """A decided value, and what was turned down: its other options, and what an actor named."""
+    return DecidedField(one.name, one.value, turned_down(record, one))
+
+
+def _loaded(request: Request, session_id: str, file: str | None) -> Handle:
+    """A session of the log, or of the file that alone has it."""
+    at = request.at_files() if file else request
+    return (at or request).process.runner.load(session_id)

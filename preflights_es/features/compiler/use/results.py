@@ -1,0 +1,228 @@
+"""A pass as services return it: `plan/1` and `plan-dry-run/1` (docs/api.md)."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any, Final, Literal
+
+from msgspec.structs import asdict
+
+from preflights_es.features.compiler.domain import WORKFLOW, context
+from preflights_es.features.compiler.domain.events import ChangeRefused, PassBegun
+from preflights_es.features.compiler.domain.values import (
+    REQUEST_MAX,
+    LeftOut,
+    LockedFile,
+    PassName,
+)
+from preflights_es.features.compiler.domain.views import PlanView, ShownPlan
+from preflights_es.kernel.completions import CompletionRequested, Message
+from preflights_es.kernel.events import ActorKind, Decision, Evidence
+from preflights_es.kernel.json import encoded
+from preflights_es.kernel.plan_record import Cause, Finding, PlanStanding
+from preflights_es.kernel.questions import AnswerRefusal
+from preflights_es.kernel.times import iso, iso_or_none
+from preflights_es.runtime.runner import Handle
+from preflights_es.use.results import (
+    NOT_EXPECTED,
+    Result,
+    Session,
+    WaivedFinding,
+    answer_refused,
+)
+
+_REFUSED: Final = {
+    "unknown_question": "is no question of this pass",
+    "already_answered": "is answered already",
+    "blank": "was given no value",
+    "placeholder": "was given a placeholder, which says nothing",
+    "several_values": "takes one value: put quotes around words that belong together",
+}
+_CHANGES: Final = {
+    "no_plan": "the pass has brought no artifact",
+    "unknown_id": "the session has no artifact of this id",
+    "other_payload": "the artifact is another one than was shown",
+    "not_a_draft": "the artifact is no draft",
+    "not_approved": "the artifact is not approved",
+    "not_a_test_plan": "the artifact is no TestPlan",
+    "not_a_person": "only a person does that",
+    "not_in_force": "the artifact is not in force",
+    "findings_open": "findings of the artifact are not waived",
+    "unknown_finding": "the artifact has no such finding",
+    "no_reason": "a waiver says no reason",
+    "not_expected": NOT_EXPECTED,
+}
+
+
+class ReadDocument(Result, frozen=True):
+    """A document that a pass read."""
+
+    path: str
+    sha256: str
+    """Of the file's bytes as they lay there."""
+    characters: int
+    """Of its text, without its secrets."""
+
+
+class ReadArtifact(Result, frozen=True):
+    """An artifact that a pass read."""
+
+    id: str
+    type: str
+    standing: str
+    session_id: str
+
+
+class Artifact(Result, frozen=True):
+    """What a pass brought: a plan, or a report."""
+
+    id: str
+    type: str
+    standing: PlanStanding
+    sha256: str
+    """Of the payload's canonical JSON."""
+    created_at: str
+    """ISO 8601, UTC."""
+    created_by: Literal["llm", "system"]
+    depends_on: tuple[str, ...]
+    payload: Any
+
+    @classmethod
+    def of(cls, one: ShownPlan) -> Artifact:
+        """As the session has it."""
+        return cls(**asdict(one) | {"created_at": iso(one.created_at)})
+
+
+class PlanSession(Session, frozen=True, kw_only=True):
+    """`plan/1`."""
+
+    FORMAT = "plan/1"
+
+    pass_type: str
+    uid: str
+    target: str
+    goal: str
+    artifact: Artifact | None
+    """The plan; the last report where there is none."""
+    reports: tuple[Artifact, ...]
+    documents: tuple[ReadDocument, ...]
+    artifacts: tuple[ReadArtifact, ...]
+    decisions: tuple[str, ...]
+    """Uids of those that were read."""
+    left_out: tuple[LeftOut, ...]
+    stale: tuple[Cause, ...]
+    """What was stale of what was read, with the actor's leave."""
+    changed_at: str | None
+    changed_by: str
+    relayed_by: ActorKind | None
+    evidence: Evidence | None
+    reason: str
+    """Of a rejection."""
+    superseded_by: str
+    findings: tuple[Finding, ...]
+    """Where the artifact disagrees with what its pass read."""
+    perhaps: tuple[Finding, ...]
+    """What names something that was decided against; it does not block."""
+    waived: tuple[WaivedFinding, ...]
+    locked: tuple[LockedFile, ...]
+    calls: int
+
+    @property
+    def failed(self) -> bool:
+        return self.status == "stopped"
+
+    @classmethod
+    def more(cls, handle: Handle) -> dict[str, Any]:
+        view = handle.view
+        assert isinstance(view, PlanView), "the caller checked the workflow"
+        begun = handle.session.state.begun
+        return {
+            "artifact": Artifact.of(view.plan) if view.plan else None,
+            "reports": tuple(map(Artifact.of, view.reports)),
+            "waived": tuple(map(WaivedFinding.of, view.waived)),
+            "changed_at": iso_or_none(view.changed_at),
+            **(_read(begun) if begun is not None else _NOTHING),
+        }
+
+    @classmethod
+    def refusal(cls, decision: Decision) -> tuple[str, str]:
+        if isinstance(decision, ChangeRefused):
+            return decision.reason, _CHANGES[decision.reason]
+        assert isinstance(decision, AnswerRefusal), "the only other refusal"
+        why = _REFUSED.get(decision.reason, f"was refused: {decision.reason.replace('_', ' ')}")
+        return decision.reason, answer_refused(decision, why)
+
+
+def _read(begun: PassBegun) -> dict[str, Any]:
+    """What was read, without its texts."""
+    return {
+        "documents": tuple(
+            ReadDocument(path=one.path, sha256=one.sha256, characters=len(one.text))
+            for one in begun.documents
+        ),
+        "artifacts": tuple(
+            ReadArtifact(
+                id=one.id,
+                type=one.type,
+                standing=one.standing,
+                session_id=one.source.session_id,
+            )
+            for one in begun.plans
+        ),
+        "decisions": tuple(one.uid for one in begun.decisions),
+    }
+
+
+_NOTHING: Final = {"documents": (), "artifacts": (), "decisions": ()}
+"""Of a session that was erased."""
+
+SESSION: Final = PlanSession
+
+
+class DryRun(Result, frozen=True, tag_field="format", tag="plan-dry-run/1"):
+    """What a pass would ask."""
+
+    pass_type: PassName
+    provider: str
+    model: str
+    contract: str
+    """What the response must meet, `name.vN`."""
+    prompts: tuple[tuple[str, str], ...]
+    """Pairs of a prompt or a schema, and its SHA-256."""
+    sha256: str
+    """Of the messages' canonical JSON."""
+    size: int
+    """Characters of the request."""
+    most: int
+    """Characters that a request may have."""
+    target: str
+    goal: str
+    documents: tuple[ReadDocument, ...]
+    artifacts: tuple[ReadArtifact, ...]
+    decisions: tuple[str, ...]
+    left_out: tuple[LeftOut, ...]
+    stale: tuple[Cause, ...]
+    redacted: tuple[str, ...]
+    """Kinds of secrets that were taken out, one a replacement."""
+    messages: tuple[Message, ...]
+
+
+def dry_run_of(begun: PassBegun) -> DryRun:
+    """What follows from a first Input."""
+    decisions = WORKFLOW.decide(WORKFLOW.initial, begun)
+    asked = next(one for one in decisions if isinstance(one, CompletionRequested))
+    return DryRun(
+        provider=asked.provider,
+        model=asked.model,
+        contract=asked.contract,
+        prompts=asked.prompts,
+        sha256=sha256(encoded(asked.messages)).hexdigest(),
+        size=context.size(begun),
+        most=REQUEST_MAX,
+        redacted=begun.redacted,
+        messages=asked.messages,
+        **{name: getattr(begun, name) for name in ("pass_type", "target", "goal")},
+        left_out=begun.left_out,
+        stale=begun.stale,
+        **_read(begun),
+    )

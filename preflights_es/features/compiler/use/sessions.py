@@ -1,0 +1,232 @@
+"""What people do with passes, besides what they do with any session."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from preflights_es.features.compiler.domain import WORKFLOW, context
+from preflights_es.features.compiler.domain.checks import why_no_goal
+from preflights_es.features.compiler.domain.events import PassBegun
+from preflights_es.features.compiler.domain.passes import PASSES, Pass
+from preflights_es.features.compiler.domain.state import State
+from preflights_es.features.compiler.domain.values import Document, LeftOut, PassName, ReadPlan
+from preflights_es.features.compiler.use.agreement import beside, foreign_decisions, told
+from preflights_es.features.compiler.use.approval import accept
+from preflights_es.features.compiler.use.inputs import check_length, documents, target_file, within
+from preflights_es.features.compiler.use.layout import LAYOUT_MAX, layout
+from preflights_es.features.compiler.use.reading import decisions_in_force, names_file, plans, split
+from preflights_es.features.compiler.use.results import DryRun, dry_run_of
+from preflights_es.features.compiler.use.standing import Standings
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.ids import SHORT
+from preflights_es.kernel.lead import Setup
+from preflights_es.kernel.plan_record import path_of
+from preflights_es.kernel.text import visible
+from preflights_es.kernel.version import __version__
+from preflights_es.runtime.sanitizing import cleaned, cleaned_fields
+from preflights_es.use.answers import Given
+from preflights_es.use.filing import filed
+from preflights_es.use.request import Request
+from preflights_es.use.results import Session
+
+__all__ = ["accept", "dry_run", "plan", "reading", "start"]
+
+
+class Wanted(NamedTuple):
+    """What the caller asks for."""
+
+    pass_name: PassName
+    target: str = ""
+    """The file that an implementation is planned for, relative to the project's root."""
+    goal: str = ""
+    """Of a refactoring."""
+    use: Sequence[str] = ()
+    """Ids of approved artifacts and paths of documents that are read besides."""
+    allow_stale: bool = False
+    """Whether what is stale is read; that is recorded."""
+
+    @property
+    def pass_(self) -> Pass:
+        """Its row in the table."""
+        return PASSES[self.pass_name]
+
+
+def plan(request: Request, wanted: Wanted) -> Session:
+    """Run a pass: read what it needs, record that, and ask the model.
+
+    Raises:
+        Refused: an input is missing, must not be read, or does not fit; nothing is recorded.
+        SettingsError: the provider lacks something.
+    """
+    asked = _checked(request, wanted)
+    request.finish_pending()
+    request.notice_name()
+    setup = request.setup(WORKFLOW)
+    said = {"pass_type": asked.pass_name, "target": asked.target, "goal": asked.goal}
+    step = request.sessions.opened(
+        *(WORKFLOW, PassBegun, said, setup),
+        beside=partial(_read, request, asked, setup),
+        is_same=partial(_read_besides, asked.use),
+    )
+    state: State = step.handle.session.state
+    if state.begun is not None and state.plan is not None:
+        found = beside(state.begun, state.plan, foreign_decisions(request))
+        for code, text in told(found):
+            request.notice(code, text)
+    return filed(request, step)
+
+
+def reading(request: Request, wanted: Wanted) -> PassBegun:
+    """What the pass would read now; nothing is recorded, and no key is needed.
+
+    Raises:
+        Refused: as `plan`.
+    """
+    asked = _checked(request, wanted)
+    setup = Setup(
+        preflights=__version__,
+        decider=WORKFLOW.decider,
+        provider=request.leads.settings.provider,
+        prompts=WORKFLOW.prompts,
+        lead=request.leads.configured(WORKFLOW),
+    )
+    return _begun(request, setup, _read(request, asked, setup))
+
+
+def dry_run(request: Request, wanted: Wanted) -> DryRun:
+    """What the pass would ask of the model now, as `reading` reads it."""
+    return dry_run_of(reading(request, wanted))
+
+
+def start(request: Request, text: str, given: Given = (), *, strict: bool = False) -> Session:  # noqa: ARG001  as of every workflow
+    """A pass begins with more than a text.
+
+    Raises:
+        Refused: always.
+    """
+    raise Refused("a pass takes more than a text to begin", code="text_not_enough")
+
+
+# 1. What is asked for ------------------------------------------------------------------------
+
+
+def _checked(request: Request, wanted: Wanted) -> Wanted:
+    """The same with its target and goal as they are recorded."""
+    pass_, goal, target = wanted.pass_, wanted.goal, wanted.target
+    if pass_.goal and not visible(goal):
+        raise Refused("the goal is empty: say what the refactoring is for", code="empty_text")
+    if why := why_no_goal(goal):
+        raise Refused(f"the goal {why}", code="goal_with_code")
+    cleaned_fields(PassBegun, {"goal": goal.strip()})  # refused before anything is read
+    if pass_.target:
+        target = within(request.process.settings.root, target)
+    return wanted._replace(target=target, goal=goal.strip())
+
+
+def _read_besides(use: Sequence[str], before: PassBegun) -> bool:
+    """Whether a pass that was recorded has read what the caller adds."""
+    ids = [one.id for one in before.plans]
+    paths = {one.path for one in before.documents}
+    return all(
+        posixpath.normpath(one) in paths or any(id_.startswith(one.lower()) for id_ in ids)
+        for one in use
+    )
+
+
+# 2. What is read -----------------------------------------------------------------------------
+
+
+def _read(request: Request, asked: Wanted, setup: Setup) -> dict[str, Any]:
+    """All that the first Input holds besides what the caller says, as it is recorded."""
+    root, pass_ = request.process.settings.root, asked.pass_
+    standings = Standings(request)
+    ids, paths = split(standings.rows, asked.use)
+    needed = plans(request, pass_, standings, ids)
+    texts = documents(request.process.settings, pass_, paths)
+    texts += _target(request, asked, needed)
+    decisions = decisions_in_force(request)
+    stale = standings.causes_of(
+        (),  # documents are read now
+        [(one.id, one.source) for one in needed],
+        [(one.uid, one.source) for one in decisions],
+    )
+    if stale and not asked.allow_stale:
+        why = "; ".join(map(path_of, stale))
+        raise Refused(f"what the pass reads is stale: {why}", code="inputs_stale")
+    listed, unnamed = layout(root)
+    if pass_.layout and not listed:
+        message = (
+            f"the pass {pass_.command} needs the files that git knows, and it knows none: "
+            "add them to git first"
+        )
+        raise Refused(message, code="no_layout")
+    paths_of, kinds = cleaned("the layout", "\n".join(listed), LAYOUT_MAX)
+    said = {
+        "pass_type": pass_.name,
+        "target": asked.target,
+        "goal": asked.goal,
+        "documents": texts,
+        "plans": needed,
+        "decisions": decisions,
+        "layout": tuple(paths_of.split("\n")) if listed else (),
+        "left_out": (LeftOut("layout", unnamed),) if unnamed else (),
+        "stale": stale,
+    }
+    fields = cleaned_fields(PassBegun, said)
+    fields["redacted"] += kinds
+    for document in fields["documents"]:
+        check_length(document)
+    fitted = context.fitted(_begun(request, setup, fields))
+    if isinstance(fitted, context.TooLarge):
+        message = (
+            f"what the pass must read makes a request of {fitted.size:,} characters, and at most "
+            f"{fitted.most:,} are sent: shorten {_longest(fields['documents'], needed)}"
+        )
+        raise Refused(message, code="request_too_large", size=fitted.size, most=fitted.most)
+    return {**fields, **{name: getattr(fitted, name) for name in _CUT}}
+
+
+def _longest(texts: Sequence[Document], read: Sequence[ReadPlan]) -> str:
+    """What takes most of a request: a document, or a plan that a former pass made."""
+    sizes = [(len(one.text), one.path) for one in texts]
+    sizes += [
+        (len(one.payload), f"the {one.type} {one.id[:SHORT]} (plan it anew, shorter)")
+        for one in read
+    ]
+    size, name = max(sizes)
+    return f"{name}, which has {size:,}"
+
+
+_CUT = ("layout", "decisions", "left_out")
+"""What gives way where a request is too large, and how much of it did."""
+
+
+def _target(request: Request, asked: Wanted, needed: tuple[ReadPlan, ...]) -> tuple[Document, ...]:
+    """The file that an implementation is planned for, where it exists.
+
+    Raises:
+        Refused: it neither exists nor stands in the ScaffoldPlan.
+    """
+    if not asked.pass_.target:
+        return ()
+    if found := target_file(request.process.settings.root, asked.target):
+        return (found,)
+    if not any(names_file(one, asked.target) for one in needed):
+        message = f"{asked.target} does not exist, and the ScaffoldPlan does not name it"
+        raise Refused(message, code="unknown_target", path=asked.target)
+    return ()
+
+
+def _begun(request: Request, setup: Setup, fields: dict[str, Any]) -> PassBegun:
+    """The first Input, as far as it follows from what was read."""
+    return PassBegun(
+        at=0,
+        actor=request.actor,
+        project=request.process.project,
+        uid="",
+        setup=setup,
+        **fields,
+    )

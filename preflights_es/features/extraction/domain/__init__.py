@@ -1,0 +1,31 @@
+"""A note becomes tasks, events and ideas, with at most one question (seed 3)."""
+
+from preflights_es.features.extraction.domain.decide import decide
+from preflights_es.features.extraction.domain.events import EVENTS, AnswersGiven
+from preflights_es.features.extraction.domain.lead import POLICY, PROMPTS
+from preflights_es.features.extraction.domain.state import State, evolve, is_terminal
+from preflights_es.features.extraction.domain.views import kept_items, reached, view
+from preflights_es.kernel.session import Workflow
+
+WORKFLOW: Workflow[State] = Workflow(
+    name="extraction",
+    package=__name__,
+    decider="extraction/2",
+    former_deciders=("extraction/1",),
+    events=EVENTS,
+    initial=State(),
+    decide=decide,
+    evolve=evolve,
+    is_terminal=is_terminal,
+    view=view,
+    statuses=("needs_answers", "stopped", "done"),
+    settled=("done",),
+    items=kept_items,
+    reached=reached,
+    answers=AnswersGiven,
+    lead=lambda state: state.led.lead,
+    policy=POLICY,
+    prompts=tuple(PROMPTS.items()),
+    always_led=True,
+    aside=True,
+)

@@ -1,0 +1,136 @@
+"""What follows from an Input: the branches are here, the rules in `rules.py`."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from msgspec.structs import replace
+
+from preflights_es.features.extraction.domain import lead, rules
+from preflights_es.features.extraction.domain.events import (
+    AnswerAccepted,
+    AnswerRefused,
+    AnswersGiven,
+    ChangeRefused,
+    ItemAdded,
+    ItemChanged,
+    ItemEdited,
+    ItemFiled,
+    NoteTaken,
+    TaskClosed,
+    TaskDecided,
+)
+from preflights_es.features.extraction.domain.state import State, evolve, note_status
+from preflights_es.features.extraction.domain.values import ITEMS_MAX, Item
+from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
+from preflights_es.kernel.events import Decision, Input
+from preflights_es.kernel.lead import FellBack, LeadChanged, LeadTaken, StepRetried
+from preflights_es.kernel.questions import text_answers
+
+Decisions = tuple[Decision, ...]
+
+
+def decide(state: State, new: Input) -> Decisions:
+    """Total and never empty: what does not fit is answered by a refusal."""
+    match new:
+        case NoteTaken() if state.input is None:
+            return _asked(_after(state, new, ()))
+        case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
+            return lead.answered(state, new)
+        case AnswersGiven():
+            return _answered(state, new)
+        case StepRetried() if state.led.stalled:
+            return _asked(state)
+        case LeadChanged() if state.note and not state.led.request:
+            return _taken_over(state, new)
+        case ItemAdded():
+            return (_filed(state, new),)
+        case TaskDecided():
+            return (_decided(state, new),)
+        case TaskClosed():
+            return (_closed(state, new),)
+        case ItemEdited():
+            return (_edited(state, new),)
+        case _:
+            return (ChangeRefused(reason="not_expected"),)
+
+
+def _after(state: State, new: Input, decisions: Decisions) -> State:
+    return reduce(evolve, decisions, evolve(state, new))
+
+
+# 1. The model --------------------------------------------------------------------------------
+
+
+def _asked(state: State) -> Decisions:
+    """The model's next step; without a lead, the note is left to a person."""
+    if state.led.lead is None:
+        return (FellBack(contract=lead.CONTRACT, reason="no_lead"),)
+    return (lead.request(state),)
+
+
+def _taken_over(state: State, new: LeadChanged) -> Decisions:
+    """A new lead gets what the former one left open or could not do."""
+    taken = (LeadTaken(),)
+    is_open = bool(state.led.stalled) or note_status(state) == "unprocessed"
+    return taken + (_asked(_after(state, new, taken)) if is_open else ())
+
+
+# 2. The question -----------------------------------------------------------------------------
+
+
+def _answered(state: State, new: AnswersGiven) -> Decisions:
+    """One verdict a key; an answer that counts goes to the model."""
+    question = None if state.question is None else state.question.id
+    answered = (state.asked,) if state.asked and state.question is None else ()
+    decisions = text_answers(new, question, answered, AnswerAccepted, AnswerRefused)
+    after = _after(state, new, decisions)
+    is_answered = after.question is None and state.question is not None
+    return decisions + (_asked(after) if is_answered else ())
+
+
+# 3. By hand ----------------------------------------------------------------------------------
+
+
+def _filed(state: State, new: ItemAdded) -> Decision:
+    if len(state.items) >= 2 * ITEMS_MAX:
+        return ChangeRefused(reason="too_many")
+    blank = Item(number=state.numbers + 1, type=new.type, title="", source="added")
+    made = rules.edited(blank, (("title", new.title), *new.fields))
+    return ItemFiled(item=made) if isinstance(made, Item) else ChangeRefused(**made)
+
+
+def _decided(state: State, new: TaskDecided) -> Decision:
+    """The task names the decision; what it is and whether it is done stays as it was."""
+    item = next((i for i in state.items if i.number == new.number), None)
+    if item is None:
+        return ChangeRefused(reason="unknown_item")
+    if item.type != "task":
+        return ChangeRefused(reason="not_a_task")
+    return ItemChanged(item=replace(item, decision=new.uid, record=new.record))
+
+
+def _closed(state: State, new: TaskClosed) -> Decision:
+    item = _open(state, new.number)
+    if not isinstance(item, Item):
+        return item
+    if item.type != "task":
+        return ChangeRefused(reason="not_a_task")
+    return ItemChanged(item=rules.closed(item, new.status))
+
+
+def _edited(state: State, new: ItemEdited) -> Decision:
+    item = _open(state, new.number)
+    if not isinstance(item, Item):
+        return item
+    made = rules.edited(item, new.fields)
+    if not isinstance(made, Item):
+        return ChangeRefused(**made)
+    return ChangeRefused(reason="nothing_changed") if made == item else ItemChanged(item=made)
+
+
+def _open(state: State, number: int) -> Item | ChangeRefused:
+    item = next((i for i in state.items if i.number == number), None)
+    if item is None:
+        return ChangeRefused(reason="unknown_item")
+    return item if item.status == "open" else ChangeRefused(reason="closed")

@@ -1,0 +1,317 @@
+"""`ask`: a question about data, its answer as a query, and the rows where they are wanted."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout, suppress
+from math import isnan
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from preflights_cli.common import (
+    Voice,
+    given,
+    is_terminal,
+    key_option,
+    language_option,
+    led,
+    recording,
+    whole,
+)
+from preflights_cli.dialogue import Left, line
+from preflights_cli.main import EXIT_INTERRUPTED, EXIT_WAITING
+from preflights_cli.rendering import exit_code, said
+from preflights_es.features.metrics.domain.values import QUESTION_MAX
+from preflights_es.features.metrics.use.results import Answer
+from preflights_es.features.metrics.use.saved_questions import checked_name, save
+from preflights_es.features.metrics.use.sessions import (
+    follow_up,
+    run,
+    snippets_of,
+    standing,
+    start,
+)
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.text import shown, shown_lines
+from preflights_es.store.guarded_query import Limits
+from preflights_es.use.request import Request
+from preflights_es.use.results import Session
+
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a spreadsheet takes for the beginning of a formula, also in full width."""
+
+QUIT: Final = ("quit", "exit", "q")
+LINE_MAX: Final = 4 * QUESTION_MAX + 3  # bytes of a line from a pipe
+
+Options = dict[str, Any]
+
+
+@click.command()
+@click.argument("question", metavar="[TEXT]", nargs=-1, callback=whole)
+@click.option(
+    "--follow-up", metavar="TEXT", callback=given, help="Go on in the last session, or --session."
+)
+@click.option(
+    "--session", metavar="ID", callback=given, help="The session for --follow-up, or for --run."
+)
+@click.option("--run", "runs", is_flag=True, help="Run the query, read-only, and show its rows.")
+@click.option(
+    "--limit",
+    metavar="N",
+    type=click.IntRange(1, 100_000),
+    default=1_000,
+    help="Rows at most (1000).",
+)
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(0.1, 3_600),
+    default=10,
+    help="Seconds at most (10).",
+)
+@click.option("--csv", "as_csv", is_flag=True, help="With --run: print the rows as CSV.")
+@click.option("--any-project", is_flag=True, help="With --run: rows of all projects of the log.")
+@click.option(
+    "--catalog",
+    metavar="DIR",
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    help="A catalogue of your own: DIR/metrics/*.yaml, DIR/snippets/*.sql.",
+)
+@click.option("--on", metavar="URL", callback=given, help="The database of your catalogue.")
+@click.option(
+    "--save",
+    "name",
+    metavar="NAME",
+    callback=given,
+    help="With --run, at a terminal: keep the question; `ask NAME` runs it again.",
+)
+@click.option("--strict", is_flag=True, help="If the model fails, wait.")
+@language_option
+@key_option
+@led
+@recording
+def ask_command(
+    question: str | None,
+    follow_up: str | None,
+    session: str | None,
+    runs: bool,
+    limit: int,
+    timeout: float,
+    as_csv: bool,
+    any_project: bool,
+    catalog: Path | None,
+    on: str | None,
+    name: str | None,
+    strict: bool,
+    app: Request,
+    voice: Voice,
+) -> int:
+    """Ask a question about data. The answer is one checked query; --run brings its rows.
+
+    Without --catalog, the questions are about the log itself. At a terminal without TEXT, this is a
+    conversation; "quit" ends it. With - as TEXT, each line of a pipe is a question or an answer.
+
+    \b
+    Examples:
+      preflights ask "sessions that fell back last week?" --run
+      preflights ask --follow-up "and in November 2026?"
+      preflights ask --session last --run
+      preflights ask --catalog shop --on sqlite:///shop.db "revenue in October 2026" --run --csv
+      preflights ask "decisions by month" --run --save by-month
+      preflights ask by-month --run
+    """
+    _refuse(
+        (
+            question is not None and follow_up is not None,
+            "give a question or --follow-up, not both",
+        ),
+        (question is not None and session is not None, "give a question or --session, not both"),
+        (
+            session is not None and follow_up is None and not runs,
+            "--session goes with --follow-up or --run",
+        ),
+        (
+            catalog is not None and bool(follow_up or session) and name is None,
+            "--catalog goes with a new question: a session keeps its own",
+        ),
+        (name is not None and not runs, "--save goes with --run: look at the rows first"),
+        (
+            name is not None and (app.actor.kind != "user" or not is_terminal() or voice.as_json),
+            "--save needs a person at a terminal who looks at the rows",
+        ),
+        (strict and bool(follow_up or session), "--strict goes with a new question"),
+        ((as_csv or any_project) and not runs, "--csv and --any-project go with --run"),
+        (any_project and on is not None, "--any-project is about the log, without --on"),
+        (isnan(timeout), "--timeout: found nan, expected seconds"),
+        (catalog is not None and runs and on is None, "--run needs --on: your database"),
+    )
+    folders = (catalog / "metrics", catalog / "snippets") if catalog is not None else None
+    asked = Asking(
+        app,
+        voice,
+        {"catalogue": folders, "on": on or "", "strict": strict},
+        {"on": on or "", "any_project": any_project, "limits": Limits(limit, timeout)},
+        runs=runs,
+        as_csv=as_csv,
+        saves=(checked_name(name), snippets_of(app, folders)) if name is not None else None,
+    )
+    if follow_up is not None:
+        return asked.told(asked.followed_up(follow_up, session or ""))
+    if session is not None:
+        return asked.told(standing(app, session))
+    if question is None and not sys.stdin.isatty():
+        message = "there is no question: give it as an argument, or - to read a pipe"
+        raise click.UsageError(message)
+    if question is None:
+        voice.hint("Ask a question, answer what is asked back, or `quit`.")
+        return asked.conversation(_typed())
+    if question == "-":
+        return asked.conversation(_piped())
+    return asked.told(asked.begun(question))
+
+
+def _refuse(*mixed: tuple[bool, str]) -> None:
+    """The first that is so."""
+    for is_so, message in mixed:
+        if is_so:
+            raise click.UsageError(message)
+
+
+class Asking:
+    """Questions with the options of one command."""
+
+    def __init__(
+        self,
+        app: Request,
+        voice: Voice,
+        asks: Options,
+        runs_with: Options,
+        *,
+        runs: bool,
+        as_csv: bool,
+        saves: tuple[str, Path] | None = None,
+    ) -> None:
+        """Asks nothing yet.
+
+        Args:
+            saves: the name under which the question is kept, and the folder of snippets.
+        """
+        self._app, self._voice = app, voice
+        self._asks, self._runs_with = asks, runs_with
+        self._runs, self._as_csv, self._saves = runs, as_csv, saves
+
+    def begun(self, text: str) -> Session:
+        """A new session."""
+        return start(self._app, text, **self._asks)
+
+    def followed_up(self, text: str, session: str) -> Session:
+        """A session that goes on."""
+        return follow_up(self._app, text, session, on=str(self._runs_with["on"]))
+
+    def told(self, session: Session) -> int:
+        """Show an answer, with its rows where they are wanted."""
+        assert isinstance(session, Answer), "only these are asked"
+        if self._runs and session.type == "sql" and not session.not_done:
+            session = run(self._app, session, **self._runs_with)
+            assert isinstance(session, Answer), "the same answer"
+        code = self._shown(session)
+        if session.not_in_query and code == 0 and not is_terminal():
+            code = EXIT_WAITING  # a person has not seen that words are missing
+        if self._saves is not None and session.result is not None:
+            self._save(session, *self._saves)
+        return code
+
+    def _save(self, session: Answer, name: str, folder: Path) -> None:
+        """Keep the question where the person says so."""
+        if click.confirm(f"Keep it as {name}?", err=True):
+            path = save(folder, name, session.intention, session.sql)
+            self._voice.say(f"Kept in {shown(str(path))}. Run it with: preflights ask {name} --run")
+
+    def _shown(self, session: Answer) -> int:
+        """The answer with its rows; the exit code."""
+        if not self._as_csv or self._voice.as_json:
+            return said(self._voice, session)
+        if session.result is not None:
+            return self._as_csv_text(session)
+        with redirect_stdout(sys.stderr):  # words are no CSV
+            return said(self._voice, session)
+
+    def _as_csv_text(self, session: Answer) -> int:
+        assert session.result is not None, "it was run"
+        text = io.StringIO()
+        writer = csv.writer(text)
+        writer.writerow(map(_safe, session.result.columns))
+        writer.writerows([_safe(value) for value in row] for row in session.result.rows)
+        sys.stdout.buffer.write(text.getvalue().encode())
+        if session.result.more:
+            self._voice.warn(f"there are more than {len(session.result.rows):,} rows: see --limit")
+        return exit_code(session)
+
+    def conversation(self, lines: Iterator[str]) -> int:
+        """One line after another: a question, answers while it asks, the next question."""
+        # A hint names the next command: until the end, it is the next line.
+        quiet, self._voice.quiet = self._voice.quiet, True
+        code, session = 0, ""
+        try:
+            for typed in lines:
+                text = typed.strip()
+                if text.casefold() in QUIT:
+                    break
+                if not text:
+                    session = ""
+                    continue
+                try:
+                    asked = self.followed_up(text, session) if session else self.begun(text)
+                    code = self.told(asked)
+                except Refused as error:
+                    self._voice.warn(str(error))
+                    code, session = 1, ""
+                    continue
+                session = asked.session_id if asked.status == "needs_answers" else ""
+                self._app.notices.clear()
+        except KeyboardInterrupt:
+            click.echo(err=True)
+            code = EXIT_INTERRUPTED
+        self._voice.quiet = quiet
+        if session:
+            self._voice.hint("Answer later with: preflights ask --follow-up TEXT")
+        return code
+
+
+def _safe(value: object) -> object:
+    """A value of a CSV: no formula for a spreadsheet, nothing that a terminal obeys."""
+    if not isinstance(value, str):
+        return value
+    text = shown_lines(value)
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def _typed() -> Iterator[str]:
+    """Lines of a person; Ctrl-D ends them."""
+    with suppress(Left):
+        while True:
+            yield line("Q: ")
+    click.echo(err=True)
+
+
+def _piped() -> Iterator[str]:
+    """Lines of a pipe.
+
+    Raises:
+        Refused: one is too long, or is not UTF-8.
+    """
+    read: Callable[[int], bytes] = sys.stdin.buffer.readline
+    while raw := read(LINE_MAX + 1):
+        if len(raw) > LINE_MAX:
+            message = f"a line is too long: a question has at most {QUESTION_MAX:,} characters"
+            raise Refused(message, code="unfit_text")
+        try:
+            yield raw.decode()
+        except UnicodeDecodeError as error:
+            message = f"a line is not UTF-8, at byte {error.start + 1}"
+            raise Refused(message, code="unfit_text") from error

@@ -1,0 +1,30 @@
+"""A question about data becomes one checked query, with questions back where it needs them."""
+
+from preflights_es.features.metrics.domain.decide import decide
+from preflights_es.features.metrics.domain.events import EVENTS, AnswersGiven
+from preflights_es.features.metrics.domain.lead import POLICY, PROMPTS
+from preflights_es.features.metrics.domain.state import State, evolve, is_terminal
+from preflights_es.features.metrics.domain.views import reached, view
+from preflights_es.kernel.session import Workflow
+
+WORKFLOW: Workflow[State] = Workflow(
+    name="metrics",
+    package=__name__,
+    decider="metrics/2",
+    former_deciders=("metrics/1",),
+    events=EVENTS,
+    initial=State(),
+    decide=decide,
+    evolve=evolve,
+    is_terminal=is_terminal,
+    view=view,
+    statuses=("needs_answers", "stopped", "done"),
+    settled=("stopped", "done"),
+    reached=reached,
+    answers=AnswersGiven,
+    lead=lambda state: state.led.lead,
+    policy=POLICY,
+    prompts=tuple(PROMPTS.items()),
+    always_led=True,
+    aside=True,
+)

@@ -1,0 +1,29 @@
+"""What a model must answer to a question: a query, candidates, or words (seed 4)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from preflights_es.features.metrics.domain.lead import CONTRACT, PACKAGE, POLICY
+from preflights_es.judging.contract import Contract
+from preflights_es.kernel.prompts import schema
+
+
+def loaded() -> dict[str, Any]:
+    """The schema of today."""
+    found: dict[str, Any] = json.loads(schema(PACKAGE, CONTRACT).text)
+    return found
+
+
+METRICS: Final = Contract(
+    name="metrics",
+    version=1,
+    schema=loaded,
+    prose="drop",
+    unknown="drop",
+    failure=False,
+    code=False,
+    words=True,
+    policy=POLICY,
+)

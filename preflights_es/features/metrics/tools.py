@@ -1,0 +1,65 @@
+"""Asking about data: the answer is one checked query, which is not run."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+from preflights_es.features.metrics.use.results import Answer
+from preflights_es.features.metrics.use.sessions import follow_up, start
+from preflights_es.kernel.ids import short
+from preflights_es.surfaces.mcp.call import Call
+from preflights_es.surfaces.mcp.rounds import mine
+from preflights_es.surfaces.mcp.tool import Arguments, Given, Tool
+from preflights_es.use.request import Request
+
+
+class Question(Arguments, frozen=True):
+    """Of `ask`."""
+
+    question: str
+    session: Annotated[str, Meta(description="of an earlier question, to go on with it")] = ""
+
+
+class Query(Given, frozen=True, kw_only=True):
+    """A query, names to choose from, or a question back."""
+
+    session: str
+    sql: str = ""
+    sentence: str = ""
+    not_in_query: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
+    text: str = ""
+
+
+async def _ask(call: Call, given: Question) -> Query:
+    def asked(request: Request) -> Query:
+        if given.session:
+            found = follow_up(request, given.question, mine(request, given.session).session_id)
+        else:
+            found = start(request, given.question)
+        assert isinstance(found, Answer), "what a question about data comes to"
+        id_ = short(found.session_id)
+        return Query(
+            session=id_,
+            sql=found.sql,
+            sentence=found.sentence,
+            not_in_query=found.not_in_query,
+            candidates=found.candidates,
+            text=found.text,
+            notices=(*found.warnings, *(one.message for one in found.refusals)),
+        )
+
+    return await call.run(asked)
+
+
+TOOLS: Final = (
+    Tool(
+        name="ask",
+        description="An SQL query for a question about the log.",
+        takes=Question,
+        gives=Query,
+        run=_ask,
+    ),
+)

@@ -1,0 +1,377 @@
+"""What people do with questions about data, besides what they do with any session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace
+
+from preflights_es.features.metrics.domain import WORKFLOW
+from preflights_es.features.metrics.domain.events import FollowUpPut, QuestionPut
+from preflights_es.features.metrics.domain.values import Catalogue, Dialect, Matched, Saved
+from preflights_es.features.metrics.use import log_views
+from preflights_es.features.metrics.use.catalogue_files import (
+    BUILT_IN,
+    Folders,
+    check_for,
+    metrics,
+    need_extra,
+    own_catalogue,
+    saved_questions,
+)
+from preflights_es.features.metrics.use.dimension_values import known_values, matched
+from preflights_es.features.metrics.use.results import Answer, Ran
+from preflights_es.features.metrics.use.saved_questions import nearest
+from preflights_es.kernel.errors import (
+    LogDamaged,
+    Refused,
+    StoreError,
+    StoreUnavailable,
+    UnknownSession,
+)
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.text import one_line
+from preflights_es.records.files import checked_folder
+from preflights_es.runtime.finder import LAST
+from preflights_es.runtime.runner import Handle
+from preflights_es.settings.load import Options, kept_values
+from preflights_es.store.guarded_query import LOG_TABLES, Limits, Rows, holds_log, rows_here
+from preflights_es.store.query_process import rows
+from preflights_es.store.urls import SqliteFile, parsed, shown_url
+from preflights_es.system import clock_ids
+from preflights_es.use.answers import Given, pairs
+from preflights_es.use.request import Request
+from preflights_es.use.results import Session, session_of
+from preflights_es.use.sessions import show
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
+
+    from preflights_es.store.urls import Address
+
+SNIPPETS: Final = ".preflights/snippets"
+PORT: Final = 5432  # of PostgreSQL, where an address names none
+
+# 1. Asking -----------------------------------------------------------------------------------
+
+
+def start(
+    request: Request,
+    text: str,
+    given: Given = (),
+    *,
+    catalogue: Folders | None = None,
+    on: str = "",
+    strict: bool = False,
+) -> Session:
+    """Ask a question about data.
+
+    Args:
+        given: answers to what it will ask.
+        catalogue: its folders; None for the one about the log.
+        on: the address of the database that it is about.
+
+    Raises:
+        Refused: the catalogue says what none says, or the question cannot be recorded.
+        NoExtra: the extra `metrics` is not installed.
+    """
+    need_extra()
+    known = read_catalogue(request, catalogue, on)
+    request.finish_pending()
+    request.notice_name()
+    when, zone = clock_ids.local(clock_ids.now())
+    snippets = snippets_of(request, catalogue)
+    saved = _saved(request, text, saved_questions(snippets))
+    setup, answers = request.setup(WORKFLOW, strict=strict), pairs(given)
+    request.sessions.check(answers)
+    said = {
+        "text": text,
+        "language": request.process.settings.language,
+        "dialect": known.dialect,
+        "metrics": known.metrics,
+        "tables": known.tables,
+    }
+    beside = {
+        "asked_at": when,
+        "time_zone": zone,
+        "matched": _matched(request, text, known, when, on),
+        "saved": saved,
+    }
+    opened = request.sessions.opened(WORKFLOW, QuestionPut, said, setup, beside=lambda: beside)
+    if answers:
+        opened = request.sessions.answer(opened.handle, answers)
+    return session_of(opened, request.notices)
+
+
+def follow_up(request: Request, text: str, typed: str = "", *, on: str = "") -> Session:
+    """Answer the open question, or go on where there is none.
+
+    Args:
+        typed: the session; empty for the last one that asks about data.
+        on: the address of the database that it is about, for the values of its dimensions.
+    """
+    need_extra()
+    request.finish_pending()
+    handle = found(request, typed)
+    if request.leads.named:
+        handle = request.led_anew(handle).handle
+    day = handle.session.state.asked_at[:10]
+    if day and not clock_ids.local(clock_ids.now())[0].startswith(day):
+        request.notice("asked_earlier", f"the days of this session count from {day}")
+    question = handle.view.questions
+    state = handle.session.state
+
+    def beside() -> dict[str, Any]:
+        known: Catalogue | None = state.catalogue
+        return {"matched": _matched(request, text, known, state.asked_at, on) if known else ()}
+
+    if question and not handle.session.closed:
+        step = request.sessions.answer(handle, [(question[0].id, (text,))], beside=beside)
+    else:
+        said = {"text": text}
+        step = request.sessions.submitted(handle, FollowUpPut, said, beside=beside, asks=True)
+    return session_of(step, request.notices)
+
+
+def standing(request: Request, typed: str) -> Session:
+    """A session that asks about data, as it stands.
+
+    Raises:
+        Refused: it was erased; and as `found`.
+    """
+    session = show(request, found(request, typed).session_id)
+    if session.erased is not None:
+        message = f"session {short(session.session_id)} was erased: there is no query to run"
+        raise Refused(message, code="no_query")
+    return session
+
+
+def found(request: Request, typed: str = "") -> Handle:
+    """A session that asks about data; `last`, and nothing, is the newest of them.
+
+    Raises:
+        UnknownSession, AmbiguousSession: no session matches what was typed, or several do.
+        Refused: there is none, or the session is of another workflow or project.
+    """
+    sessions = request.sessions
+    try:
+        session_id = sessions.resolved(typed or LAST, WORKFLOW.name)
+    except UnknownSession:
+        if typed not in ("", LAST):
+            raise
+        message = "no question was asked in this project yet"
+        raise Refused(message, code="no_question") from None
+    handle = sessions.load(session_id)
+    sessions.refuse_other(handle, WORKFLOW, "this command is for questions about data")
+    sessions.refuse_elsewhere(handle)
+    return handle
+
+
+# 2. The catalogue ----------------------------------------------------------------------------
+
+
+def read_catalogue(request: Request, folders: Folders | None, on: str) -> Catalogue:
+    """The metrics and tables that a question is about.
+
+    Raises:
+        Refused: a file says what no catalogue says, or a database is named without a catalogue.
+    """
+    if folders is None and on:
+        message = "a database needs a catalogue"
+        raise Refused(message, code="no_catalogue")
+    dialect = _dialect(_address(request, on)) if on or folders is None else "sqlite"
+    if folders is not None and not _is_the_log(request, on):
+        return own_catalogue(folders, dialect)
+    tables = log_views.tables()
+    # What ships is checked by the tests; each query that comes of it is checked as any other.
+    check = check_for(dialect, tables) if folders else _unchecked
+    held = metrics(folders or BUILT_IN, check)
+    return Catalogue(dialect=dialect, metrics=held, tables=tables)
+
+
+def _unchecked(_: str) -> tuple[str, ...]:
+    return ()
+
+
+def _matched(
+    request: Request, text: str, catalogue: Catalogue, asked_at: str, on: str
+) -> tuple[Matched, ...]:
+    """The values of dimensions that stand in a text; none where no database is named."""
+    is_log = not on or _is_the_log(request, on)
+    if is_log and not _is_about_log(catalogue):
+        return ()  # a catalogue of its own, without its database
+    address = _as_reader(request, _address(request, on), tells=False)
+    if catalogue.dialect != _dialect(address):
+        return ()
+
+    def read(sql: str, limits: Limits) -> Rows:
+        text = rendered(sql, catalogue.dialect)
+        if is_log:
+            views = _views(request, catalogue, request.process.project, asked_at)
+            return rows_here(address, bound(text, views), log_views.read(), limits)
+        return _of_another(address, text, [one.name for one in catalogue.tables], limits, rows_here)
+
+    from preflights_es.features.metrics.domain.sql_check import bound, rendered
+
+    if is_log:
+        return matched(text, known_values(catalogue, read))
+    now_s = clock_ids.now() // 1_000_000
+    values = known_values(catalogue, read, named=on, cache=kept_values(), now_s=now_s)
+    return matched(text, values)
+
+
+def _is_about_log(catalogue: Catalogue) -> bool:
+    ours = {one.name for one in log_views.tables()}
+    return all(one.columns and one.name in ours for one in catalogue.tables)
+
+
+def snippets_of(request: Request, catalogue: Folders | None) -> Path:
+    """Where questions of a catalogue are saved; those about the log in the project's own folder."""
+    if catalogue is not None:
+        return catalogue[1]
+    return checked_folder(request.process.settings.root, SNIPPETS)
+
+
+def _saved(request: Request, text: str, saved: Sequence[Saved]) -> tuple[Saved, ...]:
+    """The saved question that a text names, answered by the rules; or those nearest to it."""
+    named = tuple(one for one in saved if one.name == text.strip())
+    if named:
+        request.leads = request.leads.saying(Options(provider="mock")).over(None)
+        return named
+    return nearest(text, saved)
+
+
+def _is_the_log(request: Request, on: str) -> bool:
+    """Whether an address is that of the log; none is not."""
+    named, log = _address(request, on), _address(request, "")
+    if isinstance(named, SqliteFile) or isinstance(log, SqliteFile):
+        paths = {Path(one.name).resolve() for one in (named, log) if isinstance(one, SqliteFile)}
+        return bool(on) and type(named) is type(log) and len(paths) == 1
+    return bool(on) and _place(named) == _place(log)
+
+
+def _address(request: Request, on: str) -> Address:
+    return parsed(on or request.process.settings.database)
+
+
+def _dialect(address: Address) -> Dialect:
+    return "sqlite" if isinstance(address, SqliteFile) else "postgres"
+
+
+# 3. Running ----------------------------------------------------------------------------------
+
+
+def run(
+    request: Request,
+    session: Session,
+    *,
+    on: str = "",
+    any_project: bool = False,
+    limits: Limits = Limits(),  # noqa: B008  immutable
+) -> Session:
+    """The answer with what its query brings; nothing of that is recorded.
+
+    Raises:
+        Refused: there is no query, the database refuses it, or it takes too long.
+    """
+    assert isinstance(session, Answer), "the caller asked"
+    from preflights_es.features.metrics.domain.sql_check import bound, findings, rendered
+
+    handle = request.process.runner.load(session.session_id)
+    catalogue: Catalogue | None = handle.session.state.catalogue
+    address = _address(request, on)
+    if not session.sql or catalogue is None:
+        message = f"session {short(session.session_id)} has no query to run"
+        raise Refused(message, code="no_query")
+    if catalogue.dialect != _dialect(address):
+        message = f"the query is written for {catalogue.dialect}, and the database is another"
+        raise Refused(message, code="other_dialect")
+    sql = handle.session.state.sql
+    for kind in dict.fromkeys(handle.session.state.redacted):
+        if f"[redacted:{kind}]" in sql:
+            message = f"the query lacks a secret that was taken out ({kind}): ask without it"
+            raise Refused(message, code="query_redacted")
+    if wrong := findings(sql, catalogue.dialect, catalogue.tables):
+        raise Refused(f"the query does not pass the check: {wrong[0]}", code="query_refused")
+    text = rendered(sql, catalogue.dialect)
+    address = _as_reader(request, address)
+    if on and not _is_the_log(request, on):
+        brought = _of_another(address, text, [one.name for one in catalogue.tables], limits)
+    else:
+        project = None if any_project else request.process.project
+        views = _views(request, catalogue, project, handle.session.state.asked_at)
+        brought = rows(address, bound(text, views), log_views.read(), limits)
+    return replace(
+        session, result=Ran(columns=brought.columns, rows=brought.rows, more=brought.more)
+    )
+
+
+def _as_reader(request: Request, address: Address, *, tells: bool = True) -> Address:
+    """The same database by the user's login for readers.
+
+    Args:
+        tells: says in a line that there is none.
+    """
+    if isinstance(address, SqliteFile):
+        return address  # a file is opened read-only
+    said = request.process.settings.reader_url
+    reader = parsed(said) if said else None
+    runs = "the query runs read-only, by a login that may do more"
+    if reader is None or isinstance(reader, SqliteFile):
+        if tells:
+            request.notice("no_reader", runs)
+        return address
+    if _place(reader) != _place(address):
+        text = f"the login for readers is of another database ({shown_url(reader)})"
+        if tells:
+            request.notice("no_reader", f"{text}: {runs}")
+        return address
+    return reader
+
+
+def _place(url: URL) -> tuple[str | None, int, str | None]:
+    return url.host, url.port or PORT, url.database
+
+
+def _of_another(
+    address: Address,
+    sql: str,
+    names: Sequence[str],
+    limits: Limits,
+    run_by: Callable[[Address, str, Collection[str], Limits], Rows] = rows,
+) -> Rows:
+    """What a query brings from a database that is not the log."""
+    readable = frozenset(name.rpartition(".")[2] for name in names)
+    try:
+        if readable & LOG_TABLES and holds_log(address):
+            message = "this database is a log of Preflights: ask about it as the log of a project"
+            raise Refused(message, code="other_log")
+        return run_by(address, sql, readable, limits)
+    except (StoreError, LogDamaged) as error:
+        why = one_line(str(error.__cause__ or error))
+        message = f"the database {shown_url(address)} cannot be read: {why}"
+        raise StoreUnavailable(message, code="database_unreadable") from error
+
+
+def _views(request: Request, catalogue: Catalogue, project: str | None, asked_at: str) -> str:
+    """The tables of the log in front of a query, brought up to date; days are the question's."""
+    if not _is_about_log(catalogue):
+        message = "the question is about another database"
+        raise Refused(message, code="other_database")
+    projector = request.process.projector
+    projector.catch_up()
+    proposed = projector.proposals()
+    ahead_s, today = _ahead_s(asked_at), asked_at[:10]
+    return log_views.definitions(catalogue.dialect, project, ahead_s, proposed, today)
+
+
+def _ahead_s(local: str) -> int:
+    """Seconds by which a clock is before UTC; 0 where a log of other hands has no time."""
+    try:
+        offset = datetime.fromisoformat(local).utcoffset()
+    except ValueError:
+        return 0
+    return int(offset.total_seconds()) if offset else 0

@@ -1,0 +1,45 @@
+"""The plan of today."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from preflights_es.features.planning.use.sessions import today
+from preflights_es.surfaces.mcp.call import Call
+from preflights_es.surfaces.mcp.tool import Given, Nothing, Tool
+from preflights_es.use.request import Request
+
+
+class Today(Given, frozen=True, kw_only=True):
+    """The blocks of a day, in their order."""
+
+    day: str
+    timeline: list[dict[str, Any]]
+    reasoning: str = ""
+
+
+async def _today(call: Call, _: Nothing) -> Today:
+    def planned(request: Request) -> Today:
+        told: Any = today(request)
+        return Today(
+            day=told.day,
+            timeline=msgspec.to_builtins(told.timeline),
+            reasoning=told.reasoning,
+            notices=told.warnings,
+        )
+
+    return await call.run(planned)
+
+
+TOOLS: Final = (
+    Tool(
+        name="today",
+        description="The person's plan of today.",
+        takes=Nothing,
+        gives=Today,
+        run=_today,
+        repeats=True,
+    ),
+)

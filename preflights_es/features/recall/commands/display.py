@@ -1,0 +1,96 @@
+"""How the answer to a question about decisions is shown in words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from preflights_cli.common import Voice
+from preflights_cli.rendering import Shown
+from preflights_es.features.recall.domain.values import FoundRecord
+from preflights_es.features.recall.domain.views import Remembered, Standing
+from preflights_es.features.recall.use.results import Recall
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.text import one_line, shown
+from preflights_es.use.results import Session
+
+
+def describe(voice: Voice, session: Session) -> None:
+    """The question, and a line or two a decision."""
+    assert isinstance(session, Recall), "the caller checked the workflow"
+    voice.say(voice.bold(shown(one_line(session.question or _about(session)))))
+    voice.say(f"  recall {short(session.session_id)}, {session.status}")
+    for one in session.results:
+        voice.say(f"  {shown(_line(one))}")
+        if one.line:
+            voice.say(f"    {shown(one.line)}")
+    for record in session.records:
+        voice.say(f"  {shown(_record(record))}")
+    both: set[frozenset[str]] = set()
+    for to in session.evolution:
+        if (pair := frozenset((to.uid, to.other))) not in both:  # the other one has the same link
+            voice.say(f"  {shown(_standing(to))}")
+        both.add(pair)
+    if session.learned:
+        voice.say(f"  learned {shown(', '.join(session.learned))}")
+
+
+def _about(session: Recall) -> str:
+    what = "Words for" if session.asks == "learning" else "Evolution of"
+    return f"{what} {short(session.about)}"
+
+
+def _standing(to: Standing) -> str:
+    other = f"{short(to.other)} {one_line(to.title)}"
+    if to.reason:  # a person said why both stay in force
+        return f"{short(to.uid)} is kept beside {other}: {one_line(to.reason)}"
+    by = "" if to.by == "record" else f" (by the {to.by})"
+    return f"{short(to.uid)} {_LINKS.get(to.evolution, to.evolution)} {other}{by}"
+
+
+_LINKS: Final = {
+    "superseded_by": "is superseded by",
+    "update": "updates",
+    "contradict": "contradicts",
+    "extend": "extends",
+    "derive": "derives from",
+}
+
+
+def _record(one: FoundRecord) -> str:
+    when = one.date[:10] or " " * 10
+    words = ", ".join(one.words)
+    return f"{when}  {one.path}  {one.status}  {one_line(one.title)}  (matched {words})"
+
+
+def _line(one: Remembered) -> str:
+    record = f"ADR-{one.number:04d}, " if one.number else ""
+    words = ", ".join(f"{word} (learned)" if word in one.learned else word for word in one.words)
+    title = one_line(one.title)
+    return f"{one.date[:10]}  {short(one.uid)}  {one.status}  {title}  ({record}matched {words})"
+
+
+def hint(session: Session) -> str:
+    """What may come next."""
+    assert isinstance(session, Recall), "the caller checked the workflow"
+    id_ = short(session.session_id)
+    if session.results:
+        return f"See where it came from with: preflights why {short(session.results[0].uid)}"
+    if session.records:
+        return f"Read the record: {shown(session.records[0].path)}"
+    match session.asks, session.status:
+        case "comparison", "done" | "stopped":
+            return f"See the decision with: preflights show {short(session.about)}"
+        case "learning", "done" if not session.calls:
+            return "No word was added: --provider names a model that is asked for words."
+        case "question", "stopped" if not session.progress:
+            return f"Nothing was looked up yet. Go on with: preflights resume {id_}"
+        case "question", "stopped":
+            return NOTHING
+        case _:
+            return ""
+
+
+NOTHING: Final = (
+    "No decision matches: --all shows what matches weakly, `preflights decisions` lists all."
+)
+SHOWN: Final = Shown(describe=describe, hint=hint)

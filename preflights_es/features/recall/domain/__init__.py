@@ -1,0 +1,29 @@
+"""A question becomes queries that find what was decided (the domain of seed 1)."""
+
+from preflights_es.features.recall.domain.decide import decide
+from preflights_es.features.recall.domain.events import EVENTS, quotes
+from preflights_es.features.recall.domain.lead import PROMPTS
+from preflights_es.features.recall.domain.state import State, evolve, is_terminal
+from preflights_es.features.recall.domain.views import learned, reached, view
+from preflights_es.kernel.session import Workflow
+
+WORKFLOW: Workflow[State] = Workflow(
+    name="recall",
+    package=__name__,
+    decider="recall/3",
+    events=EVENTS,
+    initial=State(),
+    decide=decide,
+    evolve=evolve,
+    is_terminal=is_terminal,
+    view=view,
+    quotes=quotes,
+    learned=learned,
+    statuses=("stopped", "done"),
+    settled=("stopped", "done"),
+    reached=reached,
+    lead=lambda state: state.led.lead,
+    prompts=tuple(PROMPTS.items()),
+    aside=True,
+    looks_up=True,
+)

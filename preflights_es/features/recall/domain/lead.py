@@ -1,0 +1,143 @@
+"""What a model is asked for, and what becomes of its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from preflights_es.features.recall.domain import rules
+from preflights_es.features.recall.domain.events import (
+    ComparisonAsked,
+    EntitiesExtracted,
+    EvolutionDetected,
+    LearningAsked,
+    QueriesRewritten,
+    WordsLearned,
+)
+from preflights_es.features.recall.domain.state import State
+from preflights_es.features.recall.domain.values import QUERIES_MAX, QUERY_MAX
+from preflights_es.kernel.completion_step import Usable, concluded, requested
+from preflights_es.kernel.completions import CompletionRequested, Message
+from preflights_es.kernel.events import Decision, Outcome
+from preflights_es.kernel.json import encoded
+from preflights_es.kernel.lead import FellBack
+from preflights_es.kernel.text import one_line, shortened
+from preflights_es.kernel.verdict import Violation
+from preflights_es.kernel.words import words
+
+PACKAGE: Final = "preflights_es.features.recall"
+PROMPTS: Final[dict[str, str]] = {
+    "rewrite": "rewrite_query.v1",
+    "extract": "extract_entities.v1",
+    "categorize": "categorize.v1",
+    "evolution": "detect_evolution.v1",
+}
+"""By step; each has the name of its contract."""
+
+
+# 1. Asking -----------------------------------------------------------------------------------
+
+
+def step(state: State) -> str:
+    """What a model is asked for next."""
+    if isinstance(state.about, ComparisonAsked):
+        return "evolution"
+    if isinstance(state.about, LearningAsked):
+        return "extract" if state.names is None else "categorize"
+    return "rewrite"
+
+
+def request(state: State) -> CompletionRequested:
+    """The whole of what is sent, derived from the log."""
+    asked = step(state)
+    said = (Message("user", _data(state)),)
+    return requested(state.led, asked, PROMPTS[asked], (PACKAGE, asked, PROMPTS[asked]), said)
+
+
+def _data(state: State) -> str:
+    about = state.about
+    if about is None:
+        return f"Language: {state.language}\n\nQuestion:\n{state.question}"
+    if isinstance(about, LearningAsked):
+        told = (about.title, f"{about.category}: {_values(about.fields)}", about.intention)
+        return "Decision:\n" + "\n".join(map(one_line, told))
+    new = _decision(about.decision, about.category, about.fields) | {"intention": about.intention}
+    older = [_decision(one.related.uid, one.category, one.fields) for one in about.older]
+    return "\n".join((f"New:\n{_line(new)}\n\nOlder:", *map(_line, older)))
+
+
+def _decision(uid: str, category: str, fields: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    return {"uid": uid, "category": category, "fields": dict(fields)}
+
+
+def _values(fields: tuple[tuple[str, str], ...]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in fields)
+
+
+def _line(decision: Mapping[str, Any]) -> str:
+    return encoded(decision).decode()
+
+
+# 2. Answers ----------------------------------------------------------------------------------
+
+
+def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
+    """What follows from an outcome: what it says, or what was recorded instead."""
+    from preflights_es.features.recall.domain.contracts import CONTRACTS
+
+    asked = step(state)
+    verdict = concluded(
+        state.led, outcome, CONTRACTS[PROMPTS[asked]], lambda payload: violations(state, payload)
+    )
+    if isinstance(verdict, Usable):
+        return verdict.accepted, *_said(state, verdict.payload)
+    if any(isinstance(one, FellBack) for one in verdict):
+        return *verdict, by_rules(state)
+    return verdict
+
+
+def by_rules(state: State) -> Decision:
+    """What the rules answer; of a learning what the model said before it failed."""
+    if isinstance(state.about, LearningAsked):
+        words = rules.gained(state.about, state.names or ())
+        return WordsLearned(words=words, source="model" if words else "rules")
+    if isinstance(state.about, ComparisonAsked):
+        return EvolutionDetected(findings=rules.standing(state.about.older), source="rules")
+    return QueriesRewritten(queries=rules.rewritten(state.question), source="rules")
+
+
+def _said(state: State, payload: Any) -> tuple[Decision, ...]:
+    """What an accepted response says, and the next step."""
+    about = state.about
+    if isinstance(about, ComparisonAsked):
+        said = {one["uid"]: one["type"] for one in payload["evolutions"]}
+        found = rules.standing(about.older, said)
+        return (EvolutionDetected(findings=found, source="model"),)
+    if isinstance(about, LearningAsked):
+        if state.names is not None:
+            words = rules.gained(about, (*state.names, *map(one_line, payload)))
+            return (WordsLearned(words=words, source="model"),)
+        names = tuple(dict.fromkeys(one_line(one["name"]) for one in payload["entities"]))
+        return EntitiesExtracted(names=names), request(replace(state, names=names))
+    queries = tuple(shortened(one_line(one), QUERY_MAX) for one in payload)
+    return (QueriesRewritten(queries=queries[:QUERIES_MAX], source="model"),)
+
+
+def violations(state: State, payload: Any) -> tuple[Violation, ...]:
+    """What the schema cannot say: a query has words, and an evolution is of a known decision."""
+    if isinstance(state.about, LearningAsked):
+        return ()
+    if isinstance(state.about, ComparisonAsked):
+        known = {one.related.uid for one in state.about.older}
+        return tuple(
+            Violation(f"/evolutions/{n}/uid", "expected the uid of an older decision")
+            for n, one in enumerate(payload["evolutions"])
+            if one["uid"] not in known
+        )
+    return tuple(
+        Violation(f"/{n}", "expected words to look for")
+        for n, query in enumerate(payload[:QUERIES_MAX])
+        if not words(query)
+    )

@@ -1,0 +1,182 @@
+"""BM25 over words that were counted: the rarer, the better placed and the more often, the higher.
+
+One small function for every store. PostgreSQL's own ranking knows no rarity, SQLite's stems English
+alone and keeps deleted words in its file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import log
+from typing import Any, Final, NamedTuple
+
+from preflights_es.features.recall.domain.values import RESULTS_MAX, Match
+
+WEIGHTS: Final = (0.0, 3.0, 1.0, 0.5, 4.0, 2.0, 2.0, 1.0, 1.5, 1.0)
+"""Of a word by its place, in the order of the places of `projections.memory`."""
+MORE: Final = 0.5  # each further time that a word stands somewhere
+SATURATION: Final = 2.0  # how much it still counts that a word comes again (`k1`)
+LENGTH: Final = 0.5  # how much a long decision loses (`b`)
+SUPERSEDED: Final = 0.7  # what a superseded decision counts
+QUALITY: Final = (0.0, 1.0, 1.0, 0.4, 1.0, 0.9, 1.2, 0.6, 0.6, 0.5)
+"""How sure it is by its place that a word is what the decision is about."""
+SHARE: Final = 0.5  # of what the words of a question could say, what an answer must have
+RELATED: Final = 1.8  # the same, where a whole decision is looked for
+SURE: Final = 0.6  # or this much, where a word that no other decision has says one
+CONCERNS: Final = 0.8
+"""The same, for a line before a question: a word that two decisions have, in a title."""
+GUESSED: Final = 0.8  # of a word that stands for another by a part, an error or a synonym
+UNKNOWN: Final = 0.5  # what a word that no decision has counts of it
+POINTS: Final = 100  # of a score of one
+
+
+Variants = dict[str, float]
+"""Words of decisions that stand for one of a question, and how much each counts."""
+
+
+class Corpus(NamedTuple):
+    """How much is looked through."""
+
+    documents: int
+    words: int
+
+
+class Place(NamedTuple):
+    """Where a decision stands, and what the order of matches asks of it."""
+
+    session_id: str
+    version: int
+    accepted_at: int
+    superseded_at: int | None
+    length: int
+
+
+class Scored(NamedTuple):
+    """A decision with what it scores, and how much of the question it answers."""
+
+    uid: str
+    score: float
+    share: float
+    sure: float
+    """The same, where a word that a single decision has says one."""
+
+
+Hits = dict[str, dict[str, tuple[float, float]]]
+"""By word of the question: words of the decision, with how much each counts and how sure it is."""
+
+
+def answers(one: Scored) -> bool:
+    """Whether a question may be about a decision."""
+    return one.share >= SHARE or one.sure >= SURE
+
+
+def concerns(one: Scored) -> bool:
+    """Whether a decision is worth a line before a question: a rare word of it says what it is."""
+    return one.sure > CONCERNS
+
+
+def relates(one: Scored) -> bool:
+    """Whether two decisions may concern each other: one says much of what the other does."""
+    return one.sure >= RELATED
+
+
+def ranked(
+    rows: Iterable[Mapping[str, Any]],
+    wanted: Mapping[str, Variants],
+    corpus: Corpus,
+    *,
+    enough: Callable[[Scored], bool] = answers,
+    limit: int = RESULTS_MAX,
+    learning: Callable[[str], str] = lambda _: "",
+    place_of: Callable[[str], Place | None] = lambda _: None,
+) -> list[Match]:
+    """The decisions that have words of a question, the best first.
+
+    Args:
+        rows: of the projection `memory`; others than those that match may be among them.
+        wanted: by word of the question, what counts as it.
+        enough: which of them count.
+        learning: the session in which words of a decision were learned last, by its uid.
+        place_of: where a decision stands of which only learned words match, by its uid.
+    """
+    own, learned, places = _gathered(rows, wanted, learning)
+    for uid in learned.keys() - own.keys():
+        if (place := place_of(uid)) is not None:
+            places[uid] = place
+    hits = {uid: _joined(own.get(uid, {}), learned.get(uid, {})) for uid in places}
+    found = [one for one in scored(hits, places, tuple(wanted), corpus) if enough(one)]
+    found.sort(key=lambda one: (-round(one.score * POINTS), -places[one.uid].accepted_at, one.uid))
+    return [
+        Match(
+            session_id=places[one.uid].session_id,
+            version=places[one.uid].version,
+            uid=one.uid,
+            accepted_at=places[one.uid].accepted_at,
+            score=round(one.score * POINTS),
+            words=tuple(word for word in wanted if word in hits[one.uid]),
+            learned=tuple(word for word in hits[one.uid] if word not in own.get(one.uid, {})),
+            terms=tuple(term for of in own.get(one.uid, {}).values() for term in of),
+        )
+        for one in found[:limit]
+    ]
+
+
+def scored(
+    hits: Mapping[str, Hits], places: Mapping[str, Place], words: Sequence[str], corpus: Corpus
+) -> list[Scored]:
+    """What each decision scores, in no order."""
+    total = max(corpus.documents, len(hits), 1)
+    average = max(corpus.words / max(corpus.documents, 1), 1)
+    having = {word: sum(word in of for of in hits.values()) for word in words}
+    rare = {word: log(1 + (total - n + 0.5) / (n + 0.5)) for word, n in having.items()}
+    could = sum(one if having[word] else UNKNOWN * one for word, one in rare.items()) or 1.0
+    most = log(1 + (total - 0.5) / 1.5) or 1.0  # of a word that one decision has
+    found = []
+    for uid, of in hits.items():
+        norm = SATURATION * (1 - LENGTH + LENGTH * places[uid].length / average)
+        score = known = 0.0
+        for word, terms in of.items():
+            count = max(weight for weight, _ in terms.values())
+            score += rare[word] * count * (SATURATION + 1) / (count + norm)
+            known += rare[word] * max(sure for _, sure in terms.values())
+        factor = 1.0 if places[uid].superseded_at is None else SUPERSEDED
+        found.append(Scored(uid, score * factor, known / could, known / most))
+    return found
+
+
+def _gathered(
+    rows: Iterable[Mapping[str, Any]],
+    wanted: Mapping[str, Variants],
+    learning: Callable[[str], str],
+) -> tuple[dict[str, Hits], dict[str, Hits], dict[str, Place]]:
+    """By uid: a decision's own words, those that were learned, and where it stands."""
+    of_term: dict[str, list[tuple[str, float]]] = {}
+    for word, variants in wanted.items():
+        for term, factor in variants.items():
+            of_term.setdefault(term, []).append((word, factor))
+    own: dict[str, Hits] = {}
+    learned: dict[str, Hits] = {}
+    places: dict[str, Place] = {}
+    for row in rows:
+        term, uid, accepted_at = row["term"], row["uid"], row["accepted_at"]
+        if term not in of_term:
+            continue
+        if accepted_at is None:
+            if row["session_id"] != learning(uid):
+                continue
+            hits = learned.setdefault(uid, {})
+        else:
+            hits = own.setdefault(uid, {})
+            if uid not in places:
+                place = row["session_id"], row["version"], accepted_at, row["superseded_at"]
+                places[uid] = Place(*place, row["length"])
+        weight = WEIGHTS[row["field"]] + MORE * (row["count"] - 1)
+        for word, factor in of_term[term]:
+            sure = QUALITY[row["field"]] * (1.0 if factor == 1.0 else GUESSED)
+            hits.setdefault(word, {})[term] = weight * factor, sure
+    return own, learned, places
+
+
+def _joined(own: Hits, learned: Hits) -> Hits:
+    """A learned word counts where the decision has none for a word of the question."""
+    return {**learned, **own}

@@ -1,0 +1,65 @@
+"""Asking what was decided, in the person's words."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from preflights_es.features.recall.domain.values import FoundRecord
+from preflights_es.features.recall.domain.views import Remembered
+from preflights_es.features.recall.use.results import Recall
+from preflights_es.features.recall.use.sessions import recall
+from preflights_es.kernel.ids import short
+from preflights_es.surfaces.mcp.call import Call
+from preflights_es.surfaces.mcp.tool import Arguments, Given, Tool
+from preflights_es.use.request import Request
+
+
+class Question(Arguments, frozen=True):
+    """Of `recall`."""
+
+    question: str
+
+
+class Recalled(Given, frozen=True, kw_only=True):
+    """The decisions that a question is about, the best first."""
+
+    decisions: list[dict[str, Any]]
+
+
+async def _recall(call: Call, given: Question) -> Recalled:
+    def asked(request: Request) -> Recalled:
+        found = recall(request, given.question)
+        assert isinstance(found, Recall), "what a recall comes to"
+        told = [*map(_told, found.results), *map(_record, found.records)]
+        return Recalled(decisions=told, notices=found.warnings)
+
+    return await call.run(asked)
+
+
+def _told(one: Remembered) -> dict[str, Any]:
+    return {
+        "session": short(one.session_id),
+        "title": one.title,
+        "status": one.status,
+        "topic": one.category,
+        "decided": dict(one.fields),
+        "date": one.date[:10],
+        **({"line": one.line} if one.line else {}),
+    }
+
+
+def _record(one: FoundRecord) -> dict[str, Any]:
+    """Of another tool."""
+    return {"record": one.path, "title": one.title, "status": one.status, "date": one.date[:10]}
+
+
+TOOLS: Final = (
+    Tool(
+        name="recall",
+        description="Decisions that a question is about, also in other words.",
+        takes=Question,
+        gives=Recalled,
+        run=_recall,
+        reads=True,
+    ),
+)

@@ -1,0 +1,223 @@
+"""Looks the words of a question up: which words of decisions stand for them, and who has these.
+
+Decisions of the log and records of other tools are one collection: a word is as rare as it is in
+both.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+import msgspec
+
+from preflights_es.features.recall.domain import rules
+from preflights_es.features.recall.domain.ranking import (
+    Corpus,
+    Place,
+    Scored,
+    Variants,
+    answers,
+    ranked,
+)
+from preflights_es.features.recall.domain.values import RESULTS_MAX, Match
+from preflights_es.features.recall.use.variants import (
+    BEGIN,
+    SYNONYM,
+    forms,
+    guesses,
+    synonyms,
+)
+from preflights_es.kernel.errors import ArtifactOutside
+from preflights_es.kernel.events import INT_MAX
+from preflights_es.kernel.names import also_called
+from preflights_es.kernel.projection_ports import TERMS_MAX
+from preflights_es.projections.memory import REASON, TITLE
+from preflights_es.records.record_list import RecordIndex
+from preflights_es.store.comparing import SqlComparing
+from preflights_es.use.foreign_row import ForeignRow
+from preflights_es.use.process import Process
+from preflights_es.use.records import with_words
+from preflights_es.use.request import Request
+
+WORDS_READ: Final = 50_000  # words of decisions that are looked at for one that is unknown
+LISTED_MAX: Final = 50  # decisions that a list is narrowed to
+LAST: Final = "\U0010ffff"  # behind every word
+
+
+class RecordRows:
+    """Records of other tools, as rows like those of `memory`; their uid is their path."""
+
+    def __init__(self, process: Process) -> None:
+        self.of: dict[str, ForeignRow] = {}
+        self._places: dict[int, ForeignRow] = {}
+        self._lengths: tuple[int, ...] = ()
+        self._hits: dict[str, msgspec.Raw] = {}
+        try:
+            self._places, index = with_words(process)
+        except ArtifactOutside:
+            return  # what writes there says so
+        self.of = {row.path: row for row in self._places.values()}
+        if self.of:
+            self._lengths, self._hits = index.lengths, index.words()
+
+    @property
+    def length(self) -> int:
+        """Words of all records together."""
+        return sum(self._lengths[place] for place in self._places)
+
+    @cached_property
+    def _sorted(self) -> list[str]:
+        return sorted(self._hits)
+
+    def words(self, first: str, last: str) -> list[str]:
+        """The distinct words from one up to before another."""
+        there = self._sorted
+        return there[bisect_left(there, first) : bisect_left(there, last)]
+
+    def rows(self, terms: Iterable[str]) -> Iterator[dict[str, Any]]:
+        """One for each record that has one of some words."""
+        for term in terms:
+            if term not in self._hits:
+                continue
+            for hit in RecordIndex.hits(self._hits[term]):
+                if (record := self._places.get(hit.record)) is not None:
+                    yield {
+                        "session_id": "",
+                        "version": 0,
+                        "term": term,
+                        "field": TITLE if hit.in_title else REASON,
+                        "count": hit.times,
+                        "length": self._lengths[hit.record],
+                        "uid": record.path,
+                        "accepted_at": 0,
+                        "superseded_at": None if record.is_held else 0,
+                    }
+
+
+class Search:
+    """The memory of one log, and records beside it, as they are when the search begins."""
+
+    def __init__(
+        self,
+        process: Process,
+        learning: Callable[[str], str] = lambda _: "",
+        place_of: Callable[[str], Place | None] = lambda _: None,
+        *,
+        with_records: bool = True,
+        without: str = "",
+    ) -> None:
+        """Args:
+        with_records: whether records of other tools are looked through too.
+        without: a session that does not count, as if it had not been recorded.
+        """
+        process.projector.caught_up()
+        self._without = without
+        self._process = process
+        self._log = SqlComparing(process.store)
+        self._learning, self._place_of = learning, place_of
+        self.records = RecordRows(process) if with_records else None
+
+    def matches(
+        self,
+        words: Sequence[str],
+        enough: Callable[[Scored], bool] = answers,
+        limit: int = RESULTS_MAX,
+        *,
+        widens: bool = True,
+    ) -> list[Match]:
+        """The best first.
+
+        Args:
+            widens: whether synonyms are looked for where the words themselves find nothing.
+        """
+        if not words:
+            return []
+        wanted = {word: self._variants(word) for word in words}
+        found = self._ranked(wanted, enough, limit)
+        if found or not widens:
+            return found
+        return self._ranked(self._widened(wanted), enough, limit)
+
+    def _ranked(
+        self, wanted: Mapping[str, Variants], enough: Callable[[Scored], bool], limit: int
+    ) -> list[Match]:
+        terms = tuple(dict.fromkeys(term for of in wanted.values() for term in of))
+        return ranked(
+            self._rows(terms),
+            wanted,
+            self._corpus,
+            enough=enough,
+            limit=limit,
+            learning=self._learning,
+            place_of=self._place_of,
+        )
+
+    @cached_property
+    def _corpus(self) -> Corpus:
+        count, length = self._log.documents(self._process.project)
+        count -= bool(self._without)
+        if self.records is None:
+            return Corpus(count, length)
+        return Corpus(count + len(self.records.of), length + self.records.length)
+
+    def _rows(self, terms: Sequence[str]) -> Iterator[dict[str, Any]]:
+        process = self._process
+        for first in range(0, len(terms), TERMS_MAX):
+            page = {"terms": tuple(terms[first : first + TERMS_MAX])}
+            rows = process.projector.rows("memory", process.project, "named", INT_MAX, **page)
+            yield from (row for row in rows if row["session_id"] != self._without)
+        if self.records is not None:
+            yield from self.records.rows(terms)
+
+    def _variants(self, word: str) -> Variants:
+        near = {one for name in (word, *also_called(word)) for one in self._near(name)}
+        found = forms(word, near)
+        return found if near & found.keys() else found | guesses(word, self._there)
+
+    def _near(self, word: str) -> list[str]:
+        begin = word[:BEGIN]
+        return self._between(begin, begin + LAST)
+
+    def _between(self, first: str, last: str) -> list[str]:
+        found = self._log.words(self._process.project, first, last, WORDS_READ)
+        return found if self.records is None else [*found, *self.records.words(first, last)]
+
+    @cached_property
+    def _there(self) -> tuple[str, ...]:
+        return tuple(self._between("!", LAST))
+
+    def _widened(self, wanted: Mapping[str, Variants]) -> dict[str, Variants]:
+        widened: dict[str, Variants] = {}
+        for word, variants in wanted.items():
+            more = {
+                term: SYNONYM * one
+                for synonym in synonyms(word)
+                for term, one in forms(synonym, self._near(synonym)).items()
+            }
+            widened[word] = {**more, **variants}
+        return widened
+
+
+def ranks(
+    request: Request,
+    query: str,
+    enough: Callable[[Scored], bool] = answers,
+    *,
+    widens: bool = True,
+) -> dict[str, int]:
+    """By uid of a decision, and by path of a record: its rank among those that match a text."""
+    beside = request.at_files()
+    logs = [request.process] if beside is None else [request.process, beside.process]
+    words = rules.wanted((query,))
+    found = [
+        match
+        for process in logs
+        for match in Search(process, with_records=process is logs[0]).matches(
+            words, enough, LISTED_MAX, widens=widens
+        )
+    ]
+    found.sort(key=lambda one: -one.score)
+    return {uid: n for n, uid in enumerate(dict.fromkeys(one.uid for one in found))}

@@ -1,0 +1,300 @@
+"""Asking what was decided: the question is rewritten, the index read, the answer recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, partial
+from operator import itemgetter
+
+from msgspec import UNSET
+
+from preflights_es.features.recall.domain import WORKFLOW, rules
+from preflights_es.features.recall.domain.events import DecisionsFound, LearningAsked, RecallAsked
+from preflights_es.features.recall.domain.ranking import Place, Scored, answers
+from preflights_es.features.recall.domain.state import State
+from preflights_es.features.recall.domain.values import (
+    LINE_MAX,
+    RESULTS_MAX,
+    Found,
+    FoundRecord,
+    Link,
+    Match,
+    Stands,
+)
+from preflights_es.features.recall.use.results import Recall
+from preflights_es.features.recall.use.searching import Search
+from preflights_es.kernel.artifacts import Related
+from preflights_es.kernel.decision_record import Decided
+from preflights_es.kernel.errors import PreflightsError, Refused
+from preflights_es.kernel.events import INT_MAX
+from preflights_es.kernel.ids import decision_uid
+from preflights_es.kernel.rationale import alternative_text
+from preflights_es.kernel.source import Source
+from preflights_es.kernel.text import one_line, shortened
+from preflights_es.kernel.words import words
+from preflights_es.projections.decisions import DECISIONS, accepted_at, decision
+from preflights_es.projections.folding import Read
+from preflights_es.projections.memory import MARK
+from preflights_es.runtime.runner import Handle, Step
+from preflights_es.runtime.sessions import Sessions
+from preflights_es.use.answers import Given
+from preflights_es.use.foreign_row import ForeignRow
+from preflights_es.use.looking import tell_files
+from preflights_es.use.process import Process
+from preflights_es.use.request import Request
+from preflights_es.use.results import session_of
+
+
+def start(request: Request, text: str, given: Given = (), *, strict: bool = False) -> Recall:
+    """Ask what was decided, as `recall` does.
+
+    Raises:
+        Refused: there are answers, and a recall asks nothing.
+    """
+    if given:
+        raise Refused("a recall asks nothing: leave the answers out", code="unknown_question")
+    return recall(request, text, strict=strict)
+
+
+def recall(
+    request: Request, question: str, *, everything: bool = False, strict: bool = False
+) -> Recall:
+    """The accepted decisions that a question is about, the best first.
+
+    Args:
+        everything: also those that match weakly.
+        strict: whether it waits where the model fails.
+
+    Raises:
+        Refused: the question cannot be recorded.
+    """
+    request.finish_pending()
+    request.notice_name()
+    own = Sessions(request.desk)
+    said = {
+        "question": question,
+        "language": request.process.settings.language,
+        "everything": everything,
+    }
+    setup = request.setup(WORKFLOW, strict=strict)
+    step = own.opened(WORKFLOW, RecallAsked, said, setup)
+    return _shown(request, looked_up(request, step))
+
+
+def looked_up(request: Request, step: Step) -> Step:
+    """A recall after the index was read, where its queries stand and it was not."""
+    if not _looks(step.handle):
+        return step
+    found, records = _found(request, step.handle.session.state)
+    said = {"found": found, "records": records}
+    return Sessions(request.desk).submitted(step.handle, DecisionsFound, said)
+
+
+def _shown(request: Request, step: Step) -> Recall:
+    shown = session_of(step, request.notices)
+    assert isinstance(shown, Recall), "it is the session of a recall"
+    return shown
+
+
+def _looks(handle: Handle) -> bool:
+    state: State = handle.session.state
+    is_rewritten = state.queries is not None and state.results is None
+    return is_rewritten and not handle.session.closed and handle.status != "waiting"
+
+
+def _found(request: Request, state: State) -> tuple[tuple[Found, ...], tuple[FoundRecord, ...]]:
+    """The best matches of the log, and of session files that say more than it."""
+    tell_files(request)
+    beside = request.at_files()
+    logs = [request.process] if beside is None else [request.process, beside.process]
+    found: dict[str, Found] = {}
+    records: tuple[FoundRecord, ...] = ()
+    for process in logs:
+        proposed = process.projector.proposals()  # nothing is in force by an agent's import alone
+        search = Search(
+            process,
+            _Learnings(process).newest,
+            partial(_place, process),
+            with_records=process is request.process,
+        )
+        for match in _matches(search, state):
+            if search.records and (row := search.records.of.get(match.uid)):
+                records += (_record(row, match),)
+                continue
+            if match.session_id in proposed:
+                continue
+            if match.uid not in found and (read := _read(process, match)):
+                found[match.uid] = read
+        if behind := process.projector.behind:
+            request.notice(behind.code, behind.text)
+    return tuple(rules.best(found.values())[:RESULTS_MAX]), records
+
+
+def _matches(search: Search, state: State) -> list[Match]:
+    words = rules.wanted(state.queries or ())
+    return search.matches(words, _any if state.everything else answers)
+
+
+def _any(_: Scored) -> bool:
+    return True
+
+
+def _record(row: ForeignRow, match: Match) -> FoundRecord:
+    return FoundRecord(
+        path=row.path,
+        title=row.title,
+        status=row.status,
+        date=row.date,
+        words=match.words,
+        score=match.score,
+    )
+
+
+class _Learnings:
+    """Which session learned the words of a decision last."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    @cached_property
+    def _newest(self) -> dict[str, str]:
+        # Ids sort by time, and rows come in their order: the last one is the newest.
+        process = self._process
+        rows = process.projector.rows("memory", process.project, "named", INT_MAX, terms=(MARK,))
+        return {row["uid"]: row["session_id"] for row in rows}
+
+    def newest(self, uid: str) -> str:
+        """Its id; empty where nothing was learned."""
+        return self._newest.get(uid, "")
+
+
+def _place(process: Process, uid: str) -> Place | None:
+    """Where a decision of this project stands; None where it is no decision any more."""
+    for session_id in process.store.matching(uid):
+        if uid != decision_uid(session_id):
+            continue
+        for patch in _decided(process, session_id)[0]:
+            if (at := accepted_at(patch)) is not None:
+                return Place(session_id, patch.version, at, patch.superseded_at, 0)
+    return None
+
+
+def _decided(process: Process, session_id: str) -> tuple[Sequence[Decided], Source | None]:
+    """What a session of this project decided, and as what it was read; nothing of one erased.
+
+    It stands in the projection, unless the session moved since.
+    """
+    head = process.store.head(session_id)
+    if head is None or head.project != process.project:
+        return (), None
+    kept = process.following.kept(DECISIONS.name, session_id)
+    if (kept.of, kept.complete, kept.mark, kept.waits) == (DECISIONS.version, 1, head.version, 0):
+        names = process.following.columns(DECISIONS.name)
+        rows = (dict(zip(names, row, strict=True)) for row in kept.rows)
+        source = Source(session_id, head.version, head.hash.hex())
+        return [decision(row).decided for row in rows], source
+    try:
+        read = process.projector.reader.read(process.following.stream(head))
+    except PreflightsError:
+        return (), None  # a newer version of this program wrote in it
+    return read.patches, _source(read)
+
+
+def _read(process: Process, match: Match) -> Found | None:
+    """The decision as its session has it; None where it is gone since."""
+    decided, source = _decided(process, match.session_id)
+    for patch in decided:
+        if patch.version != match.version or patch.standing not in ("accepted", "superseded"):
+            continue
+        assert source is not None, "it was read"
+        return Found(
+            uid=patch.uid,
+            title=patch.title,
+            standing="accepted" if patch.standing == "accepted" else "superseded",
+            category=patch.category,
+            fields=patch.fields,
+            accepted_at=max(match.accepted_at, 0),
+            number=patch.number,
+            words=match.words,
+            score=match.score,
+            source=source,
+            learned=match.learned or UNSET,
+            stands=_stands(patch) or UNSET,
+            line=_line(patch, match.terms) or UNSET,
+        )
+    return None
+
+
+def _line(patch: Decided, terms: Sequence[str]) -> str:
+    """What the decision says with words that its title and values lack; empty where none does."""
+    wanted = set(terms)
+    known = (patch.title, patch.category, *(text for pair in patch.fields for text in pair))
+    wanted -= set(words(" ".join(known)))
+    why = patch.rationale
+    texts = [
+        *(f"not {alternative_text(one)}" for one in why.alternatives),
+        *(f"because {one.text}" for one in (why.because,) if one),
+        *(f"so {one.text}" for one in why.consequences),
+    ]
+    having = [(len(wanted.intersection(words(text))), text) for text in texts]
+    most, text = max(having, key=itemgetter(0), default=(0, ""))
+    return shortened(one_line(text), LINE_MAX) if most else ""
+
+
+def _source(read: Read) -> Source:
+    last = read.stored[-1]
+    return Source(last.session_id, last.version, last.hash.hex())
+
+
+def _stands(patch: Decided) -> tuple[Stands, ...]:
+    """How a decision stands to others, as its own session has it."""
+    former = (patch.supersedes, *patch.also_supersedes)
+    links: list[tuple[Link, Related | None, str]] = [
+        *(("supersedes", one, "") for one in former),
+        ("superseded_by", patch.superseded_by, ""),
+        *(("contradict", one.related, one.reason) for one in patch.kept),
+    ]
+    return tuple(
+        Stands(evolution=link, uid=to.uid, title=to.title, reason=reason)
+        for link, to, reason in links
+        if to is not None and to.uid
+    )
+
+
+# Learning ------------------------------------------------------------------------------------
+
+
+def learn(request: Request, typed: str, *, strict: bool = False) -> Recall:
+    """Ask a model for more words by which a decision is found; the rules add none.
+
+    Args:
+        typed: the decision: its uid, `ADR-0007`, or what else names its session.
+        strict: whether it waits where the model fails.
+
+    Raises:
+        UnknownSession, AmbiguousSession: none or several match.
+        Refused: no person accepted it.
+    """
+    request.finish_pending()
+    request.notice_name()
+    session_id = request.sessions.resolved(typed)
+    read = request.process.history(session_id)
+    request.sessions.refuse_elsewhere(request.process.runner.load(session_id))
+    accepted = [patch for patch in read.patches if accepted_at(patch) is not None]
+    if not accepted:
+        message = f"{typed!r} is no accepted decision: words are learned for those"
+        raise Refused(message, code="not_accepted", typed=typed)
+    patch = accepted[-1]
+    said = {
+        "decision": patch.uid,
+        "title": patch.title,
+        "intention": read.view.intention,
+        "category": patch.category,
+        "fields": patch.fields,
+        "language": request.process.settings.language,
+    }
+    setup = request.setup(WORKFLOW, strict=strict)
+    source = _source(read)
+    own = Sessions(request.desk)
+    step = own.opened(WORKFLOW, LearningAsked, said, setup, beside=lambda: {"source": source})
+    return _shown(request, step)

@@ -1,0 +1,128 @@
+"""Which words of decisions a word of a question stands for: forms, names, parts, typing errors.
+
+What decisions say is kept as it is written. So this is known when a question is asked, and nothing
+is folded again when it gets better.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterable
+from functools import cache, lru_cache
+from importlib import import_module
+from importlib.util import find_spec, module_from_spec
+from threading import Lock
+from typing import Any, Final
+
+from preflights_es.features.recall.domain.ranking import Variants
+from preflights_es.kernel.names import also_called
+from preflights_es.kernel.words import words
+
+SAME: Final = 1.0  # what another form of the word, or another name of the product, counts
+BEGINS: Final = 0.5  # a word that begins with it
+PART: Final = 0.6  # a part of a compound, or a compound that it is a part of
+TYPED: Final = 0.7  # a word that differs by a typing error
+SYNONYM: Final = 0.5
+BEGIN: Final = 3  # letters that two forms of a word share
+PART_MIN: Final = 5  # letters of a part of a compound
+GUESSED_MIN: Final = 5  # letters of a word of which parts and errors are looked for
+LONGER_MAX: Final = 2  # letters that an error adds or takes
+LIKENESS: Final = 0.84  # of two words that differ by an error, as `difflib` measures it
+
+
+def forms(word: str, near: Iterable[str]) -> Variants:
+    """The word itself, its forms and names among words that begin like it, and longer words.
+
+    Args:
+        near: words of decisions that begin with the same letters as it or one of its names.
+    """
+    found: Variants = {word: SAME}
+    found |= dict.fromkeys(also_called(word), SAME)
+    of_word = _stems(word)
+    for term in near:
+        if term in found:
+            continue
+        if not of_word.isdisjoint(_stems(term)):
+            found[term] = SAME
+        elif len(word) > BEGIN and term.startswith(word):
+            found[term] = BEGINS
+    return found
+
+
+def guesses(word: str, there: Collection[str]) -> Variants:
+    """For a word that no decision has: parts of it, words of which it is a part, and near ones.
+
+    Args:
+        there: all words of decisions.
+    """
+    found: Variants = {}
+    if len(word) < GUESSED_MIN or word.isdecimal():
+        return found
+    for term in there:
+        is_part = len(term) >= PART_MIN and (word.startswith(term) or word.endswith(term))
+        if is_part or term.endswith(word):
+            found[term] = PART
+    if not found:
+        like = [
+            one for one in there if one[0] == word[0] and abs(len(one) - len(word)) <= LONGER_MAX
+        ]
+        from difflib import get_close_matches
+
+        found = dict.fromkeys(get_close_matches(word, like, 3, LIKENESS), TYPED)
+    return found
+
+
+def synonyms(word: str) -> tuple[str, ...]:
+    """Ordinary words of the same matter."""
+    of_word = _stems(word)
+    lines = [line for line in _lines() if any(not of_word.isdisjoint(_stems(one)) for one in line)]
+    return tuple(dict.fromkeys(one for line in lines for one in line if one != word))
+
+
+@cache
+def _lines() -> tuple[tuple[str, ...], ...]:
+    # The file is part of the program; importlib.resources costs more than all that is done with it.
+    assert __spec__ is not None, "a module of a package"
+    data = __spec__.loader.get_data(__file__.rpartition("variants.")[0] + "synonyms.txt")  # type: ignore[union-attr]
+    text: str = data.decode()
+    return tuple(words(line) for line in text.splitlines())
+
+
+def stems(text: str) -> tuple[frozenset[str], ...]:
+    """Stems of the words of a text that are no stop words, as English and as German.
+
+    Two texts say the same where those of one language are the same; of no word there are none.
+    """
+    found = [[_stemmed(stemmer, word) for word in words(text)] for stemmer in _stemmers()]
+    return tuple(map(frozenset, found)) if words(text) else ()
+
+
+def _stemmed(stemmer: Any, word: str) -> str:
+    stem: str = stemmer.stemWord(word)
+    return stem[:-1] if stem.endswith("niss") else stem  # `Ereignis`, `Ereignisse`
+
+
+@lru_cache(maxsize=10_000)
+def _stems(word: str) -> frozenset[str]:
+    """As English and as German: no text says in which it is written."""
+    return frozenset(stemmer.stemWord(word) for stemmer in _stemmers())
+
+
+_importing: Final = Lock()
+
+
+@cache
+def _stemmers() -> tuple[Any, ...]:
+    # The package reads its 33 languages when it is imported, which takes longer than a whole
+    # search; its modules import only one another, so the two are read from its folder.
+    with _importing:
+        found = find_spec("snowballstemmer")
+        assert found is not None, "a dependency"
+        package = sys.modules.setdefault("snowballstemmer", module_from_spec(found))
+        try:
+            english = import_module("snowballstemmer.english_stemmer")
+            german = import_module("snowballstemmer.german_stemmer")
+        finally:
+            if not hasattr(package, "stemmer"):  # other programs find the package whole
+                del sys.modules["snowballstemmer"]
+    return english.EnglishStemmer(), german.GermanStemmer()

@@ -1,0 +1,208 @@
+"""`regress`: recorded sessions as a regression suite."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any, Final
+
+import click
+
+from preflights_cli.common import Voice, given, reading
+from preflights_cli.dates import Moment
+from preflights_cli.main import (
+    EXIT_DAMAGED,
+    EXIT_ENVIRONMENT,
+    EXIT_INCONCLUSIVE,
+    EXIT_REFUSED,
+)
+from preflights_cli.progress import BAR_FROM, counted
+from preflights_es.features.regress.commands.regress_options import (
+    FORMATS,
+    change_asked,
+    check,
+    options_of,
+    reports_of,
+    selection_of,
+    write,
+)
+from preflights_es.features.regress.commands.regress_text import say
+from preflights_es.features.regress.engine.results import Report
+from preflights_es.features.regress.engine.strict import ERASED
+from preflights_es.features.regress.engine.verdict import MARGIN
+from preflights_es.features.regress.use.changes import change_of
+from preflights_es.features.regress.use.live import Announced
+from preflights_es.features.regress.use.regress import LOST, NOT_THERE, regress
+from preflights_es.kernel.errors import PreflightsError
+from preflights_es.use.progress import Drawn, Update
+from preflights_es.use.request import Request
+
+EXIT_UNTESTABLE: Final = 125
+"""What `git bisect run` takes for a revision that cannot be tested."""
+
+JOBS_MAX: Final = 256  # processes
+
+
+@click.command()
+@click.argument("session", nargs=-1, metavar="[SESSION|FILE|FOLDER]...")
+@click.option("--workflow", metavar="NAME", callback=given, help="Only sessions of this workflow.")
+@click.option(
+    "--since", type=Moment(is_end=False), metavar="DATE", help="Only sessions with events since."
+)
+@click.option("--status", metavar="STATUS", callback=given, help="Only this status.")
+@click.option("--led-by", metavar="NAME", callback=given, help="Only this provider or model.")
+@click.option("--only", metavar="SESSION", callback=given, help="Only the session of this id.")
+@click.option("--any-project", is_flag=True, help="Include every project in this log.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="A sample of N sessions.")
+@click.option("--sample-seed", type=int, default=0, metavar="S", help="Seed of the sample.")
+@click.option(
+    "--prompt",
+    "prompts",
+    multiple=True,
+    metavar="NAME=VERSION|FILE",
+    help="Change: another prompt, such as clarify=v2 or clarify=new.md.",
+)
+@click.option(
+    "--provider", "provider_", metavar="NAME", callback=given, help="Change: another provider."
+)
+@click.option("--model", "model_", metavar="MODEL", callback=given, help="Change: another model.")
+@click.option(
+    "--parameter",
+    "parameters",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Change: another parameter.",
+)
+@click.option("--seed", "seed_", type=int, metavar="N", help="Change: seed of the simulator.")
+@click.option(
+    "--code", metavar="REV|PATH", callback=given, help="Let another revision of preflights decide."
+)
+@click.option(
+    "--against", metavar="REV|PATH", callback=given, help="The code that recorded the sessions."
+)
+@click.option(
+    "--live", "is_live", is_flag=True, help="Ask models for both sides; this costs money."
+)
+@click.option(
+    "--recorded",
+    "is_recorded",
+    is_flag=True,
+    help="With --live: keep the recording as the other side.",
+)
+@click.option(
+    "--max-calls", "calls_max", type=click.IntRange(1), metavar="N", help="Limit of --live."
+)
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=MARGIN,
+    metavar="SHARE",
+    help=f"The loss that does not matter: {MARGIN:g} if you give none.",
+)
+@click.option(
+    "--repeat",
+    type=click.IntRange(1),
+    default=1,
+    metavar="N",
+    help="With --live: ask N times, an odd number; most answers decide.",
+)
+@click.option("--jobs", type=click.IntRange(1, JOBS_MAX), metavar="N", help="Use N processes.")
+@click.option("--scheduler", metavar="tcp://...", callback=given, help="Use a Dask scheduler.")
+@click.option("--fresh", "is_fresh", is_flag=True, help="Use no result of an earlier run.")
+@click.option("--resume", "resumes", is_flag=True, help="Go on with an interrupted run.")
+@click.option("--baseline", metavar="REPORT", callback=given, help="Name what is new since.")
+@click.option(
+    "--report",
+    "reports",
+    multiple=True,
+    metavar="FORMAT=FILE",
+    help=f"Write a report: {', '.join(FORMATS)}.",
+)
+@click.option("--replace", "replaces", is_flag=True, help="Replace report files that exist.")
+@click.option("--bisect", "bisects", is_flag=True, help="Exit codes of `git bisect run`.")
+@reading
+def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **asked: Any) -> int:
+    """Run recorded sessions again with today's code, or with a change, and judge the result.
+
+    Without a change every decision must be as recorded. With one, sessions run again, and what
+    people accepted says whether that is worse. Exit codes: 0 same or PASS, 1 different or BLOCK,
+    6 INCONCLUSIVE, 4 damaged sessions, 5 environment failure.
+
+    \b
+    Examples:
+      preflights regress
+      preflights regress replays/ --jobs 4 --report junit=regress.xml
+      preflights regress --since 2026-11-01 --prompt clarify=v2
+      preflights regress --sample 500 --model claude-sonnet-5-5 --live --max-calls 200
+    """
+    wanted, options = reports_of(asked["reports"]), options_of(asked)
+    check(wanted, replacing=asked["replaces"], is_json=voice.as_json)
+    change = change_of(app.leads, change_asked(asked))
+    try:
+        report = regress(
+            *(app, session, selection_of(asked), change, options, judging(voice)),
+            announce=lambda told: voice.remark(announced(told)),
+        )
+    except PreflightsError as error:
+        if not asked["bisects"]:
+            raise
+        voice.warn(str(error))
+        return EXIT_UNTESTABLE
+    write(report, wanted, replacing=asked["replaces"])
+    voice.json(report)
+    if all(file != "-" for _, file in wanted):
+        say(voice, report)
+    return exit_code(report, bisects=asked["bisects"])
+
+
+def announced(told: Announced) -> str:
+    """What models will be asked, in words."""
+    cost = "-" if told.cost is None else f"{told.cost:,.2f} {told.currency}"
+    sessions = counted(told.sessions, "session")
+    calls = counted(told.calls, "call")
+    return f"asking models for {sessions}: at most {calls} in all, cost {cost}"
+
+
+def judging(voice: Voice) -> Drawn:
+    """A bar on stderr with the rate and the time left, where there is time to look at it."""
+
+    @contextmanager
+    def drawn(length: int) -> Iterator[Update]:
+        hidden = length < BAR_FROM or not sys.stderr.isatty() or voice.quiet
+        began, done = monotonic(), 0
+
+        def rate(_item: object) -> str:
+            return f"{done / max(monotonic() - began, 0.001):,.0f} sessions/s"
+
+        with click.progressbar(
+            length=length, label="Judging", hidden=hidden, file=sys.stderr, item_show_func=rate
+        ) as made:
+
+            def update(steps: int) -> None:
+                nonlocal done
+                done += steps
+                made.update(steps)
+
+            yield update
+
+    return drawn
+
+
+def exit_code(report: Report, *, bisects: bool = False) -> int:
+    """What a run ends with; damage comes first, since a verdict says nothing of it."""
+    is_worse = report.verdict.word in ("different", "BLOCK")
+    if bisects:
+        is_whole = report.sessions and not (report.counts["damaged"] or report.left_out)
+        return EXIT_REFUSED if is_worse else 0 if is_whole else EXIT_UNTESTABLE
+    if report.counts["damaged"]:
+        return EXIT_DAMAGED
+    if is_worse:
+        return EXIT_REFUSED
+    if any(one.startswith(LOST) or one.endswith(NOT_THERE) for one in report.left_out):
+        return EXIT_ENVIRONMENT
+    if report.verdict.word == "INCONCLUSIVE":
+        return EXIT_INCONCLUSIVE
+    is_pass = report.sessions or all(one.endswith(f": {ERASED}") for one in report.left_out)
+    return 0 if is_pass else EXIT_REFUSED  # what judged nothing is no pass

@@ -1,0 +1,147 @@
+"""What a change does to a recorded session: replayed strictly, or run again as a child.
+
+Sync, and made once a run in each process. What a session is, damaged or not, becomes a `Case`:
+only a bug of ours raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from preflights_es.features.regress.engine.results import Case, Cause, LeftOut
+from preflights_es.features.regress.engine.strict import ERASED, Made, strict_case
+from preflights_es.history.recompute import Code
+from preflights_es.history.replayer import Replayer
+from preflights_es.kernel.errors import (
+    DuplicateInput,
+    LogDamaged,
+    LogFromFuture,
+    WorkflowMissing,
+)
+from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.session import Workflow
+
+if TYPE_CHECKING:
+    from preflights_es.features.regress.engine.change import Change
+    from preflights_es.features.regress.engine.runs import Runs
+    from preflights_es.history.responders import Models
+    from preflights_es.projections.usage import Price
+
+
+class Regression:
+    """Judges sessions, one after the other."""
+
+    def __init__(
+        self,
+        workflows: Mapping[str, Workflow[Any]],
+        code: Code,
+        change: Change | None = None,
+        prices: Sequence[Price] = (),
+        models: Models | None = None,
+        calls_max: int | None = None,
+        *,
+        repeat: int = 1,
+        keeps_recording: bool = False,
+    ) -> None:
+        """Args:
+        change: None for a strict run: today's code.
+        models: who asks a model; None where none may be asked.
+        calls_max: of models, in all; None without a limit.
+        repeat: how often a model is asked for each side.
+        keeps_recording: whether the recording is the other side; else a model is asked for it, too.
+
+        Raises:
+            Misused: the simulator does not take what the change says.
+        """
+        self._replayer = Replayer(workflows, code)
+        self._runs: Runs | None = None
+        if change is not None:
+            from preflights_es.features.regress.engine.runs import Runs
+
+            self._runs = Runs(
+                *(workflows, code, change, prices, models, calls_max),
+                repeat=repeat,
+                keeps_recording=keeps_recording,
+            )
+
+    def case(
+        self,
+        stored: Sequence[Stored],
+        head: bytes | None = None,
+        source: str = "log",
+        recorded_by: bool | None = None,
+    ) -> Case | LeftOut:
+        """One session.
+
+        Args:
+            head: the hash that the session's head bears, where there is one to compare with.
+            source: where it lies, as a report names it.
+            recorded_by: whether the code that recorded it decides what the log says, its bugs
+                among it; None where that was not asked.
+        """
+        made = begun(stored, source)
+        try:
+            found = self._judged(stored, head, made, recorded_by)
+        except WorkflowMissing as error:
+            found = f"the workflow {error.name} ({error.why}) is not here"
+        except (LogDamaged, LogFromFuture, DuplicateInput) as error:
+            cause = Cause(kind="data", detail="it does not verify, or cannot be read")
+            found = made(outcome="damaged", causes=(cause,), message=str(error))
+        if isinstance(found, Case):
+            return found
+        return LeftOut(session_id=stored[0].session_id, source=source, why=found)
+
+    def calls(self, stored: Sequence[Stored], head: bytes | None = None) -> int:
+        """Calls of a model that judging a session takes at most, both sides counted."""
+        assert self._runs is not None, "a strict run asks no model"
+        from preflights_es.features.regress.engine.judging import calls_of
+
+        return calls_of(self._runs, self._runs.recording(stored, head))
+
+    def child(self, stored: Sequence[Stored], head: bytes | None = None) -> tuple[Stored, ...]:
+        """The session run again with the change, event by event; it replays from these alone.
+
+        Raises:
+            LogDamaged: the session does not verify, or its events follow no grammar.
+            LogFromFuture: a newer version wrote it.
+            WorkflowMissing: its workflow is not here.
+            SessionFaulted: `evolve` raises on it.
+        """
+        assert self._runs is not None, "a strict run has no children"
+        return self._runs.child(stored, head)
+
+    def __enter__(self) -> Regression:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Give back what models hold."""
+        if self._runs is not None:
+            self._runs.close()
+
+    def _judged(
+        self, stored: Sequence[Stored], head: bytes | None, made: Made, recorded_by: bool | None
+    ) -> Case | str:
+        if self._runs is not None:
+            from preflights_es.features.regress.engine.judging import judged
+
+            return judged(self._runs, self._replayer, stored, head, made, recorded_by)
+        replay = self._replayer.replay(stored, head)
+        if replay.status == "erased":
+            return ERASED
+        return strict_case(replay, stored, made, recorded_by)
+
+
+def begun(stored: Sequence[Stored], source: str) -> Made:
+    """A case of a session, without what came of it."""
+    if not stored:
+        return partial(Case, session_id="", workflow="", source=source, head="")
+    last = stored[-1]
+    return partial(
+        Case,
+        session_id=last.session_id,
+        workflow=last.workflow,
+        source=source,
+        head=last.hash.hex(),
+    )

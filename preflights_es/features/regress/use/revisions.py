@@ -1,0 +1,241 @@
+"""Another revision of this program, asked what it decides: by its own `replay FILE --json --all`.
+
+So every released version can be asked. It runs in a process of its own, in an empty home: no
+setting, no log and no key of ours is there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from preflights_es.kernel.errors import Refused, StoreUnavailable
+from preflights_es.kernel.ports import Stored
+from preflights_es.store import jsonl
+from preflights_es.system import git
+
+MARK: Final = "cli/preflights_cli/__init__.py"
+"""What a checkout of this program has."""
+EXIT_DAMAGED: Final = 4
+REPLAY_S: Final = 600  # of one batch
+GIT_S: Final = 60
+INSTALL_S: Final = 600
+ENVIRONMENT: Final = (
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "SYSTEMROOT",
+    "TMPDIR",
+    "TEMP",
+    "TMP",
+    "PYTHONSAFEPATH",
+)
+"""What another revision is told of ours."""
+
+
+class Revision(msgspec.Struct, frozen=True):
+    """Its code, and the interpreter that runs it."""
+
+    name: str
+    """As it was typed."""
+    folder: str
+    python: str
+    env: tuple[tuple[str, str], ...]
+    """What it is told of our environment."""
+
+    def replays(self, sessions: Sequence[Sequence[Stored]]) -> list[dict[str, Any] | None]:
+        """What it says of each session; None of one that it cannot read.
+
+        Raises:
+            StoreUnavailable: it does not run.
+        """
+        said = self._asked(sessions)
+        if said is not None:
+            return said
+        if len(sessions) == 1:
+            return [None]
+        half = len(sessions) // 2  # it refuses all where it cannot read one
+        return [*self.replays(sessions[:half]), *self.replays(sessions[half:])]
+
+    def _asked(self, sessions: Sequence[Sequence[Stored]]) -> list[dict[str, Any] | None] | None:
+        """None where it refuses one of them."""
+        import subprocess
+        from tempfile import TemporaryDirectory
+
+        with TemporaryDirectory(prefix="preflights-") as home:
+            rounds = _rounds(sessions)
+            names = [f"{number}.jsonl" for number in range(len(rounds))]
+            for name, places in zip(names, rounds, strict=True):
+                content = b"".join(jsonl.lines(sessions[place]) for place in places)
+                Path(home, name).write_bytes(content)
+            words = ("-m", "preflights_cli", "replay", *names, "--json", "--all")
+            path = os.pathsep.join((self.folder, os.path.join(self.folder, "cli")))
+            try:
+                done = subprocess.run(  # noqa: S603  the interpreter, and words of ours
+                    [self.python, *words],
+                    cwd=home,
+                    env={**dict(self.env), "HOME": home, "PYTHONPATH": path},
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    timeout=REPLAY_S,
+                    check=False,
+                )
+            except (OSError, subprocess.TimeoutExpired) as error:
+                raise StoreUnavailable(f"the code of {self.name} does not run: {error}") from error
+        try:
+            replays = msgspec.json.decode(done.stdout)["sessions"]
+            return _in_place(replays, sessions, [place for places in rounds for place in places])
+        except (msgspec.DecodeError, LookupError, TypeError) as error:
+            if done.returncode == EXIT_DAMAGED:
+                return None
+            said = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+            why = f"exit {done.returncode}: {said or 'it says nothing'}"
+            raise StoreUnavailable(f"the code of {self.name} does not run: {why}") from error
+
+
+def _rounds(sessions: Sequence[Sequence[Stored]]) -> list[list[int]]:
+    """Places of sessions, by the file that each goes to: none has two of one id."""
+    found: list[list[int]] = []
+    seen: Counter[str] = Counter()
+    for place, session in enumerate(sessions):
+        number = seen[session[0].session_id]
+        seen[session[0].session_id] += 1
+        if number == len(found):
+            found.append([])
+        found[number].append(place)
+    return found
+
+
+def _in_place(
+    replays: Sequence[dict[str, Any]], sessions: Sequence[Sequence[Stored]], order: Sequence[int]
+) -> list[dict[str, Any] | None]:
+    """Replays where their sessions are; it leaves those out whose workflow it does not have."""
+    found: list[dict[str, Any] | None] = [None] * len(sessions)
+    said = deque(replays)
+    for place in order:
+        if said and said[0]["session_id"] == sessions[place][0].session_id:
+            found[place] = said.popleft()
+    return found
+
+
+# Which one it is -----------------------------------------------------------------------------
+
+
+def revision(typed: str, here: Path, cache: Path, env: Mapping[str, str]) -> Revision:
+    """A folder with the code, or a revision of the checkout in a folder, or of our own.
+
+    Args:
+        here: where the command runs.
+        cache: where work trees and environments are made.
+
+    Raises:
+        Refused: it is neither.
+        StoreUnavailable: it cannot be taken out, or its dependencies cannot be installed.
+    """
+    folder = Path(typed)
+    told = tuple((name, env[name]) for name in ENVIRONMENT if name in env)
+    if folder.is_dir():
+        if not (folder / MARK).is_file():
+            raise Refused(f"{typed} is no checkout of preflights: it has no {MARK}")
+        return Revision(typed, str(folder.resolve()), _python(folder, cache), told)
+    if typed.startswith("-"):
+        raise Refused(f"{typed!r} is no revision")
+    for checkout in (here, Path(__file__).parents[3]):
+        commit = git.said(
+            ("rev-parse", "--verify", "--quiet", f"{typed}^{{commit}}"), checkout, env
+        )
+        if commit and git.said(("cat-file", "-t", f"{commit}:{MARK}"), checkout, env) == "blob":
+            made = _taken_out(commit, checkout, cache / "code", env)
+            return Revision(typed, str(made), _python(made, cache), told)
+    raise Refused(
+        f"{typed!r} is neither a folder nor a revision of preflights: run this in a checkout of "
+        "preflights, or name the folder of one"
+    )
+
+
+def _taken_out(commit: str, checkout: Path, folder: Path, env: Mapping[str, str]) -> Path:
+    """The files of a commit, in a folder that is complete or not there."""
+    import tarfile
+    from tempfile import TemporaryDirectory
+
+    place = folder / commit
+    if place.is_dir():
+        return place
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder) as made:
+        packed = Path(made, "code.tar")
+        words = ("archive", "--format=tar", f"--output={packed}", commit)
+        if git.said(words, checkout, env, GIT_S) is None:
+            raise StoreUnavailable(f"git cannot take {commit} out of {checkout}")
+        whole = Path(made, "code")
+        with tarfile.open(packed) as file:
+            file.extractall(whole, filter="data")
+        try:
+            whole.rename(place)
+        except OSError:
+            if not place.is_dir():  # another run was first
+                raise
+    return place
+
+
+# What runs it --------------------------------------------------------------------------------
+
+
+def _python(folder: Path, cache: Path) -> str:
+    """Today's interpreter, or one with the dependencies that the code names.
+
+    Raises:
+        StoreUnavailable: they cannot be installed.
+    """
+    theirs, ours = dependencies(folder), _ours()
+    if not ours or theirs == ours:
+        return sys.executable
+    place = cache / "environments" / sha256("\n".join(theirs).encode()).hexdigest()[:16]
+    python = place / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    done = place / "installed"
+    if not done.is_file():
+        constraints = folder / "constraints.txt"
+        held = ("-c", str(constraints)) if constraints.is_file() else ()
+        _run(sys.executable, "-m", "venv", "--clear", str(place))
+        _run(str(python), "-m", "pip", "install", "--quiet", *held, *theirs)
+        done.touch()
+    return str(python)
+
+
+def _run(*words: str) -> None:
+    import subprocess
+
+    try:
+        subprocess.run(words, check=True, capture_output=True, timeout=INSTALL_S)  # noqa: S603  ours
+    except (OSError, subprocess.SubprocessError) as error:
+        said = getattr(error, "stderr", None) or b""
+        why = said.decode("utf-8", "replace").strip().rpartition("\n")[2] or error
+        raise StoreUnavailable(f"an environment for that code cannot be made: {why}") from error
+
+
+def dependencies(folder: Path) -> tuple[str, ...]:
+    """What a checkout says that it needs, in order; empty where it says nothing."""
+    import tomllib
+
+    try:
+        told = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
+        return tuple(sorted(map(str, told["project"]["dependencies"])))
+    except (OSError, ValueError, LookupError, TypeError):
+        return ()
+
+
+def _ours() -> tuple[str, ...]:
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        found = requires("preflights-es") or []
+    except PackageNotFoundError:
+        return ()
+    return tuple(sorted(one for one in found if "extra ==" not in one))

@@ -1,0 +1,317 @@
+"""Which sessions are judged: all of the project, those that were named, or a sample of them."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.features.regress.use.batches import Lying, OfLog, Piece, lying, runs
+from preflights_es.features.regress.use.reading import read_together, stored_of
+from preflights_es.features.regress.use.sampling import Candidate, sampled, shape_of
+from preflights_es.kernel.errors import LogDamaged, LogFromFuture, Refused, WorkflowMissing
+from preflights_es.kernel.imports import NAME as IMPORTS
+from preflights_es.kernel.ports import Head
+from preflights_es.kernel.projection_ports import Stream
+from preflights_es.kernel.times import iso
+from preflights_es.projections.sessions import SessionRow, rows
+from preflights_es.providers.capabilities import ALIASES
+from preflights_es.runtime.finder import LAST
+from preflights_es.use.file_log import FileLog
+from preflights_es.use.looking import looking
+from preflights_es.use.projections import reader
+from preflights_es.use.request import Request
+
+ENDINGS: Final = (".jsonl", ".jsonl.gz")
+"""Of the files in a folder that hold sessions."""
+
+
+class Selection(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of the sessions; None where nothing is."""
+
+    workflow: str | None = None
+    only: str | None = None
+    """The id of one session, or how it ends."""
+    since: int | None = None
+    """Microseconds since 1970 UTC: they have an event from then on."""
+    status: str | None = None
+    led_by: str | None = None
+    """A provider, a model, or `provider/model`; `mock` for the rules."""
+    sample: int | None = None
+    sample_seed: int = 0
+    any_project: bool = False
+
+    @property
+    def looks_inside(self) -> bool:
+        """Whether a session must be folded to know whether it is meant."""
+        asked = (self.since, self.status, self.led_by, self.sample)
+        return any(one is not None for one in asked)
+
+    def told(self, named: Sequence[str]) -> str:
+        """In words, for a report."""
+        scope = "every project of the log" if self.any_project else "the project's log"
+        asked = {
+            "workflow": self.workflow,
+            "only": self.only,
+            "since": None if self.since is None else iso(self.since),
+            "status": self.status,
+            "led by": self.led_by,
+        }
+        words = (f"{name} {value}" for name, value in asked.items() if value is not None)
+        return "; ".join((", ".join(named) or scope, *words))
+
+
+Place = tuple[str, str | None]
+"""A file, and the session that is meant in it; None for all."""
+
+
+class InFile(NamedTuple):
+    """Sessions of a file."""
+
+    path: str
+    """As it was given."""
+    known: tuple[Lying, ...] | None
+    """Those that are meant; None where only a worker can find them."""
+    whole: Piece
+    """The file as a worker reads it where they are not known, or mixed."""
+
+    @property
+    def sessions(self) -> int:
+        """How many; 1 where that is not known."""
+        return self.whole.sessions if self.known is None else len(self.known)
+
+
+class Chosen(NamedTuple):
+    """What is judged."""
+
+    heads: tuple[Head, ...]
+    """Sessions of the log, in the order of their ids."""
+    are_together: bool
+    """Few others lie between them."""
+    files: tuple[InFile, ...]
+    told: str
+    """In words."""
+
+
+def chosen(request: Request, named: Sequence[str], selection: Selection) -> Chosen:
+    """The sessions that are meant.
+
+    Args:
+        named: sessions of the log, files and folders; the project's log where there are none.
+
+    Raises:
+        UnknownSession, AmbiguousSession: what was named is no file, and none or several match.
+        Refused: nothing is left of it.
+    """
+    typed, paths = _named(request, named)
+    picking = _Picking(request, selection)
+    files = [_in_file(path, only) for path, only in dict.fromkeys(paths)]
+    found = picking.of_log(dict.fromkeys(typed) if named else None)
+    cuts = selection.looks_inside or (selection.workflow, selection.only) != (None, None)
+    if cuts:
+        found += [one for number, file in enumerate(files) for one in picking.of_file(number, file)]
+    told = selection.told(named)
+    if selection.sample is not None:
+        taken = sampled(picking.candidates(found), selection.sample, selection.sample_seed)
+        told += (
+            f"; a sample of {len(taken.places):,} of {len(found):,} by the seed "
+            f"{selection.sample_seed}, with {taken.shapes:,} of {taken.of_shapes:,} shapes"
+        )
+        found = [one for place, one in enumerate(found) if place in taken.places]
+    if cuts:
+        meant: dict[int, set[str]] = defaultdict(set)
+        for which in found:
+            meant[which.file].add(which.key)
+        files = [_cut(file, meant[number]) for number, file in enumerate(files)]
+    files = [file for file in files if file.sessions]
+    heads = sorted((one.head for one in found if one.head), key=attrgetter("session_id"))
+    if not heads and not files:
+        raise Refused(f"no session matches: {told}", code="nothing_selected")
+    are_together = not heads or 2 * len(heads) >= request.process.store.counts()["sessions"]
+    return Chosen(tuple(heads), are_together, tuple(files), told)
+
+
+def _named(request: Request, named: Sequence[str]) -> tuple[list[Head], list[Place]]:
+    """Sessions of the log and places in files; without names what only session files have."""
+    heads: list[Head] = []
+    places: list[Place] = []
+    if not (named or request.process.file_log.is_empty):
+        filed = request.process.file_log.files.values()
+        places = [(_here(request, file.path), None) for file in filed]
+    for one in named:
+        if found := _files(one):
+            places += [(path, None) for path in found]
+            continue
+        at = looking(request, one)
+        session_id = at.sessions.resolved(one)
+        if isinstance(at.process, FileLog):
+            places.append((_here(request, at.process.files[session_id].path), session_id))
+        elif (head := at.process.store.head(session_id)) is not None:
+            heads.append(head)
+    return heads, places
+
+
+# 1. Files ------------------------------------------------------------------------------------
+
+
+def _files(typed: str) -> list[str]:
+    """A file, or those of a folder; none where it is neither.
+
+    Raises:
+        Refused: a folder has none, or nothing is named.
+    """
+    if not typed.strip():
+        raise Refused("a file or session is named by an empty text: leave it out, or name one")
+    path = Path(typed)
+    if typed == LAST:
+        return []
+    try:
+        if path.is_dir():
+            found = sorted(_below(typed))
+            if not found:
+                raise Refused(f"{typed} holds no file that ends with {' or '.join(ENDINGS)}")
+            return found
+        if os.path.lexists(path):
+            return [typed]
+    except (OSError, ValueError):
+        return []
+    if typed.endswith(ENDINGS):
+        raise Refused(f"{typed} does not exist")
+    return []
+
+
+def _below(folder: str) -> Iterator[str]:
+    """Files of sessions at any depth; no link, which may lead out of a clone."""
+    folders = [folder]
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    elif entry.name.endswith(ENDINGS) and not entry.is_symlink():
+                        yield entry.path
+        except OSError:
+            continue  # it may not be read, or its name is too long for any system call
+
+
+def _here(request: Request, path: str) -> str:
+    """A path below the project's root, from the current folder on."""
+    return os.path.relpath(os.path.join(request.process.settings.root, path))
+
+
+def _in_file(path: str, only: str | None) -> InFile:
+    wanted = None if only is None else frozenset({only})
+    found = lying(path)
+    if found is None:
+        return InFile(path, None, Piece(path, only=wanted))
+    known, is_mixed = found
+    known = [one for one in known if only in (None, one.session_id)]
+    count = len({one.session_id for one in known})
+    whole = Piece(path, sessions=count, is_mixed=is_mixed, only=wanted)
+    return InFile(path, None if is_mixed else tuple(known), whole)
+
+
+def _cut(file: InFile, wanted: set[str]) -> InFile:
+    """A file, of which some sessions are meant."""
+    known = file.known and tuple(one for one in file.known if one.session_id in wanted)
+    whole = replace(file.whole, only=frozenset(wanted), sessions=len(wanted))
+    return InFile(file.path, known, whole)
+
+
+# 2. What is asked of a session ---------------------------------------------------------------
+
+
+class _Found(NamedTuple):
+    """A session that may be meant."""
+
+    key: str
+    """Its id."""
+    head: Head | None = None
+    """None in a file."""
+    file: int = -1
+    row: SessionRow | None = None
+    """None where it cannot be read, or was not asked for."""
+    shape: bytes = b""
+
+
+class _Picking:
+    """Looks at sessions; one that cannot be read is meant, so that a report names it."""
+
+    def __init__(self, request: Request, selection: Selection) -> None:
+        self._process = request.process
+        self._asked = selection
+        self._reader = reader()
+
+    def of_log(self, named: Iterable[Head] | None) -> list[_Found]:
+        """Sessions of the log that are meant: of the named ones, or of the project (None)."""
+        asked, process = self._asked, self._process
+        # Its project is written in the log, which a run of files alone does not need.
+        project = None if asked.any_project or named is not None else process.project
+        if named is None and asked.looks_inside:
+            pairs = process.projector.newest(project)
+            known = ((head, SessionRow(**row) if row else None) for head, row in pairs)
+        else:
+            heads = process.store.heads(project) if named is None else named
+            known = ((head, None) for head in heads)
+        found = []
+        for head, kept in known:
+            if asked.workflow not in (None, head.workflow) or head.workflow == IMPORTS:
+                continue
+            if not head.session_id.endswith(asked.only or ""):
+                continue
+            row = kept or (
+                self._row(process.following.stream(head)) if asked.looks_inside else None
+            )
+            if self._is_meant(row):
+                found.append(_Found(head.session_id, head, row=row))
+        return found
+
+    def of_file(self, number: int, file: InFile) -> Iterator[_Found]:
+        """Sessions of a file that are meant."""
+        for run in runs(file.whole):
+            if not run.session_id.endswith(self._asked.only or ""):
+                continue
+            try:
+                stored = stored_of(run)
+            except (LogDamaged, LogFromFuture):
+                yield _Found(run.session_id, file=number)
+                continue
+            last = stored[-1]
+            head = Head(last.session_id, last.project, last.workflow, last.version, last.hash)
+            row = self._row(Stream(head, tuple(stored)))
+            if self._asked.workflow in (None, head.workflow) and self._is_meant(row):
+                yield _Found(run.session_id, file=number, row=row, shape=shape_of(stored))
+
+    def _row(self, stream: Stream) -> SessionRow | None:
+        try:
+            return SessionRow(*rows(self._reader.read(stream))[0])
+        except (LogFromFuture, WorkflowMissing):
+            return None
+
+    def _is_meant(self, row: SessionRow | None) -> bool:
+        asked = self._asked
+        if row is None:
+            return True
+        led_by = (row.provider, row.model, f"{row.provider}/{row.model}")
+        return (
+            (asked.since is None or row.moved_at >= asked.since)
+            and asked.status in (None, row.status)
+            and (asked.led_by is None or ALIASES.get(asked.led_by, asked.led_by) in led_by)
+        )
+
+    def candidates(self, found: Sequence[_Found]) -> Iterator[Candidate]:
+        """The same, with their shapes: those of the log are read for that."""
+        heads = tuple(one.head for one in found if one.head is not None)
+        read = read_together(self._process.following, OfLog(heads)) if heads else ()
+        shapes = {one.head.session_id: shape_of(one.events) for one in read}
+        for place, one in enumerate(found):
+            row, shape = one.row, shapes[one.key] if one.head else one.shape
+            stratum = (row.workflow, row.provider, row.status) if row else ("", "", "")
+            yield Candidate(place, f"{one.key} {one.file}", stratum, shape)

@@ -1,0 +1,262 @@
+"""A recorded session run again: the same runner, on a store in memory, with a provider at hand.
+
+What people did is fed to it once more, each Input when the session is ready for it; what a provider
+said is asked for again. Nothing of it reaches a log, and no file is written. Time and ids follow
+from the recording, so that the same run gives the same child.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.history.divergence import Fault, fault_of
+from preflights_es.history.recompute import said
+from preflights_es.history.recording import Recording, Turn
+from preflights_es.kernel import ids
+from preflights_es.kernel import session as kernel
+from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.errors import SessionFaulted
+from preflights_es.kernel.events import (
+    Decision,
+    Input,
+    InputIgnored,
+    InputQuarantined,
+    Outcome,
+)
+from preflights_es.kernel.lead import StepRetried
+from preflights_es.kernel.ports import Batch, Provider, Stored
+from preflights_es.kernel.questions import Refusal
+from preflights_es.kernel.session import Session, Workflow
+from preflights_es.kernel.views import Question
+from preflights_es.providers.recorded import Unanswered
+from preflights_es.runtime.performer import Performer, open_completion
+from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.store.chain import GENESIS, digest, link, stream_prefix
+from preflights_es.store.memory import MemoryStore
+
+Changed = Callable[[Turn, Session[Any]], Awaitable[Input | None]]
+"""The Input that a child gets in place of a recorded one; None leaves it out."""
+
+
+class Left(msgspec.Struct, frozen=True, kw_only=True):
+    """A recorded Input that the child did not get, or did not take."""
+
+    version: int
+    """Of the Input, in the recorded session; 0 for one that is new."""
+    type: str
+    reason: str
+
+
+class Child:
+    """One run of a session, or of what follows a part of it."""
+
+    def __init__(self, recording: Recording, kept: int, provider: Provider, name: str) -> None:
+        """Args:
+        kept: turns that stay as they are, byte for byte.
+        name: the change; children of the same name have the same ids.
+        """
+        self.recording = recording
+        self.provider = provider
+        self.left: list[Left] = []
+        self.stopped = ""
+        """Why the child ends before the recording does; empty where it does not."""
+        self.fault: Fault | None = None
+        self.now = recording.stored[0].recorded_at
+        self._name = f"{recording.stored[-1].hash.hex()} {name}"
+        self._count = 0
+        store = MemoryStore(lambda: self.now, lambda: bytes(ids.SALT_BYTES))
+        workflow = recording.workflow
+        self.runner = Runner(store, {workflow.name: workflow}, lambda: self.now, self.new_id)
+        as_is = said(recording.events)
+        self._performer = Performer(
+            store, self.runner.owner, lambda: self.now, self.new_id, None, as_is
+        )
+        self.handle = self._copied(kept)
+
+    def new_id(self) -> str:
+        """The next id; it follows from the recording and the child's name."""
+        self._count += 1
+        drawn = sha256(f"{self._name} {self._count}".encode()).digest()
+        return ids.uuid7(self.now // 1_000, drawn[:10])
+
+    @property
+    def stored(self) -> tuple[Stored, ...]:
+        """The child's events, so far."""
+        return self.runner.store.read(self.recording.session_id)
+
+    @property
+    def calls(self) -> list[str]:
+        """What was asked of providers, so far."""
+        codec = self.runner.codec(self.recording.workflow)
+        events = map(codec.decode, self.stored)
+        return [event.call for event in events if isinstance(event, CompletionRequested)]
+
+    def questions(self) -> tuple[Question, ...]:
+        """What is asked of a person now."""
+        if self.handle.session.version == 0:
+            return ()
+        return self.handle.view.questions
+
+    def _copied(self, kept: int) -> Handle:
+        first, turns = self.recording.stored[0], self.recording.turns
+        end = turns[kept].version - 1 if kept < len(turns) else len(self.recording.stored)
+        workflow: Workflow[Any] = self.recording.workflow
+        if end == 0:
+            return Handle(first.session_id, first.project, workflow, kernel.begin(workflow))
+        before = turns[kept].before if kept < len(turns) else self.recording.session
+        store = self.runner.store
+        assert isinstance(store, MemoryStore), "made above"
+        calls = sorted(call.call for call in before.calls)
+        store.insert(self.recording.stored[:end], open_calls=calls)
+        return self.runner.load(first.session_id)
+
+    # 1. Playing ------------------------------------------------------------------------------
+
+    async def play(self, changed: Changed) -> None:
+        """The whole recording, and the calls that are open behind it, unless it left them so."""
+        await self.run(self._played(changed))
+
+    async def _played(self, changed: Changed) -> None:
+        await self.feed(self.recording.turns, changed)
+        if open_completion(self.recording.session) is None:
+            await self.settle()
+
+    async def run(self, playing: Awaitable[None]) -> None:
+        """A play to its end, or to a call that no provider may answer, or to a bug."""
+        try:
+            await playing
+        except SessionFaulted as faulted:
+            self.fault = fault_of(faulted.version, faulted.error, recorded=False)
+        except Unanswered as unanswered:
+            self.stopped = str(unanswered)
+
+    async def feed(self, turns: Sequence[Turn], changed: Changed) -> None:
+        """Every turn in its order; a provider is asked where the recording heard of one."""
+        for turn in turns:
+            self.now = turn.input.at
+            await self._turn(turn, changed)
+
+    async def _turn(self, turn: Turn, changed: Changed) -> None:
+        if turn.is_provider_s and turn.decisions:
+            await self.ask(turn.input)
+            return
+        if not turn.is_asking:
+            await self.settle()
+        if turn.aside:
+            self._set_aside(turn)
+            return
+        if not turn.decisions:
+            self._leave(turn, "it is undecided: a strict replay says why")
+            return
+        new = self._fitting(turn, await changed(turn, self.handle.session))
+        if new is not None:
+            self.submit(turn, new)
+
+    def _fitting(self, turn: Turn, new: Input | None) -> Input | None:
+        """The Input, where the session can meet it at all."""
+        workflow, session = self.recording.workflow, self.handle.session
+        if new is None:
+            self._leave(turn, "something else is done in its place")
+        elif isinstance(new, Outcome) and not turn.is_late and not _is_open(session, new):
+            self._leave(turn, f"the call {new.call!r} is not open")
+            return None
+        elif isinstance(new, StepRetried) and kernel.is_stalled(workflow, turn.before):
+            if not kernel.is_stalled(workflow, session):
+                self._leave(turn, "no step waits to be asked again")
+                return None
+        elif isinstance(new, InputQuarantined) and turn.before.undecided is not None:
+            return replace(new, version=session.version)
+        return new
+
+    def submit(self, turn: Turn | None, new: Input) -> tuple[Decision, ...]:
+        """One Input; what does not count of it is listed, unless it did not count before.
+
+        Args:
+            turn: in whose place it stands; None for one that is new.
+        """
+        input_id = turn.input_id if turn else self.new_id()
+        step = self.runner.submit(self.handle, new, input_id)
+        self.handle = step.handle
+        for decision in step.decisions:
+            reason = refused(decision)
+            if reason and not (turn and decision in turn.decisions):
+                self._leave(turn, reason, new)
+        return step.decisions
+
+    def _set_aside(self, turn: Turn) -> None:
+        """An Input that stays undecided, as it was recorded."""
+        handle = self.handle
+        draft = self.runner.codec(handle.workflow).draft(turn.input, turn.input_id)
+        batch = Batch(
+            session_id=handle.session_id,
+            project=handle.project,
+            workflow=handle.workflow.name,
+            expected_version=handle.version,
+            expected_hash=handle.hash,
+            events=(draft,),
+        )
+        self.runner.store.append([batch])
+        self.handle = self.runner.load(handle.session_id)
+
+    def _leave(self, turn: Turn | None, reason: str, new: Input | None = None) -> None:
+        version, tag = (turn.version, turn.input.tag) if turn else (0, new.tag if new else "")
+        self.left.append(Left(version=version, type=tag, reason=reason))
+
+    # 2. Asking -------------------------------------------------------------------------------
+
+    async def ask(self, heard: Input | None = None) -> bool:
+        """Make the call that the recording answers next, or the oldest; False without one."""
+        calls = self.handle.session.calls
+        same = (c for c in calls if isinstance(heard, Outcome) and c.call == heard.call)
+        named = (c for c in same if isinstance(c, CompletionRequested))
+        request = next(named, None) or open_completion(self.handle.session)
+        if request is None:
+            return False
+        session_id = self.handle.session_id
+        made = await self._performer.performed(session_id, request, self.provider)
+        assert made is not None, "only this process makes the calls of a store in memory"
+        with self._performer.recording(session_id, made):
+            self.handle = self.runner.submit(self.handle, made.outcome, made.input_id).handle
+        return True
+
+    async def settle(self) -> None:
+        """Make every call, until the session waits for a person."""
+        while await self.ask():
+            pass
+
+
+def refused(decision: Decision) -> str:
+    """Why an Input does not count; empty where it does."""
+    if isinstance(decision, (Refusal, InputIgnored)):
+        key = getattr(decision, "key", "")
+        reason = getattr(decision, "reason", "")
+        return f"{key}: {reason}" if key else str(reason)
+    return ""
+
+
+def _is_open(session: Session[Any], outcome: Outcome) -> bool:
+    return any(call.call == outcome.call for call in session.calls)
+
+
+def sealed_as(
+    session_id: str, events: Sequence[Stored], salt: Callable[[], bytes]
+) -> tuple[Stored, ...]:
+    """The same events under another id, salted and chained anew; their payloads stay byte for byte.
+
+    The ids of Inputs stay too: a log that has the recorded session refuses its child.
+    """
+    first = events[0]
+    prefix = stream_prefix(session_id, first.project, first.workflow)
+    previous, made = GENESIS, []
+    for event in events:
+        assert event.data is not None, "what was erased was not run again"
+        grain = salt()
+        named = replace(event, session_id=session_id, salt=grain, digest=digest(grain, event.data))
+        previous = link(previous, prefix, named)
+        made.append(replace(named, hash=previous))
+    return tuple(made)

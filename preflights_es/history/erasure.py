@@ -1,0 +1,316 @@
+"""Erasing sessions: what they hold goes, and that it went stays (docs/decisions/0012).
+
+An erasure passes by `decide`: no bug of a workflow and no state of a session can stand in its way.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count, takewhile
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.history.erasure_reasons import Reason
+from preflights_es.history.quotes import Quote, Quotes, folded_so_far, quotes_of
+from preflights_es.history.verification import checked
+from preflights_es.kernel import session as kernel
+from preflights_es.kernel.artifacts import ArtifactDue, ArtifactWritten
+from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.errors import (
+    CommitUnknown,
+    Conflict,
+    ErasedSession,
+    LogDamaged,
+    PreflightsError,
+    Refused,
+    SessionMoved,
+    StoreUnavailable,
+    UnknownSession,
+)
+from preflights_es.kernel.events import ERASED_TAG, Event, SessionClosed, SessionErased
+from preflights_es.kernel.ids import decision_uid, short
+from preflights_es.kernel.ports import Archive, Batch, Head, Stored
+from preflights_es.kernel.text import ANSWER_MAX, one_line, visible
+from preflights_es.records.front_matter import fronts
+from preflights_es.runtime.runner import CONFLICTS_MAX
+from preflights_es.runtime.sanitizing import cleaned
+from preflights_es.runtime.sessions import Desk, Sessions
+from preflights_es.store.chain import erased_before
+from preflights_es.system.bounded_read import Unreadable, regular
+
+DAY_US: Final = 86_400_000_000  # microseconds
+DAYS_MAX: Final = 36_500  # a hundred years
+DOCUMENT_MAX: Final = 4_000_000  # bytes of a document that is searched for a name
+
+ARTIFACTS: Final = (ArtifactDue.tag, ArtifactWritten.tag)
+_NEW: Final = re.compile(r"\.new\d*\Z")
+
+Lying = Mapping[str, Sequence[str]]
+"""Paths of files on this disk, by the uid of the decision that their front matter names."""
+
+
+class Doomed(msgspec.Struct, frozen=True):
+    """A session that may be erased, and what it has left outside of the log."""
+
+    session_id: str
+    workflow: str
+    status: str
+    version: int
+    last_at: int
+    """When its latest event was recorded, in microseconds since 1970 UTC.
+
+    Which need not be its last: the clock may have stepped back between them.
+    """
+    title: str | None
+    """None once it is gone."""
+    documents: tuple[str, ...]
+    """Paths of its documents that lie on this disk, relative to the project's root."""
+    sent_to: tuple[str, ...]
+    """Providers that were sent its words."""
+
+
+class Erasure(Sessions):
+    """Erases sessions of one project, as one actor."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        archive: Archive,
+        root: Path,
+        code: Sequence[str] = (),
+        clear: Sequence[str] = (),
+        folders: Sequence[str] = (),
+    ) -> None:
+        """Args:
+        root: where documents lie.
+        code: providers that are code of ours: what they were sent stayed here.
+        clear: tables of projections, whose rows of a session go with it.
+        folders: where to look for documents that a person has moved or renamed.
+        """
+        super().__init__(desk)
+        self._archive = archive
+        self._root = root
+        self._code = code
+        self._clear = clear
+        self._folders = folders
+
+    # 1. Looking ------------------------------------------------------------------------------
+
+    def doomed(self, session_id: str) -> Doomed:
+        """What erasing a session would mean.
+
+        Raises:
+            UnknownSession: nothing is recorded under the id.
+            ErasedSession: it is erased already.
+            Refused: it belongs to another project, or an agent would erase what a person accepted.
+            LogDamaged: it does not verify; erasing it would hide what was done to it.
+        """
+        return self._doomed(session_id, self._lying())
+
+    def each_doomed(self, session_ids: Iterable[str]) -> Iterator[Doomed | PreflightsError]:
+        """The same of many; trouble stands in its session's place."""
+        lying: Lying | None = None
+        for session_id in session_ids:
+            lying = self._lying() if lying is None else lying
+            try:
+                yield self._doomed(session_id, lying)
+            except PreflightsError as error:
+                yield error
+
+    def _doomed(self, session_id: str, lying: Lying) -> Doomed:
+        head, stored = self._whole(session_id)
+        workflow = self._runner.workflow_or_opaque(head.workflow)
+        session = folded_so_far(self._runner, stored)
+        faulted = session.version < len(stored)
+        codec = self._runner.codec(workflow)
+        asked = [codec.decode(one) for one in stored if one.type == CompletionRequested.tag]
+        providers = dict.fromkeys(a.provider for a in asked if isinstance(a, CompletionRequested))
+        return Doomed(
+            session_id=session_id,
+            workflow=head.workflow,
+            status="faulted" if faulted else kernel.status(workflow, session),
+            version=len(stored),
+            last_at=max(one.recorded_at for one in stored),
+            title=one_line(workflow.view(session.state).intention),
+            documents=self._documents(stored, lying),
+            sent_to=tuple(name for name in providers if name not in self._code),
+        )
+
+    def _whole(self, session_id: str) -> tuple[Head, Sequence[Stored]]:
+        head = self._archive.head(session_id)
+        if head is None:
+            raise UnknownSession(session_id)
+        if head.project != self._project:
+            raise Refused(
+                f"session {short(session_id)} belongs to the project {head.project!r}: "
+                "go there, or set PREFLIGHTS_PROJECT"
+            )
+        stored = checked(self._archive, head)
+        if erased_before(stored):
+            raise ErasedSession(session_id)
+        accepts = self._runner.workflow_or_opaque(head.workflow).acknowledges
+        if any(accepts and (e.type, e.actor_kind) == (accepts.tag, "user") for e in stored):
+            self.refuse_agent(f"erase session {short(session_id)}, which a person accepted")
+        return head, stored
+
+    def _lying(self) -> Lying:
+        found: dict[str, list[str]] = {}
+        for path, front in fronts(self._root, self._folders):
+            for uid in {decision_uid(front.session), front.uid} - {""}:
+                found.setdefault(uid, []).append(path)
+        return found
+
+    def _lies(self, path: str) -> bool:
+        named = PurePosixPath(path)
+        if named.is_absolute() or ".." in named.parts:
+            return False  # a log from elsewhere may say anything; no document of ours lies there
+        try:
+            return os.path.lexists(self._root / path)
+        except ValueError:
+            return False  # no file can bear such a name
+
+    def older_than(self, days: int) -> Iterator[Doomed | PreflightsError]:
+        """The project's sessions all of whose events are older, the oldest first.
+
+        Trouble stands in its session's place; those that are erased already are passed over.
+        """
+        before = self._runner.now() - days * DAY_US
+        heads = reversed(self._archive.heads(self._project))
+        ids = (head.session_id for head in heads if self._rests(head, before) is not False)
+        for one in self.each_doomed(ids):
+            if isinstance(one, PreflightsError) or one.last_at < before:
+                yield one
+
+    def _rests(self, head: Head, before: int) -> bool | None:
+        """Whether its last event is older and no erasure; None where it cannot be read."""
+        try:
+            # An erasure is the last event but one of a session.
+            last = self._archive.read(head.session_id, after=head.version - 2)
+            is_old = bool(last) and last[-1].recorded_at < before
+        except (LogDamaged, TypeError):
+            return None  # a command that reads the session says what is wrong
+        return is_old and not any(event.type == ERASED_TAG for event in last)
+
+    def quoting(self, doomed: Sequence[Doomed]) -> Quotes:
+        """The other sessions of the project that hold words of these, and so do their documents."""
+        quoted = dict.fromkeys(one.session_id for one in doomed)
+        quotes = quotes_of(self._runner, self._project, quoted)
+        lying = self._lying() if quotes.found else {}
+        return replace(quotes, found=tuple(self._with_documents(q, lying) for q in quotes.found))
+
+    def _with_documents(self, quote: Quote, lying: Lying) -> Quote:
+        stored = self._archive.read(quote.session_id)
+        workflow = self._runner.workflow_or_opaque(stored[0].workflow)
+        if quote.how == "named" or (quote.how == "known" and workflow.filing is None):
+            return quote  # an Input names it, or a model was told: no document of theirs says so
+        paths = self._documents(stored, lying)
+        if quote.how == "known":
+            paths = tuple(path for path in paths if self._names(path, quote.quoted))
+        return replace(quote, documents=paths)
+
+    def _names(self, path: str, session_id: str) -> bool:
+        """Whether a filed document names a session that was read; one that cannot be read may."""
+        head = self._archive.head(session_id)
+        if head is None or self._runner.workflow_or_opaque(head.workflow).filing is not None:
+            return True  # it depends on what that session filed
+        try:
+            text = regular(self._root / path, DOCUMENT_MAX, follows=False)
+        except (OSError, Unreadable):
+            return True
+        return decision_uid(session_id).encode() in text
+
+    def _documents(self, stored: Sequence[Stored], lying: Lying) -> tuple[str, ...]:
+        """Of a session, those that lie on this disk: where its log says, beside it, or moved."""
+        codec = self._runner.codec(self._runner.workflow_or_opaque(stored[0].workflow))
+        artifacts = (codec.decode(one) for one in stored if one.type in ARTIFACTS)
+        paths = dict.fromkeys(_asked_for(artifacts))
+        there = [path for path in paths if self._lies(path)]
+        beside = [name for path in paths for name in takewhile(self._lies, _beside(path))]
+        moved = lying.get(decision_uid(stored[0].session_id), ())
+        return tuple(dict.fromkeys((*there, *beside, *moved)))
+
+    # 2. Erasing ------------------------------------------------------------------------------
+
+    def reason(self, reason: str, doomed: Sequence[Doomed]) -> str:
+        """Why, as it will be recorded.
+
+        Session after session is read again: the texts of many are never held together.
+
+        Raises:
+            Refused: it repeats a text, an answer or a name of a session, or cannot be recorded.
+        """
+        text, _ = cleaned("the reason", reason, ANSWER_MAX)
+        said = Reason(text)
+        if visible(text) and any(self._repeats(said, one) for one in doomed):
+            raise Refused(
+                "the reason repeats a text, an answer or a name that is to be erased: "
+                "say it in other words"
+            )
+        return text
+
+    def _repeats(self, said: Reason, doomed: Doomed) -> bool:
+        return said.quotes(doomed.title or "", "said") or said.repeats(
+            self._archive.read(doomed.session_id)
+        )
+
+    def erase(self, session_id: str, reason: str = "", *, expect: int | None = None) -> Head:
+        """Drop the payloads of a session for good; where it moved on meanwhile, those as well.
+
+        Args:
+            reason: as `reason` gives it.
+            expect: the version that it must still have; None where that does not matter.
+
+        Raises:
+            SessionMoved: it has another.
+            ErasedSession: another process erased it first.
+            Refused, LogDamaged: as for `doomed`.
+        """
+        input_id = self._runner.new_id()
+        for _ in range(CONFLICTS_MAX):
+            head, stored = self._whole(session_id)
+            if expect is not None and expect != len(stored):
+                raise SessionMoved(session_id, expect, len(stored))
+            batch = self._batch(head, stored[-1], reason, input_id)
+            try:
+                return self._archive.erase(batch, self._clear)
+            except Conflict:
+                continue
+            except CommitUnknown:
+                if self._archive.session_of_input(input_id) is None:
+                    raise
+                now = self._archive.head(session_id)
+                assert now is not None, "it holds the erasure"
+                return now
+        raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
+
+    def _batch(self, head: Head, last: Stored, reason: str, input_id: str) -> Batch:
+        codec = self._runner.codec(self._runner.workflow_or_opaque(head.workflow))
+        erased = SessionErased(at=self._runner.now(), actor=self._actor, reason=reason)
+        return Batch(
+            session_id=head.session_id,
+            project=head.project,
+            workflow=head.workflow,
+            expected_version=last.version,
+            expected_hash=last.hash,
+            events=(codec.draft(erased, input_id), codec.draft(SessionClosed(status="erased"))),
+        )
+
+
+def _asked_for(artifacts: Iterable[Event]) -> Iterator[str]:
+    """Paths that were written, at or beside one that was asked for: others are no documents."""
+    due: set[str] = set()
+    for one in artifacts:
+        if isinstance(one, ArtifactDue):
+            due.add(one.path)
+        elif isinstance(one, ArtifactWritten) and _NEW.sub("", one.path) in due:
+            yield one.path
+
+
+def _beside(path: str) -> Iterator[str]:
+    """What was written where a person had edited a document, and perhaps that as well."""
+    return (f"{path}.new{n if n > 1 else ''}" for n in count(1))

@@ -1,0 +1,103 @@
+"""What is known of the sessions of a file once they were verified; little of each is held."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from preflights_es.history.import_review import Outline
+from preflights_es.history.record_numbers import FAR, NUMBER_MAX, highest
+from preflights_es.kernel.artifacts import Relations
+from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.errors import ArtifactOutside, Refused
+from preflights_es.kernel.imports import NAME as IMPORTS
+from preflights_es.kernel.ports import Archive, Stored
+from preflights_es.kernel.session import Session
+
+NOTHING, WHOLE, TAIL = 0, 1, 2  # of a session, what is lacking here
+
+Filed = Mapping[str, Callable[[], Collection[int]]]
+"""By project: what looks up the numbers that its files bear."""
+
+
+class Known:
+    """What is known of the sessions of a file once they were verified, in their order."""
+
+    def __init__(self) -> None:
+        self.numbers: list[int | None] = []
+        self.calls: dict[int, tuple[tuple[str, bool], ...]] = {}
+        """Of those that have any, by their place: call, and whether it is a completion."""
+        self.erased: set[int] = set()
+        self.erased_ids: set[str] = set()
+        self._related: dict[str, tuple[int, Relations]] = {}
+        """Of those that are related to others, by their ids: place, and what they say."""
+        self._projects: dict[str, _Numbers] = {}
+        self.imports: list[str] = []
+        """Sessions that are themselves streams of imports."""
+        self.lacking = bytearray()
+        """Of each `NOTHING`, `WHOLE` or `TAIL`."""
+
+    def add(
+        self, first: Stored, number: int | None, session: Session[Any], relations: Relations | None
+    ) -> None:
+        """The next one, folded."""
+        place = len(self.numbers)
+        self.numbers.append(number)
+        project = self._projects.setdefault(first.project, _Numbers())
+        if first.workflow == IMPORTS:
+            self.imports.append(first.session_id)
+        if number is not None:
+            project.borne[number] = first.session_id
+        if relations is not None:
+            self._related[first.session_id] = (place, relations)
+        if session.calls:
+            self.calls[place] = tuple(
+                (call.call, isinstance(call, CompletionRequested)) for call in session.calls
+            )
+        if session.closed == "erased":
+            self.erased.add(place)
+            self.erased_ids.add(first.session_id)
+
+    def outlines(self) -> dict[str, Outline]:
+        """Those that bring something and are related to others, once the log was asked."""
+        return {
+            session_id: Outline(relations, self.lacking[place] == WHOLE)
+            for session_id, (place, relations) in self._related.items()
+            if self.lacking[place] != NOTHING
+        }
+
+    def refuse_far_numbers(self, archive: Archive, filed: Filed) -> None:
+        """A number that is far beyond the next one would end those of the project.
+
+        Raises:
+            Refused: there is one.
+        """
+        for project, numbers in self._projects.items():
+            allowed = len(numbers.borne) + FAR
+            if max(numbers.borne, default=0) <= allowed:
+                continue
+            held = archive.numbers(project)
+            new = max(numbers.borne.keys() - held.keys(), default=0)
+            here = highest(held, _filed(filed, project))
+            if new > (most := min(here + allowed, NUMBER_MAX)):
+                why = (
+                    f"the record number {new:,} of {project!r} is far beyond the highest that is "
+                    f"known here, {here:,}: expected at most {most:,}. Import it where the records "
+                    "before it lie"
+                )
+                raise Refused(why, session=numbers.borne[new], why=why)
+
+
+def _filed(filed: Filed, project: str) -> Collection[int]:
+    try:
+        return filed[project]() if project in filed else ()
+    except ArtifactOutside:
+        return ()  # no folder of this project
+
+
+class _Numbers:
+    """What a project's sessions in a file bear."""
+
+    def __init__(self) -> None:
+        self.borne: dict[int, str] = {}
+        """By number: a session that bears it."""

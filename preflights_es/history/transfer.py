@@ -1,0 +1,387 @@
+"""Sessions on their way out of a log and into another, byte for byte.
+
+Little is held in memory: on the way out one session, on the way in as many as are taken over
+together, and a few bytes of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, TypeVar
+
+import msgspec
+
+from preflights_es.history.import_record import Digest, Importer, ImportRecord, refuse_reserved
+from preflights_es.history.import_review import (
+    Review,
+    Reviewing,
+    SessionChange,
+    relations_of,
+)
+from preflights_es.history.incoming import NOTHING, TAIL, WHOLE, Filed, Known
+from preflights_es.history.two_pass_reader import Mixed, Passes, Source
+from preflights_es.kernel.artifacts import ArtifactDue
+from preflights_es.kernel.errors import (
+    Conflict,
+    DuplicateInput,
+    LogDamaged,
+    LogFromFuture,
+    Refused,
+    StoreUnavailable,
+    WorkflowMissing,
+)
+from preflights_es.kernel.ports import Archive, Arrival, Head, Stored
+from preflights_es.runtime.runner import Runner
+from preflights_es.store import chain, jsonl
+
+TOGETHER: Final = 1024 * 1024  # bytes of a file in one transaction: some hundred sessions
+OBJECT_BYTES: Final = 64  # about, of a hash and of a list
+GRAVEST: Final = ("erases", "superseded_by", "closes")  # of changes, those that are named first
+TRIES: Final = 10  # to import a session that another process imports at the same time
+
+
+T = TypeVar("T", "_Seen", "_Arriving")
+
+
+class Taken(msgspec.Struct, frozen=True):
+    """What came of one session of a file."""
+
+    head: Head
+    """In the file."""
+    new: int
+    """The number of its events that were new here."""
+    erased: bool
+    """Whether it was erased, there and therefore here."""
+    number: int | None = None
+    """The number of its record; None without one."""
+
+
+class _Seen(msgspec.Struct, frozen=True):
+    """What has to be held of a session until the log was asked for it, with others."""
+
+    session_id: str
+    hashes: list[bytes]
+    """Of its events, in their order."""
+
+    @property
+    def size(self) -> int:
+        return OBJECT_BYTES * (1 + len(self.hashes))
+
+
+class _Arriving(msgspec.Struct, frozen=True):
+    """A session of a file, and what is known of it."""
+
+    events: list[Stored]
+    size: int
+    """In the file, in bytes."""
+    number: int | None
+    calls: tuple[tuple[str, bool], ...]
+    erased: bool
+    lacking: int = WHOLE
+
+    @property
+    def session_id(self) -> str:
+        return self.events[0].session_id
+
+    def taken(self, new: int) -> Taken:
+        last = self.events[-1]
+        head = Head(last.session_id, last.project, last.workflow, last.version, last.hash)
+        return Taken(head, new, self.erased, self.number)
+
+    def whole(self) -> Arrival:
+        return Arrival(self.events, self.open_calls(()), self.number, self.documents)
+
+    @property
+    def documents(self) -> list[str]:
+        """Those that it has open, wherever their files are."""
+        return sorted(call for call, is_completion in self.calls if not is_completion)
+
+    def open_calls(self, known: Iterable[str]) -> list[str]:
+        """Completions can be made here; documents only stay due, where they were.
+
+        Importing a file writes no documents; they are rendered when a person asks.
+        """
+        here = set(known)
+        return sorted(call for call, is_completion in self.calls if is_completion or call in here)
+
+
+class Transfer:
+    """Sessions of one log that go, and those that come."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        archive: Archive,
+        clear: Sequence[str] = (),
+        filed: Filed | None = None,
+    ) -> None:
+        """Args:
+        clear: tables of projections, from which goes what was erased elsewhere.
+        filed: the numbers that files bear, by project, where they are known.
+        """
+        self._runner = runner
+        self._archive = archive
+        self._clear = clear
+        self._filed = filed or {}
+        self._reviewing = Reviewing(runner, archive)
+
+    # 1. Out ----------------------------------------------------------------------------------
+
+    def exported(self, session_id: str) -> bytes:
+        """A session as lines, verified.
+
+        Raises:
+            LogDamaged: it does not verify.
+        """
+        head = self._archive.head(session_id)
+        events = self._archive.read(session_id)
+        return jsonl.lines(chain.verified(events, head.hash if head else None))
+
+    def all(self, heads: Sequence[Head]) -> Iterator[bytes]:
+        """Sessions as lines, one after the other, always in the same order: that of their ids.
+
+        Raises:
+            LogDamaged: one of them does not verify.
+        """
+        for head in sorted(heads, key=lambda head: head.session_id):
+            yield self.exported(head.session_id)
+
+    # 2. In -----------------------------------------------------------------------------------
+
+    def imported(
+        self,
+        source: Source,
+        where: str,
+        progress: Callable[[], None] = lambda: None,
+        agrees: Callable[[Review], bool] = lambda review: not review.changes,
+        importer: Importer | None = None,
+    ) -> Iterator[Taken]:
+        """Take over the sessions of a file, each of them whole or not at all.
+
+        What was taken before, by a process that was killed or from another file, is passed over.
+
+        Args:
+            where: the file's name, for messages.
+            progress: is called after each session, when it is verified and when it is taken.
+            agrees: whether sessions that are held here may change so; asked once, before anything
+                is taken. Where it says no, nothing is.
+            importer: whose import it is, which is recorded first; None where a log is mirrored.
+
+        Raises:
+            LogDamaged: an event does not verify; nothing of the file is taken.
+            LogFromFuture: a newer version wrote it; likewise.
+            Refused: a session has gone another way here, a number is far beyond the next one, only
+                one side says that a session held here is superseded, or an agent would change a
+                session that is held here; likewise. Or an Input of a session stands in another one
+                here, or the file has changed since: says how many were taken.
+            StoreUnavailable: the log cannot be written; likewise.
+        """
+        read = Digest(source)
+        passes = Passes(read.lines, where)
+        known = self._verified(passes, where, progress)
+        review = self._reviewed(passes, known)
+        record: ImportRecord | None = None
+        if importer is not None:
+            importer.refuse(review, [one for one in known.imports if not self._archive.head(one)])
+            record = ImportRecord(*(self._runner, self._archive, importer, where, read.hexdigest))
+        if not agrees(review):
+            return
+        taken = 0
+        try:
+            for some in _together(_arriving(passes, known)):
+                if record is not None:
+                    record.take([one.events for one in some if one.lacking != NOTHING])
+                for one in self._taken(some):
+                    taken += one.new > 0
+                    yield one
+                    progress()
+        except (Refused, StoreUnavailable) as error:
+            kind = Refused if isinstance(error, Refused) else StoreUnavailable
+            message = f"{error} (sessions taken over before: {taken:,})"
+            raise kind(message, code=error.code, **error.fields) from error
+
+    def _verified(self, passes: Passes, where: str, progress: Callable[[], None]) -> Known:
+        """What is known of the sessions of a file, once all verify and fit those that are here."""
+        try:
+            try:
+                return self._checked(passes, where, progress)
+            except (Mixed, LogDamaged):
+                if not passes.is_mixed():
+                    raise
+            return self._checked(passes, where, progress)
+        except LogDamaged as error:
+            found = f"{error.found}; nothing was imported"
+            raise LogDamaged(error.where, error.version, found) from error
+        except WorkflowMissing as error:
+            raise WorkflowMissing(error.name, f"{error.why}; nothing was imported") from error
+        except Refused as error:
+            message = f"{error}; nothing was imported"
+            raise Refused(message, code=error.code, **error.fields) from error
+        except LogFromFuture as error:
+            raise LogFromFuture(f"{error}; nothing was imported") from error
+
+    def _checked(self, passes: Passes, where: str, progress: Callable[[], None]) -> Known:
+        known = Known()
+
+        def folded() -> Iterator[_Seen]:
+            for events, _ in passes.first():
+                self._learn(known, events)
+                progress()
+                yield _seen(events)
+
+        for some in _together(folded()):
+            heads = self._archive.heads_of([one.session_id for one in some])
+            for one in some:
+                here = self._here(one, heads.get(one.session_id))
+                is_lacking = here < len(one.hashes)
+                known.lacking.append(NOTHING if not is_lacking else TAIL if here else WHOLE)
+        if not known.numbers:
+            raise LogDamaged(where, 0, "it holds no events")
+        return known
+
+    def _reviewed(self, passes: Passes, known: Known) -> Review:
+        """What the file changes of sessions that are held here.
+
+        Raises:
+            LogDamaged, Refused: as for `imported`.
+        """
+        try:
+            known.refuse_far_numbers(self._archive, self._filed)
+            outlines = known.outlines()
+            warnings = tuple(self._reviewing.one_sided(outlines, known.erased_ids))
+            changes = list(self._changes(passes, known)) if TAIL in known.lacking else []
+        except LogDamaged as error:
+            found = f"{error.found}; nothing was imported"
+            raise LogDamaged(error.where, error.version, found) from error
+        except Refused as error:
+            message = f"{error}; nothing was imported"
+            raise Refused(message, code=error.code, **error.fields) from error
+        gravest = sorted(changes, key=lambda one: [not getattr(one, what) for what in GRAVEST])
+        return Review(tuple(gravest), warnings)
+
+    def _changes(self, passes: Passes, known: Known) -> Iterator[SessionChange]:
+        for one in _arriving(passes, known):
+            if one.lacking == TAIL and (change := self._reviewing.change(one.events)):
+                yield change
+
+    def _learn(self, known: Known, events: list[Stored]) -> None:
+        chain.verified(events)
+        refuse_reserved(events)
+        workflow = self._runner.workflow(events[0].workflow)
+        session = self._runner.folded(workflow, events)
+        number = workflow.number(session.state)
+        known.add(events[0], number, session, relations_of(workflow, session))
+
+    def _here(self, seen: _Seen, head: Head | None) -> int:
+        """How many events of a session this log has, if they are the same.
+
+        Raises:
+            Refused: the two copies differ.
+        """
+        if head is None:
+            return 0
+        # A hash stands for all that is before it.
+        if head.version <= len(seen.hashes) and seen.hashes[head.version - 1] == head.hash:
+            return head.version
+        here = self._archive.read(head.session_id)
+        for mine, theirs in zip(here, seen.hashes, strict=False):
+            if mine.hash != theirs:
+                why = (
+                    f"session {mine.session_id} has diverged: at version {mine.version} this log "
+                    "and the file hold different events"
+                )
+                raise Refused(why, session=mine.session_id, why=why)
+        return len(here)
+
+    def _taken(self, some: Sequence[_Arriving]) -> Iterator[Taken]:
+        """Those that are new in one transaction; where that is refused, one by one, to see why."""
+        new = [one for one in some if one.lacking == WHOLE and not one.erased]
+        done = {one.session_id for one in new} if self._are_taken(new) else set()
+        for at, one in enumerate(some, 1):
+            if one.lacking == NOTHING:
+                yield one.taken(0)
+            elif one.session_id in done:
+                yield one.taken(len(one.events))
+            else:
+                try:
+                    added = self._tail_taken(one)
+                except (Refused, StoreUnavailable):
+                    # The transaction above has taken them, wherever they stand in the file.
+                    later = (late for late in some[at:] if late.session_id in done)
+                    yield from (late.taken(len(late.events)) for late in later)
+                    raise
+                yield one.taken(added)
+
+    def _are_taken(self, new: Sequence[_Arriving]) -> bool:
+        try:
+            return bool(new) and self._archive.insert_new([one.whole() for one in new])
+        except Refused:
+            return False
+
+    def _tail_taken(self, one: _Arriving) -> int:
+        """How many events of a session were added."""
+        for _ in range(TRIES):
+            here = self._here(_seen(one.events), self._archive.head(one.session_id))
+            new = one.events[here:]
+            if here and new and one.lacking == WHOLE:
+                # No person was asked whether it may go on: it was not here at that time.
+                raise Refused(f"session {one.session_id} came in meanwhile: import the file again")
+            try:
+                if new:
+                    self._insert(one, new)
+            except Conflict:
+                continue  # another process imports the same session
+            return len(new)
+        raise StoreUnavailable("the session changed while it was imported: import the file again")
+
+    def _insert(self, one: _Arriving, new: list[Stored]) -> None:
+        is_known = len(new) < len(one.events)
+        calls = self._archive.open_calls(new[0].project) if is_known else ()
+        known = [call for session_id, call in calls if session_id == one.session_id]
+        brought = self._brought(new)
+        try:
+            self._archive.insert(
+                new,
+                number=one.number,
+                open_calls=one.open_calls(known),
+                clear=self._clear,
+                imported=[call for call in one.documents if call in brought],
+            )
+        except DuplicateInput as error:
+            why = f"an Input of session {one.session_id} stands in another session"
+            message = f"{why}: it was not imported"
+            raise Refused(message, session=one.session_id, why=why) from error
+
+    def _brought(self, new: Sequence[Stored]) -> set[str]:
+        """Documents that events ask for: those of before are owed here, or came before."""
+        codec = self._runner.codec(self._runner.workflow(new[0].workflow))
+        due = (codec.decode(one) for one in new if one.type == ArtifactDue.tag and one.data)
+        return {one.call for one in due if isinstance(one, ArtifactDue)}
+
+
+def _seen(events: Sequence[Stored]) -> _Seen:
+    return _Seen(events[0].session_id, [event.hash for event in events])
+
+
+def _arriving(passes: Passes, known: Known) -> Iterator[_Arriving]:
+    for place, (events, size) in enumerate(passes.second()):
+        calls = known.calls.get(place, ())
+        yield _Arriving(
+            *(events, size, known.numbers[place], calls),
+            erased=place in known.erased,
+            lacking=known.lacking[place],
+        )
+
+
+def _together(sessions: Iterable[T]) -> Iterator[list[T]]:
+    """Batches of sessions that fit in memory and are imported or queried at once."""
+    some: list[T] = []
+    size = 0
+    for one in sessions:
+        some.append(one)
+        size += one.size
+        if size >= TOGETHER:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some

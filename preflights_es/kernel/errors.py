@@ -1,0 +1,398 @@
+"""Every error a caller can meet, one tree.
+
+PreflightsError
+├── Refused                 said before anything is recorded: the words or the moment are wrong
+│   ├── UnknownSession
+│   │   └── RecordWithoutSession    another tool or a person wrote the record
+│   ├── AmbiguousSession, ErasedSession
+│   ├── CallHeld            another process is asking the provider
+│   └── SessionMoved        `--expect VERSION` did not hold
+├── SettingsError           a settings file or variable is wrong
+│   └── ProviderMissing     its key or its package is not here
+├── LogDamaged              what was stored does not verify
+│   └── ProjectionDamaged   nothing of the log: it can be made again
+├── LogFromFuture           written by a newer version of this program
+│   └── NewerProjection
+├── SessionFaulted          `decide` or `evolve` raised: a bug of ours, kept for replay
+├── ArtifactOutside         a path that leaves the configured folder
+├── StoreError
+│   ├── Conflict            the head moved: read again, decide again
+│   ├── DuplicateInput      this Input is recorded already
+│   ├── NumberTaken         another record of this project took the number
+│   ├── CommitUnknown       the connection broke while committing: look the Input up
+│   └── StoreUnavailable    the database or its disk fails
+│       ├── LogBusy             another process is writing
+│       ├── NoLog               nothing was ever recorded where it is said to lie
+│       └── ReadOnlyLog         it is opened for reading, or the role may only read
+└── LLMError                a provider gave no usable response (seed 2, section 7.1)
+    ├── LLMAPIError
+    │   └── LLMRequestRejectedError     a wrong key, model or address: asking again is no use
+    ├── LLMTimeoutError     also a TimeoutError
+    │   └── LLMLostError        the process that made the call never reported back
+    ├── LLMRateLimitError
+    ├── LLMOutputError      it answered, with what cannot be used
+    │   ├── InvalidJSONError            also a ValueError
+    │   ├── SchemaViolationError, CodeInOutputError
+    │   ├── MultipleArtifactsError, ExplanatoryTextError
+    │   └── LLMUnfinishedError
+    │       ├── LLMTruncatedError   cut off at a limit of tokens
+    │       └── LLMRefusedError     the model, or a filter, refused
+    └── LLMDeclinedError
+        ├── LLMMissingInformationError      the model says what it would have to know
+        └── LLMInvalidRequestError          the model says why it cannot answer this
+
+Refusals that concern the *meaning* of an Input are no errors: they are Decisions in the log.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from preflights_es.kernel.verdict import Violation
+
+
+class PreflightsError(Exception):
+    """Root of the tree; `str()` is one line, without advice that names a command."""
+
+    code: str = "preflights_error"
+    """Stable, in snake case: what went wrong."""
+    kind = ""
+    """Of a provider's failure: its name in the log."""
+
+    def __init_subclass__(cls) -> None:
+        words = "".join(f"_{c.lower()}" if c.isupper() else c for c in cls.__name__)
+        cls.code = f"llm_{cls.kind}" if cls.kind else words.removeprefix("_")
+
+    def __init__(self, message: str, *, code: str = "", **fields: Any) -> None:
+        """Args:
+        fields: the plain values that advice on it needs.
+        """
+        super().__init__(message)
+        self.code = code or self.code
+        self.fields = fields
+
+
+class Refused(PreflightsError):
+    """Nothing was recorded: what was found, what was expected, what to do."""
+
+
+class UnknownSession(Refused):
+    """No session of this log bears the id that was typed."""
+
+    def __init__(self, typed: str) -> None:
+        super().__init__(f"no session matches {typed!r}", typed=typed)
+        self.typed = typed
+
+
+class RecordWithoutSession(UnknownSession):
+    """The number or name that was typed is that of records which Preflights did not write."""
+
+    def __init__(self, typed: str, number: int | None, paths: tuple[str, ...]) -> None:
+        named = "" if paths == (typed,) else f": {' and '.join(map(repr, paths))}"
+        message = f"{typed} has no session: it is a record of another tool{named}"
+        Refused.__init__(self, message, session=typed, paths=paths)
+        self.typed, self.number, self.paths = typed, number, paths
+
+
+class AmbiguousSession(Refused):
+    """More than one session bears the id, or the number of a record, that was typed."""
+
+    def __init__(
+        self,
+        typed: str,
+        matches: tuple[str, ...],
+        advice: str = "type more of the id",
+        code: str = "",
+    ) -> None:
+        some = ", ".join(matches[:4]) + (", ..." if len(matches) > 4 else "")
+        message = f"{typed!r} matches several sessions ({some}): {advice}"
+        super().__init__(message, code=code, typed=typed, matches=matches)
+
+
+class ErasedSession(Refused):
+    """The session was erased: its payloads are gone."""
+
+    def __init__(self, session_id: str) -> None:
+        id_ = session_id[-8:]
+        super().__init__(f"session {id_} was erased: its payloads are gone", session=id_)
+
+
+class CallHeld(Refused):
+    """Another process is asking the provider: this one does not ask as well."""
+
+    def __init__(self, session_id: str, provider: str, model: str) -> None:
+        who = " ".join(word for word in (provider, model) if word)
+        self.asking = f"another process is asking the provider ({who})"
+        """The same, where something was recorded meanwhile."""
+        super().__init__(f"{self.asking} for session {session_id[-8:]}", session=session_id[-8:])
+
+
+class SessionMoved(Refused):
+    """The session is at another version than the caller expected."""
+
+    def __init__(self, session_id: str, expected: int, found: int) -> None:
+        id_ = session_id[-8:]
+        message = f"session {id_} is at version {found}, not {expected}"
+        super().__init__(message, session=id_, expected=expected, found=found)
+
+
+class SettingsError(PreflightsError):
+    """A settings file, option or variable has a wrong value; names the key and its line."""
+
+
+class ProviderMissing(SettingsError):
+    """A provider that was chosen rightly cannot be asked: its key or its package is not here."""
+
+
+class LogDamaged(PreflightsError):
+    """What was stored does not verify.
+
+    `version` is the first event that is wrong, 0 where no event can be named.
+    """
+
+    def __init__(self, where: str, version: int, found: str, **fields: Any) -> None:
+        at = f", event {version}" if version else ""
+        super().__init__(f"damaged log: {where}{at}: {found}", version=version, **fields)
+        self.where, self.version, self.found = where, version, found
+
+
+class ProjectionDamaged(LogDamaged):
+    """What a projection keeps is nothing that this program wrote; the log is another matter."""
+
+    def __init__(self, name: str, found: str) -> None:
+        super().__init__(f"projection {name!r}", 0, found, name=name)
+
+
+class LogFromFuture(PreflightsError):
+    """A log, a line or an event that a newer version of this program wrote."""
+
+
+class WorkflowMissing(LogFromFuture, KeyError):
+    """A session of a workflow whose package is not installed, or does not load."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"the workflow {name!r} is not known here: {why}", name=name)
+        self.name = name
+        self.why = why
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # a KeyError quotes its message
+
+
+class NewerProjection(LogFromFuture):
+    """A newer version of this program keeps a projection of the log."""
+
+    def __init__(self, name: str) -> None:
+        found = f"a newer version of preflights keeps the projection {name!r} of this log"
+        super().__init__(f"{found}: upgrade preflights", name=name)
+
+
+class SessionFaulted(PreflightsError):
+    """`decide` or `evolve` raised on a recorded Input; `__cause__` is what was raised.
+
+    `version` is that Input's, and the Input is durable: the session replays to the same error and
+    goes on after the fix.
+    """
+
+    def __init__(self, session_id: str, version: int, error: BaseException) -> None:
+        id_, what = session_id[-8:], f"{type(error).__name__}: {error}"
+        message = f"session {id_} stopped at event {version}: {what}"
+        super().__init__(message, session=id_, version=version)
+        self.session_id, self.version, self.error = session_id, version, error
+
+
+class ArtifactOutside(PreflightsError):
+    """A file would lie outside the project's root or its configured folder."""
+
+
+class StoreError(PreflightsError):
+    """The store failed."""
+
+
+class Conflict(StoreError):
+    """The session's head moved since it was read."""
+
+    def __init__(self, session_id: str, expected: int) -> None:
+        super().__init__(f"session {session_id[-8:]} moved past version {expected}")
+        self.session_id = session_id
+        self.expected = expected
+
+
+class DuplicateInput(StoreError):
+    """An Input with this id is in the log already."""
+
+    def __init__(self, input_id: str) -> None:
+        super().__init__(f"input {input_id} is recorded already")
+        self.input_id = input_id
+
+
+class NumberTaken(StoreError):
+    """Another session of the project holds this number."""
+
+    def __init__(self, project: str, number: int) -> None:
+        super().__init__(f"number {number} of project {project!r} is taken")
+        self.number = number
+
+
+class CommitUnknown(StoreError):
+    """It is not known whether the last transaction was committed."""
+
+
+class StoreUnavailable(StoreError):
+    """The database cannot be reached, read or written."""
+
+
+class LogBusy(StoreUnavailable):
+    """Another process holds a lock of the database for longer than this one waits."""
+
+
+class ReadOnlyLog(StoreUnavailable):
+    """The log can be read; this process, or its role, may not write it."""
+
+
+class NoLog(StoreUnavailable):
+    """A log is to be read, and there is none at this address."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__(f"there is no log at {where}", where=where)
+
+
+class LLMError(PreflightsError):
+    """A provider gave no usable response.
+
+    `retry_after_ms` is the provider's hint in milliseconds, None without one.
+    """
+
+    kind = "error"
+
+    def __init__(self, message: str, *, retry_after_ms: int | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_ms = retry_after_ms
+
+
+class LLMAPIError(LLMError):
+    """The provider's API failed."""
+
+    kind = "api_error"
+
+
+class LLMRequestRejectedError(LLMAPIError):
+    """The provider rejected the request itself: the same request would be rejected again."""
+
+    kind = "request_rejected"
+
+
+class LLMTimeoutError(LLMError, TimeoutError):
+    """No response within the time allowed."""
+
+    kind = "timeout"
+
+
+class LLMLostError(LLMTimeoutError):
+    """The process that made the call never reported back: it may have been answered, and paid."""
+
+    kind = "lost"
+
+
+class LLMRateLimitError(LLMError):
+    """The provider refused for too many requests."""
+
+    kind = "rate_limit"
+
+
+class LLMOutputError(LLMError):
+    """The provider answered, with what cannot be used: most often its contract refuses it.
+
+    `violations` are pairs of JSON Pointer and message, `excerpt` is the place in the response,
+    at most 200 characters and safe on a terminal.
+    """
+
+    kind = "output_error"
+
+    def __init__(
+        self, message: str, *, violations: tuple[Violation, ...] = (), excerpt: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.violations = violations
+        self.excerpt = excerpt
+
+
+class LLMUnfinishedError(LLMOutputError):
+    """What was received is not the whole of a response; it is kept as far as it is short.
+
+    Root of a cut-off and of a refused response; the other fields are those of a `Completion`.
+    """
+
+    stop_reason: str = ""
+    model: str = ""
+    request_id: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+    def __init__(self, message: str, *, received: str = "", **said: str | int | None) -> None:
+        super().__init__(message, excerpt=received[:200])
+        self.received = received
+        vars(self).update(said)
+
+
+class LLMTruncatedError(LLMUnfinishedError):
+    """The response was cut off at a limit of tokens."""
+
+    kind = "truncated"
+
+
+class LLMRefusedError(LLMUnfinishedError):
+    """The model, or a filter around it, refused to answer."""
+
+    kind = "refused"
+
+
+class InvalidJSONError(LLMOutputError, ValueError):
+    """The response holds no JSON value, a damaged one, or one that is not strict JSON."""
+
+    kind = "invalid_json"
+
+
+class SchemaViolationError(LLMOutputError):
+    """The value does not meet the schema or the checks of its contract."""
+
+    kind = "schema_violation"
+
+
+class CodeInOutputError(LLMOutputError):
+    """A value or a key is source code, where the contract asks for a plan."""
+
+    kind = "code_in_output"
+
+
+class MultipleArtifactsError(LLMOutputError):
+    """The response holds more than one JSON value."""
+
+    kind = "multiple_artifacts"
+
+
+class ExplanatoryTextError(LLMOutputError):
+    """There is text around the value, where the contract refuses it."""
+
+    kind = "explanatory_text"
+
+
+class LLMDeclinedError(LLMError):
+    """The model answered, and not what was asked for; `details` is what it says of that."""
+
+    def __init__(self, message: str, *, details: str = "") -> None:
+        super().__init__(message)
+        self.details = details
+
+
+class LLMMissingInformationError(LLMDeclinedError):
+    """The model answered that it lacks information; `details` says which, in its words."""
+
+    kind = "missing_information"
+
+
+class LLMInvalidRequestError(LLMDeclinedError):
+    """The model answered that the request is wrong; `details` says how, in its words."""
+
+    kind = "invalid_request"

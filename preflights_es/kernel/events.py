@@ -1,0 +1,189 @@
+"""What every log is made of: Inputs, Decisions, and the few events that belong to no workflow.
+
+    log := (Input Decision+)*      at most one undecided Input at the end
+
+An Input comes from outside and is recorded before it is judged. A Decision follows from it by a
+pure function and is computed again at replay. A Request is a Decision that asks the outside for
+something (a completion, a file); an Outcome is the Input that answers it and names its call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Final, Literal
+
+import msgspec
+
+from preflights_es.kernel.text import ANSWER_MAX
+
+ActorKind = Literal["user", "agent", "script"]
+
+INT_MAX: Final = 2**63 - 1  # the largest whole number that every database keeps
+NUMBER_MAX: Final = 999_999_999  # of a record; a document's name has six digits at most
+
+Whole = Annotated[int, msgspec.Meta(ge=-INT_MAX - 1, le=INT_MAX)]
+"""Times and the like; a clock that stepped back leaves a negative latency."""
+Count = Annotated[int, msgspec.Meta(ge=0, le=INT_MAX)]
+RecordNumber = Annotated[int, msgspec.Meta(ge=1, le=NUMBER_MAX)]
+"""No program ever recorded a whole number outside of these ranges: what bears one is refused."""
+
+
+class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """A part of an event: immutable, compared by its fields; nothing in it can refer back to it."""
+
+
+class Actor(Value, frozen=True):
+    """Who made an Input; the name stands in the payload, so that it can be erased."""
+
+    kind: ActorKind
+    name: str = ""
+    """The configured name, or git's; empty without both."""
+
+
+class Evidence(Value, frozen=True):
+    """What was seen of who is at work."""
+
+    variables: tuple[str, ...] = ()
+    """Names of the variables of an agent that were set, sorted; never their values."""
+    terminal: bool = False
+    """Whether standard input and output were a terminal."""
+    client: str = ""
+    """Name and version of the server's client, as it says them; empty elsewhere."""
+
+    @property
+    def set(self) -> str:
+        """`CODEX_CI is set`; empty where no variable shows an agent."""
+        if not self.variables:
+            return ""
+        return f"{', '.join(self.variables)} {'are' if self.variables[1:] else 'is'} set"
+
+    def __str__(self) -> str:
+        """`CODEX_CI, a terminal`; empty where nothing was seen."""
+        return ", ".join(
+            (
+                *self.variables,
+                *(("a terminal",) if self.terminal else ()),
+                *filter(None, (self.client,)),
+            )
+        )
+
+
+UNSEEN: Final = Evidence()
+"""Of a caller that says nothing of itself."""
+
+
+class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, gc=False):
+    """One immutable fact of a session."""
+
+    tag: ClassVar[str] = ""
+    """`workflow.snake_name.vN`; frozen once a session may have used it."""
+
+
+class Typed(msgspec.Struct, frozen=True):
+    """A text that a person typed: it is checked, and its secrets are taken out."""
+
+    limit: int
+    """Characters."""
+    needed: str = ""
+    """What to do where it is empty; it is stripped then. Nothing of a text that may be empty."""
+    parts: tuple[str, ...] = ()
+    """Of values that a program read: the fields that hold such texts, or more of such values."""
+
+
+class Input(Event, frozen=True):
+    """Something that came from outside."""
+
+    verb: ClassVar[str] = "recorded something in"
+    """What its actor did, before `session 3f9a12c4`."""
+    typed: ClassVar[Mapping[str, Typed]] = {}
+    """The fields that hold text of a person: a text, or pairs of name and text."""
+    at: Whole
+    """When it came, in microseconds since 1970 UTC, by the clock of who recorded it."""
+    actor: Actor
+
+
+class Decision(Event, frozen=True):
+    """Something that follows from the Input before it."""
+
+
+class Request(Decision, frozen=True):
+    """Asks the outside for something; open until an Outcome names the same call."""
+
+    call: str
+    """Unique within its session."""
+
+
+class Outcome(Input, frozen=True):
+    """What came of a Request."""
+
+    answers: ClassVar[type[Request]] = Request
+    """The kind of Request that it can answer."""
+    call: str
+
+
+class SessionAbandoned(Input, frozen=True):
+    """The actor gave the session up."""
+
+    tag: ClassVar[str] = "session.abandoned.v1"
+    verb: ClassVar[str] = "abandoned"
+    typed: ClassVar = {"reason": Typed(ANSWER_MAX)}
+    reason: str = ""
+
+
+class InputQuarantined(Input, frozen=True):
+    """The undecided Input before this one is set aside, because deciding it raises.
+
+    Reaches no workflow: a bug there cannot hold the session.
+    """
+
+    tag: ClassVar[str] = "session.input_quarantined.v1"
+    verb: ClassVar[str] = "abandoned"
+    version: Whole
+    """The version of the Input that is set aside."""
+    error: str = ""
+    """Type and message of what deciding it raised, as the process that quarantined it saw them."""
+
+
+class SessionErased(Input, frozen=True):
+    """The actor erased the session: the payloads of all events before are gone.
+
+    Reaches no workflow, and holds nothing of what is gone.
+    """
+
+    tag: ClassVar[str] = "session.erased.v1"
+    reason: str = ""
+
+
+class SessionClosed(Decision, frozen=True):
+    """Nothing more is decided in this session."""
+
+    tag: ClassVar[str] = "session.closed.v1"
+    status: Literal["abandoned", "erased"]
+
+
+class ResponseIgnored(Decision, frozen=True):
+    """An Outcome came for a call that is not open; it is kept and counted, and changes nothing."""
+
+    tag: ClassVar[str] = "session.response_ignored.v1"
+    call: str
+    reason: Literal["not_open", "closed"]
+
+
+class InputIgnored(Decision, frozen=True):
+    """An Input came after the session was closed, or sets aside what is decided already."""
+
+    tag: ClassVar[str] = "session.input_ignored.v1"
+    reason: Literal["closed", "not_undecided"]
+
+
+ERASED_TAG = SessionErased.tag
+"""Tag of the event that must cover every payload that is gone (docs/specs/log.md)."""
+
+SESSION_EVENTS: tuple[type[Event], ...] = (
+    SessionAbandoned,
+    InputQuarantined,
+    SessionErased,
+    SessionClosed,
+    ResponseIgnored,
+    InputIgnored,
+)

@@ -1,0 +1,233 @@
+"""The closed list of forms by which a text states a value (docs/decisions/0037).
+
+A form covers the whole text; only `for Y` and `because Z` may follow. Whatever else a text says of
+a value mentions it, and a person is asked. Intentions and the texts of plans are read by the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from re import Match, Pattern
+from typing import Final, NamedTuple
+
+from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.questions import is_placeholder
+from preflights_es.kernel.text import ANSWER_MAX, SCOPE_MAX
+from preflights_es.kernel.views import Language
+from preflights_es.kernel.words import STOP_WORDS, folded, plain
+
+SCOPE_WORDS_MAX: Final = 8
+NAME_WORDS_MAX: Final = 3  # of a name that is not known
+
+
+class Statement(NamedTuple):
+    """What a text states."""
+
+    value: str
+    replaced: str = ""
+    scope: str = ""
+    because: str = ""
+
+
+# 1. The forms --------------------------------------------------------------------------------
+
+_NAME = r"[^\s,;:!?()\"]+(?: [^\s,;:!?()\"]+){0,3}?"
+_SCOPE = r"[^,;:!?()\"]+?"
+_X, _A, _B = rf"(?P<x>{_NAME})", rf"(?P<a>{_NAME})", rf"(?P<x>{_NAME})"
+_Y = rf"(?P<y>{_SCOPE})"
+_ENDS_EN = rf"(?: for {_Y})?(?:,? because (?P<z>.+?))?[.!]?"
+_ENDS_DE = rf"(?: f\u00fcr {_Y})?(?:,? weil (?P<z>.+?))?[.!]?"
+_FOR = rf"(?: f\u00fcr (?P<moved>{_SCOPE}))?"
+_MOVED = r"(?: (?P<moved>[^,;:!?()\"]+?))?"
+
+ENGLISH: Final[tuple[Pattern[str], ...]] = tuple(
+    late_pattern(f"(?i:{form}{_ENDS_EN})")
+    for form in (
+        rf"(?:use|we (?:use|take|chose|decided on)) {_X}(?: instead of {_A})?",
+        rf"replace {_A} with {_B}",
+        rf"(?:move|migrate|switch){_MOVED} from {_A} to {_B}",
+        rf"(?P<first>{_NAME})(?: instead of {_A})?",
+    )
+)
+GERMAN: Final[tuple[Pattern[str], ...]] = tuple(
+    late_pattern(f"(?i:{form}{_ENDS_DE})")
+    for form in (
+        rf"wir (?:nehmen|verwenden) {_X}(?: statt {_A})?",
+        rf"wir haben uns f\u00fcr {_X} entschieden",
+        rf"(?P<first>{_NAME})(?: statt {_A})?{_FOR} (?:verwenden|nehmen|einsetzen)",
+        rf"{_A} durch {_B} ersetzen",
+        rf"(?:(?P<moved>[^,;:!?()\"]+?) )?von {_A} auf {_B} (?:umziehen|umstellen)",
+        rf"(?P<first>{_NAME})(?: statt {_A})?",
+    )
+)
+
+NameOf = Callable[[str], str]
+"""The value that a whole text names, as it is known; empty where none."""
+
+
+def stated(text: str, name_of: NameOf, names_any: Callable[[str], bool]) -> Statement | None:
+    """The value that a text states; None where no form covers it whole.
+
+    Args:
+        names_any: whether a known value stands in a text.
+    """
+    line = " ".join(text.split())
+    if "?" in line:
+        return None
+    for forms, is_german in ((ENGLISH, False), (GERMAN, True)):
+        for form in forms:
+            match = form.fullmatch(line)
+            is_bare = form is forms[-1]  # no verb
+            said = match and _said(match, name_of, names_any, is_german=is_german, is_bare=is_bare)
+            if said:
+                return said
+    return None
+
+
+def _said(
+    match: Match[str],
+    name_of: NameOf,
+    names_any: Callable[[str], bool],
+    *,
+    is_german: bool,
+    is_bare: bool,
+) -> Statement | None:
+    """What a form says, where its parts are what they must be."""
+    part = {name: text or "" for name, text in match.groupdict().items()}
+    begins = part.get("first", "")
+    scope, because = part.get("y", ""), part["z"]
+    if part.get("moved"):
+        if scope:
+            return None
+        scope = part["moved"]
+    naming = _Naming(name_of, is_german=is_german, is_plain=not _shouts(match))
+    value = naming.named(begins or part["x"], begins=bool(begins))
+    replaced = naming.named(part["a"], begins=match.start("a") == 0) if part.get("a") else ""
+    if not value or (part.get("a") and not replaced):
+        return None
+    named = (begins or part["x"], part.get("a", ""))
+    known = [one for one in named if name_of(one) or name_of(one.rpartition(" ")[0])]
+    if is_bare and not replaced and (not scope or not known):
+        return None  # `X for Y` says nothing of what is not known
+    if replaced and (not known or _bare(value) == _bare(replaced)):
+        return None
+    if (scope and not _is_scope(scope, names_any)) or not _is_reason(because):
+        return None
+    return Statement(value, replaced, _without_article(scope), because)
+
+
+def _shouts(match: Match[str]) -> bool:
+    """Whether words of the form itself have capitals, so that capitals show no names."""
+    spans = [match.span(name) for name in match.re.groupindex if match.start(name) >= 0]
+    line = match.string
+    own = [at for at in range(1, len(line)) if not any(a <= at < b for a, b in spans)]
+    return any(line[at].isupper() for at in own)
+
+
+# 2. Names ------------------------------------------------------------------------------------
+
+
+class _Naming(NamedTuple):
+    """How names are told from other words."""
+
+    name_of: NameOf
+    is_german: bool
+    """Every noun has a capital."""
+    is_plain: bool
+    """Whether capitals say something here."""
+
+    def named(self, text: str, *, begins: bool) -> str:
+        """The value that is meant, known or by how it is written; empty where it is no name."""
+        text = text.rstrip(".")
+        if known := self.name_of(text):
+            return known
+        name, _, version = text.rpartition(" ")
+        if _VERSION.fullmatch(version) and (known := self.name_of(name)):
+            return f"{known} {version}"
+        words = text.split()
+        if not 0 < len(words) <= NAME_WORDS_MAX:
+            return ""
+        first, *rest = words
+        more = (word.isdecimal() or self._is_name(word, begins=False) for word in rest)
+        return text if self._is_name(first, begins=begins) and all(more) else ""
+
+    def _is_name(self, word: str, *, begins: bool) -> bool:
+        if folded(word) in STOP_WORDS | plain("no_names") or not any(map(str.isalpha, word)):
+            return False
+        if not _WRITTEN.fullmatch(word) or _FILE.search(word):
+            return False
+        if any(not c.isalpha() for c in word if c in ".0123456789"):
+            return True
+        if not self.is_plain:
+            return False
+        if begins or self.is_german:
+            return any(map(str.isupper, word[1:]))
+        return word[0].isupper()
+
+
+_WRITTEN: Final = late_pattern(r"[^\W_](?:[\w.+#&-]*[\w+#])?")
+_FILE: Final = late_pattern(
+    r"\..*\.|\.(?:py|tsx?|jsx|json|xml|css|html|go|rs|java|kt|ya?ml|md|sh|toml|sql|cfg|ini|txt)$"
+    r"|_",
+)
+_VERSION: Final = late_pattern(r"[\s-]*v?\d[\d.x]*$")
+
+
+def _bare(name: str) -> str:
+    """A name without its version."""
+    return _VERSION.sub("", folded(name))
+
+
+# 3. What follows a name ----------------------------------------------------------------------
+
+
+_SCOPE_WRITTEN: Final = late_pattern(r"[\w'\u2019&/ .+#-]+")
+
+
+def _is_scope(text: str, names_any: Callable[[str], bool]) -> bool:
+    """Whether a text can say what a decision is for: a few words of one thing, naming no value."""
+    words = folded(text).replace("'", " ").replace("\u2019", " ").split()
+    if len(text) > SCOPE_MAX or not 0 < len(words) <= SCOPE_WORDS_MAX:
+        return False
+    if not _SCOPE_WRITTEN.fullmatch(text) or " - " in text or ". " in text or ".." in text:
+        return False
+    is_all = words[-1] in ("all", "alle", "alles")
+    return not is_all and plain("not_in_scopes").isdisjoint(words) and not names_any(text)
+
+
+def _is_reason(text: str) -> bool:
+    """Whether a text is one reason that takes nothing back; an empty one is."""
+    if len(text) > ANSWER_MAX or any(mark in text for mark in (". ", "! ", "; ", "...", ",")):
+        return False
+    words = _WORD.findall(folded(text))
+    return plain("retractions").isdisjoint(words) and not (text and is_placeholder(text))
+
+
+def _without_article(scope: str) -> str:
+    first, _, rest = scope.strip().partition(" ")
+    return rest if rest and folded(first) in plain("articles") else scope.strip()
+
+
+# 4. Tasks and languages ----------------------------------------------------------------------
+
+_UPGRADE: Final = late_pattern(r"\d\s+(?:to|auf|->|=>|\u2192)\s+(?:\w+\s+)?v?\d", 0)
+_WORD: Final = late_pattern(r"[^\W_]+")
+
+
+def tasks(text: str) -> bool:
+    """Whether an intention is a fix, an upgrade or another small task: nothing is decided."""
+    if "?" in text:
+        return False
+    words = _WORD.findall(folded(text))
+    if not plain("tasks").isdisjoint(words[:1]) or _UPGRADE.search(text):
+        return True
+    return not plain("tasks_at_the_end").isdisjoint(words[-1:])
+
+
+def language_of(text: str) -> Language:
+    """German where more of its small words stand there than English ones, or an umlaut."""
+    words = set(_WORD.findall(folded(text)))
+    lean = len(words & plain("german")) - len(words & plain("english"))
+    if lean:
+        return "de" if lean > 0 else "en"
+    return "de" if any(c in "\u00e4\u00f6\u00fc\u00df" for c in text.casefold()) else "en"

@@ -1,0 +1,73 @@
+"""Ids that sort by time and are typed by their end."""
+
+from __future__ import annotations
+
+from preflights_es.kernel.late_pattern import late_pattern
+
+SHORT = 8
+"""Characters of an id that people see and type: its random end (issue 1)."""
+
+TYPED_MIN = 4
+"""A shorter part of an id counts as a typing error."""
+
+DIGITS = frozenset("0123456789abcdef-")
+"""All that an id is made of."""
+
+IMPORTS = "imports-"
+"""Begins the ids of Inputs that only the stream of an import may bear (`core.imports`)."""
+
+SALT_BYTES = 16
+"""Random bytes beside a payload, so that its digest does not reveal the payload."""
+
+_TIME = late_pattern(r"[0-9a-f]{8}-[0-9a-f]{4}-")
+"""The first characters of an id."""
+
+
+def uuid7(milliseconds: int, entropy: bytes) -> str:
+    """A UUIDv7 (RFC 9562, section 5.7) in its canonical form, from ten random bytes."""
+    value = (max(milliseconds, 0) & (1 << 48) - 1) << 80 | int.from_bytes(entropy[:10], "big")
+    value = value & ~(0xF << 76) | 0x7 << 76
+    value = value & ~(0x3 << 62) | 0x2 << 62
+    text = f"{value:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def milliseconds(session_id: str) -> int:
+    """When an id was made, in milliseconds since 1970 UTC."""
+    return int(session_id.replace("-", "")[:12], 16)
+
+
+def behind(made: str, last: str) -> str:
+    """An id as it was made, or with a later time where it would not sort behind the last one.
+
+    Where a clock stepped back, ids go on (RFC 9562, section 6.2).
+    """
+    if made > last or not _TIME.match(last):
+        return made
+    at = milliseconds(last) + 1
+    if at >= 1 << 48:  # nothing sorts behind the last of all times
+        return made
+    digits = f"{at:012x}"
+    return f"{digits[:8]}-{digits[8:]}{made[13:]}"
+
+
+def short(session_id: str) -> str:
+    """The form that people see and type."""
+    return session_id[-SHORT:]
+
+
+def imports(session_id: str = "") -> tuple[str, str]:
+    """The range of ids by which imports of a session, or of all, are found.
+
+    The second is the first id behind them.
+    """
+    begin = f"{IMPORTS}{session_id}-" if session_id else IMPORTS
+    return begin, f"{begin[:-1]}."  # the character behind a hyphen
+
+
+def decision_uid(session_id: str) -> str:
+    """The immutable name of the one decision a session can come to: its last twelve digits.
+
+    Being an end of the session's id, it is accepted wherever a session is asked for.
+    """
+    return session_id[-12:]

@@ -1,0 +1,112 @@
+"""What sessions of a workflow hold that other sessions go on with: tasks, events, ideas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.events import Value, Whole
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.source import Source
+
+_DIGITS_MAX: Final = 6  # of an item's number
+
+
+def item_id(session_id: str, number: int) -> str:
+    """What people type for an item: the end of the session's id, and the number within."""
+    return f"{short(session_id)}.{number}"
+
+
+def item_named(typed: str) -> tuple[str, int]:
+    """The session and the number of what people type.
+
+    Raises:
+        Refused: it is no id of an item.
+    """
+    session, dot, digits = typed.strip().rpartition(".")
+    if not (dot and digits.isascii() and digits.isdecimal() and len(digits) <= _DIGITS_MAX):
+        message = f"found {typed!r}, expected an item such as 3f9a12c4.1"
+        raise Refused(message, code="no_item_id", typed=typed)
+    return session, int(digits)
+
+
+def place_of(session_id: str, number: int) -> str:
+    """What sessions say for an item of another: no other has it."""
+    return f"{session_id}.{number}"
+
+
+def place_named(place: str) -> str:
+    """What people type for an item, from its place."""
+    session_id, _, number = place.rpartition(".")
+    return f"{short(session_id)}.{number}"
+
+
+def waiting(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """The places of open tasks that come after another open one, each with that one.
+
+    Args:
+        rows: all of the projection `items`.
+    """
+    told = {
+        place_of(row["session_id"], row["number"]): row["after"]
+        for row in rows
+        if row["type"] == "task" and row["status"] == "open"
+    }
+    found = {place: after for place, after in told.items() if after in told}
+    # Two people who order the same tasks at once can make a circle, which orders nothing.
+    return {place: after for place, after in found.items() if not _comes_back(found, place)}
+
+
+def _comes_back(after: Mapping[str, str], place: str) -> bool:
+    seen, at = {place}, after.get(place)
+    while at is not None and at not in seen:
+        seen.add(at)
+        at = after.get(at)
+    return at == place
+
+
+class ItemRef(Value, frozen=True):
+    """An item of another session, as it was read."""
+
+    number: Whole
+    source: Source
+
+
+class KeptItem(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that a session holds, as it stands; what was not said is None."""
+
+    number: int
+    """1 and up, within its session."""
+    type: str
+    status: str
+    title: str
+    began_at: int
+    """When its session began, in microseconds since 1970 UTC."""
+    noted_at: str
+    """The same by the clock on the wall, ISO 8601 with the offset; empty where it is not known."""
+    importance: str | None = None
+    energy: str | None = None
+    due: str | None = None
+    """YYYY-MM-DD."""
+    duration_min: int | None = None
+    """Minutes."""
+    duration_max: int | None = None
+    start_time: str | None = None
+    """HH:MM, 24 hours."""
+    end_time: str | None = None
+    date: str | None = None
+    """Of an event, YYYY-MM-DD; None is the day of `noted_at`."""
+    source: str | None = None
+    """Who put it there: `extracted`, or `added` by hand."""
+    confidence: float | None = None
+    """0 to 1, of a model."""
+    content: str | None = None
+    after: str | None = None
+    """The task that goes before it: the id of its session, a dot, and its number."""
+    decision: str | None = None
+    """The uid of the decision that it led to."""
+    record: int | None = None
+    """The number of that decision's record."""

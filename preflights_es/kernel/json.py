@@ -1,0 +1,98 @@
+"""The canonical JSON of events, and where two JSON values differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+
+from preflights_es.kernel.late_pattern import late_pattern
+
+NESTED_MAX: Final = 200  # levels of arrays and objects; a model's response has no more either
+
+_encoder = msgspec.json.Encoder()
+
+
+def encoded(value: object) -> bytes:
+    """Canonical: fields in the order of the class, no white space, UTF-8.
+
+    Raises:
+        UnicodeEncodeError: a lone surrogate; callers refuse those before an event is made.
+    """
+    return _encoder.encode(value)
+
+
+def decoded(data: bytes) -> Any:
+    """Plain dicts, lists, strings and numbers.
+
+    Raises:
+        msgspec.DecodeError: not JSON.
+    """
+    return msgspec.json.decode(data)
+
+
+def repeated(data: bytes) -> str | None:
+    """A name that one object has twice, which readers take for different values; None without.
+
+    Args:
+        data: valid JSON; for other bytes the result is undefined.
+    """
+    import jiter
+
+    try:
+        jiter.from_json(data, catch_duplicate_keys=True)
+    except ValueError as error:
+        _, is_repeated, found = str(error).partition("Detected duplicate key ")
+        return found.rpartition(" at line ")[0] if is_repeated else None
+    return None
+
+
+def is_too_deep(data: bytes) -> bool:
+    """Whether JSON nests deeper than `NESTED_MAX`; how deep a parser goes differs by Python.
+
+    Args:
+        data: valid JSON; for other bytes the result is undefined.
+    """
+    if data.count(b"[") + data.count(b"{") <= NESTED_MAX:
+        return False  # the usual case, without a second look
+    depth = 0
+    for found in _BRACKET.finditer(data):
+        depth += 1 if found[1] in b"[{" else -1
+        if depth > NESTED_MAX:
+            return True
+    return False
+
+
+class Absent:
+    """Stands for a value that one side does not have."""
+
+    def __repr__(self) -> str:
+        return "(absent)"
+
+
+ABSENT = Absent()
+_BRACKET: Final = late_pattern(rb'(?:[^][{}"]++|"(?:[^"\\]++|\\.)*+")*+([][{}])')
+"""The next one that stands in no text."""
+_LEAVES: Final = frozenset((str, int, float, bool, type(None)))
+
+
+def differences(recorded: Any, computed: Any, at: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Triples of JSON Pointer, recorded and computed value, in document order.
+
+    `ABSENT` stands where one side has no value. Depth is that of our own events, so plain
+    recursion does.
+    """
+    if isinstance(recorded, dict) and isinstance(computed, dict):
+        for key in [*recorded, *(k for k in computed if k not in recorded)]:
+            a, b = recorded.get(key, ABSENT), computed.get(key, ABSENT)
+            if not (type(a) is type(b) in _LEAVES and a == b):  # most are the same: no recursion
+                pointer = f"{at}/{key.replace('~', '~0').replace('/', '~1')}"
+                yield from differences(a, b, pointer)
+    elif isinstance(recorded, list) and isinstance(computed, list):
+        for i in range(max(len(recorded), len(computed))):
+            a = recorded[i] if i < len(recorded) else ABSENT
+            b = computed[i] if i < len(computed) else ABSENT
+            yield from differences(a, b, f"{at}/{i}")
+    elif type(recorded) is not type(computed) or recorded != computed:
+        yield at, recorded, computed

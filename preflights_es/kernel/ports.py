@@ -1,0 +1,222 @@
+"""The outside, as the kernel sees it: a store of opaque events, and a provider of completions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+import msgspec
+
+from preflights_es.kernel.completions import Completion, CompletionRequested
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """An event that is not stored yet."""
+
+    type: str
+    data: bytes
+    """The canonical JSON of the payload."""
+    decider: str
+    input_id: str | None = None
+    """Set for an Input: unique in the log, chosen before the first try."""
+    actor_kind: str | None = None
+
+
+class Batch(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be appended to one session."""
+
+    session_id: str
+    project: str
+    workflow: str
+    expected_version: int
+    """0 opens the session."""
+    expected_hash: bytes
+    """The hash of the head that was read; empty for a new session."""
+    events: tuple[Draft, ...]
+    """None where the session is only to stand where it stood when it was read."""
+    opens: tuple[str, ...] = ()
+    """Calls that these events open."""
+    closes: tuple[str, ...] = ()
+    """Calls that these events answer."""
+    number: int | None = None
+    """A number of the project that this session takes; no other session can have it."""
+
+
+class Stored(msgspec.Struct, frozen=True, gc=False):
+    """An event at rest: the envelope, the payload's bytes and the chain (docs/specs/log.md).
+
+    Nothing in it can refer back to it, and there are many: the collector need not look at them.
+    """
+
+    session_id: str
+    project: str
+    workflow: str
+    version: int
+    type: str
+    recorded_at: int
+    """Microseconds since 1970 UTC, by the store's clock."""
+    input_id: str | None
+    actor_kind: str | None
+    decider: str
+    data: bytes | None
+    """None after an erasure."""
+    salt: bytes | None
+    digest: bytes
+    hash: bytes
+
+
+class Head(msgspec.Struct, frozen=True):
+    """Where a session stands."""
+
+    session_id: str
+    project: str
+    workflow: str
+    version: int
+    hash: bytes
+
+
+Claim = Literal["taken", "overdue", "held", "not_open"]
+"""What came of claiming a call.
+
+`taken`: it is the owner's, and no other owner has begun it. `overdue`: it is the owner's now, and
+the former owner did not report in time: it may have been made. `held`: another owner makes it.
+"""
+
+
+class Store(Protocol):
+    """Streams of opaque events, one a session; knows no workflow."""
+
+    def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
+        """Append to several sessions, all or nothing; durable when it returns.
+
+        Raises:
+            Conflict: a head is not at the expected version.
+            DuplicateInput: an Input's id is in the log already.
+            NumberTaken: another session holds the number.
+            CommitUnknown: the outcome of the commit is not known.
+            StoreUnavailable: the database cannot be written.
+        """
+
+    def read(self, session_id: str, after: int = 0) -> tuple[Stored, ...]:
+        """A session's events behind a version, in order; empty for an unknown session."""
+
+    def stream(self, session_id: str) -> tuple[Head, tuple[Stored, ...]] | None:
+        """Where a session stands, and its events, maybe more than that; None of an unknown one."""
+
+    def head(self, session_id: str) -> Head | None:
+        """Where a session stands, without reading it."""
+
+    def heads(self, project: str | None, limit: int | None = None) -> tuple[Head, ...]:
+        """Sessions of a project (of all: None), newest first."""
+
+    def matching(self, typed: str) -> tuple[str, ...]:
+        """Ids that begin or end with what was typed, at most a handful."""
+
+    def session_of_input(self, input_id: str) -> str | None:
+        """The session that holds an Input; None when no event bears the id."""
+
+    def inputs_between(self, first: str, behind: str) -> tuple[tuple[str, bytes | None], ...]:
+        """Pairs of id and payload of Inputs, from one id to before another; None of an erased."""
+
+    def open_calls(self, project: str) -> tuple[tuple[str, str], ...]:
+        """Pairs of session id and call, for every call of the project that is open."""
+
+    def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> Claim:
+        """Take an open call unless another owner's claim holds; times in microseconds."""
+
+    def give_back(self, session_id: str, call: str, owner: str) -> None:
+        """Undo the owner's claim on a call that was not begun. No effect on another's claim."""
+
+    def calls_of(self, session_id: str) -> frozenset[str]:
+        """The calls of a session that rows say are open."""
+
+    def reopen(self, head: Head, calls: Sequence[str]) -> None:
+        """Put back rows of calls that a session has open; nothing where it has moved on."""
+
+    def numbers(self, project: str) -> dict[int, str]:
+        """The numbers the project has given out, with the session that holds each."""
+
+    def close(self) -> None:
+        """Give connections back."""
+
+
+class Arrival(msgspec.Struct, frozen=True):
+    """A whole session on its way into another log, verified before."""
+
+    events: Sequence[Stored]
+    open_calls: Sequence[str] = ()
+    number: int | None = None
+    """The one that it holds; left to another session that holds it there."""
+    imported: Sequence[str] = ()
+    """Calls of documents that it has open, and that the other log does not owe."""
+
+
+class Archive(Store, Protocol):
+    """A store whose sessions can be taken over, erased, and looked at for what is missing."""
+
+    def insert(
+        self,
+        events: Sequence[Stored],
+        *,
+        open_calls: Sequence[str] | None = None,
+        number: int | None = None,
+        clear: Sequence[str] = (),
+        imported: Sequence[str] = (),
+    ) -> None:
+        """Take over a session, or the tail it lacks here, verified before, byte for byte.
+
+        Where an erasure is among the events, the payloads in front of it go here as well.
+
+        Args:
+            open_calls: those of the session as a whole; None leaves what is known of them.
+            number: the one that the session holds; left to another session that holds it here.
+            clear: as for `erase`, where an erasure is among them.
+            imported: calls of documents which the events ask for, and this log does not owe.
+
+        Raises:
+            Conflict: the events do not follow the head that the session has here.
+            DuplicateInput: an Input of theirs stands in another session.
+        """
+
+    def insert_new(self, arrivals: Sequence[Arrival]) -> bool:
+        """Take over sessions of which nothing is here, all in one transaction.
+
+        None of them holds an erasure.
+
+        Returns:
+            False where one of them, or an Input of theirs, is here: nothing was taken.
+        """
+
+    def heads_of(self, session_ids: Sequence[str]) -> dict[str, Head]:
+        """Where sessions stand, by their ids; without those that are not here."""
+
+    def erase(self, batch: Batch, clear: Sequence[str] = ()) -> Head:
+        """Append an erasure, and drop all that it covers, in one transaction.
+
+        Payloads and salts of the events before go, and so do open calls; numbers stay taken.
+
+        Args:
+            clear: tables of projections, whose rows of the session go as well.
+
+        Raises:
+            Conflict: the head is not at the expected version.
+            CommitUnknown: the outcome of the commit is not known.
+            StoreUnavailable: the database cannot be written.
+        """
+
+    def scrubbed(self) -> bool:
+        """Whether the engine keeps nothing of what was erased, once it was asked to let go."""
+
+    def headless(self) -> tuple[str, ...]:
+        """Ids under which events lie, and no head: no session of this program is so."""
+
+
+class Provider(Protocol):
+    """Text in, text out; every judgement of the text is the workflow's."""
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        """One response to one request.
+
+        Raises:
+            LLMError: no usable response; never anything else for what a provider does.
+        """

@@ -1,0 +1,254 @@
+"""Questions to a person and what comes back: the same in every workflow that asks.
+
+Each workflow has its own events, with its own tags, made from these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import ClassVar, Final, Literal
+
+from preflights_es.kernel.events import Decision, Input, Typed, Value
+from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.text import ANSWER_MAX
+
+RefusalReason = Literal[
+    "unknown_question",
+    "already_answered",
+    "blank",
+    "placeholder",
+    "undecided",
+    "several_values",
+    "other_needs_text",
+    "too_long",
+    "closed",
+]
+
+
+class Given(Value, frozen=True):
+    """One answer as it was given."""
+
+    key: str
+    values: tuple[str, ...]
+
+
+class Answers(Input, frozen=True):
+    """Root of the Inputs that answer questions."""
+
+    typed: ClassVar = {"answers": Typed(ANSWER_MAX)}
+    answers: tuple[Given, ...]
+    redacted: tuple[str, ...] = ()
+    """Kinds of secrets that were taken out before recording, one a replacement."""
+
+
+class Option(Value, frozen=True):
+    """An option of a question, as its writer offers it."""
+
+    label: str
+    description: str = ""
+    """What it means, in a sentence."""
+    against: str = ""
+    """What speaks against it."""
+
+
+class Recommended(Value, frozen=True):
+    """The option that the writer of a question recommends."""
+
+    option: str
+    reason: str
+
+
+class Place(Value, frozen=True):
+    """Lines of a file that a question follows from."""
+
+    path: str
+    """Relative to the project's root, with forward slashes."""
+    lines: str = ""
+    """`12` or `12-40`; empty for the whole file."""
+
+
+class WrittenQuestion(Value, frozen=True):
+    """A question that an actor wrote, for a session to begin with."""
+
+    question: str
+    options: tuple[Option, ...] = ()
+    topic: str = ""
+    """What it is about."""
+    recommended: Recommended | None = None
+    why: str = ""
+    """Why it matters: what depends on the answer."""
+    scope: str = ""
+    """What the decision is for; empty for the whole project."""
+    consequences: tuple[str, ...] = ()
+    """What follows from the recommended option."""
+    evidence: tuple[Place, ...] = ()
+
+    def texts(self) -> tuple[str, ...]:
+        """All that it says, a text each."""
+        parts = [text for o in self.options for text in (o.label, o.description, o.against)]
+        parts += [self.question, self.topic, self.why, self.scope, *self.consequences]
+        parts += [text for one in self.evidence for text in (one.path, one.lines)]
+        if self.recommended is not None:
+            parts += [self.recommended.option, self.recommended.reason]
+        return tuple(filter(None, parts))
+
+
+def written_question(
+    question: str,
+    options: Iterable[str | Option] = (),
+    topic: str = "",
+    recommended: tuple[str, str] | None = None,
+    why: str = "",
+    scope: str = "",
+    evidence: Iterable[str] = (),
+    consequences: Iterable[str] = (),
+) -> WrittenQuestion:
+    """A question in the parts that a surface takes.
+
+    Args:
+        recommended: an option and the reason.
+        evidence: places as `path`, `path:12` or `path:12-40`.
+    """
+    places = [one.strip() for one in evidence]
+    found = [(one, _LINES.search(one)) for one in places]
+    return WrittenQuestion(
+        stripped(question),
+        tuple(one if isinstance(one, Option) else Option(stripped(one)) for one in options),
+        stripped(topic),
+        Recommended(*recommended) if recommended else None,
+        why,
+        scope,
+        tuple(consequences),
+        tuple(Place(one[: at.start()], at["lines"]) if at else Place(one) for one, at in found),
+    )
+
+
+_LINES: Final = late_pattern(r":(?P<lines>[0-9]{1,7}(?:-[0-9]{1,7})?)\Z")
+
+
+def lacking(written: WrittenQuestion) -> tuple[str, ...]:
+    """What a good question has besides, one short text each; none where nothing is missing."""
+    has_choice = bool(written.options)
+    described = all(one.description for one in written.options)
+    weighed = any(one.against for one in written.options)
+    missing = {
+        "why it matters: what depends on the answer": not written.why,
+        "options that exclude each other": not has_choice,
+        "a description of each option": has_choice and not described,
+        "what speaks against the options": has_choice and not weighed,
+        "a recommendation with its reason": has_choice and written.recommended is None,
+        "scope: what the decision is for": not written.scope,
+        "evidence: the files and lines that it follows from": not written.evidence,
+    }
+    return tuple(text for text, is_missing in missing.items() if is_missing)
+
+
+class Refusal(Decision, frozen=True):
+    """Root of the Decisions by which something that was asked for is not done."""
+
+
+class AnswerRefusal(Refusal, frozen=True):
+    """Root of the Decisions by which an answer does not count; the question stays as it was."""
+
+    key: str
+    reason: RefusalReason
+    expected: tuple[str, ...] = ()
+    """Keys that would be taken, where the key was the trouble."""
+
+
+class TextAccepted(Decision, frozen=True):
+    """Root of the Decisions by which an answer in free text counts."""
+
+    key: str
+    answer: str
+    """Stripped."""
+
+
+# What counts as an answer --------------------------------------------------------------------
+
+PLACEHOLDER: Final = late_pattern(
+    r"tbd|tba|tbc|to-?do|n/a|to be (?:determined|decided|defined|confirmed)|placeholder|xxx+"
+    r"|[?\u2013\u2014-]+|redacted:[a-z]+"
+)
+_PLACEHOLDERS_BEGIN: Final = frozenset("tnpxr?-\u2013\u2014")
+"""First characters of those: other words need no pattern, which takes time to compile."""
+WRAPPING: Final = " \t\n.,:;!'\"`()[]{}<>"
+
+
+def is_placeholder(text: str) -> bool:
+    """A word in place of a decision (TBD); brackets and full stops do not hide it."""
+    bare = " ".join(text.split()).strip(WRAPPING).casefold()
+    if not bare or bare[0] not in _PLACEHOLDERS_BEGIN:
+        return not bare
+    return PLACEHOLDER.fullmatch(bare) is not None
+
+
+UNDECIDED: Final = late_pattern(
+    r"-\d+|idk|dunno|unsure|undecided|no (?:idea|clue)|(?:i am |i['\u2019]m )?not sure(?: yet)?"
+    r"|(?:i )?(?:do not|don['\u2019]?t) know(?: yet)?"
+    r"|(?:ich )?weiss (?:ich |es )?(?:noch )?nicht|(?:ich habe )?keine ahnung|unentschieden"
+)
+
+_UNDECIDED_BEGIN: Final = frozenset("-idunwk")
+
+
+def is_undecided(text: str) -> bool:
+    """Words that say that the person has no answer; around them may stand what hides no word."""
+    bare = " ".join(text.split()).strip(WRAPPING).casefold()
+    return bare[:1] in _UNDECIDED_BEGIN and UNDECIDED.fullmatch(bare) is not None
+
+
+INVISIBLE: Final = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+
+
+def stripped(text: str) -> str:
+    """Without white space around it, also that which has no width."""
+    while (bare := text.strip().strip(INVISIBLE)) != text:
+        text = bare
+    return text
+
+
+# One question in free text -------------------------------------------------------------------
+
+
+def text_answers(
+    new: Answers,
+    question: str | None,
+    answered: Collection[str],
+    accepted: type[TextAccepted],
+    refused: type[AnswerRefusal],
+) -> tuple[TextAccepted | AnswerRefusal, ...]:
+    """One verdict a key, where at most one question is open; never empty.
+
+    Args:
+        question: the open question's key.
+        answered: keys of questions that have their answer.
+    """
+    verdicts: list[TextAccepted | AnswerRefusal] = []
+    for given in new.answers:
+        verdict = _text_answer(given, question, answered, accepted, refused)
+        if isinstance(verdict, TextAccepted):
+            question, answered = None, (*answered, verdict.key)
+        verdicts.append(verdict)
+    return tuple(verdicts) or (refused(key="", reason="blank"),)
+
+
+def _text_answer(
+    given: Given,
+    question: str | None,
+    answered: Collection[str],
+    accepted: type[TextAccepted],
+    refused: type[AnswerRefusal],
+) -> TextAccepted | AnswerRefusal:
+    key = given.key
+    if key in answered:
+        return refused(key=key, reason="already_answered")
+    if key != question:
+        expected = () if question is None else (question,)
+        return refused(key=key, reason="unknown_question", expected=expected)
+    if len(given.values) > 1:
+        return refused(key=key, reason="several_values")
+    answer = stripped("".join(given.values))
+    if not answer or is_placeholder(answer):
+        return refused(key=key, reason="placeholder" if answer else "blank")
+    return accepted(key=key, answer=answer)

@@ -1,0 +1,283 @@
+"""The fold that every workflow shares: which Input is undecided, which calls are open, what closed.
+
+`decide` and `evolve` of a workflow stand inside these two, which keep the grammar of the log and
+answer what belongs to no workflow: abandoning, quarantine, and outcomes that come too late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+import msgspec
+
+from preflights_es.kernel.artifacts import Accepting, Filing, Record, Relations
+from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.decision_record import Decided, Learned
+from preflights_es.kernel.events import (
+    Decision,
+    Event,
+    Input,
+    InputIgnored,
+    InputQuarantined,
+    Outcome,
+    Request,
+    ResponseIgnored,
+    SessionAbandoned,
+    SessionClosed,
+    SessionErased,
+    Value,
+)
+from preflights_es.kernel.lead import Lead, Policy
+from preflights_es.kernel.questions import Answers
+from preflights_es.kernel.settings_table import SettingsTable
+from preflights_es.kernel.source import Quoted
+from preflights_es.kernel.views import Behind, Question, Reached, View
+
+if TYPE_CHECKING:
+    from preflights_es.kernel.items import KeptItem
+    from preflights_es.kernel.plan_record import Planned
+
+S = TypeVar("S")
+Upcaster = tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]
+"""The tag of the newer version, and the function from an old payload to a new one."""
+
+
+def _none(_state: object) -> None:
+    return None
+
+
+STATUSES: Final = ("waiting", "abandoned", "faulted", "erased")
+"""Of sessions of every workflow."""
+
+KERNEL_INPUTS = (SessionAbandoned, InputQuarantined)
+
+
+class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
+    """A decider and what it needs to be run, stored, shown and filed."""
+
+    name: str
+    decider: str
+    """Version of the rules, `name/N`; recorded with every batch."""
+    former_deciders: tuple[str, ...] = ()
+    """Versions by which the reference still answers the sessions that they began."""
+    events: tuple[type[Event], ...]
+    """All it may record or read besides the kernel's own."""
+    initial: S
+    decide: Callable[[S, Input], tuple[Decision, ...]]
+    """Total and never empty."""
+    evolve: Callable[[S, Event], S]
+    """Never fails."""
+    is_terminal: Callable[[S], bool]
+    view: Callable[[S], View]
+    opens: type[Input] | None = None
+    """Begins a session with the first of its typed fields; None where it takes more."""
+    statuses: tuple[str, ...] = ()
+    """All that a view may say of where a session stands, besides those of every workflow."""
+    settled: tuple[str, ...] = ()
+    """Those of them in which nothing waits for a person or a model."""
+    number: Callable[[S], int | None] = _none
+    """The record number that a session holds; None while it holds none."""
+    acknowledges: type[Input] | None = None
+    """By which a person accepts what is proposed; None where nothing is."""
+    accepting: Callable[[S, Mapping[str, Any]], Accepting] = lambda _state, _said: Accepting()
+    """What an acceptance takes, in any state, with the fields that the caller said."""
+    record: Callable[[S], Record] | None = None
+    """The content of the session's document in any state; None without a document."""
+    decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Decided, ...]] | None = None
+    """The patches of a session, from its events and how it stood after each; None without any."""
+    learned: Callable[[S], Learned | None] = _none
+    """What a session adds to the words of a decision, in any state; None where it adds nothing."""
+    items: Callable[[S], tuple[KeptItem, ...]] | None = None
+    """What a session holds that others go on with, in any state; None where it holds nothing."""
+    planned: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Planned, ...]] | None = None
+    """The artifacts of a session, from its events and how it stood after each; None without any."""
+    filing: Filing | None = None
+    """The files that it owes and that are no records; None without any."""
+    reached: Callable[[S], Reached] = lambda _state: Reached()
+    """What a session comes to, in any state, and what of it a person accepted."""
+    behind: Callable[[Event], Behind] = lambda _event: Behind()
+    """What an event says of where a decided value came from."""
+    related: Callable[[S], Relations] | None = None
+    """The decisions that it takes the place of, in any state; None where none replaces another."""
+    quotes: Callable[[Event], tuple[Quoted, ...]] | None = None
+    """Other sessions that an Input names without a `Source`; None where no Input does."""
+    words: Callable[[S], Value | None] = _none
+    """What events without a `Source` hold of a session; None where they hold nothing."""
+    answerable: Callable[[S], Sequence[tuple[str, Question]]] = lambda _state: ()
+    """Pairs of a field's label and its question, of all that an answer may have as its key; the
+    label is empty where another field of the same label comes first."""
+    answers: type[Answers] | None = None
+    """What answers a question; None where nothing is asked."""
+    revisions: type[Answers] | None = None
+    """What changes an answer; None where none can be changed."""
+    relayed: type[Answers] | None = None
+    """What answers in a person's words, by an agent or script; None where none passes them on."""
+    written: bool = False
+    """Whether the actor may write the question that a session begins with."""
+    reasons: type[Input] | None = None
+    """What takes `core.rationale.Reasons`, field by field; None where no reason is recorded."""
+    lead: Callable[[S], Lead | None] = _none
+    """Who leads a session, as it stands; None for the rules."""
+    policy: Policy = Policy()
+    """That of its contracts; of several, the one with the most calls."""
+    prompts: tuple[tuple[str, str], ...] = ()
+    """Pairs of prompt name and the version that a new session uses."""
+    always_led: bool = False
+    """The reference, too, answers as a provider: no step is decided without a response."""
+    temperature: float | None = None
+    """Sent by default where the model takes one and the settings say neither it nor `top_p`."""
+    aside: bool = False
+    """Whether its sessions are no decisions: they are `last` for its own commands alone, and a list
+    of sessions has them where it is asked for them."""
+    looks_up: bool = False
+    """Whether a session that is resumed goes on with what its services look up."""
+    upcasters: dict[str, Upcaster] = {}
+    settings: Callable[[], SettingsTable] | None = None
+    """The table of a settings file that it reads; imported where a file has one."""
+    package: str = ""
+    """Where its prompts lie, and its simulation; filled in where another package brings it."""
+    missing: str = ""
+    """Why its code is not here; empty of every workflow that is."""
+
+
+class Session(msgspec.Struct, Generic[S], frozen=True, gc=False):
+    """What a log folds to; nothing in it can refer back to it."""
+
+    state: S
+    version: int = 0
+    """Number of events folded."""
+    calls: tuple[Request, ...] = ()
+    """Open requests, oldest first."""
+    undecided: Input | None = None
+    """The last Input, while no Decision follows it; not yet part of `state`."""
+    closed: str = ""
+    """`abandoned`, `erased`, or empty."""
+
+
+def begin(workflow: Workflow[S]) -> Session[S]:
+    """A session without events."""
+    return Session(state=workflow.initial)
+
+
+def decide(workflow: Workflow[S], session: Session[S], new: Input) -> tuple[Decision, ...]:
+    """The Decisions that follow from an Input; at least one, for any Input in any session."""
+    if isinstance(new, InputQuarantined) and session.undecided is None:
+        return (InputIgnored(reason="not_undecided"),)
+    if isinstance(new, SessionErased):
+        return (SessionClosed(status="erased"),)
+    if isinstance(new, KERNEL_INPUTS) and session.closed != "erased":
+        return (SessionClosed(status="abandoned"),)
+    if isinstance(new, Outcome) and not any(_answers(new, call) for call in session.calls):
+        return (ResponseIgnored(call=new.call, reason="closed" if session.closed else "not_open"),)
+    if session.closed:
+        return (InputIgnored(reason="closed"),)
+    decisions = workflow.decide(session.state, new)
+    assert decisions, f"{workflow.name}.decide answered {new.tag} with nothing"
+    return decisions
+
+
+def _answers(outcome: Outcome, call: Request) -> bool:
+    return call.call == outcome.call and isinstance(call, outcome.answers)
+
+
+def evolve(workflow: Workflow[S], session: Session[S], event: Event) -> Session[S]:
+    """The session after one more event.
+
+    An Input becomes part of the state with its first Decision, so that one which is quarantined,
+    ignored or still undecided leaves no trace there.
+    """
+    return _AFTER[type(event)](workflow, session, event)
+
+
+def _after_input(_: Workflow[S], session: Session[S], new: Input) -> Session[S]:
+    version = session.version + 1
+    assert session.undecided is None or isinstance(new, InputQuarantined), (
+        f"event {version} follows an undecided Input"
+    )
+    return Session(session.state, version, session.calls, new, session.closed)
+
+
+def _after_erasure(workflow: Workflow[S], session: Session[S], new: SessionErased) -> Session[S]:
+    return Session(workflow.initial, session.version + 1, (), new, session.closed)
+
+
+def _after_closing(_: Workflow[S], session: Session[S], event: SessionClosed) -> Session[S]:
+    return Session(session.state, session.version + 1, (), None, event.status)
+
+
+def _after_ignoring(_: Workflow[S], session: Session[S], __: Decision) -> Session[S]:
+    return Session(session.state, session.version + 1, session.calls, None, session.closed)
+
+
+def _after_decision(workflow: Workflow[S], session: Session[S], event: Decision) -> Session[S]:
+    state, calls, before = session.state, session.calls, session.undecided
+    if before is not None:
+        state = workflow.evolve(state, before)
+        if calls and isinstance(before, Outcome):
+            calls = tuple(call for call in calls if not _answers(before, call))
+    state = workflow.evolve(state, event)
+    return Session(state, session.version + 1, calls, None, session.closed)
+
+
+def _after_request(workflow: Workflow[S], session: Session[S], event: Request) -> Session[S]:
+    after = _after_decision(workflow, session, event)
+    return Session(after.state, after.version, (*after.calls, event), None, after.closed)
+
+
+After = Callable[[Workflow[Any], Session[Any], Any], Session[Any]]
+
+
+class _Dispatch(dict[type[Event], After]):
+    """By class: a fold of a million events finds out once which each is."""
+
+    def __missing__(self, kind: type[Event]) -> After:
+        after: After = _after_decision
+        if issubclass(kind, SessionErased):
+            after = _after_erasure
+        elif issubclass(kind, Input):
+            after = _after_input
+        elif issubclass(kind, Request):
+            after = _after_request
+        self[kind] = after
+        return after
+
+
+_AFTER: Final = _Dispatch(
+    {
+        SessionClosed: _after_closing,
+        ResponseIgnored: _after_ignoring,
+        InputIgnored: _after_ignoring,
+    }
+)
+"""The kernel's own Decisions reach no workflow."""
+
+
+def fold(workflow: Workflow[S], events: Iterable[Event]) -> Session[S]:
+    """The session that a whole log folds to."""
+    session = begin(workflow)
+    for event in events:
+        session = evolve(workflow, session, event)
+    return session
+
+
+def status(workflow: Workflow[S], session: Session[S], view: View | None = None) -> str:
+    """`abandoned`, `erased`, `faulted`, `waiting`, or what the workflow's own view says.
+
+    Args:
+        view: where there is one already.
+    """
+    if session.closed:
+        return session.closed
+    if session.undecided is not None:
+        return "faulted"
+    if any(isinstance(call, CompletionRequested) for call in session.calls):
+        return "waiting"
+    return (view or workflow.view(session.state)).status
+
+
+def is_stalled(workflow: Workflow[S], session: Session[S]) -> bool:
+    """Whether a strict session waits to be asked again: no call is open, and none is answered."""
+    if session.version == 0 or any(isinstance(c, CompletionRequested) for c in session.calls):
+        return False
+    return status(workflow, session) == "waiting"

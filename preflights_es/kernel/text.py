@@ -1,0 +1,120 @@
+"""Text from outside: what is refused before it is recorded, and how the rest is shown safely."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from preflights_es.kernel.late_pattern import late_pattern
+
+INTENTION_MAX: Final = 4_000  # characters; an intention is a sentence, not a document
+ANSWER_MAX: Final = 2_000  # characters, each value of an answer
+SCOPE_MAX: Final = 120  # characters of what a decision is for
+KEY_MAX: Final = 100  # characters of a question's id
+NAME_MAX: Final = 200  # characters of a person's name
+
+_BIDI = "\u202a-\u202e\u2066-\u2069"
+TAGS: Final = "\U000e0000-\U000e007f"
+"""Invisible twins of ASCII, which a model reads and a person does not see. The flags of England,
+Scotland and Wales hold some: they are shown as a black flag and escapes."""
+_UNSEEN_MARKS = "\u00ad\u061c\u200b\u200e\u200f\u2060-\u2064"
+"""Without width; the joiners of emoji and scripts are not among them."""
+_UNSAFE = late_pattern(
+    f"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff{_BIDI}{_UNSEEN_MARKS}{TAGS}]"
+)
+_UNSAFE_MULTILINE = late_pattern(
+    f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff{_BIDI}{_UNSEEN_MARKS}{TAGS}]"
+)
+_CONTROL = late_pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_SURROGATE = late_pattern(r"[\ud800-\udfff]")
+_WORD = late_pattern(r"[a-z0-9]+")
+
+SLUG_MAX: Final = 60  # characters, so that a path stays readable in a listing
+
+
+def problem(text: str, limit: int) -> str | None:
+    """Why a text cannot be recorded, in words that say what to do; None when it can."""
+    if len(text) > limit:
+        return f"has {len(text):,} characters, at most {limit:,} are taken: shorten it"
+    if text.isprintable():  # so is most of what people type, and no pattern is compiled for it
+        return None
+    if found := _SURROGATE.search(text):
+        return (
+            f"is not valid Unicode (a lone surrogate at character {found.start() + 1}): retype it"
+        )
+    if found := _CONTROL.search(text):
+        code = ord(found.group())
+        return (
+            f"holds the control character U+{code:04X} at character {found.start() + 1}: remove it"
+        )
+    return None
+
+
+_UNSEEN: Final = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))
+_FILLERS: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and symbols, by their category, that are drawn as nothing."""
+
+
+def visible(text: str) -> bool:
+    """Whether anything of it can be seen: white space of any kind and width is nothing."""
+    return any(unicodedata.category(c) not in _UNSEEN and c not in _FILLERS for c in text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def shown(text: str) -> str:
+    """Safe on a terminal, on one line: nothing in it moves the cursor, turns a line or hides."""
+    if text.isprintable():  # as `str` has it, nothing that is escaped here is
+        return text
+    return _UNSAFE.sub(_escape, text.replace("\r\n", "\n").replace("\n", "⏎ "))
+
+
+def shown_lines(text: str) -> str:
+    """Safe on a terminal, line breaks and tabs kept."""
+    return _UNSAFE_MULTILINE.sub(_escape, text.replace("\r\n", "\n"))
+
+
+def one_line(text: str) -> str:
+    """Every run of white space as one blank."""
+    return " ".join(text.split())
+
+
+_UNSEEN_BY_HFS: Final = late_pattern("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
+"""Characters that the file system HFS+ leaves out of a name."""
+
+
+def is_git(name: str) -> bool:
+    """Whether a folder of this name is git's own, in any case and on any file system."""
+    seen = name if name.isascii() else _UNSEEN_BY_HFS.sub("", name)
+    return seen.partition(":")[0].rstrip(". ").casefold() in (".git", "git~1")
+
+
+def shortened(text: str, width: int) -> str:
+    """At most `width` characters, an ellipsis where something was cut."""
+    return text if len(text) <= width else text[: width - 1].rstrip() + "…"
+
+
+def slug(text: str) -> str:
+    """ASCII words with dashes, cut at a word; empty when nothing in the text is Latin."""
+    ascii_text = unicodedata.normalize("NFKD", text.replace("ß", "ss")).encode("ascii", "ignore")
+    words: list[str] = []
+    length = 0
+    for word in _WORD.findall(ascii_text.decode().lower()):
+        length += len(word) + 1
+        if length > SLUG_MAX + 1 and words:
+            break
+        words.append(word[:SLUG_MAX])
+    return "-".join(words)
+
+
+def line_trouble(text: str, limit: int) -> str | None:
+    """Why a text is no name; None where it is one."""
+    if not text.strip():
+        return "is empty"
+    return problem(text, limit) or ("has more than one line" if "\n" in text else None)

@@ -1,1 +1,0 @@
-"""The tools of single workflows: a module called like its workflow, with `TOOLS`."""

@@ -1,0 +1,394 @@
+"""Writes the files that sessions owe, and finishes what a crash left undone."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.kernel.artifacts import ArtifactDue, ArtifactWritten, Filing, Record, Written
+from preflights_es.kernel.errors import (
+    ArtifactOutside,
+    ErasedSession,
+    LogFromFuture,
+    PreflightsError,
+    Refused,
+    UnknownSession,
+)
+from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.opaque import refuse_missing
+from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.session import Workflow
+from preflights_es.records import files, render
+from preflights_es.records.front_matter import front_of
+from preflights_es.records.record_names import number_of
+from preflights_es.records.session_files import SessionFiles
+from preflights_es.runtime.performer import PROGRAM
+from preflights_es.runtime.runner import Handle, Runner, Step
+from preflights_es.store.chain import verified
+from preflights_es.system.bounded_read import Unreadable
+
+if TYPE_CHECKING:
+    from preflights_es.records.record_header import RecordHeader
+
+NAME: Final = late_pattern(r"(?:\d{4,9}|[0-9a-f]{12})(?:-[a-z0-9-]+)?\.md")  # see `document_path`
+FINISH_S: Final = 0.25  # seconds that a command waits for another one's documents before its own
+
+
+class Rebuilt(msgspec.Struct, frozen=True):
+    """What came of rebuilding a document."""
+
+    path: str
+    outcome: Literal["written", "same", "beside", "missing", "differs"]
+
+
+class Documents:
+    """The performer of `ArtifactDue`, below one root: records go into the configured folders, what
+    a workflow files otherwise into the folder of its own.
+    """
+
+    def __init__(
+        self,
+        runner: Runner,
+        root: Path,
+        folders: tuple[str, ...],
+        sessions: SessionFiles | None = None,
+    ) -> None:
+        """Args:
+        folders: of records.
+        sessions: writes a session beside the record that it wrote; None where none are kept.
+        """
+        self._runner = runner
+        self.root = root
+        self._folders = folders
+        self._sessions = sessions
+
+    def check_folders(self, filing: Filing | None = None, *, writes: bool = False) -> None:
+        """Refuse a folder before anything is recorded.
+
+        Args:
+            filing: of the workflow, where it files no records.
+            writes: whether a document follows at once.
+
+        Raises:
+            ArtifactOutside: one of them leads outside the project.
+            StoreUnavailable: one of them cannot be written.
+        """
+        for folder in self._folders_of(filing):
+            found = files.checked_folder(self.root, folder)
+            if writes:
+                files.check_writable(found, folder)
+
+    def finish(self, handle: Handle, at_most_s: float | None = None) -> Handle:
+        """Write every document that is due, oldest first, and record each.
+
+        Args:
+            at_most_s: how long another process that writes documents is waited for.
+
+        Raises:
+            LogBusy: it goes on for longer.
+            ArtifactOutside: the log names a path outside the configured folders.
+            StoreUnavailable: the disk refuses; the next command tries again.
+        """
+        with files.alone(self.root, at_most_s):
+            # What is due may have been written while this process waited for its turn.
+            handle = self._runner.refreshed(handle)
+            for due in handle.session.calls:
+                if isinstance(due, ArtifactDue):
+                    handle = self._written(handle, due).handle
+            self._keep(handle)
+        return handle
+
+    def _keep(self, handle: Handle) -> None:
+        """Write the session's file, once it wrote a document."""
+        if self._sessions is not None and handle.view.hashes:
+            self._sessions.end(handle.session_id)
+
+    def finish_pending(self, project: str) -> list[Handle]:
+        """Whatever an earlier command of this project left open; one in trouble holds up no other.
+
+        Raises:
+            PreflightsError: the first trouble, once all were tried.
+        """
+        sessions = dict.fromkeys(
+            session_id
+            for session_id, call in self._runner.store.open_calls(project)
+            if call.startswith("artifact-")
+        )
+        finished: list[Handle] = []
+        trouble: PreflightsError | None = None
+        for session_id in sessions:
+            try:
+                finished.append(self.finish(self._runner.load(session_id), FINISH_S))
+            except PreflightsError as error:
+                trouble = trouble or error
+        if self._sessions is not None and trouble is None:
+            with files.alone(self.root, FINISH_S):
+                self._sessions.finish()
+        if trouble is not None:
+            raise trouble
+        return finished
+
+    def text(self, session_id: str, call: str = "") -> tuple[ArtifactDue, str]:
+        """A document as its last request (or that of one call) asked for it, byte for byte.
+
+        Raises:
+            UnknownSession: nothing is recorded under the id.
+            Refused: no document was ever asked for in this session.
+        """
+        stored = self._stored(session_id)
+        workflow = self._runner.workflow(stored[0].workflow)
+        if workflow.record is None and workflow.filing is None:
+            message = f"sessions of the workflow {workflow.name} write no documents"
+            raise Refused(message, code="writes_no_documents", workflow=workflow.name)
+        found = [one for one in self._asked(stored) if call in ("", one[0].call)]
+        if not found:
+            waits = ": it is written when the session is accepted"
+            why, code = ("", "no_document")
+            if workflow.acknowledges is not None:
+                why, code = (waits, "not_accepted_yet")
+            id_ = session_id[-8:]
+            raise Refused(f"session {id_} has no document{why}", code=code, session=id_)
+        due, state = found[-1]
+        return due, _text(workflow, session_id, due, state)
+
+    def paths(self, session_id: str) -> set[str]:
+        """Where the log of a session asked for its documents."""
+        return {due.path for due, _ in self._dues(self._stored(session_id))}
+
+    def hashes(self, session_id: str) -> set[str]:
+        """SHA-256 of every document that the log of a session gives.
+
+        What the log says to have been written is a claim: it may come from elsewhere, and name
+        the hash of a file that is not ours. A text that the log itself gives is ours.
+        """
+        found: set[str] = set()
+        stored = self._stored(session_id)
+        workflow = self._runner.workflow_or_opaque(stored[0].workflow)
+        for due, state in self._asked(stored):
+            with contextlib.suppress(LogFromFuture):  # a template of a newer version
+                found.add(files.hash_of(_text(workflow, session_id, due, state)))
+        return found
+
+    def brief(self, handle: Handle, in_force: str = "") -> str:
+        """What a coding agent has to know, as the session stands.
+
+        Args:
+            in_force: lines of other decisions.
+
+        Raises:
+            ErasedSession: nothing is known of it any more.
+            Refused: the workflow has no briefs for agents.
+        """
+        if handle.session.closed == "erased":
+            raise ErasedSession(handle.session_id)
+        refuse_missing(handle.workflow)
+        if handle.workflow.record is None:
+            raise Refused(
+                f"session {handle.session_id[-8:]} is of the workflow {handle.workflow.name}, "
+                "which has no brief for agents: leave it out, and the brief is about the project",
+                code="no_brief",
+                workflow=handle.workflow.name,
+            )
+        record = handle.workflow.record(handle.session.state)
+        return render.brief(replace(record, session_id=handle.session_id), in_force)
+
+    def numbers_used(self) -> set[int]:
+        """The numbers in the names of files in the configured folders, also foreign ones."""
+        return {
+            number
+            for folder in self._folders
+            for number in files.numbered(files.checked_folder(self.root, folder))
+        }
+
+    def rebuilt(self, handle: Handle, *, write: bool) -> Rebuilt:
+        """Put the document back where it belongs, or only say how its file compares."""
+        due, text = self.text(handle.session_id)
+        target = self.target(due.path, handle.workflow.filing)
+        lies = files.found_hash(target)
+        if lies == files.hash_of(text):
+            return Rebuilt(due.path, "same")
+        if not write:
+            return Rebuilt(due.path, "missing" if lies is None else "differs")
+        with files.alone(self.root):
+            written, beside = self._filed(handle, due.path, text)
+        return Rebuilt(written.path, "beside" if beside else "written")
+
+    def other_at(self, session_id: str, path: str) -> str:
+        """The session whose record lies at a path, where it is another one; else empty."""
+        try:
+            there = front_of(self.target(path)).session
+        except (OSError, Unreadable):
+            return ""
+        if there == session_id or not there.isprintable():
+            return ""
+        return there if self._runner.store.head(there) is not None else ""
+
+    def target(self, path: str, filing: Filing | None = None) -> Path:
+        """Where a path of a document lies on this machine.
+
+        Args:
+            filing: of the workflow, where it is no record.
+
+        Raises:
+            ArtifactOutside: outside the configured folders, or under a name that no document has:
+                other programs read files such as AGENTS.md by their names.
+        """
+        name = PurePosixPath(path).name
+        if not (re.fullmatch(filing.name, name) if filing else NAME.fullmatch(name)):
+            expected = "0007-title.md or 3f9a12c45d6e-title.md"
+            such = filing.name if filing else f"such as {expected}"
+            raise ArtifactOutside(
+                f"the log names the document {path!r}: expected a name {such}; nothing was written"
+            )
+        return files.checked_path(self.root, self._folders_of(filing), path)
+
+    def _folders_of(self, filing: Filing | None) -> tuple[str, ...]:
+        return self._folders if filing is None else (filing.folder,)
+
+    def _stored(self, session_id: str) -> Sequence[Stored]:
+        stored = verified(self._runner.store.read(session_id))
+        if not stored:
+            raise UnknownSession(session_id)
+        return stored
+
+    def _asked(self, stored: Sequence[Stored]) -> Iterator[tuple[ArtifactDue, Any]]:
+        """The requests for documents, each with the state of the session at that event."""
+        workflow = self._runner.workflow_or_opaque(stored[0].workflow)
+        if workflow.record is None and workflow.filing is None:
+            return
+        session = None
+        for due, upto in self._dues(stored):
+            session = self._runner.folded(workflow, stored[:upto], session)
+            yield due, session.state
+
+    def _dues(self, stored: Iterable[Stored]) -> Iterator[tuple[ArtifactDue, int]]:
+        """The requests for documents, each with its version."""
+        for one in stored:
+            if one.type == ArtifactDue.tag:
+                codec = self._runner.codec(self._runner.workflow_or_opaque(one.workflow))
+                due = codec.decode(one)
+                assert isinstance(due, ArtifactDue), "its tag says so"
+                yield due, one.version
+
+    def _written(self, handle: Handle, due: ArtifactDue) -> Step:
+        _, text = self.text(handle.session_id, due.call)
+        former = self._former(handle, due.path)
+        is_record = handle.workflow.filing is None
+        mend = partial(self._mended, handle, due) if is_record else None
+        written, beside = self._filed(handle, due.path, text, former, mend)
+        if is_record:
+            self._mark_replaced(handle, due)
+        if self._sessions is not None:
+            self._sessions.begin(handle.session_id)  # and ended when this call is answered
+        outcome = ArtifactWritten(
+            at=self._runner.now(),
+            actor=PROGRAM,
+            call=due.call,
+            path=written.path,
+            sha256=written.sha256,
+            beside=beside,
+        )
+        return self._runner.submit(handle, outcome, self._runner.new_id())
+
+    def _filed(
+        self,
+        handle: Handle,
+        path: str,
+        text: str,
+        former: Path | None = None,
+        mend: files.Mend | None = None,
+    ) -> tuple[Written, bool]:
+        ours = partial(self.hashes, handle.session_id)
+        target = self.target(path, handle.workflow.filing)
+        return files.filed(self.root, target, path, text, ours, former, mend)
+
+    def foreign(self, number: int | None, file: str = "") -> list[RecordHeader]:
+        """The records of this file, else number, that do not say that they are ours.
+
+        Raises:
+            ArtifactOutside: the folder of records leads outside.
+        """
+        from preflights_es.records.record_list import records_in
+
+        found = records_in(files.checked_folder(self.root, self._folders[0])).records
+        others = [one for one in found if not one.session]
+        return [one for one in others if (one.path == file if file else one.number == number)]
+
+    def _mark_replaced(self, handle: Handle, due: ArtifactDue) -> None:
+        """Give a record without a session its new status, where the accepted decision replaces it.
+
+        It is done before the document is recorded as written, so that a crash in between is made
+        good by the next command; a second time changes nothing.
+        """
+        assert handle.workflow.record is not None, "a document is due"
+        record = handle.workflow.record(handle.session.state)
+        replaced = record.supersedes
+        if record.status != "accepted" or replaced is None or replaced.uid:
+            return
+        from preflights_es.records.record_status import Successor, superseded_status
+
+        records = self._folders[0]
+        found = self.foreign(replaced.number, record.supersedes_file)
+        if len(found) != 1:
+            return  # a person moved it, or gave its number twice
+        path = PurePosixPath(due.path)
+        number = number_of(path.stem)
+        name = f"task {record.uid}" if number is None else f"ADR-{number:04d}"
+        by = Successor(name, path.name if path.parent == PurePosixPath(records) else "")
+        mark = partial(superseded_status, tool=found[0].tool, by=by)
+        target = files.checked_folder(self.root, records) / found[0].path
+        files.changed(self.root, target, mark)
+
+    def _mended(self, handle: Handle, due: ArtifactDue, content: bytes) -> bytes | None:
+        """A person's edits with the status that the log gives; None where more has changed."""
+        from preflights_es.records.record_status import Successor, mended
+
+        id_, before = handle.session_id, None
+        for asked, state in self._asked(self._stored(id_)):
+            after = _record(handle.workflow, id_, state)
+            if asked.call == due.call:
+                break
+            before = after
+        if before is None or after.superseded_by is None:
+            return None
+        by = Successor(render.related_name(after.superseded_by))
+        return mended(content, before, after, by)
+
+    def _former(self, handle: Handle, path: str) -> Path | None:
+        """Where the document lay before, when its log asked for it there."""
+        before = handle.view.written
+        if before is None or before.path == path:
+            return None
+        if before.path not in self.paths(handle.session_id):
+            return None
+        try:
+            return self.target(before.path, handle.workflow.filing)
+        except ArtifactOutside:
+            return None  # its folder is no longer ours to touch
+
+
+def _text(workflow: Workflow[Any], session_id: str, due: ArtifactDue, state: Any) -> str:
+    """What a file holds.
+
+    Raises:
+        LogFromFuture: this version has no such template.
+    """
+    if (filing := workflow.filing) is None:
+        return render.document(due.template, _record(workflow, session_id, state))
+    if due.template != filing.template:
+        raise LogFromFuture(
+            f"the template {due.template!r} is not known to this version: upgrade preflights"
+        )
+    return filing.text(state)
+
+
+def _record(workflow: Workflow[Any], session_id: str, state: Any) -> Record:
+    assert workflow.record is not None, "a record is due"
+    return replace(workflow.record(state), session_id=session_id)

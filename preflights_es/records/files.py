@@ -1,0 +1,290 @@
+"""Writing a document: only inside its folder, atomically, never over a person's edits."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import time
+from collections.abc import Callable, Collection, Iterator
+from functools import cache
+from hashlib import sha256
+from itertools import count
+from math import inf
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from preflights_es.kernel.artifacts import Written
+from preflights_es.kernel.errors import ArtifactOutside, LogBusy, StoreUnavailable
+from preflights_es.kernel.text import is_git
+from preflights_es.records.record_names import number_of
+from preflights_es.system import atomic_file
+from preflights_es.system.bounded_read import Unreadable, resolved
+
+DOCUMENT_MAX: Final = 10_000_000  # bytes; a file that has more is not one of our documents
+_NO_FILE: Final = "no file"  # stands for a link, a folder, a fifo: no hash can equal it
+_NOT_OURS: Final = "not ours"  # likewise for a file that cannot be read, or is too large
+IsOurs = Callable[[str | None], bool]
+"""Whether the file with a hash is ours; None stands for no file."""
+
+Mend = Callable[[bytes], bytes | None]
+"""Of a person's file; None where it stays as it is."""
+
+_GIT_HAS: Final = ("HEAD", "objects", "refs", "commondir")
+
+LOCK_WAIT_S: Final = 0.01  # seconds between two looks at a lock
+
+
+def checked_folder(root: Path, folder: str) -> Path:
+    """A configured folder, which must lie inside the project's root, links followed.
+
+    Raises:
+        ArtifactOutside: it does not, or belongs to git.
+    """
+    top = root.resolve()
+    found = resolved(top / folder)
+    if found is None or (found != top and top not in found.parents):
+        raise ArtifactOutside(
+            f"the folder {folder!r} leads outside the project {str(root)!r}: "
+            "configure one inside it"
+        )
+    if any(_is_git(one) for one in (found, *found.parents) if top in one.parents):
+        raise ArtifactOutside(f"the folder {folder!r} belongs to git: configure another one")
+    return found
+
+
+def check_writable(found: Path, folder: str) -> None:
+    """See that a folder can be written, or made where it is missing.
+
+    Raises:
+        StoreUnavailable: it cannot.
+    """
+    there = next(one for one in (found, *found.parents) if os.path.lexists(one))
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        why = "cannot be written" if there.is_dir() else "is no folder"
+        message = f"{str(there)!r} {why}, so that {folder!r} takes no document: nothing is recorded"
+        raise StoreUnavailable(message)
+
+
+def _is_git(folder: Path) -> bool:
+    """Whether git keeps its own files there: by the name, or by what lies in it.
+
+    What lies in it tells the git folder of a work tree or a submodule, and other names of `.git`
+    that a file system takes for the same.
+    """
+    has = {name for name in _GIT_HAS if os.path.lexists(folder / name)}
+    return (
+        is_git(folder.name)
+        or ("HEAD" in has and has >= {"objects", "refs"})
+        or (has >= {"HEAD", "commondir"})
+    )
+
+
+def checked_path(root: Path, folders: tuple[str, ...], path: str) -> Path:
+    """Where a document goes, which must be directly inside one of the folders; no link leads there.
+
+    Raises:
+        ArtifactOutside: the path has steps upward, is absolute, or lies elsewhere.
+    """
+    parts = PurePosixPath(path)
+    if parts.is_absolute() or ".." in parts.parts or "\\" in path or "\0" in path:
+        raise ArtifactOutside(f"the path {path!r} is not inside the project: nothing was written")
+    found = resolved(root.resolve() / parts.parent)
+    allowed = [checked_folder(root, folder) for folder in folders]
+    if found is None or not parts.name or found not in allowed:
+        expected = " or ".join(folders)
+        raise ArtifactOutside(
+            f"the document {path!r} does not lie in {expected}: nothing was written"
+        )
+    return found / parts.name
+
+
+@contextlib.contextmanager
+def alone(root: Path, at_most_s: float | None = None) -> Iterator[None]:
+    """Keeps other processes of ours from writing documents below the root; ends with the process.
+
+    Of two that write the same document in turn, each would take the other's text for a person's
+    edit, and what it is about to rename for what a dead process left.
+
+    Args:
+        at_most_s: how long another process is waited for; None for as long as it takes.
+
+    Raises:
+        StoreUnavailable: there is no such folder.
+        LogBusy: another process goes on writing documents for longer.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = stack.enter_context(atomic_file.opened(root))
+        except OSError as error:
+            raise StoreUnavailable(f"{root} cannot be opened: {error.strerror}") from error
+        with contextlib.suppress(ImportError, OSError):  # not every system can lock a folder
+            if folder.handle is not None:
+                _lock(folder.handle, at_most_s)
+        yield
+
+
+def _lock(handle: int, at_most_s: float | None) -> None:
+    import fcntl
+
+    until = inf if at_most_s is None else time.monotonic() + at_most_s
+    while True:
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | (0 if until == inf else fcntl.LOCK_NB))
+        except BlockingIOError as error:
+            if time.monotonic() > until:
+                raise LogBusy("another process is writing documents") from error
+            time.sleep(LOCK_WAIT_S)
+
+
+def filed(
+    root: Path,
+    target: Path,
+    path: str,
+    text: str,
+    ours: Callable[[], Collection[str]],
+    former: Path | None = None,
+    mend: Mend | None = None,
+) -> tuple[Written, bool]:
+    """Write a document; where another file lies, as a person's edit does, write `.new` beside it.
+
+    Args:
+        target: as `checked_path` found it. A link that takes the place of a folder since then is
+            not followed.
+        path: the same relative to the project's root.
+        ours: hashes of the documents that the session's log gives; asked for when another file
+            lies there.
+        former: where the document lay before; removed when it is one of ours.
+        mend: gives the person's file its new status, where nothing else has changed.
+
+    Returns:
+        What was written, and whether it lies beside the person's file.
+
+    Raises:
+        StoreUnavailable: the disk refuses.
+    """
+    content = text.encode()
+    value = hash_of(text)
+    written = value
+    known = cache(ours)
+
+    def is_ours(found: str | None) -> bool:
+        return found in (None, value) or found in known()
+
+    try:
+        with _opened(root, target, makes=True) as folder:
+            name = target.name
+            beside = not is_ours(_hash(folder, name))
+            if beside and mend and (mended := _mended(folder, name, mend)) is not None:
+                content, written, beside = mended, sha256(mended).hexdigest(), False
+            elif beside:
+                name = _free_name(folder, name, is_ours)
+                path = PurePosixPath(path).with_name(name).as_posix()
+            if _hash(folder, name) != written:
+                with folder.new(name, replacing=True) as file:
+                    file.write(content)
+            folder.tidy(name)
+        if former:
+            _remove(root, former, is_ours)
+    except OSError as error:
+        raise StoreUnavailable(f"{path} cannot be written: {error.strerror or error}") from error
+    return Written(path, written), beside
+
+
+def _mended(folder: atomic_file.Folder, name: str, mend: Mend) -> bytes | None:
+    try:
+        return mend(folder.content(name, DOCUMENT_MAX))
+    except (FileNotFoundError, Unreadable):
+        return None
+
+
+def _free_name(folder: atomic_file.Folder, name: str, is_ours: IsOurs) -> str:
+    """`.new` beside a person's file, or `.new2` where a person edited that as well, and so on."""
+    for n in count(1):
+        free = f"{name}.new{n if n > 1 else ''}"
+        found = _hash(folder, free)
+        if found == _NO_FILE or is_ours(found):
+            return free
+    raise AssertionError("numbers do not end")
+
+
+def _remove(root: Path, target: Path, is_ours: IsOurs) -> None:
+    with contextlib.suppress(FileNotFoundError), _opened(root, target) as folder:
+        found = _hash(folder, target.name)
+        if found is not None and is_ours(found):
+            folder.remove(target.name)
+
+
+def changed(root: Path, target: Path, change: Callable[[bytes], bytes]) -> None:
+    """Change a person's file in one step; one that cannot be read stays as it is.
+
+    Raises:
+        StoreUnavailable: the disk refuses.
+    """
+    try:
+        with _opened(root, target) as folder:
+            before = folder.content(target.name, DOCUMENT_MAX)
+            if (after := change(before)) != before:
+                with folder.new(target.name, replacing=True) as file:
+                    file.write(after)
+    except (FileNotFoundError, Unreadable):
+        return
+    except OSError as error:
+        raise StoreUnavailable(f"{target.name} cannot be written: {error.strerror}") from error
+
+
+def renamed(root: Path, target: Path, name: str) -> None:
+    """Give a record another name in its folder.
+
+    Raises:
+        StoreUnavailable: the name is taken, it is no regular file, or the disk refuses.
+    """
+    try:
+        with _opened(root, target) as folder:
+            folder.move(target.name, folder, name)
+            folder.flush()
+    except OSError as error:
+        raise StoreUnavailable(f"{target.name} cannot become {name}: {error.strerror}") from error
+
+
+def _opened(
+    root: Path, target: Path, *, makes: bool = False
+) -> contextlib.AbstractContextManager[atomic_file.Folder]:
+    """The folder of a target below the root."""
+    top = root.resolve()
+    return atomic_file.opened(top, target.parent.relative_to(top).parts, makes=makes)
+
+
+def numbered(folder: Path) -> dict[int, list[Path]]:
+    """The records of a folder by number, as their names say (`0012-title.md`), from any tool."""
+    found: dict[int, list[Path]] = {}
+    for path in sorted(folder.glob("*.md")):
+        if (number := number_of(path.stem)) is not None:
+            found.setdefault(number, []).append(path)
+    return found
+
+
+def hash_of(text: str) -> str:
+    """SHA-256 of a document's bytes, in hexadecimal."""
+    return sha256(text.encode()).hexdigest()
+
+
+def found_hash(target: Path) -> str | None:
+    """The hash of the file there; None without one. Links are not followed."""
+    try:
+        with atomic_file.opened(target.parent) as folder:
+            return _hash(folder, target.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        return _NOT_OURS
+
+
+def _hash(folder: atomic_file.Folder, name: str) -> str | None:
+    try:
+        return sha256(folder.content(name, DOCUMENT_MAX)).hexdigest()
+    except FileNotFoundError:
+        return None
+    except Unreadable:
+        found = folder.lies(name)
+        return _NOT_OURS if found is not None and stat.S_ISREG(found.st_mode) else _NO_FILE

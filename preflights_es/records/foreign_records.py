@@ -1,0 +1,199 @@
+"""Reads the records that other tools and people wrote, in the forms of five tools and in any other.
+
+Everything in them is data of a stranger: what shows a field escapes it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import msgspec
+
+from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.text import one_line, shortened
+from preflights_es.records.record_body import READ_MAX, body_of
+from preflights_es.records.record_header import (
+    RECORD_MAX,
+    ForeignRecord,
+    RecordHeader,
+    Status,
+    Tool,
+)
+from preflights_es.records.record_names import day_of, number_of
+from preflights_es.records.record_parts import Parts, narrow, parts_of, scalar, text_of
+from preflights_es.records.record_words import (
+    REFERENCES_MAX,
+    Said,
+    bare,
+    iso_date,
+    reference,
+    references,
+    said,
+)
+from preflights_es.system.bounded_read import Unreadable
+
+TITLE_MAX: Final = 300  # characters
+
+
+def foreign_record(path: str, content: bytes) -> ForeignRecord:
+    """Read a record.
+
+    Args:
+        path: its name, which may hold a number or a day.
+
+    Raises:
+        Unreadable: it has more than `RECORD_MAX` bytes, or is in no encoding of Markdown.
+    """
+    parts = _parts(content)
+    header = msgspec.structs.asdict(_header(path, parts))
+    return ForeignRecord(**header, **msgspec.structs.asdict(body_of(parts)))
+
+
+def record_header(path: str, content: bytes) -> RecordHeader:
+    """Read what a list shows; arguments and errors as above."""
+    return _header(path, _parts(content))
+
+
+def _parts(content: bytes) -> Parts:
+    if len(content) > RECORD_MAX:
+        raise Unreadable(f"it has more than {RECORD_MAX:,} bytes")
+    try:
+        return parts_of(narrow(content)[0])
+    except UnicodeDecodeError as error:
+        raise Unreadable("it begins like UTF-16, and is not") from error
+
+
+# 1. Header -----------------------------------------------------------------------------------
+
+_NUMBERED = late_pattern(
+    r"\W{0,2}(?:adr[- _#]{0,2}(\d{1,6})\]?\s*(?:[:.\u2013\u2014-]\s*)?"
+    r"|(\d{1,6})(?:\.|:| [\u2013\u2014-])\s+)(?=\S)",
+    re.IGNORECASE,
+)
+_KIND_OF_TEXT = late_pattern(
+    r"(?:adr|architecture decision record|architekturentscheidung)"
+    r"\s*(?:[:\u2013\u2014]|-\s)\s*(?=\S)",
+    re.IGNORECASE,
+)
+_TEMPLATE_TITLE = late_pattern(r"[\[{<].*[\]}>]")
+
+
+def _header(path: str, parts: Parts) -> RecordHeader:
+    name = path.rpartition("/")[2]
+    number, title = _title(name, parts)
+    found = _said(parts)
+    written = _value(parts, "date", "datum", "decision-date", "created", "stand", "last-updated")
+    written = written or _below(parts, "date", "datum")
+    return RecordHeader(
+        path=path,
+        tool=_tool(name, parts, found),
+        number=number,
+        title=title,
+        status=found.status,
+        superseded_by=found.superseded_by,
+        supersedes=found.supersedes,
+        date=iso_date(written) or day_of(name) or iso_date(status_of(parts)),
+        session=_value(parts, "session") if _value(parts, "uid") else "",
+    )
+
+
+def _title(name: str, parts: Parts) -> tuple[int | None, str]:
+    """Number and title: a number of the title counts where the file's name has none and no day."""
+    stem = name.removesuffix(".md").removesuffix(".markdown")
+    number, day = number_of(stem), day_of(stem)
+    text = next((parts.at(h.text) for h in parts.headings if h.level == 1), "")[:READ_MAX]
+    text = bare(text) or bare(_value(parts, "title", "titel"))
+    found = _NUMBERED.match(text)
+    if found and not day:
+        written = int(found[1] or found[2])
+        if number in (None, written):
+            number, text = written, text[found.end() :]
+    if kind := _KIND_OF_TEXT.match(text):
+        text = text[kind.end() :]
+    if not text or _TEMPLATE_TITLE.fullmatch(text):
+        words = stem[len(day.replace("-", "")) :] if day else stem
+        text = one_line(_FILE_NUMBER.sub("", words).replace("-", " ").replace("_", " ")) or stem
+    return number, shortened(text, TITLE_MAX)
+
+
+_FILE_NUMBER = late_pattern(r"^(?:adr[-_ ]?)?\d+(?=[-_. ])", re.IGNORECASE)
+
+
+def status_of(parts: Parts) -> str:
+    """The text of the status, wherever the record has it; empty without one."""
+    return _value(parts, "status", "zustand") or _below(parts, *STATUS_NAMES)
+
+
+STATUS_NAMES: Final = ("status", "decision status", "current status", "zustand", "state")
+
+
+def _said(parts: Parts) -> Said:
+    """The status, with what other lines say of the records before and after this one."""
+    found = said(status_of(parts))
+    by = found.superseded_by or reference(_value(parts, *_REPLACED_BY))
+    takes = found.supersedes or tuple(references(_value(parts, *_REPLACES)))
+    status: Status = "superseded" if by and found.status == "unknown" else found.status
+    for name in ("links", "more information", "weitere informationen", "related decisions"):
+        more = said(_below(parts, name))
+        by = by or (more.superseded_by if status == "superseded" else None)
+        takes = takes or more.supersedes
+    return Said(status, by, takes[:REFERENCES_MAX])
+
+
+_REPLACED_BY: Final = ("superseded-by", "superceded-by", "replaced-by", "ersetzt-durch")
+_REPLACES: Final = ("supersedes", "supercedes", "replaces", "ersetzt")
+
+
+def _value(parts: Parts, *keys: str) -> str:
+    """What stands behind the first key that says something."""
+    for key in keys:
+        if place := parts.said.get(key):
+            text = parts.at(place)[:READ_MAX]
+            found = scalar(text) if place.form == "front" else text.strip()
+            if found:
+                return found
+    return ""
+
+
+def _below(parts: Parts, *names: str) -> str:
+    """What stands below a heading, or behind the colon in it."""
+    for heading in parts.headings:
+        name, colon, _ = heading.name.partition(":")
+        if name.strip() in names and heading.level < 5:
+            if colon:
+                return parts.at(heading.text)[:READ_MAX].partition(":")[2].strip()
+            return text_of(parts.below(heading)[:READ_MAX]).strip()
+    return ""
+
+
+# 2. Tool -------------------------------------------------------------------------------------
+
+_MADR: Final = frozenset(
+    (
+        *("context and problem statement", "considered options", "decision outcome"),
+        *("kontext und problemstellung", "betrachtete optionen", "entscheidungsergebnis"),
+        *("pros and cons of the options", "ergebnis der entscheidung"),
+    )
+)
+_NYGARD: Final = frozenset(("context", "decision", "kontext", "entscheidung"))
+
+
+def _tool(name: str, parts: Parts, found: Said) -> Tool:
+    """The form that the record has; what several forms have in common is taken for the newest."""
+    names = {heading.name for heading in parts.headings}
+    forms = {key: place.form for key, place in parts.said.items()}
+    if not names & _MADR:
+        is_list = forms.get("status") == "line" and name[:8].isdigit()
+        if forms.get("status") is None and names & set(STATUS_NAMES) and names & _NYGARD:
+            return "nygard"
+        return "log4brains" if is_list and not parts.front else "other"
+    if "front" in forms.values():
+        is_three = "deciders" in forms or "validation" in names
+        has_link = found.superseded_by is not None and found.superseded_by.path
+        is_four = "decision-makers" in forms or "confirmation" in names
+        return "madr3" if not is_four and (is_three or has_link) else "madr4"
+    if forms.keys() & {"status", "deciders", "date", "zustand", "datum"}:
+        is_dated = name[:8].isdigit() or "tags" in forms
+        return "log4brains" if is_dated else "madr2"
+    return "nygard" if names & set(STATUS_NAMES) else "madr4"

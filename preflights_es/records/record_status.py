@@ -1,0 +1,209 @@
+"""Marks a record as superseded: its status changes in the record's own format, and nothing else."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.kernel.artifacts import Record
+from preflights_es.kernel.json import encoded
+from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.records.foreign_records import (
+    STATUS_NAMES,
+    record_header,
+    status_of,
+)
+from preflights_es.records.record_body import READ_MAX
+from preflights_es.records.record_header import Tool
+from preflights_es.records.record_parts import (
+    BOM,
+    Heading,
+    Parts,
+    Place,
+    narrow,
+    parts_of,
+    text_of,
+    trimmed,
+)
+from preflights_es.records.record_words import said
+from preflights_es.system.bounded_read import Unreadable
+
+_LINE = late_pattern(rb"^[ \t>]*(?:[*+-][ \t]+)?(?P<text>\S[^\n]*)", re.MULTILINE)
+_RELATION = late_pattern(r"(?:[\w-]+ ){0,2}[\w-]+(?: by| durch)?:? \[")
+_TAKES = late_pattern(rb"[,;(]? ?\b(?:supersedes|supercedes|replaces|ersetzt)\b", re.IGNORECASE)
+
+
+class Successor(msgspec.Struct, frozen=True):
+    """The decision that takes a record's place."""
+
+    name: str
+    """`ADR-0012`, or `task 3f9a12c45d6e`."""
+    path: str = ""
+    """Of its record, from the folder of the one that it replaces; empty for a task."""
+
+
+def superseded_status(content: bytes, tool: Tool, by: Successor) -> bytes:
+    """The record with the status "superseded by", every other byte as it was.
+
+    Args:
+        tool: says where a status goes in a record that has none.
+
+    Raises:
+        UnicodeDecodeError: it begins like UTF-16, and is not.
+    """
+    plain, wide = narrow(content)
+    parts = parts_of(plain)
+    start, end, text = _change(plain, parts, tool, by)
+    made = plain[: _line_end(plain, start)] + text.encode() + plain[_line_end(plain, end) :]
+    if not wide:
+        return made
+    return content[:2] + made.decode().encode(wide)
+
+
+def _change(plain: bytes, parts: Parts, tool: Tool, by: Successor) -> tuple[int, int, str]:
+    """What is replaced, from where to where, and by what."""
+    newline = _newline(plain)
+    place = parts.said.get("status") or parts.said.get("zustand")
+    if place is not None and not parts.at(place).strip():
+        place = place if _section(parts) is None or status_of(parts) == "" else None
+    if place is not None:
+        return _in_place(plain, parts, place, by)
+    if (heading := _section(parts)) is not None:
+        return _in_section(parts, heading, by, newline)
+    return _inserted(plain, parts, tool, by, newline)
+
+
+def mended(content: bytes, before: Record, after: Record, by: Successor) -> bytes | None:
+    """A record of ours that a person edited, with its new status; None where more has changed.
+
+    Args:
+        before: what its log said when the document was written last, and `after`: what it says now.
+    """
+    if after.superseded_by is None or after != replace(
+        before, status=after.status, superseded_by=after.superseded_by
+    ):
+        return None
+    try:
+        header = record_header("", content)
+    except Unreadable:
+        return None
+    # Whatever else lies in its place is not the record.
+    is_it = header.session == after.session_id and header.status != "unknown"
+    return superseded_status(content, header.tool, by) if is_it else None
+
+
+def _line_end(content: bytes, at: int) -> int:
+    """Before a line end of two bytes, not in it."""
+    return at - 1 if content[max(0, at - 1) : at + 1] == b"\r\n" else at
+
+
+def _newline(content: bytes) -> str:
+    """As the first line of the file ends."""
+    feed, back = content.find(b"\n"), content.find(b"\r")
+    if back < 0 or 0 <= feed < back:
+        return "\n"
+    return "\r\n" if content[back + 1 : back + 2] == b"\n" else "\r"
+
+
+# 1. A status that is there -------------------------------------------------------------------
+
+
+def _in_place(plain: bytes, parts: Parts, place: Place, by: Successor) -> tuple[int, int, str]:
+    before = plain[place.start : place.end]
+    if place.form == "front":
+        value = encoded(f"superseded by {by.name}").decode()
+        blank = "" if plain[place.start - 1 : place.start] in (b" ", b"\t") else " "
+        return place.start, place.end, blank + value
+    end = place.start + _replaced(parts.masked[place.start : place.end])
+    blank = "" if plain[place.start - 1 : place.start] in (b" ", b"\t", b"|") else " "
+    return place.start, end, blank + _words(by, is_title=_is_title(before))
+
+
+def _replaced(line: bytes) -> int:
+    """How much of a line is the status; a relation to an older record behind it stays."""
+    found = _TAKES.search(line)
+    return len(line) if found is None or found.start() == 0 else found.start()
+
+
+def _words(by: Successor, *, is_title: bool) -> str:
+    first = "Superseded by" if is_title else "superseded by"
+    return f"{first} [{by.name}]({by.path})" if by.path else f"{first} {by.name}"
+
+
+def _is_title(before: bytes) -> bool:
+    """Whether the status that stood there begins with a capital."""
+    return next((char.isupper() for char in text_of(before) if char.isalpha()), False)
+
+
+# 2. A section --------------------------------------------------------------------------------
+
+
+def _section(parts: Parts) -> Heading | None:
+    for heading in parts.headings:
+        if heading.name.partition(":")[0].strip() in STATUS_NAMES and heading.level < 5:
+            return heading
+    return None
+
+
+def _in_section(
+    parts: Parts, heading: Heading, by: Successor, newline: str
+) -> tuple[int, int, str]:
+    """The first line with a status; behind the heading where no line has one."""
+    words = _words(by, is_title=True)
+    if ":" in heading.name:
+        colon = parts.content.index(b":", heading.text.start)
+        return colon + 1, heading.text.end, f" {words}"
+    end = min(heading.end, heading.start + READ_MAX)
+    for line in _LINE.finditer(parts.masked, heading.start, end):
+        text = text_of(line["text"])
+        if said(text).status == "unknown":
+            continue
+        following = _LINE.match(parts.masked, line.end() + 1, heading.end)
+        if following and not _stands_alone(text_of(following["text"])):
+            # A sentence goes on: it stays, and the new status stands above it.
+            return line.start(), line.start(), words + newline * 2
+        start, end = trimmed(parts.masked, *line.span("text"))
+        return start, start + _replaced(parts.masked[start:end].rstrip(b" \\")), words
+    return heading.start, heading.start, f"{newline * 2}{words}{_gap(parts, heading, newline)}"
+
+
+def _stands_alone(line: str) -> bool:
+    """Whether a line of a status begins something of its own: another status, a link's relation."""
+    return said(line).status != "unknown" or _RELATION.match(line) is not None
+
+
+# 3. No status --------------------------------------------------------------------------------
+
+
+def _inserted(
+    plain: bytes, parts: Parts, tool: Tool, by: Successor, newline: str
+) -> tuple[int, int, str]:
+    """Where the tool has it: a line of front matter, of the list below the title, or a section."""
+    if parts.front is not None:
+        value = encoded(f"superseded by {by.name}").decode()
+        return parts.front.start, parts.front.start, f"status: {value}{newline}"
+    top = len(BOM) if plain.startswith(BOM) else 0
+    if tool in ("madr3", "madr4"):
+        value = encoded(f"superseded by {by.name}").decode()
+        front = ("---", f"status: {value}", "---", "")
+        return top, top, "".join(f"{line}{newline}" for line in front)
+    # A line below a title behind another section would belong to that section.
+    title = next((h for h in parts.headings[:1] if h.level == 1), None)
+    # Below a first line of dashes a key would begin front matter.
+    if title is None or (tool == "other" and parts.content.startswith(b"---", top)):
+        return top, top, f"Status: {_words(by, is_title=True)}{newline * 2}"
+    line = {
+        "madr2": f"* Status: {_words(by, is_title=False)}",
+        "log4brains": f"- Status: {_words(by, is_title=False)}",
+        "nygard": f"## Status{newline * 2}{_words(by, is_title=True)}",
+    }.get(tool, f"Status: {_words(by, is_title=True)}")
+    return title.start, title.start, f"{newline * 2}{line}" + _gap(parts, title, newline)
+
+
+def _gap(parts: Parts, heading: Heading, newline: str) -> str:
+    """A blank line, unless one follows the heading."""
+    rest = parts.content[heading.start :]
+    following = rest[1:].split(b"\n", 1)[0] if rest.startswith((b"\n", b" \n")) else rest
+    return "" if not following.strip() else newline

@@ -1,0 +1,506 @@
+"""From a record to the text of a document: frozen templates, and text that can forge nothing.
+
+A template is Markdown with `$placeholders`; a line of the front matter or a section of which every
+placeholder is empty is left out, so that no section says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from preflights_es.kernel.artifacts import Beside, Record, RecordField, Related, ShownQuestion
+from preflights_es.kernel.errors import LogFromFuture
+from preflights_es.kernel.evolution import EXCEPTION
+from preflights_es.kernel.json import encoded
+from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.questions import Place
+from preflights_es.kernel.rationale import Rationale, Speaker, alternative_text
+from preflights_es.kernel.text import one_line, shortened, shown, shown_lines, slug
+from preflights_es.kernel.words import continued
+
+TITLE_MAX: Final = 120  # characters of a heading
+BRIEF_BYTES_MAX: Final = 1_200  # about 300 tokens of English, under 400 of any script
+
+# What means something wherever it stands: an underscore inside a word and a lone ampersand do not.
+_MARKUP = late_pattern(r"[\\`*\[\]<>|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
+# What means something at the start of a line, and at the end of a heading.
+_MARGINS = late_pattern(r"^[#+=:-]|(?<= )#+$")
+_SECTION = late_pattern(r"\n(?=###? )")
+_TEMPLATE = late_pattern(r"[a-z_]+\.v[0-9]+")
+_COUNT = late_pattern(r"^(\d+)(?=[.)])")
+
+
+def document(template: str, record: Record) -> str:
+    """The text of an ADR or a task, a pure function of the record and the template's version.
+
+    Raises:
+        LogFromFuture: this version has no such template.
+    """
+    return _filled(_template(template), _values(record))
+
+
+def brief(record: Record, in_force: str = "") -> str:
+    """What a coding agent has to know before it starts, in fewer than 500 tokens.
+
+    What is open and what is decided come first; the intention gets the room they leave.
+
+    Args:
+        in_force: lines of other decisions, in the room beyond `BRIEF_BYTES_MAX`.
+    """
+    template = _template("brief.v2")
+    values = {"context": ">", "outcome": "*", "open": "*", "in_force": ""}
+    values["more"] = _before_you_code(record)
+    values["standing"] = _STANDING.get(record.status, "Superseded, do not follow")
+    room = BRIEF_BYTES_MAX - len(_filled(template, values).encode())
+    values["open"] = _rows([("", question) for question in record.missing], room // 3)
+    if not record.fields and not record.missing:
+        values["open"] = "* Nothing was decided: ask before you choose a technology."
+    room -= len(values["open"].encode())
+    values["outcome"] = _rows(_decided_values(record), room * 2 // 3)
+    if not values["outcome"]:
+        values["standing"] = ""  # a section of which nothing is said is left out
+    room -= len(values["outcome"].encode())
+    values["context"] = _fitted(record.intention, room, _quoted)
+    return _filled(template, values | {"in_force": in_force.rstrip("\n")})
+
+
+def _template(name: str) -> str:
+    # The name stands in a log, which may come from elsewhere: it must not lead to another file.
+    found = Path(__file__).with_name("templates") / f"{name}.md"
+    if not _TEMPLATE.fullmatch(name) or not found.is_file():
+        raise LogFromFuture(
+            f"the template {name!r} is not known to this version: upgrade preflights"
+        )
+    return found.read_text("utf-8")
+
+
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    from string import Template
+
+    head, *sections = _SECTION.split(template)
+    if head.startswith("---\n"):
+        _, front, rest = head.split("---\n", 2)
+        kept = [line for line in front.splitlines() if _says_something(line, values)]
+        head = "\n".join(("---", *kept, "---", rest))
+    parts = [head, *(section for section in sections if _says_something(section, values))]
+    filled = (Template(part.strip("\n")).substitute(values).strip("\n") for part in parts)
+    return "\n\n".join(filled) + "\n"
+
+
+def _says_something(text: str, values: Mapping[str, str]) -> bool:
+    from string import Template
+
+    return any(values[name] for name in Template(text).get_identifiers())
+
+
+# 1. What a document says ---------------------------------------------------------------------
+
+
+def _values(record: Record) -> dict[str, str]:
+    return {
+        "status": _yaml(_status(record)),
+        "date": record.date,
+        "decision_makers": f"[{_yaml(record.decided_by)}]" if record.decided_by else "",
+        "uid": _yaml(record.uid),
+        "session": _yaml(record.session_id),
+        "title": inline(shortened(record.title, TITLE_MAX)),
+        "context": _quoted(record.intention),
+        "question": "\n\n".join(_question(one, record) for one in record.shown),
+        "options": _options(record),
+        "considered": _considered(record),
+        "chosen": _chosen(record),
+        "outcome": _outcome(record),
+        "decided": _decided_rows(record),
+        "consequences": _grouped(
+            (_speaker(one.by, record), inline(one.text)) for one in record.rationale.consequences
+        ),
+        "rejected": _grouped(_against(record)),
+        "open": "\n".join(f"* {inline(question)}" for question in record.missing),
+        "more": _relations(record),
+    }
+
+
+def _question(one: ShownQuestion, record: Record) -> str:
+    """The question as it was shown, who wrote it, and why it matters."""
+    asked = f" ({_said(record, 'asked by {}', inline(one.by))})" if one.by else ""
+    lines = [f"{_said(record, 'Question: {}', inline(one.question))}{asked}"]
+    if one.why:
+        lines.append(_said(record, "Why it matters: {}", inline(one.why)))
+    return "\n\n".join(lines)
+
+
+def _considered(record: Record) -> str:
+    """All that was shown or named, and who offered it; nothing where there was no choice."""
+    first, *further = record.shown or (ShownQuestion(question=""),)
+    lists = [_offer(first, record.considered, record)] if len(record.considered) > 1 else []
+    for one in further:
+        if one.options:
+            labels = [option.label for option in one.options]
+            lists += [inline(one.question), _offer(one, labels, record)]
+    return "\n\n".join(lists)
+
+
+def _offer(one: ShownQuestion, names: Collection[str], record: Record) -> str:
+    """Options, and who offered which."""
+    means = {option.label.casefold(): option.description for option in one.options}
+    lines = []
+    for name in names:
+        said = means.get(name.casefold(), "")
+        lines.append(f"* {inline(name)}{f': {inline(said)}' if said else ''}")
+    if not one.options:
+        return "\n".join(lines)
+    by, labels = inline(one.by) or RULES, ", ".join(inline(option.label) for option in one.options)
+    is_mixed = len(names) > len(one.options)
+    told = [_said(record, "Offered by {}: {}." if is_mixed else "Offered by {}.", by, labels)]
+    if best := one.recommended:
+        text = f"{inline(best.option)}{_new_reason(best.reason, record)}"
+        told.append(_ended(_said(record, "Recommended: {}", text)))
+    if one.quote:
+        label, quote = inline(one.options[0].label), inline(one.quote)
+        told.append(_said(record, '{} read {} in the intention: "{}".', by, label, quote))
+    return "\n".join(lines) + "\n\n" + " ".join(told)
+
+
+RULES: Final = "Preflights"
+"""Who offers where no agent, person or model does."""
+
+
+def _new_reason(text: str, record: Record) -> str:
+    """The reason of a recommendation, where it is not the reason of the decision."""
+    because = record.rationale.because
+    is_said = because is not None and because.text.casefold() == text.casefold()
+    return "" if is_said else _reason(text, record)
+
+
+def _reason(text: str, record: Record) -> str:
+    """A reason as a sentence goes on with it.
+
+    In English a small word loses its capital. Any other word may be a name, and keeps it: behind a
+    colon that reads well.
+    """
+    said = one_line(text)
+    for word in ("because ", "weil "):
+        said = said[len(word) :] if said.casefold().startswith(word) else said
+    said = continued(said) if record.language == "en" else said
+    first = said.partition(" ")[0]
+    colon = ":" if first.istitle() and first != "I" else ""
+    return f"{_said(record, ', because')}{colon} {_ended(inline(said), '')}"
+
+
+def _ended(text: str, end: str = ".") -> str:
+    """A sentence with one full stop at its end, or none."""
+    if text.endswith(("!", "?", "\u2026", "..")):
+        return text
+    return text.removesuffix(".") + end
+
+
+def _against(record: Record) -> Iterator[tuple[str, str]]:
+    """What speaks against the options, those that were chosen all the same first, by speaker."""
+    chosen = {field.value.casefold() for field in record.fields}
+    named = {one.name.casefold() for one in record.rationale.alternatives}
+    for at, one in enumerate(record.shown):
+        for option in one.options:
+            is_chosen = option.label.casefold() in chosen
+            # Of the first question the others are alternatives, where they still count.
+            if option.against and (is_chosen or (at and option.label.casefold() not in named)):
+                text = "Against {}, which was chosen: {}" if is_chosen else "Against {}: {}"
+                row = _said(record, text, inline(option.label), inline(option.against))
+                yield (_offered_by(inline(one.by), record) if one.by else "", row)
+    for other in record.rationale.alternatives:
+        if other.why_not:
+            row = _said(record, "Against {}: {}", inline(other.name), inline(other.why_not))
+            yield (_speaker(other.by, record), row)
+
+
+def _grouped(rows: Iterable[tuple[str, str]]) -> str:
+    """One list for each speaker: that of people first, without a name."""
+    lists: dict[str, list[str]] = {"": []}
+    for speaker, row in rows:
+        lists.setdefault(speaker, []).append(f"* {row}")
+    parts = []
+    for speaker, said in lists.items():
+        if said:
+            parts += [f"{speaker[:1].upper()}{speaker[1:]}:"] if speaker else []
+            parts.append("\n".join(said))
+    return "\n\n".join(parts)
+
+
+_GERMAN: Final[Mapping[str, str]] = {
+    "Question: {}": "Frage: {}",
+    "asked by {}": "gestellt von {}",
+    "Why it matters: {}": "Warum das wichtig ist: {}",
+    "Offered by {}.": "Angeboten von {}.",
+    "Offered by {}: {}.": "Angeboten von {}: {}.",
+    "Recommended: {}": "Empfohlen: {}",
+    '{} read {} in the intention: "{}".': '{} las {} in der Absicht: "{}".',
+    ", because": ", weil",
+    "Against {}, which was chosen: {}": "Gegen {} (trotzdem gew\u00e4hlt): {}",
+    "Against {}: {}": "Gegen {}: {}",
+    'Chosen option: "{}"': 'Gew\u00e4hlt: "{}"',
+    "Nothing was decided": "Nichts wurde entschieden",
+    "offered by {}": "vorgeschlagen von {}",
+    "offered by {}, accepted by {}": "vorgeschlagen von {}, angenommen von {}",
+    "Proposed by {}; no person has confirmed it yet.": (
+        "Vorgeschlagen von {}; noch kein Mensch hat es best\u00e4tigt."
+    ),
+    "For: {}": "F\u00fcr: {}",
+    "Category: {}": "Thema: {}",
+    "answered by {}": "beantwortet von {}",
+    "answered by {}, in their own words": "beantwortet von {}, in eigenen Worten",
+    "stated in the intention": "steht in der Absicht",
+    "a model read it out of what was said": "von einem Modell aus dem Gesagten gelesen",
+    "a person": "einem Menschen",
+    "an agent": "einem Agenten",
+    "a script": "einem Skript",
+    "a model": "einem Modell",
+    "Evidence: {}": "Belege: {}",
+    "Supersedes {}": "Ersetzt {}",
+    "Superseded by {}": "Ersetzt durch {}",
+    "Kept beside {}: {}": "Bleibt neben {}: {}",
+    "Exception to {}": "Ausnahme von {}",
+    "Exception: {}": "Ausnahme: {}",
+}
+"""The sentences of a record in German; the headings are MADR's, which tools look for."""
+
+
+def _said(record: Record, text: str, *parts: str) -> str:
+    """A sentence of the program in the record's language, around parts that are Markdown."""
+    return (_GERMAN.get(text, text) if record.language == "de" else text).format(*parts)
+
+
+def _status(record: Record) -> str:
+    if record.superseded_by is None:
+        return record.status
+    return f"superseded by {related_name(record.superseded_by)}"
+
+
+def related_name(related: Related) -> str:
+    """How another decision is named: by the number of its record, a task by its uid."""
+    return f"task {related.uid}" if related.number is None else f"ADR-{related.number:04d}"
+
+
+def _options(record: Record) -> str:
+    """One list for each question; a person's own words are among the options."""
+    lists = []
+    for field in record.fields:
+        if field.options:
+            options = dict.fromkeys((*field.options, field.value))
+            lines = "\n".join(f"* {inline(option)}" for option in options)
+            lists.append(f"For {inline(field.name)}:\n\n{lines}")
+    return "\n\n".join(lists)
+
+
+_HOW = {
+    "detected": "named by the intention",
+    "chosen": "one of the options offered",
+    "custom": "in their own words",
+    "typed": "in their own words",
+    "stated": "stated in the intention",
+    "suggested": "a model read it out of what was said",
+}
+_BY = {"user": "a person", "agent": "an agent", "script": "a script", "model": "a model"}
+
+
+def _chosen(record: Record) -> str:
+    """What was chosen, and why; before it, that no person has confirmed it."""
+    chosen, because = record.considered[:1], record.rationale.because
+    if not chosen and record.rationale == Rationale():
+        return ""
+    text = _said(record, "Nothing was decided")
+    if chosen:
+        text = _said(record, 'Chosen option: "{}"', inline(chosen[0]))
+    if because is not None:
+        by = _speaker(because.by, record)
+        text += _reason(because.text, record) + (f" ({by})" if by else "")
+    lines = [_ended(text)]
+    if record.proposed_by is not None:
+        by = _said(record, _BY[record.proposed_by])
+        confirmed = _said(record, "Proposed by {}; no person has confirmed it yet.", by)
+        lines.insert(0, confirmed)
+    return "\n\n".join(lines)
+
+
+def _speaker(by: Speaker, record: Record) -> str:
+    """Who said it, where no person did, and who accepted it."""
+    if by == "user":
+        return ""
+    return _offered_by(
+        inline(dict(record.offered_by).get(by, "")) or _said(record, _BY[by]), record
+    )
+
+
+def _offered_by(name: str, record: Record) -> str:
+    if record.status in ("accepted", "superseded") and record.decided_by:
+        return _said(record, "offered by {}, accepted by {}", name, inline(record.decided_by))
+    return _said(record, "offered by {}", name)
+
+
+_COVERED_BY_NONE: Final = "Other"
+"""The category of what no topic covers, which says nothing."""
+
+
+def _decided_rows(record: Record) -> str:
+    """What it is for, and each value with how it was given."""
+    rows = [_said(record, "For: {}", inline(record.scope))] if record.scope else []
+    if record.fields and record.category not in ("", _COVERED_BY_NONE):
+        rows.append(_said(record, "Category: {}", inline(record.category)))
+    rows += [_value(field, record) for field in record.fields]
+    return "\n".join(f"* {row}" for row in rows)
+
+
+def _value(field: RecordField, record: Record) -> str:
+    if field.source in ("stated", "suggested"):  # which are no answers
+        how = _said(record, _HOW[field.source])
+    else:
+        own = ", in their own words" if field.source in ("custom", "typed") else ""
+        how = _said(record, f"answered by {{}}{own}", _said(record, _BY[field.by]))
+    return f"{inline(field.name)}: **{inline(field.value)}** ({how})"
+
+
+def _outcome(record: Record) -> str:
+    lines = [_decided(field) for field in record.fields]
+    if not lines:
+        return ""
+    if record.category:
+        how = "named by the intention" if record.category_source == "detected" else ""
+        lines.insert(0, f"* Category: {inline(record.category)}{f' ({how})' if how else ''}")
+    if record.proposed_by is not None:
+        lines.append(f"\nProposed by {_BY[record.proposed_by]}; no person has confirmed it yet.")
+    return "\n".join(lines)
+
+
+def _decided(field: RecordField) -> str:
+    how = _HOW[field.source]
+    if field.source not in ("stated", "suggested"):  # which are no answers
+        how = f"{how}, answered by {_BY[field.by]}"
+    return f"* {inline(field.name)}: **{inline(field.value)}** ({how})"
+
+
+def _relations(record: Record) -> str:
+    places = dict.fromkeys(place for one in record.shown for place in one.evidence)
+    named = ", ".join(inline(_place(place)) for place in places)
+    lines = [_said(record, "Evidence: {}", named)] if places else []
+    if record.supersedes is not None:
+        link = _link(record.supersedes, record.supersedes_file)
+        lines.append(_said(record, "Supersedes {}", link))
+    lines += [_said(record, "Supersedes {}", _link(one)) for one in record.also_supersedes]
+    if record.superseded_by is not None:
+        lines.append(_said(record, "Superseded by {}", _link(record.superseded_by)))
+    lines += [_kept(one, record) for one in record.kept]
+    return "\n".join(f"* {line}" for line in lines)
+
+
+def _kept(one: Beside, record: Record) -> str:
+    """The other decision; of an exception and its rule, only the rule has no scope."""
+    link = _link(one.related)
+    if one.reason == EXCEPTION:
+        return _said(record, "Exception to {}" if record.scope else "Exception: {}", link)
+    return _said(record, "Kept beside {}: {}", link, inline(one.reason))
+
+
+def _place(place: Place) -> str:
+    return f"{place.path}:{place.lines}" if place.lines else place.path
+
+
+def _link(related: Related, file: str = "") -> str:
+    """Both records lie in the folder of records; a task is named without a link."""
+    has_name = related.uid or related.number is not None
+    words = inline(related.title)
+    words = f"{inline(related_name(related))}, {words}" if has_name else words
+    if file:
+        from urllib.parse import quote  # a stranger named the file
+
+        return f"[{words}]({quote(file)})"
+    if related.number is None:
+        return words
+    name = slug(related.title)
+    file = f"{related.number:04d}-{name}.md" if name else f"{related.number:04d}.md"
+    return f"[{words}]({file})"
+
+
+# 2. The brief --------------------------------------------------------------------------------
+
+
+def _decided_values(record: Record) -> list[tuple[str, str]]:
+    """Pairs of name and value."""
+    if not record.fields:
+        return []
+    category = [("Category", record.category)] if record.category else []
+    because = record.rationale.because
+    reason = [("Because", because.text)] if because else []
+    rejected = [("Not", alternative_text(one)) for one in record.rationale.alternatives]
+    return category + [(field.name, field.value) for field in record.fields] + reason + rejected
+
+
+def _rows(pairs: list[tuple[str, str]], room: int) -> str:
+    """A list, in at most so many bytes; says how many more there are where they do not fit."""
+    lines: list[str] = []
+    left = room - len(_more(len(pairs)).encode())
+    for count, (name, value) in enumerate(pairs):
+        shown_name = f"{_fitted(one_line(name), room // 6)}: " if name else ""
+        line = f"* {shown_name}{_fitted(one_line(value), room // 3)}\n"
+        left -= len(line.encode())
+        if left < 0:
+            lines.append(_more(len(pairs) - count))
+            break
+        lines.append(line)
+    return "".join(lines).rstrip("\n")
+
+
+def _more(count: int) -> str:
+    return f"* … and {count} more: see the session\n"
+
+
+def _fitted(text: str, room: int, form: Callable[[str], str] | None = None) -> str:
+    """The text in its form, cut so that it takes at most so many bytes."""
+    form = form or inline
+    width = min(len(text), room)
+    found = form(shortened(text, width))
+    while (size := len(found.encode())) > room and width > 1:
+        width = max(1, min(width - 1, width * room // size))
+        found = form(shortened(text, width))
+    return found
+
+
+def _before_you_code(record: Record) -> str:
+    newer = f" by {inline(related_name(record.superseded_by))}" if record.superseded_by else ""
+    lines = (
+        _STATE.get(record.status, "").format(newer=newer),
+        "Ask the person before you decide anything that is not decided above.",
+        f"Source: Preflights session {record.session_id[-8:]}.",
+    )
+    return "\n".join(filter(None, lines))
+
+
+_STANDING: Final = {
+    "accepted": "Decided, do not reconsider",
+    "proposed": "Proposed, not accepted yet",
+    "open": "Proposed, not accepted yet",
+}
+_STATE: Final = {
+    "open": "No person has accepted this yet: treat it as a proposal.",
+    "proposed": "No person has accepted this yet: treat it as a proposal.",
+    "superseded": "This decision was superseded{newer}: ask for the newer one.",
+}
+
+
+# 3. Text that forges nothing -----------------------------------------------------------------
+
+
+def inline(text: str) -> str:
+    """One line of Markdown that shows the text and does nothing else."""
+    escaped = _MARKUP.sub(r"\\\g<0>", shown(one_line(text)))
+    return _COUNT.sub(r"\1\\", _MARGINS.sub(r"\\\g<0>", escaped))
+
+
+def _quoted(text: str) -> str:
+    """A block quote, so that no line of the text can begin a section."""
+    lines = shown_lines(text).strip().split("\n")
+    return "\n".join(f"> {inline(line)}".rstrip() for line in lines)
+
+
+def _yaml(text: str) -> str:
+    """A double-quoted scalar: JSON's strings are YAML's."""
+    return encoded(shown(one_line(text))).decode()

@@ -1,0 +1,469 @@
+"""The Python API: a log, opened once, and everything a program does with its sessions.
+
+    with preflights_es.open("~/shop") as log:
+        session = log.start("Add OAuth login")
+        session = log.answer(session.session_id, {"auth_strategy": "OAuth"})
+        log.accept(session.session_id, by="Ada")
+
+A `Preflights` is shared by threads; each call is a request of its own. `async_api` has the same
+methods as coroutines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, wraps
+from inspect import signature
+from pathlib import Path
+from types import SimpleNamespace, TracebackType
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, Self, TypeVar, get_type_hints
+
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.events import Actor, ActorKind
+from preflights_es.kernel.evolution import Choices
+from preflights_es.kernel.questions import Option, written_question
+from preflights_es.kernel.rationale import Alternative, Reasons
+from preflights_es.kernel.text import shortened, shown
+from preflights_es.use import bootstrap, sessions
+from preflights_es.use.answers import Given
+from preflights_es.use.process import Process
+from preflights_es.use.request import Request
+from preflights_es.use.results import Session
+
+if TYPE_CHECKING:
+    from preflights_es.features.recall.use.results import Recall
+    from preflights_es.history.replayer import Replay
+    from preflights_es.projections.usage import By
+    from preflights_es.use.brief import Brief
+    from preflights_es.use.decisions import Decisions
+    from preflights_es.use.facts.facts import Facts
+    from preflights_es.use.inbox import Inbox
+    from preflights_es.use.trail import TrailStep
+    from preflights_es.use.usage import Usage
+    from preflights_es.use.why_results import Why, WhyArtifact
+
+Alternatives = Mapping[str, str] | Sequence[tuple[str, str]]
+"""Names of what was not chosen, each with why."""
+SAID_MAX: Final = 40  # characters of a wrong argument that the error shows
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _checked(method: Callable[P, T]) -> Callable[P, T]:
+    """The same method, which refuses an argument of another type before it does anything.
+
+    Programs come without a type checker too, and a log keeps what it is given.
+    """
+
+    @wraps(method)
+    def called(*args: P.args, **more: P.kwargs) -> T:
+        kinds = _kinds(method)
+        given = signature(method).bind(*args, **more).arguments
+        for name, value in given.items():
+            try:
+                msgspec.convert(value, kinds.get(name, Any))
+            except msgspec.ValidationError as error:
+                told, kind = shown(shortened(repr(value), SAID_MAX)), kinds[name]
+                expected = kind.__name__ if isinstance(kind, type) else str(kind)
+                message = f"{name} is {told}, expected {expected.replace('collections.abc.', '')}"
+                raise Refused(message, code="wrong_type", argument=name) from error
+        return method(*args, **more)
+
+    return called
+
+
+@cache
+def _kinds(method: Callable[..., Any]) -> dict[str, Any]:
+    """Types of the arguments; that of the result may not be imported yet."""
+    written = {name: kind for name, kind in method.__annotations__.items() if name != "return"}
+    return get_type_hints(SimpleNamespace(__annotations__=written), globals())
+
+
+class Preflights:
+    """A log and its project; safe to share between threads."""
+
+    def __init__(self, opened: bootstrap.Opened) -> None:
+        self._opened = opened
+
+    @property
+    def process(self) -> Process:
+        """What all requests share: settings, the store, the projections."""
+        return self._opened.process
+
+    @_checked
+    def request(
+        self, *, actor: str | None = None, kind: ActorKind | None = None, key: str = ""
+    ) -> Request:
+        """One request, for the services of this package.
+
+        Args:
+            actor: who is at work; else as the settings say.
+            kind: `user`, `agent` or `script`; else as the settings say, or a script.
+            key: makes what the request records happen once, however often it is made.
+        """
+        told = self._opened.actor
+        name = told.name if actor is None else actor
+        return self._opened.request(Actor(kind or told.kind, name), key)
+
+    # 1. Deciding -----------------------------------------------------------------------------
+
+    @_checked
+    def start(
+        self,
+        text: str,
+        *,
+        workflow: str = "clarification",
+        answers: Given | None = None,
+        question: str | None = None,
+        options: Sequence[str | Option] = (),
+        recommend: tuple[str, str] | None = None,
+        topic: str = "",
+        matters: str = "",
+        scope: str = "",
+        evidence: Sequence[str] = (),
+        because: str = "",
+        consequences: Sequence[str] = (),
+        alternatives: Alternatives = (),
+        key: str = "",
+    ) -> Session:
+        """Begin a session with an intention, a note, or what else its workflow takes.
+
+        Args:
+            answers: by the key of their question, to what it will ask.
+            question: what it asks first, as the program wrote it; with `options`, or free text.
+            recommend: one of the options, and why.
+            matters: why the question matters: what depends on the answer.
+            scope: what the decision is for; empty for the whole project.
+            evidence: files and lines that the question follows from: `src/db.py:12-40`.
+            topic: what the question is about: a category, or words of the program's own.
+            because, consequences, alternatives: why; an alternative is a name with why it was
+                not chosen.
+            key: makes it happen once.
+
+        Raises:
+            Refused: the text or an answer cannot be recorded.
+            SettingsError: the provider of the settings lacks something; nothing is recorded.
+        """
+        written = (
+            written_question(question, options, topic, recommend, matters, scope, evidence)
+            if question is not None
+            else None
+        )
+        why = _reasons(because, consequences, alternatives)
+        request = self.request(key=key)
+        return sessions.start(
+            request, text, workflow, answers or (), written=written, reasons=why, scope=scope
+        )
+
+    @_checked
+    def answer(
+        self,
+        session: str,
+        answers: Given = (),
+        *,
+        revise: bool = False,
+        relayed: bool = False,
+        because: str = "",
+        consequences: Sequence[str] = (),
+        alternatives: Alternatives = (),
+        key: str = "",
+    ) -> Session:
+        """Answer what a session asks, or revise what was answered.
+
+        What does not count is no error: it is in `refused` of the result, and in the log.
+
+        Args:
+            session: its id, an end or beginning of it, `ADR-0007`, or `last`.
+            relayed: whether an agent or script passes a person's words on.
+            because, consequences, alternatives: why, as in `start`; also without an answer.
+
+        Raises:
+            UnknownSession, AmbiguousSession: none or several match.
+            Refused: the session takes no answers any more.
+        """
+        why = _reasons(because, consequences, alternatives)
+        request = self.request(key=key)
+        return sessions.answer(
+            request, session, answers, revise=revise, relays=relayed, reasons=why
+        )
+
+    @_checked
+    def accept(
+        self,
+        session: str,
+        *,
+        by: str | None = None,
+        expect: int | None = None,
+        because: str = "",
+        consequences: Sequence[str] = (),
+        alternatives: Alternatives = (),
+        supersedes: Sequence[str] = (),
+        keep: Mapping[str, str] | None = None,
+        exceptions: Sequence[str] = (),
+        again: bool = False,
+        key: str = "",
+    ) -> Session:
+        """Accept what is proposed, and write the document.
+
+        Where a decision in force differs and has no choice, `related` says which, and nothing is
+        accepted.
+
+        Args:
+            by: the person who accepts; without one it is proposed, and a person accepts later.
+            expect: the version at which the person saw it.
+            because, consequences, alternatives: why, as in `start`; recorded first.
+            supersedes: decisions that differ, and that it replaces.
+            keep: decisions that differ, and why each stays in force.
+            exceptions: decisions for the whole project to which this one is an exception.
+            again: whether it is recorded although a decision in force says the same.
+
+        Raises:
+            SessionMoved: the session is at another version.
+            Refused: nothing there can be accepted.
+        """
+        why = _reasons(because, consequences, alternatives)
+        kept = tuple((keep or {}).items())
+        said = Choices(tuple(supersedes), kept, tuple(exceptions), again)
+        request = self.request(key=key)
+        return sessions.accept(request, session, by=by, expect=expect, reasons=why, choices=said)
+
+    @_checked
+    def approve(
+        self,
+        artifact: str,
+        *,
+        by: str | None = None,
+        expect: int | None = None,
+        allow_stale: bool = False,
+        waive: Mapping[str, str] | None = None,
+        key: str = "",
+    ) -> Session:
+        """Approve a plan of the compiler, and write its file.
+
+        Args:
+            artifact: its id, the beginning of it, or `last`.
+            by: the person who approves; without one it is proposed, and a person approves later.
+            expect: the version at which the person saw its session.
+            allow_stale: whether it may be stale.
+            waive: names of its findings, and why the person does not mind each. Of a plan that is
+                in force they are waived alone.
+
+        Raises:
+            SessionMoved: its session is at another version.
+            Refused: there is none, or it cannot be approved; a finding is open, or a waiver does
+                not count.
+        """
+        from preflights_es.features.compiler.use.approval import approve
+
+        own: dict[str, Any] = {"by": by, "expect": expect, "allow_stale": allow_stale}
+        return approve(self.request(key=key), artifact, **own, waive=waive)
+
+    @_checked
+    def abandon(self, session: str, reason: str = "") -> Session:
+        """Give a session up; it stays in the log."""
+        return sessions.abandon(self.request(), session, reason)
+
+    @_checked
+    def resume(self, session: str) -> Session:
+        """Go on where an error, a crash or a strict session stopped."""
+        return sessions.resume(self.request(), session)
+
+    # 2. Looking ------------------------------------------------------------------------------
+
+    @_checked
+    def show(self, session: str) -> Session:
+        """A session as it stands."""
+        return sessions.show(self.request(), session)
+
+    @_checked
+    def sessions(
+        self, limit: int | None = None, *, workflow: str = "", all_workflows: bool = False
+    ) -> list[Session]:
+        """The decisions' sessions of the project, newest first.
+
+        Args:
+            workflow: of this workflow instead, such as `"compiler"`.
+            all_workflows: of every workflow.
+
+        Raises:
+            Refused: there is no such workflow.
+        """
+        found = sessions.sessions(self.request(), limit, workflow, all_workflows=all_workflows)
+        return list(found)
+
+    @_checked
+    def decisions(
+        self, *, at: int | None = None, category: str | None = None, everything: bool = False
+    ) -> Decisions:
+        """The decisions in force, oldest first, and beside them the records without a session.
+
+        Args:
+            at: the moment, in microseconds since 1970 UTC; None is now.
+            category: of one category alone.
+            everything: every patch and record, also those not in force.
+        """
+        from preflights_es.use.decisions import listing
+
+        found = listing(self.request(), at=at, category=category, everything=everything)
+        return replace(found.head, decisions=tuple(found.rows))
+
+    def brief(self, task: str = "") -> Brief:
+        """What a coding agent has to know of the project, in fewer than 500 tokens.
+
+        Args:
+            task: what it is about to do; decisions that concern it come first, with reasons.
+        """
+        from preflights_es.use.brief import brief
+
+        return brief(self.request(), task)
+
+    def inbox(self) -> Inbox:
+        """What waits: proposals, questions, notes to file, models to ask again."""
+        from preflights_es.use.inbox import inbox
+
+        return inbox(self.request())
+
+    @_checked
+    def why(self, what: str, field: str | None = None) -> list[Why]:
+        """Where decided values came from: each with the answer, question, model and person behind.
+
+        Nothing of a session that decides nothing, such as a recall.
+
+        Args:
+            what: a session or record; or a field, among the decisions that are in force.
+
+        Raises:
+            Refused: nothing matches.
+        """
+        from preflights_es.use.why import why
+
+        return list(why(self.request(), what, field)[0].values)
+
+    @_checked
+    def why_artifact(self, what: str) -> list[WhyArtifact]:
+        """Where an artifact came from, named by its id; or all those of a session."""
+        from preflights_es.use.why import why
+
+        return list(why(self.request(), what)[0].artifacts)
+
+    @_checked
+    def recall(self, question: str, *, everything: bool = False) -> Recall:
+        """The accepted decisions that a question is about, the best first.
+
+        Args:
+            everything: also superseded ones.
+        """
+        from preflights_es.features.recall.use.sessions import recall
+
+        return recall(self.request(), question, everything=everything)
+
+    @_checked
+    def learn(self, decision: str) -> Recall:
+        """Ask the model of the settings for more words by which a decision is found.
+
+        Raises:
+            Refused: no person accepted it.
+        """
+        from preflights_es.features.recall.use.sessions import learn
+
+        return learn(self.request(), decision)
+
+    @_checked
+    def replay(self, session: str) -> Replay:
+        """Decide a recorded session again and compare every decision; no provider is asked."""
+        from preflights_es.use.replays import replay
+
+        return replay(self.request(), session)
+
+    @_checked
+    def trail(self, session: str) -> list[TrailStep]:
+        """Every event of a session, with the actor behind it."""
+        from preflights_es.use.trail import trail
+
+        return [told.step for told in trail(self.request(), session=session).steps]
+
+    @_checked
+    def facts(self) -> Facts:
+        """What the repository says of itself, as a session begins with it."""
+        from preflights_es.use.facts.facts import facts
+
+        return facts(self.request())
+
+    def usage(
+        self, *by: By, since: int | None = None, until: int | None = None, any_project: bool = False
+    ) -> Usage:
+        """The calls of providers, summed up by `provider`, `model` and `prompt`, or some of them.
+
+        Args:
+            since, until: the time of the calls, in microseconds since 1970 UTC.
+            any_project: of every project in this log.
+        """
+        from preflights_es.use.usage import usage
+
+        request = self.request()
+        return usage(request, by, since=since, until=until, any_project=any_project)
+
+    @_checked
+    def export(self, session: str) -> bytes:
+        """A session as JSON Lines, verified."""
+        from preflights_es.use.archives import lines
+
+        return b"".join(lines(self.request(), session))
+
+    def close(self) -> None:
+        """Give the log back; nothing can be called then."""
+        self.process.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _reasons(
+    because: str, consequences: Sequence[str], alternatives: Alternatives
+) -> Reasons | None:
+    """What a call says of why; None where it says nothing."""
+    pairs = alternatives.items() if isinstance(alternatives, Mapping) else alternatives
+    named = tuple(Alternative(name, why_not) for name, why_not in pairs)
+    found = Reasons(because, tuple(consequences), named)
+    return None if found == Reasons() else found
+
+
+def open(  # noqa: A001  as `gzip.open`: it is called by the package's name
+    folder: str | Path = ".",
+    *,
+    database: str | None = None,
+    provider: str | None = None,
+    model: str | None = None,
+    creates: bool = True,
+) -> Preflights:
+    """The log of a project's folder, with the settings that hold there.
+
+    Args:
+        folder: of the project; `~` is the user's own.
+        database: a path or URL, instead of the configured one.
+        provider, model: instead of the configured ones.
+        creates: whether a log that is not there is made.
+
+    Raises:
+        SettingsError: a settings file or variable is wrong.
+    """
+    from preflights_es.settings.load import Options
+
+    opened = bootstrap.opened_process(
+        Path(folder).expanduser().absolute(),
+        database=database,
+        options=Options(provider=provider, model=model),
+        creates=creates,
+    )
+    return Preflights(opened)

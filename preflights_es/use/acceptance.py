@@ -1,0 +1,218 @@
+"""Accepting what a session of any workflow proposes, with the record number that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+from preflights_es.history.record_numbers import NUMBER_MAX, highest
+from preflights_es.kernel import ids
+from preflights_es.kernel.errors import (
+    Conflict,
+    NumberTaken,
+    Refused,
+    SessionMoved,
+    StoreUnavailable,
+)
+from preflights_es.kernel.events import Actor, Input
+from preflights_es.records.documents import Documents
+from preflights_es.runtime.idempotency import WantedInput
+from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
+from preflights_es.runtime.sanitizing import cleaned_fields
+from preflights_es.runtime.sessions import PERSON, Desk, Sessions, says
+from preflights_es.use.filing import filed
+from preflights_es.use.request import Request
+from preflights_es.use.results import Session
+
+
+def accept(
+    request: Request,
+    session: str,
+    *,
+    by: str | None = None,
+    expect: int | None = None,
+    relays: bool = False,
+) -> Session:
+    """Accept what is proposed in a session of any workflow, as it is now or as it was seen.
+
+    Args:
+        relays: whether an agent's client passes a person's acceptance on.
+
+    Raises:
+        SessionMoved: the session is at another version.
+        Refused: nothing there can be accepted.
+    """
+    handle, expect = begun(request, session, by, expect)
+    cls = handle.workflow.acknowledges or Input
+    own = Acceptances.of(request)
+    how: dict[str, Any] = {"by": by, "expect": expect, "relays": relays}
+    step = own.acknowledged(handle.session_id, cls, {}, **how)
+    notice_agent(request, step)
+    return filed(request, step)
+
+
+def notice_agent(request: Request, step: Step) -> None:
+    """Say that an agent's acceptance only proposes, and what shows that it is an agent's."""
+    seen = request.evidence
+    if seen.variables and not seen.client:
+        text = f"{seen.set}: an agent ({request.actor.name}) accepts, so this is only proposed"
+        request.notice("agent_proposes", text, session=ids.short(step.handle.session_id))
+
+
+def begun(
+    request: Request, session: str, by: str | None, expect: int | None
+) -> tuple[Handle, int | None]:
+    """The session that is accepted, and the version at which it must still be then."""
+    handle = request.sessions.load(session)
+    request.process.documents.check_folders(handle.workflow.filing, writes=True)
+    request.finish_pending()
+    handle = request.process.runner.refreshed(handle)
+    if expect is None and handle.session.undecided is None:
+        expect = handle.version
+    if by is None:
+        request.notice_name()
+    return handle, expect
+
+
+class Acceptances(Sessions):
+    """The sessions of one project that come to something, as one actor meets them."""
+
+    def __init__(self, desk: Desk, documents: Documents, folders: Mapping[str, str]) -> None:
+        """Args:
+        folders: where an `adr` and a `task` go, relative to the project's root.
+        """
+        super().__init__(desk)
+        self._documents = documents
+        self._folders = folders
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """Those of the project that a request is about."""
+        settings = request.process.settings
+        folders = {"adr": settings.decisions, "task": settings.tasks}
+        return cls(request.desk, request.process.documents, folders)
+
+    # 1. Accepting ----------------------------------------------------------------------------
+
+    def acknowledged(
+        self,
+        session_id: str,
+        cls: type[Input],
+        said: Mapping[str, Any],
+        *,
+        by: str | None,
+        expect: int | None,
+        complete: Callable[[Proposed], Proposed | None] | None = None,
+        is_same: Callable[[Any], bool] | None = None,
+        relays: bool = False,
+    ) -> Step:
+        """Acknowledge what is proposed; a decision when a person does it, a proposal otherwise.
+
+        Args:
+            said: fields of the Input that the caller says.
+            by: the person's name, where no terminal shows that there is one.
+            expect: the version at which it was shown.
+            complete: the Input with what it needs of other sessions; None where a person has to
+                say something first, and nothing is recorded.
+            is_same: whether an Input that was recorded before is this one.
+            relays: whether the person accepts whom the log does not see.
+
+        Raises:
+            SessionMoved: the session is at another version.
+            Refused: it is closed, of another project, or nothing in it can be accepted.
+        """
+        self.refuse_relaying(by, ids.short(session_id))
+        actor = PERSON if relays else self._named(by)
+        fields = cleaned_fields(cls, said)
+
+        def record(input_id: str) -> Step:
+            for _ in range(CONFLICTS_MAX):
+                handle = self._runner.resume(self._runner.load(session_id)).handle
+                if expect is not None and handle.version != expect:
+                    raise SessionMoved(session_id, expect, handle.version)
+                self._refuse_unfit(handle, cls)
+                self.refuse_elsewhere(handle)
+                self._refuse_ended(handle)
+                first = self._acknowledgement(handle, cls, fields, actor, input_id)
+                if complete is not None:  # once it has a number: a decision that takes it is seen
+                    if (whole := complete(first)) is None:
+                        return Step(handle, ())
+                    first = whole
+                try:
+                    others, unmoved = self._others(first), self._unmoved(first)
+                    return self._runner.submit_all([first, *others], unmoved)[0]
+                except (Conflict, NumberTaken):
+                    continue
+            raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
+
+        def is_said(before: Any) -> bool:
+            return says(before, fields) and (is_same is None or is_same(before))
+
+        wanted = WantedInput((cls,), actor, session_id, is_said)
+        return self._once.recorded(wanted, record)
+
+    def refuse_relaying(self, by: str | None, session: str = "SESSION") -> None:
+        """An agent passes no acceptance on: the log could not show whether there was one.
+
+        Raises:
+            Refused: an agent names a person.
+        """
+        if by is not None and self._actor.kind == "agent":
+            message = f"{self._agent()} cannot accept for {by!r}: a person accepts"
+            raise Refused(message, code="agent_cannot_accept", session=session)
+
+    def _acknowledgement(
+        self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
+    ) -> Proposed:
+        accepting = handle.workflow.accepting(handle.session.state, said)
+        number = self._number_of(handle) if accepting.numbered else None
+        folder = self._folders.get(accepting.kind)
+        relayed_by = None if actor == self._actor else self._actor
+        known = {"folder": folder, "number": number, "relayed_by": relayed_by, "actor": actor}
+        new = self._input(cls, {**accepting.fields, **said}, **known)
+        return Proposed(handle, new, input_id, number)
+
+    def _others(self, first: Proposed) -> list[Proposed]:  # noqa: ARG002  of some workflows
+        """What other sessions record with an acknowledgement."""
+        return []
+
+    def _unmoved(self, first: Proposed) -> list[Handle]:  # noqa: ARG002  of some workflows
+        """Other sessions, on whose not moving meanwhile it relies."""
+        return []
+
+    def _refuse_unfit(self, handle: Handle, cls: type[Input]) -> None:
+        """Refuse a session whose workflow has another Input to accept by, or none."""
+        if handle.workflow.acknowledges is not cls:
+            of = f"session {handle.session_id[-8:]} is of the workflow {handle.workflow.name}"
+            message = f"{of}: it proposes nothing to accept"
+            raise Refused(message, code="not_acceptable", workflow=handle.workflow.name)
+
+    # 2. Numbers ------------------------------------------------------------------------------
+
+    def _number_of(self, handle: Handle) -> int:
+        """The record's own, unless it came from elsewhere and another session holds that here."""
+        number = handle.workflow.number(handle.session.state)
+        holder = self._runner.store.numbers(self._project).get(number) if number else None
+        if number and holder in (None, handle.session_id):
+            return number
+        return self.next_number()
+
+    def next_number(self) -> int:
+        """The first above all that count (`archive.record_numbers`), and that is free.
+
+        Raises:
+            Refused: none is left.
+        """
+        given, filed = self._runner.store.numbers(self._project), self._documents.numbers_used()
+        number = highest(given, filed) + 1
+        while number in filed or number in given:
+            number += 1
+        if number > NUMBER_MAX:
+            message = f"no number is left: a record of this project has {NUMBER_MAX:,}"
+            raise Refused(message, code="no_number_left")
+        return number
+
+    def uncounted(self) -> list[int]:
+        """Numbers of files that do not count, since they are far beyond the others."""
+        top = highest(self._runner.store.numbers(self._project), self._documents.numbers_used())
+        return sorted(number for number in self._documents.numbers_used() if number > top)

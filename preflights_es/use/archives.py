@@ -1,0 +1,306 @@
+"""Sessions in files: exported, imported, and read for a replay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import BinaryIO, Final, NamedTuple
+
+from preflights_es.history.import_record import Importer
+from preflights_es.history.import_review import Review, SessionChange
+from preflights_es.history.number_collisions import Collision, Collisions
+from preflights_es.history.transfer import Taken, Transfer
+from preflights_es.history.two_pass_reader import Passes
+from preflights_es.kernel.errors import LogDamaged, Refused
+from preflights_es.kernel.imports import NAME as IMPORTS
+from preflights_es.kernel.ports import Head, Stored
+from preflights_es.runtime.finder import LAST
+from preflights_es.store import jsonl
+from preflights_es.system.output_file import new_file
+from preflights_es.use.looking import looking
+from preflights_es.use.progress import Drawn, Update, undrawn
+from preflights_es.use.request import Request
+from preflights_es.use.results import Result
+
+COPY_MAX: Final = 4 * 1024**3  # bytes of a pipe that are copied to disk, to be read twice
+COMPRESSED: Final = ".gz"
+
+
+# 1. Out --------------------------------------------------------------------------------------
+
+
+class Exported(Result, frozen=True, tag_field="format", tag="export/1"):
+    """A file of sessions that was written."""
+
+    session_id: str | None
+    """None where several were asked for."""
+    sessions: int
+    events: int
+    file: str
+    """As it was named."""
+
+
+def lines(
+    request: Request, session: str | None = LAST, *, any_project: bool = False
+) -> Iterator[bytes]:
+    """A session, or all of this project or of all, as JSON Lines; one session at a time.
+
+    Args:
+        session: None for all.
+
+    Raises:
+        Refused: there is none.
+        LogDamaged: one of them does not verify.
+    """
+    at = request if session is None else looking(request, session)
+    return at.process.transfer.all(_heads(at, session, any_project=any_project))
+
+
+def export(
+    request: Request,
+    file: str,
+    session: str | None = LAST,
+    *,
+    any_project: bool = False,
+    drawn: Drawn = undrawn,
+) -> Exported:
+    """The same in a new file, compressed where its name ends with `.gz`."""
+    request = request if session is None else looking(request, session)
+    heads, events = _heads(request, session, any_project=any_project), 0
+    with new_file(file) as raw, _packed(raw, file) as packed, drawn(len(heads)) as update:
+        for content in request.process.transfer.all(heads):
+            packed.write(content)
+            events += content.count(b"\n")
+            update(1)
+    session_id = None if session is None else heads[0].session_id
+    return Exported(session_id=session_id, sessions=len(heads), events=events, file=file)
+
+
+def _heads(request: Request, session: str | None, *, any_project: bool) -> Sequence[Head]:
+    store = request.process.store
+    if session is None:
+        every = store.heads(None if any_project else request.process.project)
+        heads = [head for head in every if head.workflow != IMPORTS]  # who imported what stays here
+        if not heads:
+            raise Refused("there is no session to export")
+        return heads
+    head = store.head(request.sessions.resolved(session))
+    assert head is not None, "it was resolved"
+    return [head]
+
+
+@contextmanager
+def _packed(raw: BinaryIO, name: str) -> Iterator[BinaryIO]:
+    if not name.endswith(COMPRESSED):
+        yield raw
+        return
+    with jsonl.packed(raw) as file:
+        yield file
+
+
+# 2. In ---------------------------------------------------------------------------------------
+
+
+class Came(Result, frozen=True):
+    """What came of one session of a file."""
+
+    session_id: str
+    version: int
+    """Of its last event in the file."""
+    new_events: int
+    erased: bool
+
+    @classmethod
+    def of(cls, one: Taken) -> Came:
+        """The same of a session as it was taken."""
+        head = one.head
+        return cls(
+            session_id=head.session_id, version=head.version, new_events=one.new, erased=one.erased
+        )
+
+
+class Agreement:
+    """Remembers what reviews found and whether the caller agreed; yes where none was needed."""
+
+    def __init__(self, agrees: Callable[[Review], bool]) -> None:
+        self._agrees = agrees
+        self.given = True
+        self.changes: list[SessionChange] = []
+        self.warnings: list[str] = []
+
+    def __call__(self, review: Review) -> bool:
+        self.given = self._agrees(review)
+        self.changes += review.changes
+        self.warnings += review.warnings
+        return self.given
+
+
+Lines = dict[str, Callable[[], Iterable[bytes]]]
+"""What gives the lines of each session, by its id."""
+
+
+def imported_each(
+    transfer: Transfer,
+    coming: Lines,
+    where: str,
+    agrees: Callable[[Review], bool],
+    refused: dict[str, str],
+    importer: Importer | None,
+) -> Iterator[Taken]:
+    """As `Transfer.imported`, where a session that is refused holds up no other.
+
+    Args:
+        coming: those that were refused are taken out.
+        refused: takes why a session was refused, by its id.
+    """
+
+    def lines() -> Iterator[bytes]:
+        return (line for one in coming.values() for line in one())
+
+    while coming:
+        try:
+            came = transfer.imported(lines, where, agrees=agrees, importer=importer)
+            yield from (one for one in came if one.new)
+            return
+        except Refused as error:
+            session_id = error.fields.get("session", "")
+            if session_id not in coming:
+                raise
+            del coming[session_id]
+            refused[session_id] = error.fields.get("why", str(error))
+
+
+class Imported(Result, frozen=True, tag_field="format", tag="import/1"):
+    """What came of a file."""
+
+    sessions: tuple[Came, ...]
+    """In the order of the file."""
+    collisions: tuple[Collision, ...]
+    imported: bool
+    changes: tuple[SessionChange, ...]
+    warnings: tuple[str, ...]
+
+
+class SessionFile(NamedTuple):
+    """A file of sessions: a path, or a stream under a name."""
+
+    name: str
+    stream: BinaryIO | None = None
+
+
+def imported(
+    request: Request,
+    file: SessionFile,
+    agrees: Callable[[Review], bool],
+    tell: Callable[[Taken], None] = lambda _: None,
+    *,
+    lists: bool = True,
+    drawn: Drawn = undrawn,
+) -> Imported:
+    """Take over the sessions of a file; every chain is verified first.
+
+    Args:
+        agrees: whether sessions that are held here may change so; if not, nothing is taken.
+        tell: takes every session as it is taken.
+        lists: whether the result names every session: a file may have a million.
+
+    Raises:
+        LogDamaged, LogFromFuture, Refused, StoreUnavailable: as `Transfer.imported` says.
+    """
+    agreed = Agreement(agrees)
+    came: list[Came] = []
+    collisions = Collisions(request.process.runner)
+    with _opened(file, drawn) as source:
+        taking = request.process.transfer.imported
+        importer = importer_of(request)
+        for one in taking(source.lines, file.name, source.progress, agreed, importer):
+            tell(one)
+            collisions.look(one)
+            if lists:
+                came.append(Came.of(one))
+    return Imported(
+        sessions=tuple(came),
+        collisions=tuple(collisions.found()),
+        imported=agreed.given,
+        changes=tuple(agreed.changes),
+        warnings=tuple(agreed.warnings),
+    )
+
+
+def importer_of(request: Request) -> Importer:
+    """Whose import a request's is."""
+    return Importer(request.process.project, request.actor, request.evidence)
+
+
+def sessions_of(file: SessionFile, drawn: Drawn = undrawn) -> Iterator[Sequence[Stored]]:
+    """The sessions of a file, one after the other, as they come there.
+
+    Raises:
+        Refused: it cannot be read, or is too large.
+        LogDamaged: a line is no event, or there is none.
+        LogFromFuture: a newer version wrote it.
+    """
+    with _opened(file, drawn) as source:
+        passes = Passes(source.lines, file.name)
+        passes.is_mixed()
+        is_empty = True
+        for events, _ in passes.first():
+            is_empty = False
+            source.progress()
+            yield events
+        if is_empty:
+            raise LogDamaged(file.name, 0, "it holds no events")
+
+
+class _Source:
+    """A file that is read from its beginning more than once, and how far that went."""
+
+    def __init__(self, file: BinaryIO, where: str, update: Update) -> None:
+        self._file = file
+        self._where = where
+        self._update = update
+        self._at = 0
+
+    def lines(self) -> Iterable[bytes]:
+        """Another pass."""
+        return jsonl.lines_in(self._file, self._where)
+
+    def progress(self) -> None:
+        """Move the bar along."""
+        at = self._file.tell()
+        if at > self._at:
+            self._update(at - self._at)
+        self._at = at
+
+
+@contextmanager
+def _opened(file: SessionFile, drawn: Drawn) -> Iterator[_Source]:
+    """A file that can be read twice; what cannot is copied to disk.
+
+    Raises:
+        Refused: it cannot be read.
+    """
+    with ExitStack() as stack:
+        try:
+            source = file.stream or stack.enter_context(Path(file.name).open("rb", jsonl.BLOCK))
+            if file.stream or not source.seekable():
+                copy: BinaryIO = stack.enter_context(TemporaryFile("w+b"))
+                _copy(source, copy, file.name)
+                source = copy
+            size = source.seek(0, 2)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise Refused(f"{file.name} cannot be read: {why}") from error
+        yield _Source(source, file.name, stack.enter_context(drawn(2 * size)))
+
+
+def _copy(source: BinaryIO, copy: BinaryIO, name: str) -> None:
+    size = 0
+    while block := source.read(jsonl.BLOCK):
+        size += len(block)
+        if size > COPY_MAX:
+            found = f"{name} has more than {COPY_MAX:,} bytes"
+            raise Refused(f"{found}: save it in a file and name that")
+        copy.write(block)

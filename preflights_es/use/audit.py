@@ -1,0 +1,230 @@
+"""Whether the log is what was recorded, and what remembers that outside of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec.structs import asdict, replace
+
+from preflights_es.history import verification
+from preflights_es.history.side_tables import Beside
+from preflights_es.history.verification import (
+    Broken,
+    Compared,
+    Comparison,
+    Difference,
+    Verified,
+)
+from preflights_es.kernel.errors import LogDamaged, Refused
+from preflights_es.kernel.ports import Head
+from preflights_es.store import checkpoint as checkpoints
+from preflights_es.store.checkpoint import Checkpoint
+from preflights_es.store.side_tables import SqlAuditing
+from preflights_es.system.bounded_read import Unreadable, regular
+from preflights_es.system.output_file import new_file
+from preflights_es.use.progress import Drawn, ticking, undrawn
+from preflights_es.use.request import Request
+from preflights_es.use.results import Result
+
+# 1. Verifying --------------------------------------------------------------------------------
+
+
+class Verification(Verified, frozen=True, tag_field="format", tag="audit-verify/1"):
+    """The log, its projections, the tables beside it, and where asked for a checkpoint."""
+
+    against: Compared | None = None
+
+
+class Passed(Result, frozen=True):
+    """How many sessions were not looked at, or not wholly."""
+
+    others: int
+    """Of other projects."""
+    unread: int
+    """Those that cannot be folded: no projection was held against them."""
+    unknown: int
+    """Those of a workflow that is not known here, likewise."""
+
+
+def verify(
+    request: Request,
+    named: Sequence[str] = (),
+    *,
+    everything: bool = False,
+    against: Checkpoint | None = None,
+    drawn: Drawn = undrawn,
+) -> tuple[Verification, Passed]:
+    """Verify the chains of this project's sessions, of all, or of the named ones.
+
+    Args:
+        against: a checkpoint; its sessions are verified.
+
+    Raises:
+        LogDamaged: the database as a whole cannot be read.
+    """
+    process = request.process
+    project = against.project if against else process.project
+    scope = None if everything else project
+    comparison = Comparison(against) if against else None
+    heads = _named(request, named) if named else _heads(request, scope)
+    holding, beside = process.holding(), process.beside()
+    with drawn(len(heads)) as update:
+        looked_at = ticking(heads, update)
+        found = verification.walked(process.store, looked_at, comparison, holding, beside.look)
+    ours = project or process.project
+    broken = tuple(verification.told_if_moved(process.store, one, ours) for one in found.broken)
+    others, astray = 0, found.projections
+    if not named:
+        known = {head.session_id for head in heads}
+        strays = (one for one in holding.strays(scope) if one.session_id not in known)
+        astray = (*astray, *strays)
+        broken = _all(request, beside, broken, scope)
+        others = process.store.counts()["sessions"] - len(heads)
+    if against and (other := _renamed(request, against)):
+        broken = (*broken, other)
+    unwritten = tuple(beside.unwritten)
+    found = replace(found, broken=broken, projections=astray, unwritten=unwritten)
+    compared = comparison.result() if comparison else None
+    passed = Passed(others=others, unread=holding.unread, unknown=holding.unknown)
+    return Verification(**asdict(found), against=compared), passed
+
+
+def _all(
+    request: Request, beside: Beside, found: Sequence[Broken], project: str | None
+) -> tuple[Broken, ...]:
+    """With what is left of sessions that are not there, and what belongs to none."""
+    broken = list(found)
+    headless = verification.headless(request.process.store) if project is None else ()
+    for more in (headless, beside.gone(project), beside.rest(project)):
+        said = {one.session_id for one in broken if one.session_id}
+        broken += [one for one in more if one.session_id not in said]
+    return (*broken, *verification.unnamed(request.process.log_id))
+
+
+def _renamed(request: Request, remembered: Checkpoint) -> Broken | None:
+    """Says that the log's name differs from the checkpoint's."""
+    try:
+        now = request.process.log_id()
+    except LogDamaged:
+        return None  # it is named already
+    if remembered.log in ("", now):
+        return None
+    found = (
+        f"its id is {now!r}, and the checkpoint was made of {remembered.log!r}: this is another "
+        "log, or its id was changed and keys (`--key`) are recorded again: restore the table 'log' "
+        "from a copy, or name a new file for this log's checkpoint"
+    )
+    return Broken("", 0, found)
+
+
+def _heads(request: Request, project: str | None) -> Sequence[Head]:
+    """All of a project (of the log: None), and those whose head alone names another one."""
+    heads = request.process.store.heads(project)
+    if project is None:
+        return heads
+    moved = SqlAuditing(request.process.store).moved(project)
+    return (*heads, *request.process.store.heads_of(moved).values()) if moved else heads
+
+
+def _named(request: Request, typed: Sequence[str]) -> Sequence[Head]:
+    heads = (request.process.store.head(request.sessions.resolved(one)) for one in typed)
+    return [head for head in heads if head is not None]
+
+
+# 2. Checkpoints ------------------------------------------------------------------------------
+
+
+class Checkpointed(Result, frozen=True, tag_field="format", tag="audit-checkpoint/1"):
+    """A checkpoint that was made."""
+
+    project: str | None
+    """None for every project."""
+    sessions: int
+    root: str
+    file: str | None
+    """As it was named; None where it was not written."""
+
+
+def checkpoint(
+    request: Request,
+    file: str | None = None,
+    *,
+    everything: bool = False,
+    replaces: bool = False,
+    drawn: Drawn = undrawn,
+) -> tuple[Checkpointed, bytes]:
+    """Verify every chain, and remember how far each session came; also the content of the file.
+
+    Args:
+        file: a new file to write.
+        replaces: whether an older checkpoint there gives way, if the log still bears it out.
+
+    Raises:
+        Refused: the file is there, or is of another scope.
+        LogDamaged: a chain does not hold, or the older checkpoint does not fit.
+    """
+    process = request.process
+    project = None if everything else process.project
+    replacing = replaces and file is not None and Path(file).exists()
+    if replacing:
+        _check_older(request, str(file), project)
+    heads = process.store.heads(project)
+    with drawn(len(heads)) as update:
+        looked_at = ticking(heads, update)
+        made = verification.remembered(process.store, project, looked_at, process.log_id())
+    content = checkpoints.content(made)
+    if file is not None:
+        with new_file(file, replacing=replacing) as new:
+            new.write(content)
+    tips = len(made.tips)
+    return Checkpointed(project=project, sessions=tips, root=made.root, file=file), content
+
+
+def _check_older(request: Request, file: str, project: str | None) -> None:
+    """A checkpoint gives way to a newer one only where the log still bears it out.
+
+    Raises:
+        Refused: the file is not a checkpoint, or of another scope.
+        LogDamaged: a session is not what it remembers.
+    """
+    try:
+        older = read_checkpoint(file)
+    except LogDamaged as error:
+        raise Refused(f"{file} is no checkpoint ({error.found}): name a new file") from error
+    if older.project != project:
+        scope = "all of the log" if older.project is None else f"the project {older.project!r}"
+        raise Refused(f"{file} is a checkpoint of {scope}: name a new file")
+    if other := _renamed(request, older):
+        raise LogDamaged("the log", 0, f"{other.found}; {file} was not replaced")
+    comparison = Comparison(older)
+    verification.walked(request.process.store, request.process.store.heads(project), comparison)
+    for difference in comparison.result().differences[:1]:
+        found = differs(difference)
+        raise LogDamaged(f"session {difference.session_id}", 0, f"{found}; {file} was not replaced")
+
+
+def read_checkpoint(file: str) -> Checkpoint:
+    """A checkpoint from a file.
+
+    Raises:
+        Refused: it cannot be read, or is too large.
+        LogDamaged, LogFromFuture: it is no checkpoint of this version.
+    """
+    try:
+        raw = regular(Path(file), checkpoints.FILE_MAX)
+    except (Unreadable, OSError) as error:
+        raise Refused(f"{file} cannot be read: {getattr(error, 'strerror', error)}") from error
+    return checkpoints.read(raw, file)
+
+
+def differs(found: Difference) -> str:
+    """What became of a session that a checkpoint remembers, in words."""
+    match found.kind:
+        case "missing":
+            return f"is missing: the checkpoint has it at version {found.remembered}"
+        case "cut":
+            then, now = found.remembered, found.version
+            return f"was cut: the checkpoint has it at version {then}, {now} are left"
+        case _:
+            return f"was recomputed: event {found.remembered} has another hash than it had"

@@ -1,0 +1,214 @@
+"""What is decided, now or as it stood on another day, and what that list cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Final
+
+from preflights_es.kernel.errors import ArtifactOutside, PreflightsError, ProjectionDamaged
+from preflights_es.kernel.events import INT_MAX
+from preflights_es.kernel.projection_ports import Choice
+from preflights_es.kernel.times import iso_or_none
+from preflights_es.projections.decisions import decision, in_force
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.use.foreign_row import ForeignRow
+from preflights_es.use.looking import with_files
+from preflights_es.use.request import Request
+from preflights_es.use.results import DecisionRow, Result
+
+if TYPE_CHECKING:
+    from preflights_es.records.record_list import Unread
+    from preflights_es.use.records import Foreign
+
+LOST_MAX: Final = 5  # sessions that are named each, where they could not be folded
+
+
+class Decisions(Result, frozen=True, tag_field="format", tag="decisions/1"):
+    """The decisions of a project; times are ISO 8601, UTC."""
+
+    project: str
+    at: str | None
+    """The moment that was asked for; None is now."""
+    behind: bool
+    """Whether it may be older than the log, because another process was writing."""
+    foreign: tuple[ForeignRow, ...]
+    """Records without a session; none of a moment or a category."""
+    decisions: tuple[DecisionRow, ...] = ()
+
+
+class Lost(Result, frozen=True):
+    """A session that may have decided something, and could not be folded."""
+
+    session_id: str
+    status: str
+    is_mended: bool
+    """Whether it can be folded now: then a rebuild brings its decisions back."""
+
+
+class Listing(Result, frozen=True):
+    """The decisions, and what that list cannot tell."""
+
+    head: Decisions
+    """Without the rows."""
+    rows: Iterable[DecisionRow]
+    """Read as they are taken, once."""
+    categories: tuple[str, ...]
+    """Those that there are, where no decision is of the category that was asked for."""
+    unread: tuple[Unread, ...]
+    """Records that cannot be read."""
+    lost: tuple[Lost, ...]
+    """The first `LOST_MAX` sessions that could not be folded."""
+    more: int
+    """How many others were lost."""
+    erased: int
+    """Sessions that were erased, and may have decided something by then."""
+    damage: ProjectionDamaged | None
+    """Why the sessions cannot be listed; None where they can."""
+
+
+def listing(
+    request: Request,
+    *,
+    at: int | None = None,
+    category: str | None = None,
+    everything: bool = False,
+    query: str = "",
+) -> Listing:
+    """As `decisions`, with what is left out.
+
+    Args:
+        query: words by which memory finds decisions and records; then the best match is first.
+    """
+    process = request.process
+    found = decisions(request, at=at, category=category, everything=everything)
+    ranks = _ranks(request, query) if query else None
+    if ranks is not None:
+        found = iter(
+            sorted((one for one in found if one.uid in ranks), key=lambda one: ranks[one.uid])
+        )
+    first = list(islice(found, 1))
+    there = () if first or category is None or query else _others(request, category)
+    left_out = _left_out(request, at)
+    behind = bool(process.projector.behind)
+    is_whole = at is None and category is None
+    records = records_beside(request, everything=everything) if is_whole else None
+    rows = records.rows if records else ()
+    if ranks is not None:
+        rows = tuple(
+            sorted((one for one in rows if one.path in ranks), key=lambda one: ranks[one.path])
+        )
+    head = Decisions(project=process.project, at=iso_or_none(at), behind=behind, foreign=rows)
+    found = chain(first, found)
+    return Listing(
+        head=head,
+        rows=found,
+        categories=there,
+        unread=records.unread if records else (),
+        **left_out,
+    )
+
+
+def decisions(
+    request: Request,
+    *,
+    at: int | None = None,
+    category: str | None = None,
+    everything: bool = False,
+) -> Iterator[DecisionRow]:
+    """The decisions in force, oldest first; or every patch.
+
+    Args:
+        at: the moment, in microseconds since 1970 UTC; None is now.
+        category: of one category alone, in any case.
+        everything: also what is not in force.
+    """
+    return with_files(
+        request, lambda one: _decisions(one, at=at, category=category, everything=everything)
+    )
+
+
+def _decisions(
+    request: Request, *, at: int | None, category: str | None, everything: bool
+) -> Iterator[DecisionRow]:
+    """The same of one log."""
+    process = request.process
+    choice: Choice = "all" if everything else "in_force"
+    then = INT_MAX if at is None else at
+    rows = process.projector.rows("decisions", process.project, choice, then)
+    for one in map(decision, rows) if everything else in_force(rows, at):
+        if category is None or one.decided.category.casefold() == category.casefold():
+            yield DecisionRow.of(one)
+
+
+def _ranks(request: Request, query: str) -> dict[str, int]:
+    name = next(one.name for one in WORKFLOWS.values() if one.looks_up)
+    found: dict[str, int] = import_module(f"preflights_es.use.{name}.searching").ranks(
+        request, query
+    )
+    return found
+
+
+def records_beside(request: Request, *, everything: bool) -> Foreign:
+    """Records without a session; a folder that cannot be used is told by what writes there."""
+    from preflights_es.use.records import Foreign, foreign
+
+    try:
+        return foreign(request.process, everything=everything)
+    except ArtifactOutside:
+        return Foreign(rows=())
+
+
+def _others(request: Request, category: str) -> tuple[str, ...]:
+    """The categories of this project, in force or not; none where it has this one."""
+    rows = request.process.projector.rows("decisions", request.process.project)
+    there = {decision(row).decided.category for row in rows}
+    has_it = category.casefold() in map(str.casefold, there)
+    return () if has_it else tuple(sorted(there))
+
+
+def _left_out(request: Request, at: int | None) -> dict[str, Any]:
+    """Sessions that cannot be folded, and how many were erased.
+
+    Their statuses are read off the projection, so that no session is folded for it once more, but
+    where nothing may be written.
+    """
+    process = request.process
+    lost: list[tuple[str, str]] = []
+    more = erased = 0
+    damage: ProjectionDamaged | None = None
+    try:
+        for row in process.projector.rows("sessions", process.project, "unfolded"):
+            if not _may_decide(row["workflow"]):
+                continue
+            erased += row["status"] == "erased" and (at is None or row["began_at"] <= at)
+            if is_unfolded(row) and len(lost) < LOST_MAX:
+                lost.append((row["session_id"], row["status"]))
+            else:
+                more += is_unfolded(row)
+    except ProjectionDamaged as error:
+        damage = error  # what is decided is kept elsewhere
+    named = tuple(Lost(session_id=i, status=s, is_mended=_folds(request, i)) for i, s in lost)
+    return {"lost": named, "more": more, "erased": erased, "damage": damage}
+
+
+def _folds(request: Request, session_id: str) -> bool:
+    try:
+        request.process.runner.load(session_id)
+    except PreflightsError:
+        return False
+    return True
+
+
+def _may_decide(workflow: str) -> bool:
+    known = WORKFLOWS.get(workflow)
+    return known is None or known.decided is not None
+
+
+def is_unfolded(row: Mapping[str, Any]) -> bool:
+    """Whether a session could not be folded, by its row of the projection `sessions`.
+
+    One whose last Input is undecided is faulted as well; it has a view, and so a progress.
+    """
+    return row["status"] in ("damaged", "faulted") and row["progress"] is None

@@ -1,0 +1,170 @@
+"""Erasing: what would go, and what went."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import asdict, replace
+
+from preflights_es.features.agents.hooks.memory import forget
+from preflights_es.history.erasure import Doomed
+from preflights_es.history.quotes import Quote, Quotes
+from preflights_es.kernel.errors import ErasedSession, PreflightsError, SessionMoved
+from preflights_es.settings.beside import beside_log
+from preflights_es.use.filed_sessions import Shelf
+from preflights_es.use.request import Request
+from preflights_es.use.results import Result
+from preflights_es.use.sync import erased_files, take_new
+
+
+class Plan(Result, frozen=True):
+    """What is to be erased, and what quotes it."""
+
+    doomed: tuple[Doomed, ...]
+    others: tuple[Doomed, ...]
+    """The sessions that quote those, as far as they can be erased."""
+    quotes: Quotes
+    reason: str
+    """As it will be recorded."""
+    damaged: tuple[PreflightsError, ...]
+    """Why sessions that may be old enough cannot be erased."""
+    kept: tuple[PreflightsError, ...]
+    """Why sessions that quote cannot be."""
+
+
+class Stated(Quote, frozen=True, kw_only=True):
+    """A session that quotes another one."""
+
+    stays: bool
+    """False where it is erased as well."""
+
+
+class Erased(Result, frozen=True, tag_field="format", tag="erase/1"):
+    """What went; of a dry run, what would go."""
+
+    erased: bool
+    sessions: tuple[Doomed, ...]
+    quotes: tuple[Stated, ...]
+    unread: tuple[str, ...]
+    """Sessions that could not be looked at, and may quote."""
+    scrubbed: bool | None
+    """Whether the database's journal is empty of it; None where nothing was erased."""
+
+
+def meant(request: Request, named: Sequence[str], *, looks: bool) -> tuple[Request, list[str]]:
+    """The ids of sessions, and the request that can erase them.
+
+    The log first takes over every session that only files have, since each may quote what goes.
+    What a branch brought back of one that is erased goes again.
+
+    Args:
+        looks: whether nothing will be erased, and so nothing is taken over.
+
+    Raises:
+        UnknownSession, AmbiguousSession: none or several match.
+    """
+    if looks:
+        if len(named) != 1 and not request.process.file_log.is_empty:
+            text = "session files say more than the log: erasing takes over what only they have"
+            request.notice("files_not_listed", text)
+        at = request.holding(named[0]) if len(named) == 1 else request
+        return at, [at.sessions.resolved(one) for one in named]
+    for one in named:
+        request.holding(one)
+    take_new(request)
+    ids = [*dict.fromkeys(request.sessions.resolved(one) for one in named)]
+    for session_id in ids:
+        file = Shelf(request.process).file_of(session_id)
+        if file is not None and file.compared == "restored":
+            _erase_files(request, [session_id])
+    return request, ids
+
+
+def _erase_files(request: Request, session_ids: Sequence[str]) -> None:
+    """Take the text out of the files of sessions, and say what that does not reach."""
+    paths: list[str] = []
+    for session_id in session_ids:
+        try:
+            paths.extend(erased_files(request.process, session_id))
+        except PreflightsError as error:
+            request.notice("session_file_stays", str(error), session=session_id)
+    if paths:
+        more = f" and {len(paths) - 1:,} more session files" if paths[1:] else ""
+        text = f"{paths[0]}{more} erased: commit this. Git's history keeps the text"
+        request.notice("session_files_erased", text, paths=paths)
+
+
+def plan(request: Request, named: Sequence[str], days: int | None = None, reason: str = "") -> Plan:
+    """What erasing means for the named sessions, or for those that rested for so many days.
+
+    Raises:
+        UnknownSession, ErasedSession, LogDamaged: a named one cannot be erased.
+        Refused: likewise; or the reason repeats what is to be erased.
+    """
+    erasure = request.erasure
+    if days is None:
+        ids = dict.fromkeys(request.sessions.resolved(one) for one in named)
+        doomed, damaged = _parted([erasure.doomed(session_id) for session_id in ids])
+    else:
+        doomed, damaged = _parted(list(erasure.older_than(days)))
+    quotes = erasure.quoting(doomed)
+    quoting = dict.fromkeys(quote.session_id for quote in quotes.found)
+    others, kept = _parted(list(erasure.each_doomed(quoting)))
+    return Plan(
+        doomed=doomed,
+        others=others,
+        quotes=quotes,
+        reason=erasure.reason(reason, [*doomed, *others]),
+        damaged=damaged,
+        kept=kept,
+    )
+
+
+def _parted(
+    found: Sequence[Doomed | PreflightsError],
+) -> tuple[tuple[Doomed, ...], tuple[PreflightsError, ...]]:
+    doomed = tuple(one for one in found if isinstance(one, Doomed))
+    return doomed, tuple(one for one in found if isinstance(one, PreflightsError))
+
+
+def erase(
+    request: Request,
+    planned: Plan,
+    doomed: Sequence[Doomed],
+    *,
+    rests: bool = False,
+    tell: Callable[[Doomed | PreflightsError], None] = lambda _: None,
+) -> Erased:
+    """Erase sessions of a plan for good.
+
+    Args:
+        rests: whether a session stays where it moved on since it was looked at.
+        tell: takes each session that went, or why it did not: another process was first.
+    """
+    gone: list[Doomed] = []
+    for one in doomed:
+        try:
+            expect = one.version if rests else None
+            request.erasure.erase(one.session_id, planned.reason, expect=expect)
+        except (ErasedSession, SessionMoved) as error:
+            tell(error)
+            continue
+        gone.append(one)
+        tell(one)
+    _erase_files(request, [one.session_id for one in gone])
+    forget(beside_log(request.process.settings))
+    untitled = [replace(one, title=None) for one in gone]
+    return stated(planned, untitled, scrubbed=request.process.store.scrubbed())
+
+
+def stated(planned: Plan, doomed: Sequence[Doomed], scrubbed: bool | None = None) -> Erased:
+    """What went; where nothing was scrubbed, what would go."""
+    quotes = planned.quotes
+    ids = {one.session_id for one in doomed}
+    return Erased(
+        erased=scrubbed is not None,
+        sessions=tuple(doomed),
+        quotes=tuple(Stated(**asdict(q), stays=q.session_id not in ids) for q in quotes.found),
+        unread=quotes.unread,
+        scrubbed=scrubbed,
+    )

@@ -1,0 +1,336 @@
+"""The packages that a file of a repository lists, and the images that it runs.
+
+A format with a grammar is read by a library. A format that is a program is read by the lines that
+plainly declare a package. Only names are kept: a version, a URL and a token stay in the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Final
+
+from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.system.bounded_read import Unreadable
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+YAML_DEPTH_MAX: Final = 50  # of a list of packages or of services
+
+Read = Callable[[str], Iterable[object]]
+
+_NAME: Final = late_pattern(r"@?[A-Za-z0-9][A-Za-z0-9._+/:-]{0,99}")
+_REQUIREMENT: Final = late_pattern(
+    r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^]]*\])?\s*(?:[=<>!~;@,(]|#|$)"
+)
+_EGG: Final = late_pattern(r"#(?:.*&)?egg=([A-Za-z0-9][\w.-]*)")
+_IMAGE: Final = late_pattern(r"[a-z0-9][a-z0-9._/-]{0,99}(?::[\w.-]{1,50})?")
+_FROM: Final = late_pattern(r"\s*FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?", re.IGNORECASE)
+_GO: Final = late_pattern(r"\s*(?:require\s+)?([\w-]+\.[a-z]+/\S+)\s+v\d[^/]*$")
+_GEM: Final = late_pattern(r"\s*gem\s+[\"']([\w-]+)[\"']")
+_GRADLE: Final = late_pattern(
+    r"\s*(?:\w*[iI]mplementation|api|compileOnly|runtimeOnly|kapt|annotationProcessor)\b"
+    r"[\s(]*(?:platform\()?[\"']([\w.-]+:[\w.-]+)(?=[:\"'])"
+)
+_MIX: Final = late_pattern(r"\s*\[?\{:(\w+),\s*[\"'~\w]")
+_YARN: Final = late_pattern(r"\"?(@?[^@\s\"]+)@")
+
+
+def listed(name: str, text: str) -> tuple[str, ...]:
+    """What a file lists, each once, in its order; nothing of a file that is no list.
+
+    Args:
+        name: of the file, without its folder.
+
+    Raises:
+        Unreadable: the text is not in the format that the name says.
+    """
+    read = _reader(name)
+    if read is None:
+        return ()
+    form = _IMAGE if is_of_images(name) else _NAME
+    found = dict.fromkeys(one for one in read(text) if isinstance(one, str))
+    return tuple(one for one in found if form.fullmatch(one) and "://" not in one)
+
+
+def is_list(name: str) -> bool:
+    """Whether a file of this name lists packages or images."""
+    return _reader(name) is not None
+
+
+def is_of_images(name: str) -> bool:
+    """Whether what a file of this name lists are images."""
+    return _reader(name) in (_compose, _dockerfile)
+
+
+def is_lock(name: str) -> bool:
+    """Whether a file of this name was written by a resolver, from another list."""
+    return _reader(name) in (_lock, _package_lock, _pnpm, _yarn)
+
+
+def _reader(name: str) -> Read | None:
+    if name in _READERS:
+        return _READERS[name]
+    if not _PATTERNED.search(name):
+        return None
+    return next((read for pattern, read in _READERS.items() if fnmatchcase(name, pattern)), None)
+
+
+_PATTERNED: Final = late_pattern(r"^requirements|\.csproj$|compose|Dockerfile")
+"""What a name has that fits a pattern: most files of a repository fit none."""
+
+
+# 1. Formats with a grammar -------------------------------------------------------------------
+
+
+def _toml(text: str) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable("it is no TOML") from error
+
+
+def _json(text: str) -> Any:
+    import json
+
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable("it is no JSON") from error
+
+
+def _yaml(text: str) -> Any:
+    import yaml
+
+    # Strings alone: no tag constructs anything. libyaml composes on the stack of C, which deep
+    # nesting would overflow, so the depth is looked at first; an alias may multiply a text.
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    try:
+        depth = 0
+        for event in yaml.parse(text, Loader=loader):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > YAML_DEPTH_MAX:
+                raise Unreadable(f"it is no plain YAML: more than {YAML_DEPTH_MAX} levels")
+            if isinstance(event, yaml.AliasEvent):
+                raise Unreadable("it is no plain YAML: it has an alias")
+        return yaml.load(text, Loader=loader)  # noqa: S506  strings alone
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise Unreadable("it is no YAML") from error
+
+
+def _xml(text: str) -> Iterator[Element]:
+    from xml.etree.ElementTree import ParseError
+
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import fromstring
+
+    try:
+        return fromstring(text, forbid_dtd=True).iter()
+    except (ParseError, DefusedXmlException, ValueError) as error:
+        raise Unreadable("it is no plain XML") from error
+
+
+def _at(of: object, *keys: str) -> Any:
+    """What stands below keys; `*` stands for every key. None where nothing does."""
+    for place, key in enumerate(keys):
+        if not isinstance(of, Mapping):
+            return None
+        if key == "*":
+            below = [_at(one, *keys[place + 1 :]) for one in of.values()]
+            merged: list[object] = []
+            for one in below:
+                merged += one if isinstance(one, (list, Mapping)) else []
+            return merged
+        of = of.get(key)
+    return of
+
+
+def _several(of: object, *paths: str) -> Iterator[object]:
+    """The keys of tables and the entries of lists that stand at the paths."""
+    for path in paths:
+        found = _at(of, *path.split("."))
+        yield from found if isinstance(found, (list, Mapping)) else ()
+
+
+def _pyproject(text: str) -> Iterator[object]:
+    of = _toml(text)
+    said = _several(of, "project.dependencies", "project.optional-dependencies.*")
+    yield from _required(one for one in said if isinstance(one, str))
+    groups = _several(of, "dependency-groups.*")
+    yield from _required(one for one in groups if isinstance(one, str))
+    poetry = _several(of, "tool.poetry.dependencies", "tool.poetry.group.*.dependencies")
+    yield from (one for one in poetry if one != "python")
+    yield from _several(of, "tool.poetry.dev-dependencies")
+
+
+def _pipfile(text: str) -> Iterator[object]:
+    return _several(_toml(text), "packages", "dev-packages")
+
+
+def _cargo(text: str) -> Iterator[object]:
+    tables = ("dependencies", "dev-dependencies", "build-dependencies")
+    paths = (*tables, "workspace.dependencies", *(f"target.*.{one}" for one in tables))
+    return _several(_toml(text), *paths)
+
+
+def _lock(text: str) -> Iterator[object]:
+    """Of Poetry and uv; the project itself is the one from a folder."""
+    for one in _several(_toml(text), "package"):
+        source = _at(one, "source")
+        own = isinstance(source, Mapping) and not {"virtual", "editable"}.isdisjoint(source)
+        if not own:
+            yield _at(one, "name")
+
+
+def _package_json(text: str) -> Iterator[object]:
+    names = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
+    return _several(_json(text), *names)
+
+
+def _package_lock(text: str) -> Iterator[object]:
+    of = _json(text)
+    packages = _at(of, "packages")
+    if isinstance(packages, Mapping):
+        own = packages.get("")
+        names = ("dependencies", "devDependencies", "optionalDependencies")
+        yield from _several(own, *names)
+        return
+    yield from _several(of, "dependencies")
+
+
+def _composer(text: str) -> Iterator[object]:
+    said = _several(_json(text), "require", "require-dev")
+    return (one for one in said if isinstance(one, str) and "/" in one)
+
+
+def _pnpm(text: str) -> Iterator[object]:
+    names = ("dependencies", "devDependencies", "optionalDependencies")
+    return _several(_yaml(text), *(f"importers.*.{one}" for one in names), *names)
+
+
+def _compose(text: str) -> Iterator[object]:
+    services = _at(_yaml(text), "services")
+    for one in services.values() if isinstance(services, Mapping) else ():
+        yield _image(_at(one, "image"))
+
+
+def _pom(text: str) -> Iterator[object]:
+    for element in _xml(text):
+        if str(element.tag).rpartition("}")[2] == "dependency":
+            said = {str(one.tag).rpartition("}")[2]: (one.text or "").strip() for one in element}
+            yield f"{said.get('groupId', '')}:{said.get('artifactId', '')}"
+
+
+def _csproj(text: str) -> Iterator[object]:
+    for element in _xml(text.removeprefix("\ufeff")):
+        if str(element.tag).rpartition("}")[2] == "PackageReference":
+            yield element.get("Include")
+
+
+def _setup_cfg(text: str) -> Iterator[object]:
+    from configparser import ConfigParser, Error
+
+    parser = ConfigParser(interpolation=None)
+    try:
+        parser.read_string(text)
+    except Error as error:
+        raise Unreadable("it is no file of settings") from error
+    extras = parser["options.extras_require"].values() if "options.extras_require" in parser else ()
+    required = parser.get("options", "install_requires", fallback="")
+    return _required(line for said in (required, *extras) for line in (said or "").splitlines())
+
+
+# 2. Formats of lines, and programs -----------------------------------------------------------
+
+
+def _requirements(text: str) -> Iterator[object]:
+    return _required(text.splitlines())
+
+
+def _required(lines: Iterable[str]) -> Iterator[str]:
+    """Names of requirements; of a URL only the name that it is said to have."""
+    for line in lines:
+        found = _REQUIREMENT.match(line) or _EGG.search(line)
+        if found:
+            yield found[1]
+
+
+def _go_mod(text: str) -> Iterator[object]:
+    lines = (line for line in text.splitlines() if not line.rstrip().endswith("// indirect"))
+    return (found[1] for line in lines if (found := _GO.match(line.partition("//")[0])))
+
+
+def _yarn(text: str) -> Iterator[object]:
+    """The first column of each entry, `"@scope/name@^1.0":`."""
+    heads = (line for line in text.splitlines() if line[:1] not in (" ", "#", ""))
+    return (found[1] for line in heads if (found := _YARN.match(line)))
+
+
+def _dockerfile(text: str) -> Iterator[object]:
+    stages: set[str] = set()
+    for line in text.splitlines():
+        if found := _FROM.match(line):
+            if found[1] not in (*stages, "scratch"):
+                yield _image(found[1])
+            stages.add(found[2])
+
+
+def _image(said: object) -> str:
+    """The name and tag of an image, without its registry and its digest; none with a password."""
+    if not isinstance(said, str) or "$" in said:
+        return ""
+    name = said.partition("@sha256:")[0]
+    if "@" in name:
+        return ""
+    first, slash, rest = name.partition("/")
+    is_host = slash and ("." in first or ":" in first or first == "localhost")
+    return rest if is_host else first + slash + rest
+
+
+def _gemfile(text: str) -> Iterator[object]:
+    return _declared(_GEM, text)
+
+
+def _gradle(text: str) -> Iterator[object]:
+    return _declared(_GRADLE, text)
+
+
+def _mix(text: str) -> Iterator[object]:
+    return _declared(_MIX, text)
+
+
+def _declared(form: re.Pattern[str], text: str) -> Iterator[object]:
+    return (found[1] for line in text.splitlines() if (found := form.match(line)))
+
+
+_READERS: Final[Mapping[str, Read]] = {
+    "pyproject.toml": _pyproject,
+    "requirements*.txt": _requirements,
+    "Pipfile": _pipfile,
+    "setup.cfg": _setup_cfg,
+    "package.json": _package_json,
+    "go.mod": _go_mod,
+    "Cargo.toml": _cargo,
+    "Gemfile": _gemfile,
+    "composer.json": _composer,
+    "pom.xml": _pom,
+    "build.gradle": _gradle,
+    "build.gradle.kts": _gradle,
+    "*.csproj": _csproj,
+    "mix.exs": _mix,
+    "compose*.y*ml": _compose,
+    "docker-compose*.y*ml": _compose,
+    "*Dockerfile": _dockerfile,
+    "Dockerfile.*": _dockerfile,
+    "poetry.lock": _lock,
+    "uv.lock": _lock,
+    "package-lock.json": _package_lock,
+    "pnpm-lock.yaml": _pnpm,
+    "yarn.lock": _yarn,
+}
+"""By a pattern of names; lists that people write come first."""

@@ -1,0 +1,258 @@
+"""Reads the facts of a repository; what was read of a file is kept until the file changes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections import Counter, deque
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.text import one_line, shortened
+from preflights_es.kernel.version import __version__
+from preflights_es.system import atomic_file
+from preflights_es.system.bounded_read import Unreadable, regular
+from preflights_es.use.facts.packages import is_list, is_lock, is_of_images, listed
+
+FILES_MAX: Final = 50
+BYTES_MAX: Final = 1_000_000  # of all files that are read
+ENTRIES_MAX: Final = 5_000  # of folders that are looked at
+DEPTH_MAX: Final = 3  # folders below the root
+README_MAX: Final = 600  # characters
+CACHE_MAX: Final = 2_000_000  # bytes
+READER: Final = f"{__version__}/1"  # a new number when files are read in another way
+RACE_NS: Final = 2_000_000_000
+"""How much older than the cache a change must be: another one could follow in the same tick."""
+
+PASSED: Final = frozenset(
+    [
+        "node_modules",
+        "vendor",
+        "venv",
+        "env",
+        "dist",
+        "build",
+        "target",
+        "site-packages",
+        "third_party",
+        "testdata",
+        "fixtures",
+        "__pycache__",
+        "Pods",
+        "bower_components",
+    ]
+)
+"""Folders whose files are not the project's own, or are only tried out."""
+LANGUAGES: Final = {
+    ".c": "C", ".cc": "C++", ".clj": "Clojure", ".cpp": "C++", ".cs": "C#", ".dart": "Dart",
+    ".ex": "Elixir", ".exs": "Elixir", ".go": "Go", ".h": "C", ".hs": "Haskell", ".java": "Java",
+    ".js": "JavaScript", ".jsx": "JavaScript", ".kt": "Kotlin", ".mjs": "JavaScript",
+    ".php": "PHP", ".py": "Python", ".r": "R", ".rb": "Ruby", ".rs": "Rust", ".scala": "Scala",
+    ".sh": "Shell", ".sql": "SQL", ".swift": "Swift", ".tf": "Terraform", ".ts": "TypeScript",
+    ".tsx": "TypeScript", ".vue": "Vue", ".svelte": "Svelte", ".zig": "Zig",
+}  # fmt: skip
+CI: Final = {
+    ".github/workflows": "GitHub Actions",
+    ".gitlab-ci.yml": "GitLab CI",
+    ".circleci": "CircleCI",
+    ".buildkite": "Buildkite",
+    ".travis.yml": "Travis CI",
+    ".drone.yml": "Drone",
+    ".woodpecker.yml": "Woodpecker",
+    "Jenkinsfile": "Jenkins",
+    "azure-pipelines.yml": "Azure Pipelines",
+    "bitbucket-pipelines.yml": "Bitbucket Pipelines",
+}
+
+Stamp = tuple[int, int]
+"""Size and time of a file."""
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """What a file lists."""
+
+    path: str
+    names: tuple[str, ...]
+    are_images: bool = False
+
+
+class Unread(msgspec.Struct, frozen=True):
+    """A file that would say something, and was not read."""
+
+    path: str
+    why: str
+
+
+class Repository(msgspec.Struct, frozen=True):
+    """What was found."""
+
+    listed: tuple[Listed, ...] = ()
+    languages: tuple[tuple[str, int], ...] = ()
+    """With their files, the most first."""
+    ci: tuple[str, ...] = ()
+    readme: str = ""
+    """Its first paragraph, on one line."""
+    unread: tuple[Unread, ...] = ()
+
+
+class _Row(msgspec.Struct, frozen=True, array_like=True):
+    stamp: Stamp
+    names: tuple[str, ...]
+    why: str = ""
+    """Why nothing was read of it; empty where it was."""
+
+
+class _Cache(msgspec.Struct, frozen=True, array_like=True):
+    reader: str
+    root: str
+    rows: dict[str, _Row]
+
+
+class _Found(NamedTuple):
+    """A file that says something."""
+
+    path: str
+    stamp: Stamp
+
+
+def repository(root: Path, cache: Path | None = None, *, is_whole: bool = True) -> Repository:
+    """What the files below a folder say; links are not followed.
+
+    Args:
+        cache: the folder of our own cache; None reads every file anew.
+        is_whole: whether the folders in it are looked at too.
+    """
+    languages: Counter[str] = Counter()
+    found: list[_Found] = []
+    for path, entry in _entries(root, DEPTH_MAX if is_whole else 0):
+        name = entry.name
+        if language := LANGUAGES.get(os.path.splitext(name)[1].casefold()):
+            languages[language] += 1
+        if is_list(name) or _is_readme(path):
+            with contextlib.suppress(OSError):
+                status = entry.stat(follow_symlinks=False)
+                found.append(_Found(path, (status.st_size, status.st_mtime_ns)))
+    found.sort(key=lambda one: (is_lock(_name(one.path)), one.path.count("/"), one.path))
+    rows = _rows(root, found, cache)
+    lists = [
+        Listed(path, row.names, is_of_images(_name(path)))
+        for path, row in rows.items()
+        if row.names and not _is_readme(path)
+    ]
+    heads = (row.names[0] for path, row in rows.items() if row.names and _is_readme(path))
+    return Repository(
+        listed=tuple(lists),
+        languages=tuple(languages.most_common()),
+        ci=tuple(name for path, name in CI.items() if (root / path).exists()),
+        readme=next(heads, ""),
+        unread=tuple(Unread(path, row.why) for path, row in rows.items() if row.why),
+    )
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _is_readme(path: str) -> bool:
+    return path.casefold() in ("readme.md", "readme.rst", "readme.txt", "readme")
+
+
+def _entries(root: Path, depth_max: int) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """The files of the project, those near the root first; at most `ENTRIES_MAX` are looked at."""
+    folders = deque([("", 0)])
+    left = ENTRIES_MAX
+    while folders and left > 0:
+        at, depth = folders.popleft()
+        try:
+            entries = sorted(os.scandir(f"{root}/{at}"), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in entries[:left]:
+            name = entry.name
+            if entry.is_symlink() or not name.isprintable():  # nor what is no text at all
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                if depth < depth_max and name not in PASSED and not name.startswith("."):
+                    folders.append((f"{at}{name}/", depth + 1))
+            elif entry.is_file(follow_symlinks=False):
+                yield f"{at}{name}", entry
+        left -= len(entries)
+
+
+def _rows(root: Path, found: list[_Found], cache: Path | None) -> dict[str, _Row]:
+    """What each file says, by its path."""
+    folder = str(root.resolve())
+    name = f"{sha256(folder.encode(errors='surrogatepass')).hexdigest()[:16]}.facts"
+    kept, newest = _kept(cache, name, folder)
+    rows: dict[str, _Row] = {}
+    left, files, is_new = BYTES_MAX, FILES_MAX, False
+    for path, stamp in found:
+        files -= 1
+        if files < 0 or stamp[0] > left:
+            limit = f"{FILES_MAX} files" if files < 0 else f"{BYTES_MAX:,} bytes"
+            rows[path] = _Row(stamp, (), f"more than {limit} would be read")
+            continue
+        left -= stamp[0]
+        row = kept.get(path)
+        if row is None or row.stamp != stamp or stamp[1] + RACE_NS > newest:
+            row, is_new = _read(root, path, stamp), True
+        rows[path] = row
+    if cache is not None and (is_new or kept.keys() != rows.keys()):
+        _keep(cache, name, _Cache(READER, folder, rows))
+    return rows
+
+
+def _read(root: Path, path: str, stamp: Stamp) -> _Row:
+    try:
+        text = regular(root / path, BYTES_MAX, follows=False).decode("utf-8-sig")
+        return _Row(stamp, _head(text) if _is_readme(path) else listed(_name(path), text))
+    except UnicodeDecodeError:
+        return _Row(stamp, (), "it is not in UTF-8")
+    except (OSError, Unreadable) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        return _Row(stamp, (), why or "it cannot be read")
+
+
+_ASIDE: Final = late_pattern(r"\s*(?:#|=|~|\*\*\*|---|<|!?\[!?\[|!\[|\.\. |:\w+:|```|>)")
+_LINK: Final = late_pattern(r"!?\[([^]\n]*)\]\([^)\n]*\)|<?\bhttps?://\S+")
+
+
+def _head(text: str) -> tuple[str, ...]:
+    """The first paragraph of prose; none where there is no such."""
+    for paragraph in text[: 10 * README_MAX].replace("\r\n", "\n").split("\n\n"):
+        lines = [line for line in paragraph.splitlines() if line.strip()]
+        while lines and _ASIDE.match(lines[0]):
+            lines.pop(0)
+        if len(lines) > 1 and set(lines[1].strip()) <= {"=", "-"}:
+            continue  # a title that is underlined
+        prose = one_line(_LINK.sub(r"\1", " ".join(lines))).strip()
+        if prose:
+            return (shortened(prose, README_MAX),)
+    return ()
+
+
+def _kept(cache: Path | None, name: str, root: str) -> tuple[dict[str, _Row], int]:
+    """What was read before, and when that was written."""
+    if cache is None:
+        return {}, 0
+    try:
+        content = regular(cache / name, CACHE_MAX)
+        written = (cache / name).stat().st_mtime_ns
+        found = msgspec.msgpack.decode(content, type=_Cache)
+    except (OSError, Unreadable, msgspec.DecodeError):
+        return {}, 0
+    is_ours = (found.reader, found.root) == (READER, root)
+    return (found.rows, written) if is_ours else ({}, 0)
+
+
+def _keep(cache: Path, name: str, content: _Cache) -> None:
+    """Keep it, where the folder can be written."""
+    with contextlib.suppress(OSError):
+        cache.mkdir(parents=True, exist_ok=True)
+        with atomic_file.opened(cache) as folder, folder.new(name, replacing=True) as file:
+            file.write(msgspec.msgpack.encode(content))

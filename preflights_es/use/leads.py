@@ -1,0 +1,193 @@
+"""Who leads a session: from settings and what a command says, to a provider that can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from preflights_es.kernel.errors import ProviderMissing
+from preflights_es.kernel.lead import WRITERS, Lead
+from preflights_es.kernel.session import Workflow
+from preflights_es.runtime.runner import Handle
+from preflights_es.settings.load import Options, Settings
+from preflights_es.settings.providers import check_options
+from preflights_es.use.own_providers import CODE, GENERATION, refuse_taken_route, simulated
+
+if TYPE_CHECKING:
+    from preflights_es.providers.base import LLMProvider
+
+Reloaded = Callable[[Options], Settings]
+"""The settings, had a command said something else of a provider."""
+
+
+class Leads:
+    """Whom the settings and a command choose, and how those are asked who led before."""
+
+    def __init__(
+        self, settings: Settings, options: Options | None = None, reloaded: Reloaded | None = None
+    ) -> None:
+        """Args:
+        options: what the command says of a provider.
+        reloaded: without it, a session is asked by these settings or not at all.
+        """
+        self.settings = settings
+        self._options = options or Options()
+        self._reloaded = reloaded
+        self.written = ""
+        """The response that the caller brings, where no model is asked for it."""
+
+    def anew(self) -> Leads:
+        """The same, for another request."""
+        return self.saying(self._options)
+
+    def saying(self, options: Options) -> Leads:
+        """The same, had the command said this."""
+        return Leads(self.settings, options, self._reloaded)
+
+    @property
+    def named(self) -> bool:
+        """Whether the command itself says who leads, not only the settings."""
+        return any(msgspec.structs.astuple(self._options))
+
+    @property
+    def names_provider(self) -> bool:
+        """Whether the command names a provider."""
+        return self._options.provider is not None
+
+    def over(self, former: Lead | None) -> Leads:
+        """What the command says laid over who leads already; the rest is that lead's."""
+        said = self._options
+        if self._reloaded is None:
+            return self
+        if former is None:
+            return Leads(self._reloaded(said), said, self._reloaded)
+        provider = said.provider or former.provider
+        keeps = provider == former.provider
+        kept = dict(former.parameters) if keeps and provider == "sim" else {}
+        model = former.model if keeps and said.provider is None and provider not in CODE else None
+        options = msgspec.structs.replace(
+            said,
+            provider=provider,
+            model=said.model or model,
+            seed=said.seed or kept.get("seed"),
+            faults=said.faults or kept.get("faults"),
+        )
+        made = Leads(self._reloaded(options), options, self._reloaded)
+        if keeps and said.base_url is None:
+            made.asked(former)  # without another address the former one must still be known
+        return made
+
+    def lead(self, workflow: Workflow[Any], *, strict: bool = False) -> Lead | None:
+        """Who leads a session as the settings say; None for the rules.
+
+        Raises:
+            SettingsError: the provider lacks something.
+        """
+        lead = self.configured(workflow, strict=strict)
+        if lead is not None:
+            if lead.provider in CODE:
+                refuse_taken_route(workflow)
+            self.provider_for(lead)
+            self._remember_server(lead)
+        return lead
+
+    def configured(self, workflow: Workflow[Any], *, strict: bool = False) -> Lead | None:
+        """As `lead`, whether it can be asked or not.
+
+        Raises:
+            SettingsError: the command says what the provider does not take.
+        """
+        settings = self.settings
+        check_options(settings.provider, msgspec.structs.asdict(self._options))
+        if settings.provider == "mock":
+            return Lead("mock", workflow.decider, (), strict) if workflow.always_led else None
+        if settings.provider == "sim":
+            parameters = (("seed", str(settings.seed)), ("faults", settings.faults))
+            return Lead("sim", GENERATION, parameters, strict)
+        from preflights_es.providers.capabilities import digest_of, parameters_for, structured
+
+        asked = settings
+        if settings.temperature is None and settings.top_p is None:
+            asked = msgspec.structs.replace(settings, temperature=workflow.temperature)
+        sent = parameters_for(settings.provider, settings.model, asked)
+        address = digest_of(settings.provider, settings.base_url)
+        takes = structured(settings.provider, settings.model, settings.base_url)
+        lead = Lead(settings.provider, settings.model, sent, strict, address)
+        return msgspec.structs.replace(lead, structured=True) if takes else lead
+
+    def _remember_server(self, lead: Lead) -> None:
+        """Keep the address that a person named, for later commands in this project."""
+        settings = self.settings
+        if lead.address and not settings.base_url_in:
+            from preflights_es.settings.servers import remember_server
+
+            remember_server(settings.root, lead.provider, settings.base_url)
+
+    def provider_for(self, lead: Lead) -> LLMProvider:
+        """Who answers a session, as its first Input says; keys and addresses are today's.
+
+        Raises:
+            SettingsError: something that the provider needs is missing.
+        """
+        if lead.provider in CODE:
+            return simulated(lead)
+        if lead.provider in WRITERS:
+            from preflights_es.providers.reference import GivenProvider
+
+            return GivenProvider(lead.provider, self.written)
+        from preflights_es.providers.factory import chosen
+
+        asked = msgspec.structs.replace(self.asked(lead), provider=lead.provider, model=lead.model)
+        if not lead.address:
+            asked = msgspec.structs.replace(asked, base_url="", base_url_in="")
+        from preflights_es.redaction import redact
+
+        return chosen(asked, lambda text: redact(text).text)
+
+    def asked(self, lead: Lead) -> Settings:
+        """The settings for the provider of a session, whichever they choose for a new one.
+
+        Raises:
+            ProviderMissing: the session is led at an address that nothing says today.
+        """
+        settings = self.settings
+        if lead.provider != settings.provider:
+            if self._reloaded is not None:
+                settings = self._reloaded(Options(provider=lead.provider))
+            else:
+                settings = msgspec.structs.replace(settings, base_url="", base_url_in="")
+        from preflights_es.providers.capabilities import digest_of
+
+        if lead.address and digest_of(lead.provider, settings.base_url) != lead.address:
+            from preflights_es.settings.servers import server
+
+            is_said = settings.base_url and not settings.base_url_in
+            known = "" if is_said else server(settings.root, lead.provider, lead.address)
+            if known:
+                return msgspec.structs.replace(settings, base_url=known, base_url_in="")
+            raise ProviderMissing(
+                f"the session is led by a server like {lead.provider}'s at another address: set "
+                "PREFLIGHTS_BASE_URL to it, since what was said there goes nowhere else"
+            )
+        return settings
+
+    def address_for(self, recorded: Lead | None, provider: str) -> str:
+        """Where a what-if asks: as the session did, or today's address of another provider."""
+        from preflights_es.providers.capabilities import digest_of
+
+        if recorded is not None and recorded.provider == provider:
+            return recorded.address
+        asked = self.asked(Lead(provider, ""))
+        return digest_of(provider, asked.base_url)
+
+    def check(self, handle: Handle) -> None:
+        """Before something is recorded that a provider must answer: it can be asked.
+
+        Raises:
+            SettingsError: something that it needs is missing.
+        """
+        lead = handle.workflow.lead(handle.session.state)
+        if lead is not None and lead.provider not in CODE:
+            self.provider_for(lead)

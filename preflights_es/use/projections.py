@@ -1,0 +1,59 @@
+"""The projections that are kept, and what folds a session for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from preflights_es.kernel.events import Event
+from preflights_es.kernel.grammar import misplaced
+from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.session import Workflow
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.store.codec import Codec
+
+if TYPE_CHECKING:
+    from preflights_es.projections.folding import Reader
+    from preflights_es.projections.projection import Projection
+    from preflights_es.runtime.projector import Projector
+    from preflights_es.store.projection_feed import SqlFollowing
+
+
+def projector(log: SqlFollowing, folded: Callable[[int], None] = lambda _: None) -> Projector:
+    """What keeps the projections of a log.
+
+    Args:
+        folded: is told how many sessions a transaction folded, once it is over.
+    """
+    from preflights_es.runtime.projector import Projector
+
+    return Projector(log, projections(), reader(), folded)
+
+
+def projected() -> list[str]:
+    """Tables of projections, each of which has rows by session."""
+    from preflights_es.store.projected import PROJECTED
+
+    return [*PROJECTED.values()]
+
+
+def projections() -> tuple[Projection, ...]:
+    """All that are kept."""
+    from preflights_es.projections.registry import named
+    from preflights_es.store.projected import PROJECTED
+
+    return named(PROJECTED)
+
+
+def reader() -> Reader:
+    """What folds a session for a projection, or for the trail."""
+    from preflights_es.projections.folding import Reader
+
+    codecs: dict[str, Codec] = {}
+
+    def decoder(workflow: Workflow[Any]) -> Callable[[Stored], Event]:
+        if workflow.name not in codecs:
+            codecs[workflow.name] = Codec(workflow)
+        return codecs[workflow.name].decode
+
+    return Reader(WORKFLOWS, decoder, misplaced)

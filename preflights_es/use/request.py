@@ -1,0 +1,283 @@
+"""What belongs to one caller of a process: who is at work, under which key, led by whom."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import cached_property
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace
+
+from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.errors import AmbiguousSession, LogBusy, PreflightsError, UnknownSession
+from preflights_es.kernel.events import UNSEEN, Actor, Evidence
+from preflights_es.kernel.lead import WRITERS, Lead, Setup, setup_of
+from preflights_es.kernel.notices import Notice
+from preflights_es.kernel.session import Workflow
+from preflights_es.kernel.version import __version__
+from preflights_es.runtime.finder import RECORD
+from preflights_es.runtime.idempotency import Once
+from preflights_es.runtime.runner import Handle, Step
+from preflights_es.runtime.sessions import Desk, Sessions
+from preflights_es.system.event_loop import ran
+from preflights_es.use.leads import Leads
+from preflights_es.use.own_providers import CODE
+from preflights_es.use.process import Process
+from preflights_es.use.projections import projected
+
+if TYPE_CHECKING:
+    from preflights_es.history.erasure import Erasure
+
+
+SHOWN_AFTER_S: Final = 0.3  # a quicker answer shows nothing
+Watch = Callable[[Lead, int | None], None]
+
+
+class Request:
+    """One command, one call of the API: used by one thread; each one gets its own."""
+
+    def __init__(
+        self,
+        process: Process,
+        who: Callable[[], Actor],
+        *,
+        evidence: Evidence = UNSEEN,
+        leads: Leads | None = None,
+        key: str = "",
+    ) -> None:
+        """Args:
+        who: is at work; asked once, by what records or looks for it.
+        evidence: what was seen of who is at work.
+        leads: as the caller says; else as the settings do.
+        key: makes what the request records happen once, however often it is made.
+        """
+        self.process = process
+        self._who = who
+        self.evidence = evidence
+        self.leads = leads or Leads(process.settings)
+        self._key = key
+        self.notices: list[Notice] = []
+        """What a person has to know of the call, in order."""
+        self.tell: Callable[[Notice], None] = lambda _: None
+        """Takes each notice at once."""
+        self.watch: Watch | None = None
+        """Takes who is asked and for how many seconds; None once the answer is here."""
+        self.asking_for = ""
+        """The session for which a model was asked: what was said in it is recorded."""
+
+    def another(self, actor: Actor, key: str = "", client: str = "") -> Request:
+        """A request of a client to the same process, whose terminal is not the client's."""
+        seen = replace(self.evidence, terminal=False, client=client)
+        leads = self.leads.anew()
+        return Request(self.process, lambda: actor, evidence=seen, leads=leads, key=key)
+
+    @cached_property
+    def actor(self) -> Actor:
+        """Who is at work.
+
+        Raises:
+            SettingsError: git or the system has a name for it that cannot be recorded.
+        """
+        return self._who()
+
+    @property
+    def key(self) -> str:
+        """Of the caller; empty without one."""
+        return self._key
+
+    @property
+    def has_key(self) -> bool:
+        """Whether what it records happens once, however often it is made."""
+        return bool(self._key)
+
+    def notice(self, code: str, text: str, **fields: Any) -> None:
+        """Say something that a person has to know, once."""
+        if (found := Notice(code, text, fields)) not in self.notices:
+            self.notices.append(found)
+            self.tell(found)
+
+    def notice_redacted(self, what: str, text: str) -> None:
+        """Say that a text which no session shows is recorded without its secrets."""
+        from preflights_es.redaction import redact
+
+        if kinds := redact(text).kinds:
+            found = f"what looks like a secret ({', '.join(kinds)})"
+            self.notice("redacted", f"{what} is recorded without {found}", kinds=kinds)
+
+    def notice_name(self) -> None:
+        """Warn where the name of the person at work looks like a secret: an e-mail address does."""
+        what = "your name (PREFLIGHTS_ACTOR, or as git knows it)"
+        self.notice_redacted(what, self.actor.name)
+
+    def finish_pending(self) -> None:
+        """Write documents that an earlier call left open; trouble with one is no reason to stop.
+
+        Raises:
+            PreflightsError: the log itself cannot be opened.
+        """
+        _ = self.process.store  # what is wrong with the log as a whole is no matter of one document
+        try:
+            for handle in self.process.finish_pending():
+                written = handle.view.written
+                path = written.path if written else handle.session_id
+                if written and written.sha256 != handle.view.hashes[-1]:
+                    text = f"{path} was edited: its new text lies in {path}.new"
+                    self.notice("document_edited", text, path=path)
+                    continue
+                self.notice("document_finished", f"finished {path}", path=path)
+        except LogBusy as error:
+            text = f"an earlier document is left to the next command: {error}"
+            self.notice("document_left", text)
+        except PreflightsError as error:
+            self.notice("document_open", f"an earlier document is still open: {error}")
+
+    @cached_property
+    def desk(self) -> Desk:
+        """Who is at work in which project."""
+        process = self.process
+        once = Once(process.runner, process.project, self._key, process.log_id)
+        return Desk(
+            process.runner,
+            process.project,
+            lambda: self.actor,
+            self.settled,
+            once,
+            self._check_lead,
+            process.numbered,
+            process.records,
+            self.evidence,
+        )
+
+    def _check_lead(self, handle: Handle) -> None:
+        self.leads.check(handle)  # those of now: the caller may have named others
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        """The sessions of this project, whatever their workflow."""
+        return Sessions(self.desk)
+
+    @cached_property
+    def erasure(self) -> Erasure:
+        """What erases sessions of this project."""
+        from preflights_es.history.erasure import Erasure
+
+        process, settings = self.process, self.process.settings
+        folders = (settings.decisions, settings.tasks)
+        own = (*CODE, *WRITERS)
+        return Erasure(self.desk, process.store, settings.root, own, projected(), folders)
+
+    def holding(self, typed: str) -> Request:
+        """This request where the log has the session, else one to what session files hold.
+
+        Raises:
+            UnknownSession, AmbiguousSession: none or several match.
+        """
+        try:
+            found = self.sessions.resolved(typed)
+        except UnknownSession:
+            beside = self.at_files()
+            if beside is None or not beside.knows(typed):
+                raise
+            return beside
+        beside = self.at_files() if RECORD.fullmatch(typed.strip()) else None
+        if beside is not None and (other := beside.knows(typed)) not in ("", found):
+            raise AmbiguousSession(typed, (found, other), "name one by its id")
+        return self
+
+    def knows(self, typed: str) -> str:
+        """The id of the session that is meant; empty where there is none."""
+        try:
+            return self.sessions.resolved(typed)
+        except UnknownSession:
+            return ""
+
+    def at_files(self) -> Request | None:
+        """A request to what session files say more than the log; None where they say no more."""
+        log = self.process.file_log
+        if log.is_empty:
+            return None
+        return Request(log, lambda: self.actor, evidence=self.evidence, leads=self.leads)
+
+    def setup(self, workflow: Workflow[Any], *, strict: bool = False) -> Setup:
+        """What a new session records of the program.
+
+        Raises:
+            SettingsError: the provider lacks something; nothing is recorded yet.
+        """
+        lead = self.leads.lead(workflow, strict=strict)
+        return Setup(
+            preflights=__version__,
+            decider=workflow.decider,
+            provider=self.leads.settings.provider,
+            prompts=workflow.prompts if lead else (),
+            lead=lead,
+        )
+
+    def led_anew(self, handle: Handle) -> Step:
+        """A session under the lead that this request names, as strict as it was.
+
+        Raises:
+            SettingsError: the provider lacks something; nothing is recorded.
+            Refused: the session takes nothing any more, or a model is being asked.
+        """
+        workflow = handle.workflow
+        now = workflow.lead(handle.session.state)
+        former = now or self._first_lead(handle)
+        self.leads = self.leads.over(former)
+        lead = self.leads.lead(workflow, strict=former is not None and former.strict)
+        if lead == now and lead is not None:
+            return self.sessions.resume(handle)  # only the way to the same server was said
+        return self.sessions.led_by(handle, lead, workflow.prompts if lead else ())
+
+    def _first_lead(self, handle: Handle) -> Lead | None:
+        """Who led a session at its beginning, before a fallback."""
+        runner = self.process.runner
+        first = runner.codec(handle.workflow).decode(runner.store.read(handle.session_id)[0])
+        setup = setup_of(first)
+        return setup.lead if setup is not None else None
+
+    def settled(self, step: Step) -> Step:
+        """The session after every completion it asks for; at once where it asks for none."""
+        handle = step.handle
+        if not any(isinstance(call, CompletionRequested) for call in handle.session.calls):
+            return step
+        lead = handle.workflow.lead(handle.session.state)
+        assert lead is not None, "only a session that is led asks a model"
+        self.asking_for = handle.session_id
+        return Step(ran(lambda: self._settled(handle, lead)), step.decisions)
+
+    async def _settled(self, handle: Handle, lead: Lead) -> Handle:
+        async with self.leads.provider_for(lead) as provider, _watched(self.watch, lead):
+            return (await self.process.runner.settle(handle, provider)).handle
+
+    def close(self) -> None:
+        """Give the process back, where it was made for this request alone."""
+        self.process.close()
+
+
+@asynccontextmanager
+async def _watched(watch: Watch | None, lead: Lead) -> AsyncIterator[None]:
+    """Tells the seconds while a model is at work, by a task of the same loop."""
+    if watch is None:
+        yield
+        return
+    import asyncio
+
+    async def tick() -> None:
+        await asyncio.sleep(SHOWN_AFTER_S)
+        try:
+            for seconds in count():
+                watch(lead, seconds)
+                await asyncio.sleep(1)
+        finally:
+            watch(lead, None)
+
+    ticking = asyncio.create_task(tick())
+    try:
+        yield
+    finally:
+        ticking.cancel()
+        with suppress(asyncio.CancelledError):
+            await ticking

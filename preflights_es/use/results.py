@@ -1,0 +1,442 @@
+"""What the services return, as typed values; `--json` prints the same fields in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+
+import msgspec
+
+from preflights_es.kernel.artifacts import Beside, Related
+from preflights_es.kernel.decision_record import Decided, Origin
+from preflights_es.kernel.events import Actor, Decision
+from preflights_es.kernel.notices import Notice
+from preflights_es.kernel.plan_record import Waived
+from preflights_es.kernel.questions import AnswerRefusal, Refusal
+from preflights_es.kernel.rationale import Rejected, Statement
+from preflights_es.kernel.times import iso, iso_or_none
+from preflights_es.kernel.views import Question, View
+from preflights_es.runtime.idempotency import Recalled
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.runner import Handle, Step
+from preflights_es.runtime.sessions import AskedElsewhere
+
+if TYPE_CHECKING:
+    from preflights_es.projections.decisions import Decision as Patch
+
+
+NOT_EXPECTED: Final = "it does not fit the session as it stands"
+"""Of an Input that a workflow takes at another time, or never."""
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """Root of the results."""
+
+
+# 1. A session --------------------------------------------------------------------------------
+
+
+class RefusedAnswer(Result, frozen=True):
+    """An answer that was recorded and does not count; the question is still open."""
+
+    key: str
+    reason: str
+    """As in `core.questions.RefusalReason`."""
+    message: str
+    """The same in words."""
+
+    @property
+    def code(self) -> str:
+        """The reason, by the name that every refusal has for it."""
+        return self.reason
+
+
+class NotDone(Result, frozen=True):
+    """What a call asked for and the session did not do; it is recorded all the same."""
+
+    code: str
+    message: str
+    key: str | None = None
+    """Of an answer: what it should have answered."""
+    expected: tuple[str, ...] = ()
+    """Keys that would be taken, where the key was the trouble."""
+
+
+class Erased(Result, frozen=True):
+    """When, by whom and why a session was erased."""
+
+    at: int
+    by: Actor
+    reason: str
+
+
+class Session(Result, frozen=True, kw_only=True):
+    """A session as it stands after a call; a workflow adds the fields of its own.
+
+    `shape` is what `--json` prints: `HEAD`, what the workflow adds, and `TAIL`.
+    """
+
+    FORMAT: ClassVar[str] = ""
+
+    format: str
+    session_id: str
+    workflow: str
+    project: str
+    version: int
+    """How many events it has."""
+    status: str
+    questions: tuple[Question, ...]
+    """What is asked, the first of them now."""
+    warnings: tuple[str, ...]
+    """What a person has to know of the session."""
+
+    # For programs alone: `--json` does not print these, unless the workflow does.
+    labels: tuple[tuple[str, str], ...]
+    """Pairs of key and label, of what is asked; a label works wherever its key does."""
+    view: View
+    """All that its workflow shows of it."""
+    number: int | None
+    """Of its record."""
+    to_do: str
+    """What a person has to do next, in a few words; empty where nothing waits for a person."""
+    can_accept: bool
+    refusals: tuple[NotDone, ...]
+    """What this call asked for and was not done, the refused answers among it."""
+    notices: tuple[Notice, ...]
+    """What a person has to know of this call."""
+    asking: str
+    """Who asks the provider meanwhile, where that is another process."""
+    is_recalled: bool
+    """Whether the call was made before, under the same key, and the session went on since."""
+    erased: Erased | None = None
+    """Only of an erased session that is looked at."""
+
+    @property
+    def intention(self) -> str:
+        """What the session is about."""
+        return self.view.intention
+
+    @property
+    def progress(self) -> float:
+        """From 0.0 to 1.0."""
+        return self.view.progress
+
+    @property
+    def document(self) -> str | None:
+        """Path of its document, relative to the project's root."""
+        return self.view.written.path if self.view.written else None
+
+    @property
+    def refused(self) -> tuple[RefusedAnswer, ...]:
+        """Of the answers of this call."""
+        return tuple(
+            RefusedAnswer(key=one.key, reason=one.code, message=one.message)
+            for one in self.refusals
+            if one.key is not None
+        )
+
+    @property
+    def not_done(self) -> bool:
+        """Whether something that this call asked for was not done."""
+        return bool(self.refusals)
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended without what it was for."""
+        return False
+
+    def shape(self) -> dict[str, Any]:
+        """The versioned JSON."""
+        own = type(self).__annotations__
+        return {name: getattr(self, name) for name in (*HEAD, *own, *TAIL)}
+
+    @classmethod
+    def more(cls, handle: Handle) -> dict[str, Any]:  # noqa: ARG003  for the workflows
+        """The values of the workflow's own fields that its view has not, or has otherwise."""
+        return {}
+
+    @classmethod
+    def refusal(cls, decision: Decision) -> tuple[str, str]:
+        """Why something was not done, as a code and in words."""
+        if not isinstance(decision, AnswerRefusal):
+            return "not_allowed", "the session does not allow it now"
+        why = f"was refused: {decision.reason.replace('_', ' ')}"
+        return decision.reason, answer_refused(decision, why)
+
+
+HEAD: Final = Session.__struct_fields__[:7]
+TAIL: Final = ("refused", "warnings")
+
+
+class AnySession(Session, frozen=True, kw_only=True):
+    """`any-session/1`: of a workflow that adds nothing."""
+
+    FORMAT = "any-session/1"
+
+    intention: str
+    progress: float
+
+
+def answer_refused(decision: AnswerRefusal, why: str) -> str:
+    """Why an answer does not count."""
+    return f"{decision.key!r} {why}" if decision.key else "no answer was given"
+
+
+def session_of(step: Step, notices: list[Notice] | None = None) -> Session:
+    """The session of a step, and what the step refused."""
+    handle = step.handle
+    view, status, closed = handle.view, handle.status, handle.session.closed
+    is_open = not closed and handle.session.undecided is None
+    asked = () if closed else view.questions
+    cls = _class_of(handle.workflow.name)
+    shared = set(cls.__annotations__) & set(view.__struct_fields__)
+    own = {name: getattr(view, name) for name in shared}
+    return cls(
+        format=cls.FORMAT,
+        session_id=handle.session_id,
+        workflow=handle.workflow.name,
+        project=handle.project,
+        version=handle.version,
+        status=status,
+        questions=asked,
+        labels=_labels(handle, {one.id for one in asked}),
+        warnings=view.warnings,
+        view=view,
+        to_do=view.to_do if is_open else "",
+        can_accept=is_open and status != "waiting" and view.can_accept,
+        refusals=refusals(
+            handle.workflow.name,
+            step.decisions,
+            lambda: handle.workflow.answerable(handle.session.state),
+        ),
+        notices=tuple(notices or ()),
+        asking=step.asking if isinstance(step, AskedElsewhere) else "",
+        is_recalled=isinstance(step, Recalled),
+        **({"number": handle.workflow.number(handle.session.state)} | own | cls.more(handle)),
+    )
+
+
+def _labels(handle: Handle, keys: Collection[str]) -> tuple[tuple[str, str], ...]:
+    if not keys:
+        return ()
+    asked = handle.workflow.answerable(handle.session.state)
+    return tuple((one.id, label) for label, one in asked if label and one.id in keys)
+
+
+def _class_of(workflow: str) -> type[Session]:
+    if workflow not in WORKFLOWS.shipped:
+        return AnySession
+    module = import_module(f"preflights_es.use.{workflow}.results")
+    found: type[Session] = module.SESSION
+    return found
+
+
+def refusals(
+    workflow: str,
+    decisions: Iterable[Decision],
+    asked: Callable[[], Sequence[tuple[str, Question]]],
+) -> tuple[NotDone, ...]:
+    """What of the decisions refuses something, in words.
+
+    Args:
+        asked: pairs of label and question, of all that could be answered.
+    """
+    cls, found = _class_of(workflow), []
+    for one in decisions:
+        if not isinstance(one, Refusal):
+            continue
+        code, message = cls.refusal(one)
+        if not isinstance(one, AnswerRefusal):
+            found.append(NotDone(code=code, message=message))
+            continue
+        if one.expected:
+            labels = {question.id: label for label, question in asked()}
+            taken = (f"{key} ({labels[key]})" if labels.get(key) else key for key in one.expected)
+            message += f": it takes {', '.join(taken)}"
+        found.append(NotDone(code=code, message=message, key=one.key, expected=one.expected))
+    return tuple(found)
+
+
+class SessionRow(Result, frozen=True):
+    """One session of a list; a damaged one has no progress, and its damage as the intention."""
+
+    session_id: str
+    age_seconds: int
+    workflow: str
+    status: str
+    progress: float | None
+    intention: str
+
+
+class Prompt(Result, frozen=True, kw_only=True):
+    """The brief for a coding agent."""
+
+    format: str = "prompt/1"
+    session_id: str
+    prompt: str
+
+
+# 2. A decision -------------------------------------------------------------------------------
+
+
+class Who(Result, frozen=True):
+    """Who said or did something; of the kind `model` where a provider's response said it."""
+
+    kind: str
+    name: str
+
+    @classmethod
+    def of(cls, actor: Actor | None) -> Who | None:
+        """An actor; None of none."""
+        return None if actor is None else cls(kind=actor.kind, name=actor.name)
+
+    @classmethod
+    def said(cls, origin: Origin) -> Who | None:
+        """Who said a value."""
+        return cls(kind="model", name="") if origin.source == "suggested" else cls.of(origin.by)
+
+
+class WaivedFinding(Result, frozen=True):
+    """A finding of a plan, and who waived it."""
+
+    name: str
+    kind: str
+    pointer: str
+    """A JSON Pointer into the payload."""
+    message: str
+    reason: str
+    by: Who
+    relayed_by: Who | None
+    at: str
+    """ISO 8601, UTC."""
+
+    @classmethod
+    def of(cls, one: Waived) -> WaivedFinding:
+        """As the log has it."""
+        finding, by = one.finding, Who.of(one.by)
+        assert by is not None, "a person waived it"
+        return cls(
+            name=finding.name,
+            kind=finding.kind,
+            pointer=finding.pointer,
+            message=finding.message,
+            reason=one.reason,
+            by=by,
+            relayed_by=Who.of(one.relayed_by),
+            at=iso(one.at),
+        )
+
+
+class Provenance(Result, frozen=True):
+    """Where a decided value came from; numbers are versions of the session's events."""
+
+    key: str
+    field: str
+    value: str
+    source: str
+    by: Who | None
+    at: str
+    version: int
+    input: int
+    asked: int | None
+    response: int | None
+
+    @classmethod
+    def of(cls, origin: Origin) -> Self:
+        """As a projection keeps it."""
+        return cls(
+            key=origin.key,
+            field=origin.field,
+            value=origin.value,
+            source=origin.source,
+            by=Who.said(origin),
+            at=iso(origin.at),
+            version=origin.version,
+            input=origin.input,
+            asked=origin.asked,
+            response=origin.response,
+        )
+
+
+class DecisionRow(Result, frozen=True):
+    """A patch and what became of it; times are ISO 8601, UTC."""
+
+    session_id: str
+    version: int
+    uid: str
+    title: str
+    standing: str
+    kind: str
+    number: int | None
+    category: str
+    scope: str
+    """What it is for; empty for the whole project."""
+    fields: tuple[tuple[str, str], ...]
+    provenance: tuple[Provenance, ...]
+    response: int | None
+    proposed_at: str
+    acknowledged_at: str | None
+    acknowledged_by: Who | None
+    relayed_by: Who | None
+    accepted_at: str | None
+    superseded_at: str | None
+    supersedes: Related | None
+    superseded_by: Related | None
+    also_supersedes: tuple[Related, ...]
+    kept: tuple[Beside, ...]
+    artifact: str | None
+    sha256: str | None
+    because: Statement | None
+    consequences: tuple[Statement, ...]
+    alternatives: tuple[Rejected, ...]
+    imported_by: Who | None
+    """The agent that imported it, while no person here confirmed it: the acceptance is the file's
+    word."""
+    file: str | None = None
+    """The session file that says so, where the log does not."""
+
+    @property
+    def filed(self) -> str:
+        """`imported by claude-code; accepted by Ada, as the file says`; else empty."""
+        if self.imported_by is None:
+            return ""
+        from preflights_es.kernel.imports import told
+
+        by = self.acknowledged_by
+        return told(Actor("agent", self.imported_by.name), by.name if by else "")
+
+    @classmethod
+    def of(cls, one: Patch) -> Self:
+        """As the projection `decisions` keeps it."""
+        from preflights_es.projections.decisions import accepted_at
+
+        decided: Decided = one.decided
+        return cls(
+            session_id=one.session_id,
+            version=decided.version,
+            uid=decided.uid,
+            title=decided.title,
+            standing=decided.standing,
+            kind=decided.kind,
+            number=decided.number,
+            category=decided.category,
+            scope=decided.scope or "",
+            fields=decided.fields,
+            provenance=tuple(map(Provenance.of, decided.origins)),
+            response=decided.response,
+            proposed_at=iso(decided.proposed_at),
+            acknowledged_at=iso_or_none(decided.acknowledged_at),
+            acknowledged_by=Who.of(decided.acknowledged_by),
+            relayed_by=Who.of(decided.relayed_by),
+            accepted_at=iso_or_none(accepted_at(decided)),
+            superseded_at=iso_or_none(decided.superseded_at),
+            supersedes=decided.supersedes,
+            superseded_by=decided.superseded_by,
+            also_supersedes=decided.also_supersedes,
+            kept=decided.kept,
+            artifact=decided.written.path if decided.written else None,
+            sha256=decided.written.sha256 if decided.written else None,
+            imported_by=Who.of(decided.imported_by or None),
+            **msgspec.structs.asdict(decided.rationale),
+        )

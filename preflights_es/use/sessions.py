@@ -1,0 +1,443 @@
+"""What people and programs do with sessions of any workflow: one function a use case.
+
+Each takes a request, does one thing, writes the documents that follow, and returns how the session
+stands. A surface (command line, server, page, program) parses, calls one of these, and renders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from importlib import import_module
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from preflights_es.kernel import ids
+from preflights_es.kernel.errors import (
+    LogDamaged,
+    PreflightsError,
+    Refused,
+    SessionMoved,
+    UnknownSession,
+)
+from preflights_es.kernel.events import ERASED_TAG, Actor, SessionErased
+from preflights_es.kernel.evolution import Choices
+from preflights_es.kernel.observed import Observed
+from preflights_es.kernel.opaque import UNKNOWN
+from preflights_es.kernel.ports import Head
+from preflights_es.kernel.questions import WrittenQuestion
+from preflights_es.kernel.rationale import Reasons
+from preflights_es.kernel.session import STATUSES
+from preflights_es.runtime.finder import is_listed
+from preflights_es.runtime.registry import IMPORTS, WORKFLOWS
+from preflights_es.runtime.runner import Handle, Step
+from preflights_es.store.sql import SqlStore
+from preflights_es.system import clock_ids
+from preflights_es.use.answers import Given, Pairs, addressed, asked_in, check_taken, pairs
+from preflights_es.use.filing import filed
+from preflights_es.use.looking import looking
+from preflights_es.use.reasons import reasoned, taking, with_reasons
+from preflights_es.use.request import Request
+from preflights_es.use.results import (
+    Erased,
+    Prompt,
+    Session,
+    SessionRow,
+    session_of,
+)
+
+LISTED: Final = 20  # sessions of a list that is not whole
+KEPT: Final = ("workflow", "status", "progress", "intention")
+TROUBLES: Final = ("damaged", "erased", "faulted")
+"""Statuses of which the log is asked anew: they may have been mended."""
+
+# 1. Deciding ---------------------------------------------------------------------------------
+
+
+def start(
+    request: Request,
+    text: str,
+    workflow: str,
+    given: Given = (),
+    *,
+    strict: bool = False,
+    written: WrittenQuestion | None = None,
+    reasons: Reasons | None = None,
+    scope: str = "",
+) -> Session:
+    """Begin a session with the user's text; with answers to what it will ask, where given.
+
+    Args:
+        written: the first question, which the actor wrote.
+        reasons: why it is decided so, where that is said.
+        scope: what the decision is for, where that is said.
+
+    Raises:
+        Refused: the text or an answer cannot be recorded, or nothing of the workflow begins so.
+        WorkflowMissing: no package has the workflow.
+    """
+    found = request.process.runner.workflow(workflow)
+    if (written is not None or scope) and not found.written:
+        what = "begins with no question of yours" if written else "has no scope"
+        message = f"a session of the workflow {workflow} {what}"
+        raise Refused(message, code="no_written_question", workflow=workflow)
+    if reasons is not None:
+        taking(found, reasons)
+    if found.opens is None and workflow in WORKFLOWS.shipped:
+        own = {"written": written, "reasons": reasons, "scope": scope or None}
+        said = {name: value for name, value in own.items() if value is not None}
+        begun: Session = _services(workflow).start(request, text, given, strict=strict, **said)
+        return begun
+    answers = pairs(given)
+    request.sessions.check(answers)
+    if found.record is not None or found.filing is not None:
+        request.process.documents.check_folders(found.filing)
+    request.finish_pending()
+    request.notice_name()
+    setup = request.setup(found, strict=strict)
+    step = request.sessions.begin(found, text, setup, partial(check_taken, found, answers))
+    if answers:
+        step = request.sessions.answer(step.handle, addressed(answers, asked_in(step.handle)))
+    return filed(request, with_reasons(request.sessions, step, reasons))
+
+
+def answer(
+    request: Request,
+    session: str,
+    given: Given,
+    *,
+    revise: bool = False,
+    relays: bool = False,
+    reasons: Reasons | None = None,
+) -> Session:
+    """Answer what is asked, or revise what was answered; what does not count is in `refused`.
+
+    Args:
+        given: nothing, where only reasons are said.
+        relays: whether an agent or script passes a person's words on.
+        reasons: why it is decided so; they count where the answers do.
+
+    Raises:
+        UnknownSession, AmbiguousSession: none or several match.
+        Refused: the session takes no answers any more, or has no such option.
+    """
+    request.finish_pending()
+    handle = request.sessions.load(session)
+    if reasons is not None:
+        taking(handle.workflow, reasons)
+        if not (given or relays):
+            return filed(request, reasoned(request.sessions, handle, reasons))
+    before = request.sessions.answered(handle, revise=revise, relays=relays)
+    if before is None:
+        handle = request.process.runner.resume(handle).handle
+    answers = _answers(pairs(given), before or handle, again=before is not None)
+    step = request.sessions.answer(handle, answers, revise=revise, relays=relays)
+    return filed(request, with_reasons(request.sessions, step, reasons))
+
+
+def observe(
+    request: Request,
+    question: str,
+    options: Sequence[str],
+    answers: Sequence[str],
+    observed: Observed,
+    **more: Any,
+) -> Session:
+    """Record a question that an agent asked elsewhere, in the workflow whose sessions begin so.
+
+    Raises:
+        Refused: nothing of it can be asked.
+    """
+    name = next(one.name for one in WORKFLOWS.values() if one.written)
+    own = import_module(f"preflights_es.use.{name}.observed")
+    done: Session = own.record(request, question, options, answers, observed, **more)
+    return done
+
+
+def _answers(given: Pairs, handle: Handle, *, again: bool) -> Pairs:
+    """What has no key answers the question that is open, or was when it was first said."""
+    try:
+        return addressed(given, asked_in(handle), next(iter(handle.view.questions), None))
+    except Refused:
+        if not again:
+            raise
+        return given  # never what was said the first time: refused as such
+
+
+def conversed(request: Request, session: Session) -> Session:
+    """The session as it stands now, for a conversation: what is said there has no key."""
+    request.sessions.end_key()
+    return show(request, session.session_id) if session.is_recalled else session
+
+
+def accept(
+    request: Request,
+    session: str,
+    *,
+    by: str | None = None,
+    expect: int | None = None,
+    reasons: Reasons | None = None,
+    choices: Choices | None = None,
+    elicited: bool = False,
+) -> Session:
+    """Accept what is proposed: a decision where a person does it, else a proposal.
+
+    Args:
+        reasons: why it is decided so; they are recorded first.
+        choices: what becomes of decisions in force that differ.
+        elicited: whether a person accepted in a form of the agent's client. It counts as the
+            person's where the user's own settings say so, else as the agent's.
+        by: the person, where the request is a script's.
+        expect: the version at which the person saw it.
+
+    Raises:
+        SessionMoved: the session is at another version.
+        Refused: nothing there can be accepted.
+    """
+    from preflights_es.use import acceptance  # looking needs none of it
+
+    try:
+        handle = request.sessions.load(session)
+    except UnknownSession:  # an agent is told that a person accepts, whatever it names
+        acceptance.Acceptances.of(request).refuse_relaying(by, session)
+        raise
+    if handle.proposal is not None:
+        return _confirmed(request, handle, by, expect)
+    workflow = handle.workflow
+    has_own = workflow.acknowledges and workflow.name in WORKFLOWS.shipped
+    own = _services(workflow.name) if has_own else acceptance
+    more: dict[str, Any] = {}
+    if reasons is not None:
+        taking(workflow, reasons)
+        more["reasons"] = reasons
+    if choices:
+        if "resolved" not in getattr(workflow.acknowledges, "__struct_fields__", ()):
+            message = f"a session of the workflow {workflow.name} supersedes and keeps nothing"
+            raise Refused(message, code="no_choices", workflow=workflow.name)
+        more["choices"] = choices
+    if elicited and request.process.settings.agents.elicited_acceptance:
+        more["relays"] = True
+    done: Session = own.accept(request, handle.session_id, by=by, expect=expect, **more)
+    return done
+
+
+def _confirmed(request: Request, handle: Handle, by: str | None, expect: int | None) -> Session:
+    """Take over what a person accepted elsewhere and an agent imported.
+
+    Raises:
+        SessionMoved: the session is at another version.
+        Refused: no person confirms it.
+    """
+    from preflights_es.history.import_record import confirmed
+    from preflights_es.use.acceptance import Acceptances
+    from preflights_es.use.archives import importer_of
+
+    Acceptances.of(request).refuse_relaying(by, ids.short(handle.session_id))
+    if expect is not None and expect != handle.version:
+        raise SessionMoved(handle.session_id, expect, handle.version)
+    importer = importer_of(request)
+    if by is not None:
+        importer = replace(importer, actor=Actor("user", by))
+    now = confirmed(request.process.runner, importer, handle)
+    return session_of(Step(now, ()), request.notices)
+
+
+def abandon(request: Request, session: str, reason: str = "", *, force: bool = False) -> Session:
+    """Give a session up; it stays in the log.
+
+    Args:
+        force: also one whose last Input cannot be decided.
+    """
+    request.finish_pending()
+    step = request.sessions.abandon(request.sessions.load(session), reason, force=force)
+    request.notice_redacted("the reason", reason)
+    return filed(request, step)
+
+
+def resume(request: Request, session: str, *, anew: bool = False) -> Session:
+    """Go on where an error, a crash or a strict session stopped.
+
+    Args:
+        anew: whether the model that the request names leads from here on.
+    """
+    request.finish_pending()
+    handle = request.sessions.load(session)
+    step = request.led_anew(handle) if anew else request.sessions.resume(handle)
+    if handle.workflow.looks_up:
+        step = _services(handle.workflow.name).looked_up(request, step)
+    return filed(request, step)
+
+
+def _services(workflow: str) -> Any:
+    """The services of a workflow: how a session begins and is accepted."""
+    if workflow not in WORKFLOWS.shipped:
+        message = f"the workflow {workflow!r} says neither how it begins nor what is accepted"
+        raise Refused(message, code="no_services", workflow=workflow)
+    return import_module(f"preflights_es.use.{workflow}.sessions")
+
+
+# 2. Looking ----------------------------------------------------------------------------------
+
+
+def show(request: Request, session: str) -> Session:
+    """A session as it stands."""
+    request.finish_pending()
+    at = looking(request, session)
+    handle = at.sessions.load(session)
+    found = session_of(Step(handle, ()), request.notices)
+    return replace(found, erased=_erased(at, handle)) if found.status == "erased" else found
+
+
+def _erased(request: Request, handle: Handle) -> Erased:
+    """All that is left to say of a session."""
+    stored = request.process.store.read(handle.session_id)
+    one = next(one for one in stored if one.type == ERASED_TAG)
+    event = request.process.runner.codec(handle.workflow).decode(one)
+    assert isinstance(event, SessionErased), "its tag says so"
+    return Erased(at=one.recorded_at, by=event.actor, reason=event.reason)
+
+
+def sessions(
+    request: Request, limit: int | None = None, workflow: str = "", *, all_workflows: bool = False
+) -> Iterator[Session]:
+    """The sessions of the project, newest first; each is read when its turn comes.
+
+    Args:
+        workflow, all_workflows: as in `rows`.
+
+    Raises:
+        LogDamaged, SessionFaulted: one of them cannot be read.
+    """
+    process = request.process
+    is_meant = _meant(request, workflow, all_workflows=all_workflows)
+    heads = _newest(process.store, process.project, limit, is_meant)
+    for head in heads:
+        yield session_of(Step(process.runner.load(head.session_id), ()))
+
+
+def rows(
+    request: Request,
+    *,
+    everything: bool = False,
+    any_project: bool = False,
+    status: str | None = None,
+    workflow: str = "",
+    all_workflows: bool = False,
+) -> tuple[Iterator[SessionRow], bool]:
+    """The sessions as a list, newest first, and whether older ones were left out.
+
+    Args:
+        everything: not the newest alone.
+        any_project: of every project of the log.
+        status: of one status alone.
+        workflow: of one workflow alone; else of those that decide.
+        all_workflows: of every workflow.
+    """
+    request.finish_pending()
+    process = request.process
+    project = None if any_project else process.project
+    is_meant = _meant(request, workflow, all_workflows=all_workflows)
+    heads = _newest(process.store, project, LISTED + 1, is_meant)
+    are_many = len(heads) > LISTED
+    more = are_many and not everything and not status
+    listed: Iterable[tuple[Head, dict[str, Any] | None]]
+    if are_many and not more:  # from the projection: folding every one of many would take long
+        newest = process.projector.newest(project)
+        listed = ((head, row) for head, row in newest if is_meant(head))
+    else:
+        listed = ((head, None) for head in heads[:LISTED])
+    found = (_row(request, head, kept) for head, kept in listed)
+    return (row for row in found if status in (None, row.status)), more
+
+
+def _meant(request: Request, workflow: str, *, all_workflows: bool) -> Callable[[Head], bool]:
+    """Which sessions are listed; never those that only say what was imported.
+
+    Raises:
+        Refused: there is no such workflow.
+    """
+    runner = request.process.runner
+    if workflow and workflow not in WORKFLOWS.shipped:
+        in_log = {head.workflow for head in request.process.store.heads(None)} - {IMPORTS}
+        if workflow not in in_log:
+            known = ", ".join(sorted(in_log.union(WORKFLOWS.shipped)))
+            message = f"no workflow is called {workflow!r}: expected one of {known}"
+            raise Refused(message, code="unknown_workflow", workflow=workflow)
+    if all_workflows:
+        return lambda head: head.workflow != IMPORTS
+    return lambda head: is_listed(runner, head, workflow)
+
+
+def _newest(
+    store: SqlStore, project: str | None, wanted: int | None, is_meant: Callable[[Head], bool]
+) -> list[Head]:
+    """The newest sessions that are meant."""
+    at_most = wanted
+    while True:
+        heads = store.heads(project, at_most)
+        found = [head for head in heads if is_meant(head)]
+        if wanted is None or at_most is None or len(found) >= wanted or len(heads) < at_most:
+            return found[:wanted]
+        at_most *= 2
+
+
+def statuses(request: Request, wanted: str) -> set[str]:
+    """The statuses that a session can have; those of other packages where the wanted one is new."""
+    known = _statuses()
+    if wanted not in known:
+        # Workflows of other packages are looked for by the names that the log has.
+        for name in dict.fromkeys(head.workflow for head in request.process.store.heads(None)):
+            WORKFLOWS.get(name)
+        known = _statuses()
+    return known
+
+
+def _statuses() -> set[str]:
+    of_all = {*STATUSES, "damaged", UNKNOWN}
+    return of_all.union(*(one.statuses for one in WORKFLOWS.values()))
+
+
+def _row(request: Request, head: Head, kept: dict[str, Any] | None) -> SessionRow:
+    """One session of the list; a damaged one is listed as such, and hides no other."""
+    began = kept["began_at"] if kept else ids.milliseconds(head.session_id) * 1_000
+    age = max((clock_ids.now() - began) // 1_000_000, 0)
+    if kept and kept["version"] == head.version and kept["status"] not in TROUBLES:
+        told = {name: kept[name] for name in KEPT}
+        return SessionRow(session_id=head.session_id, age_seconds=age, **told)
+    name, status, progress, intention = _standing(request, head.session_id)
+    return SessionRow(
+        session_id=head.session_id,
+        age_seconds=age,
+        workflow=name,
+        status=status,
+        progress=progress,
+        intention=intention,
+    )
+
+
+def _standing(request: Request, session_id: str) -> tuple[str, str, float | None, str]:
+    try:
+        handle = request.process.runner.load(session_id)
+    except PreflightsError as error:
+        if isinstance(error, LogDamaged) and error.version == 0:
+            raise  # the database as a whole, not one session of it
+        return "", "damaged", None, str(error)
+    return handle.workflow.name, handle.status, handle.view.progress, handle.view.intention
+
+
+def prompt(request: Request, session: str) -> Prompt:
+    """The brief for a coding agent: what is decided, and what is still open."""
+    from preflights_es.records.project_brief import IN_FORCE, LEAST, ROOM
+    from preflights_es.records.token_estimate import cost
+    from preflights_es.use.brief import beside
+
+    request.finish_pending()
+    at = looking(request, session)
+    handle = at.sessions.load(session)
+    documents, view = at.process.documents, handle.view
+    text = documents.brief(handle)
+    room = max(ROOM - cost(f"{text}\n## {IN_FORCE}\n\n"), LEAST)
+    if lines := beside(request, handle.session_id, f"{view.intention} {view.scope}", room):
+        text = documents.brief(handle, lines)
+    return Prompt(session_id=handle.session_id, prompt=text)

@@ -1,0 +1,169 @@
+"""The log of a repository while its git folder is read-only, as in the sandboxes of some agents.
+
+It begins as a copy of the log in git's folder, goes on in the user's state directory, and takes
+over what other processes record in git's folder meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from preflights_es.history.import_record import Importer
+from preflights_es.history.import_review import Review
+from preflights_es.history.transfer import Taken, Transfer
+from preflights_es.kernel.errors import NoLog, PreflightsError
+from preflights_es.kernel.notices import Notice
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.runner import Runner
+from preflights_es.settings.load import Settings
+from preflights_es.store.backup import copied
+from preflights_es.store.sql import SqlStore
+from preflights_es.system import atomic_file, clock_ids
+from preflights_es.use.archives import Agreement, Lines, imported_each
+from preflights_es.use.process import Process
+from preflights_es.use.projections import projected
+
+SEEN: Final = "seen"
+"""A file beside the log: its time is that of the last change that was seen in git's log."""
+
+
+def database_of(settings: Settings, tell: Callable[[Notice], None], *, reads: bool) -> str:
+    """The database that a command uses: the log in git's folder, or what stands in for it.
+
+    Args:
+        reads: whether the command only looks: then it takes git's while nothing stands in for it.
+
+    Raises:
+        StoreUnavailable: the log cannot be copied.
+    """
+    place = settings.stand_in
+    if place is None:
+        return settings.database
+    if not settings.is_read_only:
+        text = f"{place} holds what was recorded while git's folder was read-only"
+        tell(Notice("stand_in_waits", text, {"path": str(place)}))
+        return settings.database
+    if reads and not place.exists():
+        return settings.database
+    if place.exists():
+        _follow(settings.database, place, tell)
+    else:
+        _begun(settings.database, place)
+    text = f"git's folder is read-only: the log is {place}"
+    tell(Notice("log_stands_in", text, {"path": str(place)}))
+    return str(place)
+
+
+def _begun(database: str, place: Path) -> None:
+    """Copy the log in git's folder, where there is one; another process may be first."""
+    place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    changed = _changed(database)
+    with (
+        suppress(NoLog, FileExistsError),
+        atomic_file.opened(place.parent) as folder,
+        folder.new_path(place.name) as new,
+    ):
+        copied(database, new)
+    _remember(place, changed)
+
+
+def _follow(database: str, place: Path, tell: Callable[[Notice], None]) -> None:
+    """Take over what the log in git's folder recorded since the last look at it."""
+    changed = _changed(database)
+    with suppress(OSError):
+        if place.with_name(SEEN).stat().st_mtime_ns == changed:
+            return
+    try:
+        with closing(_opened(database)) as log, closing(_opened(place)) as here:
+            transfer = Transfer(_runner(here), here, projected())
+            deque(_taken(log, transfer, here, database, lambda _: True, {}, None), maxlen=0)
+    except NoLog:
+        pass
+    except PreflightsError as error:
+        text = f"what {database} recorded meanwhile is not seen: {error}"
+        tell(Notice("stand_in_behind", text, {"path": database}))
+        return
+    _remember(place, changed)
+
+
+def _changed(database: str) -> int:
+    """When a log was last written to, in nanoseconds since 1970."""
+    found = [0]
+    for path in (database, f"{database}-wal"):
+        with suppress(OSError):
+            found.append(os.stat(path).st_mtime_ns)
+    return max(found)
+
+
+def _remember(place: Path, changed: int) -> None:
+    seen = place.with_name(SEEN)
+    with suppress(OSError):
+        seen.touch()
+        os.utime(seen, ns=(changed, changed))
+
+
+def taken_over(
+    process: Process, agrees: Agreement, tell: Callable[[Taken], None], importer: Importer
+) -> Iterator[Taken]:
+    """Import what was recorded while git's folder was read-only, then set that log aside.
+
+    A session that went another way in git's folder stays in the log that is set aside.
+
+    Raises:
+        Refused, StoreUnavailable: as for `Transfer.imported`; the log stays where it is.
+    """
+    place = process.settings.stand_in
+    if place is None or process.settings.is_read_only:
+        return
+    if importer.is_agent:  # it may go on with sessions, which an agent's import does not
+        text = f"an agent leaves {place} as it is"
+        process.tell(Notice("stand_in_left", text, {"path": str(place)}))
+        return
+    refused: dict[str, str] = {}
+    with closing(_opened(place)) as log:
+        into = process.store
+        for one in _taken(log, process.transfer, into, str(place), agrees, refused, importer):
+            tell(one)
+            yield one
+    if agrees.given:
+        aside = f"apart-{clock_ids.new_id()}.db" if refused else "taken-over.db"
+        os.replace(place, place.with_name(aside))
+        for why in refused.values():
+            text = f"{why}; the other ones lie in {place.with_name(aside)}"
+            process.tell(Notice("stand_in_apart", text, {"path": str(place)}))
+
+
+def _taken(
+    log: SqlStore,
+    transfer: Transfer,
+    into: SqlStore,
+    where: str,
+    agrees: Callable[[Review], bool],
+    refused: dict[str, str],
+    importer: Importer | None,
+) -> Iterator[Taken]:
+    """Import the sessions of one log that another one holds otherwise."""
+    heads = {head.session_id: head for head in log.heads(None)}
+    known = into.heads_of([*heads])
+    out = Transfer(_runner(log), log)
+
+    def lines(session_id: str) -> list[bytes]:
+        return out.exported(session_id).splitlines(keepends=True)
+
+    lacking = [id_ for id_ in sorted(heads) if known.get(id_) != heads[id_]]
+    coming: Lines = {session_id: partial(lines, session_id) for session_id in lacking}
+    return imported_each(transfer, coming, where, agrees, refused, importer)
+
+
+def _opened(place: Path | str) -> SqlStore:
+    return SqlStore(str(place), clock_ids.now, clock_ids.salt, creates=False)
+
+
+def _runner(store: SqlStore) -> Runner:
+    return Runner(store, WORKFLOWS, clock_ids.now, clock_ids.new_id)

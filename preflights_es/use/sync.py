@@ -1,0 +1,167 @@
+"""Brings the log and its session files together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
+
+from msgspec.structs import replace
+
+from preflights_es.history.import_review import Review, SessionChange
+from preflights_es.history.number_collisions import Collision, Collisions
+from preflights_es.history.transfer import Taken
+from preflights_es.kernel.ids import decision_uid
+from preflights_es.projections.artifacts import plan
+from preflights_es.projections.decisions import decision
+from preflights_es.records import files
+from preflights_es.store import jsonl
+from preflights_es.system.bounded_read import Unreadable
+from preflights_es.use.archives import Agreement, Came, Lines, imported_each, importer_of
+from preflights_es.use.filed_sessions import FOREIGN, FiledSession, Shelf
+from preflights_es.use.process import Process
+from preflights_es.use.request import Request
+from preflights_es.use.results import Result
+from preflights_es.use.stand_in import taken_over
+
+
+class Synced(Result, frozen=True, tag_field="format", tag="sync/1"):
+    """What a synchronisation did, and what it could not do."""
+
+    sessions: tuple[Came, ...] = ()
+    """Sessions of files that the log took over, or went on with."""
+    written: tuple[str, ...] = ()
+    """Ids of the sessions whose files were written."""
+    waiting: tuple[FiledSession, ...] = ()
+    """Files that erase a session of the log: that needs consent of its own."""
+    apart: tuple[FiledSession, ...] = ()
+    """Files that hold other events than the log, or that it does not take over."""
+    collisions: tuple[Collision, ...] = ()
+    imported: bool = True
+    """False where sessions of the log would change, and the caller did not agree."""
+    changes: tuple[SessionChange, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def synced(
+    request: Request,
+    agrees: Callable[[Review], bool],
+    tell: Callable[[Taken], None] = lambda _: None,
+    *,
+    erases: bool = False,
+    only: Collection[str] | None = None,
+) -> Synced:
+    """Take over what files say more than the log, and write files that lack something.
+
+    Args:
+        agrees: whether sessions of the log may change so; as for `Transfer.imported`.
+        tell: takes every session as it is taken.
+        erases: whether files may erase sessions of the log.
+        only: the sessions that are brought together.
+
+    Raises:
+        Refused, StoreUnavailable: as for `Transfer.imported`.
+    """
+    process, taking, importer = request.process, Agreement(agrees), importer_of(request)
+    taken = list(taken_over(process, taking, tell, importer)) if only is None else []
+    if not taking.given:
+        return _with(Synced(), taking)
+    found = [
+        one
+        for one in Shelf(process).files(whole=True)
+        if only is None or one.file.session_id in only
+    ]
+    more = [one for one in found if one.file.compared in FOREIGN]
+    waiting = [one.file for one in more if one.file.is_erased and one.file.here and not erases]
+    coming = {one.file.session_id: one for one in more if one.file not in waiting}
+    lines: Lines = {id_: partial(map, jsonl.line, one.events) for id_, one in coming.items()}
+    collisions, refused = Collisions(process.runner), dict[str, str]()
+    where = process.session_folders.paths
+    for one in imported_each(process.transfer, lines, where, taking, refused, importer):
+        collisions.look(one)
+        taken.append(one)
+        tell(one)
+    if not taking.given:
+        return _with(Synced(), taking)
+    process.forget_files()
+    apart = [one.file for one in found if one.file.compared in ("diverged", "unread")]
+    apart += [replace(coming[id_].file, compared="unread", why=why) for id_, why in refused.items()]
+    left = {file.session_id for file in (*waiting, *apart)}
+    ids = [one.file.session_id for one in found]
+    done = Synced(
+        sessions=tuple(map(Came.of, taken)),
+        written=_written(process, ids, left, everything=only is None),
+        waiting=tuple(waiting),
+        apart=tuple(apart),
+        collisions=tuple(collisions.found()),
+    )
+    return _with(done, taking)
+
+
+def _with(done: Synced, taking: Agreement) -> Synced:
+    changes, warnings = tuple(taking.changes), tuple(taking.warnings)
+    return replace(done, imported=taking.given, changes=changes, warnings=warnings)
+
+
+def _written(
+    process: Process, ids: Sequence[str], left: Collection[str], *, everything: bool
+) -> tuple[str, ...]:
+    """Files that were missing, behind, or held what the log has erased.
+
+    Args:
+        ids: sessions that have a file.
+        left: sessions whose files stay as they are.
+        everything: also writes files of sessions that have none, where their record or artifact
+            lies here: other work trees share the log. Not where none are to be kept.
+    """
+    wanted = dict.fromkeys(ids)
+    if everything and process.settings.keeps_sessions:
+        root = process.settings.root
+        filed = _filed(process)
+        wanted |= dict.fromkeys(id_ for id_, path in filed if os.path.lexists(root / path))
+    store = process.store
+    with files.alone(process.settings.root):  # what another process keeps meanwhile is newer
+        return tuple(
+            session_id
+            for session_id in sorted(wanted.keys() - left)
+            if session_id and store.head(session_id) and process.session_files.keep(session_id)
+        )
+
+
+def _filed(process: Process) -> Iterator[tuple[str, str]]:
+    """Pairs of a session and the path of its record or artifact, as it was written."""
+    for row in map(decision, process.projector.rows("decisions", process.project)):
+        if row.decided.written:
+            yield row.session_id, row.decided.written.path
+    for made in map(plan, process.projector.rows("artifacts", process.project)):
+        if made.planned.path:
+            yield made.session_id, made.planned.path
+
+
+def take_new(request: Request) -> None:
+    """Take over the sessions that only files have; the log refuses none of them aloud.
+
+    Raises:
+        StoreUnavailable: as for `synced`.
+    """
+    filed = request.process.file_log.files.values()
+    if new := {file.session_id for file in filed if file.compared == "new"}:
+        synced(request, lambda review: not review.changes, only=new)
+
+
+def erased_files(process: Process, session_id: str) -> Iterator[str]:
+    """Write the files of a session that was erased anew, whatever they held; their paths.
+
+    Raises:
+        ArtifactOutside, StoreUnavailable: it cannot be written.
+    """
+    name = f"{decision_uid(session_id)}.jsonl"
+    for folder in process.session_folders:
+        try:
+            is_there = folder.content(name) is not None
+        except Unreadable:
+            is_there = True
+        if is_there:
+            with files.alone(process.settings.root):
+                process.session_files.keep(session_id, over=True, folder=folder)
+            yield f"{folder.path}/{name}"

@@ -1,0 +1,251 @@
+"""Every recorded step, with the actor behind it: of one session, or of all of a project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, Literal, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.kernel.errors import PreflightsError
+from preflights_es.kernel.events import Event, Input
+from preflights_es.kernel.json import decoded
+from preflights_es.kernel.ports import Head
+from preflights_es.kernel.text import NAME_MAX, shortened
+from preflights_es.kernel.times import iso, iso_or_none
+from preflights_es.projections.audit import Model, TrailActor, TrailFilter, is_by, steps, wanted
+from preflights_es.projections.audit import TrailStep as Step
+from preflights_es.projections.folding import Read
+from preflights_es.store.chain import erased
+from preflights_es.use.imported import ImportedBy, imports, imports_of, named
+from preflights_es.use.looking import heads_with_files, looking
+from preflights_es.use.process import Process
+from preflights_es.use.request import Request
+from preflights_es.use.results import Result
+from preflights_es.use.why import refuse_undecided
+
+ACTORS_MAX: Final = 8  # of those that were met
+
+
+class TrailStep(Result, frozen=True, tag_field="format", tag="trail/1"):
+    """One event of a session; times are ISO 8601, UTC."""
+
+    session_id: str
+    project: str
+    workflow: str
+    version: int
+    type: str
+    role: Literal["input", "decision"]
+    follows: int | None
+    """Of a Decision: the version of the Input that it follows from."""
+    recorded_at: str
+    """By the store's clock; empty where a damaged database has no time."""
+    at: str | None
+    """Of an Input, by the clock of the machine that recorded it."""
+    actor: TrailActor | None
+    model: Model | None
+    call: str | None
+    decider: str
+    input_id: str | None
+    hash: str
+    imported: ImportedBy | None
+    """The import that brought it: then the actor is the one that the file says."""
+    erased: bool
+    """Whether an erasure took the payload; one that is gone without it is damage."""
+    damage: str | None
+    data: msgspec.Raw | None
+    """The payload, JSON byte for byte; None where it is gone or no JSON."""
+
+    @classmethod
+    def of(cls, step: Step, *, is_erased: bool, imported: ImportedBy | None) -> TrailStep:
+        """A step as it is told."""
+        one, event = step.stored, step.event
+        call = getattr(event, "call", None)
+        at: Any = one.recorded_at  # a damaged database keeps what it was given
+        return cls(
+            session_id=one.session_id,
+            project=one.project,
+            workflow=one.workflow,
+            version=one.version,
+            type=one.type,
+            role=step.role,
+            follows=step.follows,
+            recorded_at=iso(at) if isinstance(at, int) else "",
+            at=iso_or_none(event.at) if isinstance(event, Input) else None,
+            actor=step.actor,
+            model=step.model,
+            call=call if isinstance(call, str) else None,
+            decider=one.decider,
+            input_id=one.input_id,
+            hash=one.hash.hex(),
+            imported=imported,
+            erased=is_erased,
+            damage=step.damage or None,
+            data=_data(step),
+        )
+
+
+def _data(step: Step) -> msgspec.Raw | None:
+    data = step.stored.data
+    if data is None:
+        return None
+    if step.event is None:
+        try:
+            decoded(data)
+        except ValueError:
+            return None
+    return msgspec.Raw(data)
+
+
+class Told(NamedTuple):
+    """A step, and the event that it tells of."""
+
+    step: TrailStep
+    event: Event | None
+    """None where it was erased, or cannot be decoded."""
+    is_gone: bool
+    """Whether there is no payload."""
+
+
+class Trouble(Result, frozen=True):
+    """What is wrong with a session of the trail."""
+
+    session_id: str
+    kind: Literal["left_out", "damaged", "faulted"]
+    why: str
+
+
+class Trail:
+    """The steps that are wanted, and whom they were met with on the way."""
+
+    def __init__(self, actor: str) -> None:
+        self._wanted = actor
+        self.steps: Iterator[Told] = iter(())
+        """Session after session, read as they are taken, once."""
+        self.actors: dict[str, None] = {}
+        """Where an actor is wanted: the first few that were met, as `kind:name`."""
+        self.has_actor = False
+        """Whether the wanted one was met."""
+
+    def passing(self, found: Iterable[Step]) -> Iterator[Step]:
+        """The same steps."""
+        for step in found:
+            if self._wanted and step.actor is not None:
+                self.has_actor = self.has_actor or is_by(step, self._wanted)
+                if len(self.actors) < ACTORS_MAX:
+                    self.actors[_named(step.actor)] = None
+            yield step
+
+
+def _named(actor: TrailActor) -> str:
+    return f"{actor.kind}:{shortened(actor.name, NAME_MAX)}" if actor.name else actor.kind
+
+
+def trail(
+    request: Request,
+    *,
+    decision: str | None = None,
+    session: str | None = None,
+    since: int | None = None,
+    until: int | None = None,
+    actor: str = "",
+    any_project: bool = False,
+    tell: Callable[[Trouble], None] = lambda _: None,
+) -> Trail:
+    """Every step of this project, the oldest session first; or some of them.
+
+    Args:
+        decision: only what led to this one.
+        session: only of this one.
+        since, until: microseconds since 1970 UTC, by the store's clock.
+        actor: a kind, a name, or `kind:name`: only what they did, and what followed from it.
+        any_project: of all projects.
+        tell: takes what is wrong with a session before its steps.
+
+    Raises:
+        UnknownSession, AmbiguousSession: none or several match.
+        Refused: the session has no decision.
+    """
+    want = TrailFilter(since=since, until=until, actor=actor.strip())
+    found = Trail(want.actor)
+    if decision is not None:
+        at = looking(request, decision)
+        read = at.process.history(at.sessions.resolved(decision))
+        upto = replace(want, upto=_decided_at(read))
+        found.steps = _told(read, upto, found, tell, imports_of(at.process, read))
+    elif session is not None:
+        at = looking(request, session)
+        head = at.process.store.head(at.sessions.resolved(session))
+        assert head is not None, "it was found"
+        read = _read(at, head)
+        found.steps = _told(read, want, found, tell, imports_of(at.process, read))
+    else:
+        project = None if any_project else request.process.project
+
+        def within(at: Request) -> Iterator[Head]:
+            return at.process.projector.within(project, since, until)
+
+        known = _came(request.process)
+        found.steps = _of_all(heads_with_files(request, within), want, found, tell, known)
+    return found
+
+
+def _decided_at(read: Read) -> int:
+    """The version of the event by which the decision counts, or was proposed."""
+    found = read.patches
+    if not found:
+        refuse_undecided(read, "no_decision_to_trail")
+    return found[-1].recorded or found[-1].version
+
+
+def _read(request: Request, head: Head) -> Read:
+    process = request.process
+    return process.projector.reader.read(process.following.stream(head), opaque=True)
+
+
+def _of_all(
+    heads: Iterable[tuple[Request, Head]],
+    want: TrailFilter,
+    trail: Trail,
+    tell: Callable[[Trouble], None],
+    came: Mapping[str, tuple[ImportedBy, ...]],
+) -> Iterator[Told]:
+    """Session by session, so that a log of any size passes through.
+
+    Of a time, sessions without an event in it are not read: `audit verify` finds what was done to
+    them since they were folded.
+    """
+    for at, head in heads:
+        try:
+            read = _read(at, head)
+        except PreflightsError as error:
+            tell(Trouble(session_id=head.session_id, kind="left_out", why=str(error)))
+            continue
+        yield from _told(read, want, trail, tell, named(read, came.get(head.session_id, ())))
+
+
+def _came(process: Process) -> dict[str, tuple[ImportedBy, ...]]:
+    """By session: its imports."""
+    found: dict[str, tuple[ImportedBy, ...]] = {}
+    for session_id, one in imports(process):
+        found[session_id] = (*found.get(session_id, ()), one)
+    return found
+
+
+def _told(
+    read: Read,
+    want: TrailFilter,
+    trail: Trail,
+    tell: Callable[[Trouble], None],
+    came: tuple[ImportedBy, ...],
+) -> Iterator[Told]:
+    """The steps of a session that are wanted."""
+    if read.trouble in ("damaged", "faulted"):
+        tell(Trouble(session_id=read.head.session_id, kind=read.trouble, why=read.why))
+    taken = erased(read.stored)
+    for step in wanted(trail.passing(steps(read)), want):
+        version = step.stored.version
+        by = next((one for one in came if one.brought(version)), None)
+        told = TrailStep.of(step, is_erased=version in taken, imported=by)
+        yield Told(told, step.event, step.stored.data is None)

@@ -1,0 +1,312 @@
+"""Where a decided value, or an artifact, came from: what was read, said, answered and approved."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import NoReturn
+
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.features.clarification.use.kept_again import asked_again
+from preflights_es.kernel import session as kernel
+from preflights_es.kernel.completions import CompletionReceived, CompletionRequested
+from preflights_es.kernel.decision_record import Decided, Origin
+from preflights_es.kernel.errors import (
+    ErasedSession,
+    PreflightsError,
+    RecordWithoutSession,
+    Refused,
+    UnknownSession,
+)
+from preflights_es.kernel.events import UNSEEN, Event, Input
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.items import item_id
+from preflights_es.kernel.questions import Answers
+from preflights_es.kernel.source import Source, sources
+from preflights_es.kernel.times import iso
+from preflights_es.kernel.views import Behind
+from preflights_es.projections.decisions import in_force, proposed
+from preflights_es.projections.folding import Read
+from preflights_es.use.imported import ImportedBy, imports_of
+from preflights_es.use.looking import looking
+from preflights_es.use.request import Request
+from preflights_es.use.results import Who
+from preflights_es.use.why_results import (
+    Acknowledged,
+    Answer,
+    Asked,
+    Intention,
+    Response,
+    Why,
+    WhyArtifact,
+    WhyRecord,
+    Whys,
+    WhySession,
+)
+
+
+def why(
+    request: Request,
+    what: str,
+    field: str | None = None,
+) -> tuple[Whys, tuple[str, ...]]:
+    """Every value that is meant, and the workflow of each; or the artifacts.
+
+    Args:
+        what: a session or record; an artifact, by the beginning of its id; or a field, among the
+            decisions that are in force.
+
+    Raises:
+        Refused: nothing matches, or nothing is decided there.
+    """
+    try:
+        values, artifacts, sessions = _meant(request, what, field)
+    except RecordWithoutSession as error:
+        if records := tuple(_records(request, error.paths)):
+            behind = bool(request.process.projector.behind)
+            return Whys(behind=behind, values=(), records=records), ()
+        raise
+    again = asked_again(request) if values else {}
+    whys = Whys(
+        behind=bool(request.process.projector.behind),
+        values=tuple(replace(o, asked_again=again.get(o.session_id, ())) for o, _ in values),
+        artifacts=artifacts,
+        sessions=sessions,
+    )
+    return whys, tuple(workflow for _, workflow in values)
+
+
+def _records(request: Request, paths: Sequence[str]) -> Iterator[WhyRecord]:
+    """Those of the records that were asked again, and kept."""
+    again = asked_again(request)
+    for path in paths:
+        if those := again.get(path):
+            yield WhyRecord(path=path, asked_again=those)
+
+
+def _meant(
+    request: Request, what: str, field: str | None
+) -> tuple[list[tuple[Why, str]], tuple[WhyArtifact, ...], tuple[WhySession, ...]]:
+    from preflights_es.use import why_artifacts
+
+    try:
+        at = looking(request, what)
+    except RecordWithoutSession:
+        raise
+    except UnknownSession:
+        artifacts = why_artifacts.named(request, what, field or "")
+        if field is not None and not artifacts:
+            raise
+        return ([] if artifacts else _in_force(request, what)), artifacts, ()
+    session_id = at.sessions.resolved(what)
+    read = at.process.history(session_id)
+    if read.workflow.planned is not None:
+        return [], why_artifacts.of_session(at, read, field=field or ""), ()
+    found = read.patches
+    if read.workflow.decided is None and field is None and (sources := _sources(read)):
+        return [], (), (_session(read, sources),)
+    if not found:
+        refuse_undecided(read, "no_decision")
+    decided = _counted(at, read, found[-1])
+    origins = [o for o in decided.origins if field is None or _is_named(o, decided, field)]
+    if not origins:
+        known = ", ".join(origin.field for origin in decided.origins)
+        message = f"session {short(session_id)} has no field {field!r}: it has {known}"
+        raise Refused(message, code="no_such_field", session=short(session_id))
+    came = imports_of(at.process, read)
+    return [_why(read, decided, origin, came) for origin in origins], (), ()
+
+
+def refuse_undecided(read: Read, code: str) -> NoReturn:
+    """Say why a session has no decision to tell of.
+
+    Raises:
+        ErasedSession: what it decided, if anything, is gone.
+        Refused: it could not be folded, or has no decision.
+    """
+    if read.trouble == "erased":
+        raise ErasedSession(read.head.session_id)
+    id_ = short(read.head.session_id)
+    if read.trouble:
+        message = f"session {id_} is {read.trouble}, so its decision is unknown: {read.why}"
+        raise Refused(message, code="decision_unknown", session=id_)
+    raise Refused(f"session {id_} has no decision", code=code, session=id_)
+
+
+def _in_force(request: Request, what: str) -> list[tuple[Why, str]]:
+    """A field, wherever a decision that is in force has it; the newest of the log first."""
+    values = _of_log(request, what)
+    if (beside := request.at_files()) is not None:
+        known = request.process.store.head
+        values += [one for one in _of_log(beside, what) if known(one[0].session_id) is None]
+    if not values:
+        message = f"{what!r} is no session, and no field of a decision in force"
+        raise Refused(message, code="nothing_matches", typed=what)
+    return values
+
+
+def _of_log(request: Request, what: str) -> list[tuple[Why, str]]:
+    process = request.process
+    rows = process.projector.rows("decisions", process.project, "in_force")
+    having = [
+        one
+        for one in in_force(rows)
+        if any(_is_named(origin, one.decided, what) for origin in one.decided.origins)
+    ]
+    if process.projector.behind:
+        request.tell(process.projector.behind)
+    values = []
+    for one in reversed(having):
+        try:
+            read = process.history(one.session_id)
+        except PreflightsError as error:
+            request.notice(error.code, str(error), **error.fields)
+            continue  # it hides no other decision
+        # A row says where to look; what is so is what the session's own log folds to.
+        patches = [_counted(request, read, decided) for decided in read.patches]
+        if one.decided not in patches:
+            id_ = short(one.session_id)
+            text = f"the projection 'decisions' keeps of session {id_} what its log does not say"
+            request.notice("projection_differs", text, session=id_)
+        came = imports_of(process, read)
+        for decided in patches:
+            named = [o for o in decided.origins if _is_named(o, decided, what)]
+            if decided.standing == "accepted" or decided.imported_by:
+                values += [_why(read, decided, origin, came) for origin in named]
+    return values
+
+
+def _counted(request: Request, read: Read, decided: Decided) -> Decided:
+    """A patch as it counts in this log."""
+    proposal = request.process.runner.proposal(read.head.session_id)
+    return decided if proposal is None else proposed(decided, proposal)
+
+
+def _is_named(origin: Origin, decided: Decided, field: str) -> bool:
+    names = (origin.field, origin.key, f"{decided.category}.{origin.field}")
+    return field.casefold() in (name.casefold() for name in names)
+
+
+def _why(
+    read: Read, decided: Decided, origin: Origin, came: tuple[ImportedBy, ...]
+) -> tuple[Why, str]:
+    found = Why(
+        session_id=read.head.session_id,
+        uid=decided.uid,
+        standing=decided.standing,
+        category=decided.category,
+        field=origin.field,
+        value=origin.value,
+        source=origin.source,
+        by=Who.said(origin),
+        at=iso(origin.at),
+        version=origin.version,
+        keyword=_behind(read, origin.version).keyword,
+        intention=_intention(read, decided),
+        task=_task(read),
+        observed=_behind(read, 1).observed,
+        question=_question(read, origin),
+        answer=_answer(read, origin),
+        response=response_of(read, origin.response),
+        acknowledged=_acknowledged(read, decided),
+        imported=came,
+        superseded_by=decided.superseded_by,
+        kept=decided.kept,
+        read=_sources(read),
+        **msgspec.structs.asdict(decided.rationale),
+    )
+    return found, read.workflow.name
+
+
+def _event(read: Read, version: int | None) -> Event | None:
+    return None if version is None else read.events[version - 1]
+
+
+def _behind(read: Read, version: int | None) -> Behind:
+    event = _event(read, version)
+    return Behind() if event is None else read.workflow.behind(event)
+
+
+def _intention(read: Read, decided: Decided) -> Intention:
+    first = read.events[0]
+    assert isinstance(first, Input), "a session begins with an Input"
+    text = _behind(read, 1).intention or decided.title
+    return Intention(version=1, by=Who.of(first.actor), at=iso(first.at), text=text)
+
+
+def _session(read: Read, sources: tuple[Source, ...]) -> WhySession:
+    first, last = read.events[0], read.sessions[-1]
+    assert isinstance(first, Input), "a session begins with an Input"
+    text = read.workflow.view(last.state).intention
+    return WhySession(
+        session_id=read.head.session_id,
+        workflow=read.workflow.name,
+        status=kernel.status(read.workflow, last),
+        begun=Intention(version=1, by=Who.of(first.actor), at=iso(first.at), text=text),
+        read=sources,
+    )
+
+
+def _task(read: Read) -> str | None:
+    item = _behind(read, 1).item
+    return None if item is None else item_id(item.source.session_id, item.number)
+
+
+def _question(read: Read, origin: Origin) -> Asked | None:
+    asked = _behind(read, origin.asked).question
+    if asked is None:
+        return None
+    return Asked(version=origin.asked, text=asked.question, options=asked.options)
+
+
+def _answer(read: Read, origin: Origin) -> Answer | None:
+    event = _event(read, origin.input)
+    if not isinstance(event, Answers):
+        return None
+    return answer_of(event, origin.input, (origin.key, f"{origin.key}__other"))
+
+
+def answer_of(event: Answers, version: int, keys: Collection[str] | None = None) -> Answer:
+    """What an Input answers, to some questions or to all."""
+    given = (one for one in event.answers if keys is None or one.key in keys)
+    return Answer(
+        version=version,
+        by=Who.of(event.actor),
+        at=iso(event.at),
+        values=tuple(value for one in given for value in one.values),
+        relayed_by=Who.of(getattr(event, "relayed_by", None)),
+    )
+
+
+def response_of(read: Read, version: int | None) -> Response | None:
+    """The response of a provider that an event holds; None of any other event."""
+    event = _event(read, version)
+    if not isinstance(event, CompletionReceived):
+        return None
+    requests = (e for e in read.events if isinstance(e, CompletionRequested))
+    request = next((r for r in requests if r.call == event.call), None)
+    return Response(
+        version=version,
+        call=event.call,
+        provider=request.provider if request else "",
+        model=event.model or (request.model if request else ""),
+        prompts=tuple(name for name, _ in request.prompts) if request else (),
+        text=event.text,
+    )
+
+
+def _sources(read: Read) -> tuple[Source, ...]:
+    return tuple(dict.fromkeys(source for event in read.folded for source in sources(event)))
+
+
+def _acknowledged(read: Read, decided: Decided) -> Acknowledged | None:
+    if decided.acknowledged_at is None or decided.recorded is None:
+        return None
+    return Acknowledged(
+        version=decided.recorded,
+        by=Who.of(decided.acknowledged_by),
+        relayed_by=Who.of(decided.relayed_by),
+        evidence=getattr(_event(read, decided.recorded - 1), "evidence", UNSEEN),
+        at=iso(decided.acknowledged_at),
+    )

@@ -1,0 +1,206 @@
+"""What `why` returns: `why/1` (docs/api.md)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from preflights_es.kernel.artifacts import Beside, Related
+from preflights_es.kernel.events import Evidence
+from preflights_es.kernel.observed import Observed
+from preflights_es.kernel.plan_record import Cause, Finding
+from preflights_es.kernel.rationale import Rejected, Statement
+from preflights_es.kernel.source import Source
+from preflights_es.use.imported import ImportedBy
+from preflights_es.use.results import Result, WaivedFinding, Who
+
+
+class Said(Result, frozen=True):
+    """Who recorded an Input, and when."""
+
+    version: int
+    by: Who | None
+    at: str
+
+
+class Intention(Said, frozen=True):
+    """What the session began with."""
+
+    text: str
+
+
+class Asked(Result, frozen=True):
+    """The question that a value answers."""
+
+    version: int | None
+    text: str
+    options: tuple[str, ...]
+
+
+class Answer(Said, frozen=True):
+    """What a person said."""
+
+    values: tuple[str, ...]
+    relayed_by: Who | None = None
+
+
+class Response(Result, frozen=True):
+    """What a provider said."""
+
+    version: int | None
+    call: str
+    provider: str
+    model: str
+    prompts: tuple[str, ...]
+    text: str | None
+
+
+class Acknowledged(Result, frozen=True):
+    """Who accepted or proposed it, and who passed that on."""
+
+    version: int
+    by: Who | None
+    relayed_by: Who | None
+    evidence: Evidence
+    """What was seen of who was at work."""
+    at: str
+
+
+class AskedAgain(Result, frozen=True):
+    """A later session that ended with the decision: it was asked again, and kept."""
+
+    session_id: str
+    intention: str
+    by: Who | None
+    """Who kept it."""
+    relayed_by: Who | None
+    at: str
+
+
+class Why(Result, frozen=True):
+    """One decided value, with the events behind it; times are ISO 8601, UTC."""
+
+    session_id: str
+    uid: str
+    standing: str
+    category: str
+    field: str
+    value: str
+    source: str
+    by: Who | None
+    at: str
+    version: int
+    keyword: str | None
+    """The word of the intention that named the value."""
+    intention: Intention
+    task: str | None
+    """The task that was clarified, by what people type for it."""
+    observed: Observed | None
+    """Where an agent asked the question, if it was not asked here."""
+    question: Asked | None
+    answer: Answer | None
+    response: Response | None
+    acknowledged: Acknowledged | None
+    imported: tuple[ImportedBy, ...]
+    """Imports that brought events of its session: what they say is the file's word."""
+    superseded_by: Related | None
+    kept: tuple[Beside, ...]
+    read: tuple[Source, ...]
+    """Sessions that this one read: what its model was told of, and what it replaces."""
+    because: Statement | None
+    consequences: tuple[Statement, ...]
+    alternatives: tuple[Rejected, ...]
+    asked_again: tuple[AskedAgain, ...] = ()
+    """Oldest first."""
+
+
+class FileRead(Result, frozen=True):
+    """A file of the project that was read."""
+
+    path: str
+    sha256: str
+    """As it lay there then."""
+    now: Literal["same", "changed", "gone"]
+
+
+class RecordRead(Result, frozen=True):
+    """What was read of another session."""
+
+    kind: Literal["plan", "decision"]
+    id: str
+    """An artifact's id, or a decision's uid."""
+    source: Source
+
+
+class Stood(Acknowledged, frozen=True):
+    """A change of an artifact's standing, and who made it."""
+
+    standing: str
+    stale: tuple[Cause, ...]
+    """Why the artifact was stale, with the actor's leave."""
+
+
+class WhyArtifact(Result, frozen=True):
+    """One artifact, with what it was made from and who decided on it; times as in `Why`."""
+
+    session_id: str
+    id: str
+    type: str
+    subject: str
+    standing: str
+    version: int
+    """Of the event that made it."""
+    created_at: str
+    created_by: str
+    begun: Said
+    stale: tuple[Cause, ...]
+    """Why what was read was stale, with the actor's leave."""
+    files: tuple[FileRead, ...]
+    records: tuple[RecordRead, ...]
+    answers: tuple[Answer, ...]
+    """What a person said before it was made."""
+    response: Response | None
+    """The one that it follows from; None of a report on a call that failed."""
+    standings: tuple[Stood, ...]
+    imported: tuple[ImportedBy, ...]
+    """Oldest first."""
+    reason: str
+    """Of a rejection; of a report, its summary."""
+    findings: tuple[Finding, ...]
+    """Where it disagrees with what it was made from."""
+    waived: tuple[WaivedFinding, ...]
+    superseded_by: str
+    path: str
+    """Of its file, once that was written."""
+    field: str = ""
+    """What of its payload was asked about; empty of the whole."""
+    value: Any = None
+    """What stands there."""
+
+
+class WhySession(Result, frozen=True):
+    """One session that decides nothing, and what it read; times as in `Why`."""
+
+    session_id: str
+    workflow: str
+    status: str
+    begun: Intention
+    read: tuple[Source, ...]
+    """Other sessions, as they were read."""
+
+
+class WhyRecord(Result, frozen=True):
+    """A record of another tool, which has no session; it was asked again, and kept."""
+
+    path: str
+    asked_again: tuple[AskedAgain, ...]
+
+
+class Whys(Result, frozen=True, tag_field="format", tag="why/1"):
+    """All that was asked for: values, of the newest decision first, artifacts, or sessions."""
+
+    behind: bool
+    """Whether it may be older than the log, because another process was writing."""
+    values: tuple[Why, ...]
+    artifacts: tuple[WhyArtifact, ...] = ()
+    sessions: tuple[WhySession, ...] = ()
+    records: tuple[WhyRecord, ...] = ()

@@ -1,0 +1,592 @@
+"""`init --agent` over files of all shapes: nothing of a person's is lost, removal undoes all."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preflights_es.features.agents import managed_texts
+from preflights_es.features.agents.agent_entries import AGENTS, TABLE, AgentName, command
+from preflights_es.features.agents.agent_files import agent_files, agents_found, without_agents
+from preflights_es.features.agents.hooks import agents
+from preflights_es.features.agents.json_text import parsed, plain
+from preflights_es.settings.load import Settings, load_settings
+
+CLAUDE = ".claude/settings.json"
+MCP = ".mcp.json"
+TOML = ".codex/config.toml"
+SERVER = '[mcp_servers.preflights]\ncommand = "preflights-es"\nargs = ["mcp"]\n'
+GROUP = '{"matcher": "Bash", "hooks": [{"type": "command", "command": "lint"}]}'
+OWN = '{"command": "other", "args": []}'
+
+KEPT: dict[str, tuple[str, str]] = {
+    # A server of others, in every layout
+    "server usual": (MCP, f'{{\n  "mcpServers": {{\n    "a": {OWN}\n  }}\n}}\n'),
+    "server one line": (MCP, f'{{"mcpServers": {{"a": {OWN}}}}}'),
+    "server compact": (MCP, '{"mcpServers":{"a":{"command":"x"}},"z":[1,2]}'),
+    "server no end of line": (MCP, f'{{\n  "mcpServers": {{\n    "a": {OWN}\n  }}\n}}'),
+    "server four blanks": (MCP, f'{{\n    "mcpServers": {{\n        "a": {OWN}\n    }}\n}}\n'),
+    "server tabs": (MCP, f'{{\n\t"mcpServers": {{\n\t\t"a": {OWN}\n\t}}\n}}\n'),
+    "server windows": (MCP, f'{{\r\n  "mcpServers": {{\r\n    "a": {OWN}\r\n  }}\r\n}}\r\n'),
+    "server mixed ends": (MCP, f'{{\n  "mcpServers": {{\r\n    "a": {OWN}\n  }}\r\n}}\n'),
+    "server bom": (MCP, f'\ufeff{{\n  "mcpServers": {{\n    "a": {OWN}\n  }}\n}}\n'),
+    "server comments": (
+        MCP,
+        f'// top\n{{\n  "mcpServers": {{ // all\n    "a": {OWN} // a\n    /* end */\n  }}\n}}\n',
+    ),
+    "server comma at the end": (MCP, f'{{\n  "mcpServers": {{\n    "a": {OWN},\n  }},\n}}\n'),
+    "server comma and comment": (MCP, f'{{"mcpServers": {{"a": {OWN}, /* b */ }} , }}'),
+    "server empty": (MCP, '{\n  "mcpServers": {}\n}\n'),
+    "server empty lines": (MCP, '{\n  "mcpServers": {\n  }\n}\n'),
+    "server empty comment": (MCP, '{\n  "mcpServers": { // none yet\n  }\n}\n'),
+    "empty object": (MCP, "{}"),
+    "empty object and line": (MCP, "{}\n"),
+    "empty object lines": (MCP, "{\n\n}\n"),
+    "blank lines around": (
+        MCP,
+        f'\n\n{{\n\n  "mcpServers": {{\n\n    "a": {OWN}\n\n  }}\n\n}}\n\n',
+    ),
+    "other key": (MCP, '{\n  "inputs": [],\n  "x": null\n}\n'),
+    "unicode": (MCP, '{\n  "mcpServers": {"ü 日本 😀": {"command": "\\u00e9\\n"}}\n}\n'),
+    "numbers": (MCP, '{"a": [1.0, 1e999, -0, 123456789012345678901234567890], "b": 1E+2}'),
+    "old mac ends": (MCP, '{\r  "a": 1\r}\r'),
+    "keys of paths": (MCP, '{"mcpServers/preflights": 1, "mcpServers.preflights": 2}'),
+    # Hooks of others
+    "hooks usual": (
+        CLAUDE,
+        f'{{\n  "x": 1,\n  "hooks": {{\n    "PreToolUse": [\n      {GROUP}\n    ]\n  }}\n}}\n',
+    ),
+    "hooks one line": (CLAUDE, f'{{"hooks": {{"PreToolUse": [{GROUP}]}}}}'),
+    "hooks several": (
+        CLAUDE,
+        f'{{"hooks": {{"PreToolUse": [{GROUP},\n {GROUP}],\n"Stop": [{GROUP}]}}, "model": "x"}}',
+    ),
+    "hooks empty": (CLAUDE, '{"hooks": {}}\n'),
+    "hooks empty list": (CLAUDE, '{"hooks": {"SessionStart": []}}\n'),
+    "hooks empty lines": (CLAUDE, '{\n  "hooks": {\n    "SessionStart": [\n    ]\n  }\n}\n'),
+    "hooks comments": (
+        CLAUDE,
+        f'{{\n  "hooks": {{\n    "Stop": [\n      // x\n      {GROUP}, // y\n    ],\n  }}\n}}',
+    ),
+    "no hooks": (CLAUDE, '{\n  "env": {"A": "1"}\n}\n'),
+    "hooks of another program": (
+        CLAUDE,
+        '{"hooks": {"SessionStart": [{"hooks": [{"command": "my-preflights-hook x"}]}]}}',
+    ),
+    "hooks odd items": (
+        CLAUDE,
+        '{"hooks": {"Stop": [1, "a", null, [], {"hooks": []}, {"command": 1}]}}',
+    ),
+    "hooks odd event": (CLAUDE, '{"hooks": {"Stop": "later"}}'),
+    "cursor hooks": (
+        ".cursor/hooks.json",
+        '{"version": 1, "hooks": {"stop": [{"command": "x"}]}}\n',
+    ),
+    "cursor no version": (".cursor/hooks.json", '{\n  "hooks": {}\n}\n'),
+    "gemini both": (
+        ".gemini/settings.json",
+        '{\n  // look\n  "theme": "Dark",\n  "mcpServers": {\n    "x": {"url": "x"},\n  },\n}\n',
+    ),
+    "vscode": (
+        ".vscode/mcp.json",
+        '{\n\t"inputs": [],\n\t"servers": {\n\t\t"a": {"type": "http"}\n\t}\n}\n',
+    ),
+    "opencode": ("opencode.json", '{\n  "$schema": "https://opencode.ai/config.json"\n}\n'),
+    "opencode with comments": (
+        "opencode.jsonc",
+        '{\n  // plugins\n  "plugin": ["a"],\n  "mcp": {},\n}\n',
+    ),
+    # TOML
+    "toml usual": (TOML, 'model = "x" # mine\n\n[mcp_servers.a]\ncommand = "a"\n'),
+    "toml no end of line": (TOML, '[mcp_servers.a]\ncommand = "a"'),
+    "toml windows": (TOML, 'model = "x"\r\n\r\n[tui]\r\ntheme = "a"\r\n'),
+    "toml bom": (TOML, '\ufeffmodel = "x"\n'),
+    "toml empty": (TOML, ""),
+    "toml comment alone": (TOML, "# later\n"),
+    "toml lists of tables": (TOML, "[[a]]\nb = 1\n[[a]]\nb = nan\n[a.c]\n"),
+    "toml text that looks like ours": (TOML, "a = '''\n[mcp_servers.preflights]\n'''\n"),
+    "toml text that is ours": (TOML, f"a = '''\n{SERVER}'''\n"),
+    "toml dates": (TOML, "d = 1979-05-27T07:32:00Z\nx = 0xff\n[mcp_servers]\n\n\n"),
+    # Markdown
+    "text usual": ("AGENTS.md", "# Rules\n\nBe brief.\n"),
+    "text no end of line": ("AGENTS.md", "# Rules"),
+    "text windows": ("AGENTS.md", "# Rules\r\n\r\n* a\r\n"),
+    "text empty": ("AGENTS.md", ""),
+    "text bom": ("AGENTS.md", "\ufeff# Rules\n"),
+    "text blank lines": ("AGENTS.md", "\n\n# Rules\n\n\n\n"),
+    "text block of another tool": ("AGENTS.md", "<!-- begin x -->\n* a\n<!-- end x -->\n"),
+    "text html": ("AGENTS.md", "<!-- \nnot closed\n"),
+    "text only blanks": ("AGENTS.md", "   "),
+    "text old mac ends": ("AGENTS.md", "# Rules\r* a\r"),
+    "pointer file": ("CLAUDE.md", "# Claude\n\nUse tabs.\n"),
+    "pointer file in its folder": (".claude/CLAUDE.md", "Be brief.\n"),
+    "pointer file of gemini": ("GEMINI.md", "# Gemini"),
+}
+"""Files to which ours is added. After `--remove` every byte is as it was."""
+
+LEFT: dict[str, tuple[str, bytes, str]] = {
+    "empty file": (MCP, b"", "it is no JSON (line 1)"),
+    "only blanks": (MCP, b" \n", "it is no JSON (line 2)"),
+    "no json": (MCP, b"servers:\n  - a\n", "it is no JSON (line 1)"),
+    "cut": (CLAUDE, b'{"hooks": {"Stop": [', "it is no JSON (line 1)"),
+    "single quotes": (MCP, b"{'mcpServers': {}}", "it is no JSON (line 1)"),
+    "merge conflict": (MCP, b"<<<<<<< HEAD\n{}\n=======\n{}\n", "it is no JSON (line 1)"),
+    "array": (MCP, b"[]\n", "it has no object where 'mcpServers' belongs"),
+    "array of servers": (MCP, b'{"mcpServers": []}', "it has no object where 'preflights' belongs"),
+    "servers null": (MCP, b'{"mcpServers": null}', "it has no object where 'preflights' belongs"),
+    "array of hooks": (CLAUDE, b'{"hooks": []}', "it has no object where 'SessionStart' belongs"),
+    "object of an event": (
+        CLAUDE,
+        b'{"hooks": {"PreToolUse": {}}}',
+        "it has no list where 'PreToolUse' belongs",
+    ),
+    "text of an event": (
+        CLAUDE,
+        b'{"hooks": {"PreToolUse": "x"}}',
+        "it has no list where 'PreToolUse' belongs",
+    ),
+    "hooks without end": (
+        CLAUDE,
+        b'{"hooks": {"Stop": [' + b'{"command": "preflights-es hook X"},' * 101 + b"]}}",
+        "it runs our hook more than 100 times",
+    ),
+    "twice": (MCP, b'{"mcpServers": {}, "mcpServers": {}}', "it says 'mcpServers' twice"),
+    "deep": (MCP, b'{"a":' * 70 + b"1" + b"}" * 70, "it is nested deeper than 64"),
+    "latin": (MCP, '{"a": "é"}'.encode("latin-1"), "it is not UTF-8"),
+    "utf-16": (MCP, "{}".encode("utf-16"), "it is not UTF-8"),
+    "huge": (MCP, b"{" + b" " * 1_000_000 + b"}", "it has more than 1,000,000 bytes"),
+    "no toml": (TOML, b"a = \n", "it is no TOML"),
+    "toml twice": (TOML, b"a = 1\na = 2\n", "it is no TOML"),
+    "toml inline": (
+        TOML,
+        b'mcp_servers = {a = {command = "x"}}\n',
+        "it is no TOML, or takes no more",
+    ),
+    "toml value": (TOML, b"mcp_servers = 1\n", "'mcp_servers' is no table"),
+    "toml deep": (TOML, b"a = " + b"[" * 100_000, "it is nested too deep"),
+    "text latin": ("AGENTS.md", "é".encode("latin-1"), "it is not UTF-8"),
+}
+"""Files that are left alone, with the part to paste."""
+
+
+@pytest.fixture(scope="module")
+def somewhere(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Settings of no repository."""
+    return load_settings(tmp_path_factory.mktemp("none"))
+
+
+@pytest.fixture
+def settings(somewhere: Settings, tmp_path: Path) -> Settings:
+    """The same, for a new folder."""
+    return msgspec.structs.replace(somewhere, root=tmp_path, agent="")
+
+
+def _states(settings: Settings, *, writes: bool = True) -> dict[str, str]:
+    return {one.path: one.state for one in agent_files(settings, AGENTS, writes=writes).files}
+
+
+def _tree(root: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()
+    }
+
+
+def _given(settings: Settings, path: str, content: str | bytes) -> Path:
+    file = settings.root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
+    return file
+
+
+# 1. A person's files -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("path", "content"), KEPT.values(), ids=KEPT)
+def test_ours_is_added_and_removing_it_brings_every_byte_back(
+    settings: Settings, path: str, content: str
+) -> None:
+    file = _given(settings, path, content)
+    assert _states(settings)[path] == "missing"
+    _assert_within(path, content, file.read_bytes().decode())
+    after = _tree(settings.root)
+    assert set(_states(settings).values()) == {"current"}
+    assert _tree(settings.root) == after
+
+    without_agents(settings, AGENTS)
+    assert _tree(settings.root) == {path: content.encode()}
+    assert without_agents(settings, AGENTS).files == ()
+
+
+def _assert_within(path: str, before: str, after: str) -> None:
+    """All that was there is still there, in its order."""
+    if path.endswith((".json", ".jsonc")):
+        old, new = (plain(text, parsed(text)) for text in (before, after))
+        assert list(new)[: len(old)] == list(old)
+        _assert_held(old, new)
+    elif path.endswith(".toml"):
+        old, new = (tomllib.loads(text.removeprefix("\ufeff")) for text in (before, after))
+        assert new.pop("mcp_servers").pop("preflights") == {
+            "command": "preflights-es",
+            "args": ["mcp"],
+        }
+        assert {key: str(one) for key, one in old.items() if key != "mcp_servers"} == {
+            key: str(one) for key, one in new.items()
+        }
+    else:
+        assert after.startswith(before)
+        assert len(after.splitlines()) - len(before.splitlines()) <= 15
+
+
+def _assert_held(old: Any, new: Any) -> None:
+    if isinstance(old, dict):
+        for key, one in old.items():
+            _assert_held(one, new[key])
+    elif isinstance(old, list):
+        assert new[: len(old)] == old
+    else:
+        assert new == old
+
+
+@pytest.mark.parametrize(("path", "content", "why"), LEFT.values(), ids=LEFT)
+def test_a_file_that_is_not_understood_is_left_with_the_part_to_paste(
+    settings: Settings, path: str, content: bytes, why: str
+) -> None:
+    file = _given(settings, path, content)
+    done = {one.path: one for one in agent_files(settings, AGENTS).files}
+    assert (done[path].state, done[path].written) == ("unclear", False)
+    assert done[path].why.startswith(why)
+    assert "preflights" in done[path].content
+    assert {one.state for one in done.values() if one.path != path} == {"missing"}
+    assert file.read_bytes() == content
+
+    without_agents(settings, AGENTS)
+    assert _tree(settings.root) == {path: content}
+
+
+EDITS = {
+    "server": (MCP, '"command": "preflights-es"', '"command": "/opt/bin/preflights-es"'),
+    "server with more": (MCP, '"preflights": {', '"preflights": {"env": {},'),
+    "command of a hook": (CLAUDE, "&& preflights-es hook Pre", "&& env A=1 preflights-es hook Pre"),
+    "path of a hook": (CLAUDE, "&& preflights-es hook Pre", "&& /opt/bin/preflights-es hook Pre"),
+    "matcher": (CLAUDE, "Edit|Write|MultiEdit|NotebookEdit", "Write"),
+    "agent": (CLAUDE, "hook PreToolUse --agent claude ||", "hook PreToolUse --agent mine ||"),
+    "time-out": (CLAUDE, '"timeout": 10', '"timeout": 60'),
+    "table": (TOML, 'args = ["mcp"]', 'args = ["mcp"]\nenv = {A = "1"}'),
+    "text": ("AGENTS.md", "Ask the person.", "Ask Ada."),
+    "end of the block": ("AGENTS.md", "<!-- Preflights ends -->\n", ""),
+    "beginning of the block": ("AGENTS.md", "<!-- Written by Preflights", "<!-- Mine"),
+}
+
+
+@pytest.mark.parametrize(("path", "old", "new"), EDITS.values(), ids=EDITS)
+def test_an_edit_of_ours_stays(settings: Settings, path: str, old: str, new: str) -> None:
+    agent_files(settings, AGENTS)
+    file = settings.root / path
+    _given(settings, path, file.read_text().replace(old, new))
+    edited = file.read_bytes()
+    assert _states(settings)[path] == "edited"
+    assert file.read_bytes() == edited
+
+    done = {one.path: one.state for one in without_agents(settings, AGENTS).files}
+    assert done[path] == "edited"
+    assert new.strip() in file.read_text()
+
+
+def test_what_is_told_holds_no_key_of_another_server(settings: Settings) -> None:
+    _given(settings, MCP, '{"mcpServers": {"a": {"command": "x", "env": {"KEY": "hunter2"}}}}')
+    for done in (
+        agent_files(settings, AGENTS, writes=False),
+        agent_files(settings, AGENTS),
+        agent_files(settings, AGENTS),
+        without_agents(settings, AGENTS),
+    ):
+        assert "hunter2" not in str(done)
+
+
+def test_what_others_add_to_ours_stays(settings: Settings) -> None:
+    agent_files(settings, AGENTS)
+    value = json.loads((settings.root / CLAUDE).read_text())
+    mine = {"type": "command", "command": "lint"}
+    value["hooks"]["PreToolUse"][0]["hooks"].insert(0, mine)
+    value["model"] = "x"
+    _given(settings, CLAUDE, json.dumps(value))
+    _given(settings, "AGENTS.md", (settings.root / "AGENTS.md").read_text() + "\nMine.\n")
+
+    without_agents(settings, AGENTS)
+    left = json.loads((settings.root / CLAUDE).read_text())
+    matcher = value["hooks"]["PreToolUse"][0]["matcher"]
+    assert left["hooks"]["PreToolUse"] == [{"matcher": matcher, "hooks": [mine]}]
+    assert "preflights" not in json.dumps(left)
+    assert left["model"] == "x"
+    assert (settings.root / "AGENTS.md").read_text() == "\nMine.\n"
+
+
+# 2. Versions ---------------------------------------------------------------------------------
+
+
+def test_a_command_of_an_older_version_is_written_anew_with_a_persons_matcher(
+    settings: Settings,
+) -> None:
+    agent_files(settings, ["claude"])
+    file = settings.root / CLAUDE
+    current = file.read_text()
+    older = current.replace(
+        json.dumps(command("PreToolUse", "claude")),
+        '"preflights-es hook before-edit --agent claude"',
+    )
+    assert older != current
+    file.write_text(older)
+    assert _states(settings, writes=False)[CLAUDE] == "stale"
+    assert _states(settings)[CLAUDE] == "stale"
+    assert file.read_text() == current
+
+    file.write_text(older.replace("Edit|Write|MultiEdit|NotebookEdit", "Write"))
+    _states(settings)
+    assert file.read_text() == current.replace("Edit|Write|MultiEdit|NotebookEdit", "Write")
+
+
+def test_both_commands_of_an_older_version_are_written_anew(settings: Settings) -> None:
+    agent_files(settings, ["vscode"])
+    file = settings.root / ".github/hooks/preflights.json"
+    current = file.read_text()
+    file.write_text(current.replace("hook PreToolUse", "hook before-edit"))
+    assert agent_files(settings, ["vscode"]).files[-1].state == "stale"
+    assert file.read_text() == current
+
+
+def test_a_hook_that_only_an_older_version_wrote_goes(settings: Settings) -> None:
+    agent_files(settings, ["claude"])
+    file = settings.root / CLAUDE
+    value = json.loads(file.read_text())
+    run = {"type": "command", "command": "preflights-es hook Former --agent claude"}
+    value["hooks"]["Former"] = [{"hooks": [run, {"type": "command", "command": "mine"}]}]
+    file.write_text(json.dumps(value))
+    assert _states(settings)[CLAUDE] == "stale"
+    value["hooks"]["Former"][0]["hooks"].pop(0)
+    assert json.loads(file.read_text()) == value
+
+
+def test_a_block_of_an_older_version_is_written_anew_in_its_place(settings: Settings) -> None:
+    agent_files(settings, ["codex"])
+    file = settings.root / "AGENTS.md"
+    current = file.read_text()
+    older = managed_texts.block(None, "Older.\n").content
+    file.write_text(f"# Mine\n{older}after\n")
+    assert _states(settings)["AGENTS.md"] == "stale"
+    assert file.read_text() == f"# Mine\n{current}after\n"
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_any_text_gets_its_bytes_back(before: str, body: str) -> None:
+    body = f"{body}\n".replace("\r", "")
+    plan = managed_texts.block(before, body)
+    if plan.state == "missing":
+        assert plan.content
+        assert managed_texts.block(plan.content, body).state == "current"
+        assert managed_texts.without_block(plan.content) == ("current", before, "", False)
+
+
+# 3. Places -----------------------------------------------------------------------------------
+
+
+def test_no_link_is_followed(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "mcp.json").write_text("{}")
+    (settings.root / ".claude").symlink_to(elsewhere)
+    (settings.root / MCP).symlink_to(elsewhere / "mcp.json")
+    states = _states(settings)
+    assert (states[CLAUDE], states[MCP]) == ("unclear", "unclear")
+    assert [path.name for path in elsewhere.iterdir()] == ["mcp.json"]
+    assert (elsewhere / "mcp.json").read_text() == "{}"
+
+
+def test_a_pointer_in_a_folder_leads_out_of_it(settings: Settings) -> None:
+    file = _given(settings, ".claude/CLAUDE.md", "Be brief.\n")
+    agent_files(settings, ["claude"])
+    assert "\n@../AGENTS.md\n" in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "link"),
+    [("AGENTS.md", "CLAUDE.md"), ("CLAUDE.md", "AGENTS.md"), ("AGENTS.md", ".claude/CLAUDE.md")],
+)
+def test_one_text_under_two_names_gets_one_block(settings: Settings, text: str, link: str) -> None:
+    file = _given(settings, text, "# Rules\n")
+    (settings.root / link).parent.mkdir(exist_ok=True)
+    (settings.root / link).symlink_to(os.path.relpath(text, Path(link).parent))
+    assert [one.path for one in agent_files(settings, ["claude"]).files][:2] == [text, MCP]
+    assert file.read_text().count("<!-- Written by Preflights") == 1
+    assert "@AGENTS.md" not in file.read_text()
+    assert (settings.root / link).is_symlink()
+    without_agents(settings, ["claude"])
+    assert file.read_text() == "# Rules\n"
+
+
+def test_a_read_only_file_is_left_and_modes_stay(settings: Settings) -> None:
+    locked, open_ = _given(settings, MCP, "{}"), _given(settings, CLAUDE, "{}")
+    locked.chmod(0o444)
+    open_.chmod(0o640)
+    done = {one.path: one for one in agent_files(settings, ["claude"]).files}
+    assert (done[MCP].state, done[MCP].why) == ("unclear", "it is read-only")
+    assert locked.read_text() == "{}"
+    assert open_.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_folder_in_the_place_of_a_file_is_left(settings: Settings) -> None:
+    (settings.root / MCP).mkdir()
+    done = {one.path: one for one in agent_files(settings, ["claude"]).files}
+    assert (done[MCP].state, done[MCP].why) == ("unclear", "it is no regular file")
+
+
+def test_instructions_that_claude_imports_already_need_no_pointer(settings: Settings) -> None:
+    _given(settings, "CLAUDE.md", "See @AGENTS.md for all.\n")
+    assert _states(settings)["CLAUDE.md"] == "present"
+
+
+def test_instructions_stay_while_another_agent_is_set_up(settings: Settings) -> None:
+    agent_files(settings, ["claude", "codex"])
+    without_agents(settings, ["claude"])
+    assert set(_tree(settings.root)) == {"AGENTS.md", TOML, ".codex/hooks.json"}
+    without_agents(settings, ["codex"])
+    assert list(settings.root.iterdir()) == []
+
+
+# 4. Agents -----------------------------------------------------------------------------------
+
+SIGNS = {
+    "CLAUDE.md": "claude",
+    ".codex/config.toml": "codex",
+    ".cursor/rules/a.mdc": "cursor",
+    "GEMINI.md": "gemini",
+    ".github/copilot-instructions.md": "vscode",
+    "opencode.jsonc": "opencode",
+}
+
+
+@pytest.mark.parametrize(("path", "agent"), SIGNS.items(), ids=SIGNS.values())
+def test_an_agent_is_found_by_its_files(settings: Settings, path: str, agent: str) -> None:
+    assert agents_found(settings) == ()
+    _given(settings, path, "")
+    assert agents_found(settings) == (agent,)
+
+
+def test_an_agent_is_found_by_its_environment(settings: Settings) -> None:
+    inside = msgspec.structs.replace(settings, agent="claude-code/2.1")
+    assert agents_found(inside) == ("claude",)
+    assert agents_found(msgspec.structs.replace(settings, agent="amp")) == ()
+
+
+def test_what_is_written_is_found(settings: Settings) -> None:
+    agent_files(settings, AGENTS)
+    assert agents_found(settings) == AGENTS
+
+
+SHELLS = ("sh", "dash", "bash", "zsh", "fish")
+
+
+def _hooked(event: str, agent: AgentName, path: Path) -> subprocess.CompletedProcess[str]:
+    """What every shell of this machine makes of a hook's command; all make the same."""
+    shells = [found for one in SHELLS if (found := shutil.which(one))]
+    (done,) = {
+        (done.returncode, done.stdout, done.stderr): done
+        for shell in shells
+        for done in [
+            subprocess.run(
+                [shell, "-c", command(event, agent)],
+                env={"PATH": str(path), "HOME": str(path)},
+                capture_output=True,
+                check=False,
+                text=True,
+            )
+        ]
+    }.values()
+    return done
+
+
+@pytest.mark.parametrize("agent", [one for one in AGENTS if one != "opencode"])
+def test_without_our_program_a_hook_says_one_line_and_ends_with_0(
+    settings: Settings, tmp_path: Path, agent: AgentName
+) -> None:
+    (tmp_path / "preflights").write_text("#!/bin/sh\necho of another package\nexit 2\n")
+    (tmp_path / "preflights").chmod(0o755)
+    for event, _ in _written(agent):
+        done = _hooked(event, agent, tmp_path)
+        assert done.returncode == 0
+        (line,) = (done.stdout + done.stderr).splitlines()
+        assert "preflights-es is not on the PATH" in line
+        if agents.KINDS[agents.plain(event)] == "begins":
+            assert list(json.loads(done.stdout)) == ["systemMessage"]
+        else:
+            assert done.stdout == "", "an agent would read it"
+
+
+def test_a_program_that_knows_no_hooks_vetoes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "preflights-es").write_text("#!/bin/sh\nexit 2\n")
+    (tmp_path / "preflights-es").chmod(0o755)
+    assert _hooked("PreToolUse", "claude", tmp_path).returncode == 0
+
+
+def test_a_hook_s_command_runs_our_program_alone(tmp_path: Path) -> None:
+    (tmp_path / "preflights-es").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "preflights-es").chmod(0o755)
+    done = _hooked("PreToolUse", "claude", tmp_path)
+    assert (done.stdout, done.stderr) == ("hook PreToolUse --agent claude\n", "")
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_everything_that_is_written_calls_the_name_that_is_ours(
+    settings: Settings, agent: AgentName
+) -> None:
+    agent_files(settings, [agent])
+    for path, content in _tree(settings.root).items():
+        called = re.findall(
+            r'(?<![\w.-])preflights(?= [a-z])|"preflights"(?!: |\])', content.decode()
+        )
+        assert called == [], path
+
+
+def test_every_file_says_what_its_agent_reads(settings: Settings) -> None:
+    agent_files(settings, AGENTS)
+    for path, content in _tree(settings.root).items():
+        text = content.decode()
+        assert "preflights mcp" in text or "preflights" in text or path == "GEMINI.md"
+        if path.endswith(".json"):
+            json.loads(text)
+    assert len((settings.root / "AGENTS.md").read_text().splitlines()) <= 15
+    assert all(
+        os.path.lexists(settings.root.joinpath(*one.parts))
+        for a in TABLE.values()
+        for one in a.files
+    )
+
+
+def test_the_hook_knows_every_event_and_tool_that_is_written() -> None:
+    for agent in AGENTS:
+        for event, tools in _written(agent):
+            assert agents.plain(event) in agents.KINDS
+            kind = agents.KINDS[agents.plain(event)]
+            assert all(agents.concerns(kind, one) for one in tools)
+
+
+def _written(agent: AgentName) -> list[tuple[str, list[str]]]:
+    """Pairs of event and tools, of the hooks of an agent."""
+    found = []
+    for file in TABLE[agent].files:
+        if "preflights-es hook" in (text := file.content(None).content):
+            for event, [item] in json.loads(text)["hooks"].items():
+                run = item.get("hooks", [item])[0]["command"]
+                assert run == command(event, agent)
+                found.append((event, item["matcher"].split("|") if "matcher" in item else []))
+    assert found or agent == "opencode"
+    return found

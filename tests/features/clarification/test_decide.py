@@ -1,0 +1,850 @@
+"""What follows from each Input: given the Inputs before it, when one more comes, then this."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+from msgspec.structs import replace
+
+from preflights_es.features.clarification.domain import WORKFLOW
+from preflights_es.features.clarification.domain.acknowledging import accepting
+from preflights_es.features.clarification.domain.decide import decide
+from preflights_es.features.clarification.domain.events import (
+    AnswerAccepted,
+    AnswerRefused,
+    ArtifactFiled,
+    CategoryDetected,
+    ChangeRefused,
+    ClarificationStopped,
+    DecisionMarkedSuperseded,
+    DecisionRecorded,
+    PatchProposed,
+    QuestionAsked,
+)
+from preflights_es.features.clarification.domain.state import State, is_terminal
+from preflights_es.features.clarification.domain.values import (
+    OTHER_OPTION,
+    Category,
+    DecisionPatch,
+    Field,
+    Source,
+)
+from preflights_es.kernel import session as kernel
+from preflights_es.kernel.completions import CompletionReceived
+from preflights_es.kernel.events import Actor, Decision, Input, ResponseIgnored
+from preflights_es.kernel.questions import RefusalReason
+from tests.features.clarification.cases import (
+    ADA,
+    AGENT,
+    FORMER,
+    LATER,
+    OAUTH,
+    SCRIPT,
+    acknowledged,
+    after,
+    answered,
+    asked,
+    check,
+    config_of,
+    declared,
+    due,
+    log,
+    reference_renumbered,
+    renumbered,
+    revised,
+    superseded,
+    written,
+)
+from tests.fixed import NOON
+
+READY = (declared("Add OAuth"), answered(auth_strategy="OAuth"))
+ACCEPTED = (*READY, acknowledged())
+STOPPED = (declared("Write docs", heuristics=config_of(Category("Docs", ("docs",)))),)
+DUE = due("0007-use-oauth-for-authentication.md")
+
+
+def accepted(
+    key: str, answer: str, field: str, value: str, source: Source, *, other: str | None = None
+) -> AnswerAccepted:
+    return AnswerAccepted(
+        key=key, answer=answer, field=field, value=value, source=source, other=other
+    )
+
+
+def refused(change: str, reason: str) -> tuple[Decision, ...]:
+    made = ChangeRefused(change=change, reason=reason)  # type: ignore[arg-type]  # words of a table
+    return (made,)
+
+
+def category(label: str, value: str | None = None, source: Source = "chosen") -> AnswerAccepted:
+    return accepted("change_category", label, "Category", value or label, source)
+
+
+def folded(*given: Input) -> State:
+    """What the Inputs fold to, but for who came last and with what."""
+    return replace(after(*given), input=None, actor=ADA)
+
+
+STRATEGY = accepted("auth_strategy", "OAuth", "Strategy", "OAuth", "chosen")
+
+
+# 1. Opening ----------------------------------------------------------------------------------
+
+
+def test_an_intention_without_a_keyword_asks_the_generic_question() -> None:
+    check(when=declared("Improve things"), then=(asked("", 1),))
+
+
+def test_a_keyword_skips_the_generic_question() -> None:
+    check(
+        when=declared("Let users log-in"),
+        then=(
+            CategoryDetected(category="Authentication", keyword="log-in"),
+            asked("Authentication", 1),
+        ),
+    )
+
+
+def test_a_category_without_a_question_stops_at_once() -> None:
+    (intention,) = STOPPED
+    check(
+        when=intention,
+        then=(
+            CategoryDetected(category="Docs", keyword="docs"),
+            ClarificationStopped(reason="nothing_to_ask"),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    "given", [(declared(),), READY, ACCEPTED, STOPPED, (*READY, acknowledged(actor=SCRIPT))]
+)
+def test_a_second_intention_changes_nothing(given: tuple[Input, ...]) -> None:
+    second = declared("Add a database for the api")
+    check(*given, when=second, then=refused("input", "not_expected"))
+    check(*given, when=given[0], then=refused("input", "not_expected"))
+    assert folded(*given, second) == folded(*given)
+
+
+# 2. Answering --------------------------------------------------------------------------------
+
+
+def test_the_category_is_followed_by_its_question() -> None:
+    check(
+        declared(),
+        when=answered(change_category="database"),
+        then=(category("database", "Database"), asked("Database", 2)),
+    )
+
+
+def test_the_primary_answer_is_followed_by_the_patch() -> None:
+    check(
+        declared("Add OAuth"),
+        when=answered(auth_strategy=" oauth "),
+        then=(
+            accepted("auth_strategy", "oauth", "Strategy", "OAuth", "chosen"),
+            PatchProposed(patch=OAUTH, hint="adr"),
+        ),
+    )
+
+
+def test_two_turns_lead_from_nothing_to_a_patch() -> None:
+    check(
+        declared(),
+        answered(change_category="Frontend"),
+        when=answered(frontend_framework="Elm"),
+        then=(
+            accepted("frontend_framework", "Elm", "Framework", "Elm", "custom"),
+            PatchProposed(patch=DecisionPatch("Frontend", (("Framework", "Elm"),)), hint="task"),
+        ),
+    )
+
+
+def test_several_answers_at_once_are_judged_category_first() -> None:
+    check(
+        declared(),
+        when=answered(
+            auth_strategy="OAuth", auth_library="Authlib", change_category="Authentication"
+        ),
+        then=(
+            category("Authentication"),
+            STRATEGY,
+            accepted("auth_library", "Authlib", "Library", "Authlib", "typed"),
+            PatchProposed(
+                patch=DecisionPatch(
+                    "Authentication", (("Strategy", "OAuth"), ("Library", "Authlib"))
+                ),
+                hint="adr",
+            ),
+        ),
+    )
+
+
+def test_several_answers_at_once_use_the_turns_of_the_open_question_only() -> None:
+    state = after(declared(), answered(change_category="Authentication", auth_strategy="OAuth"))
+    assert state.turn == 2
+
+
+def test_an_explicit_category_replaces_the_detected_one() -> None:
+    check(
+        declared("Add OAuth"),
+        when=answered(change_category="Infra"),
+        then=(category("Infra"), asked("Infra", 1)),
+    )
+
+
+def test_a_secondary_answer_leaves_the_question_open() -> None:
+    library = accepted("auth_library", "Authlib", "Library", "Authlib", "typed")
+    check(declared("Add OAuth"), when=answered(auth_library="Authlib"), then=(library,))
+    state = after(declared("Add OAuth"), answered(auth_library="Authlib"))
+    assert (state.question, state.turn) == (asked("Authentication", 1).question, 1)
+
+
+def test_a_secondary_answer_after_the_patch_proposes_a_fuller_one() -> None:
+    check(
+        *READY,
+        when=answered(auth_library="Authlib"),
+        then=(
+            accepted("auth_library", "Authlib", "Library", "Authlib", "typed"),
+            PatchProposed(
+                patch=DecisionPatch("Authentication", (*OAUTH.fields, ("Library", "Authlib"))),
+                hint="adr",
+            ),
+        ),
+    )
+
+
+# 2.1 Other -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answers", "verdict"),
+    [
+        ({"change_category": "other"}, category("other", "Other")),
+        ({"change_category": "Mobile"}, category("Mobile", source="custom")),
+        (
+            {"change_category": OTHER_OPTION, "change_category__other": " Mobile "},
+            accepted(
+                "change_category", OTHER_OPTION, "Category", "Mobile", "custom", other="Mobile"
+            ),
+        ),
+        (
+            {"change_category__other": "Mobile"},
+            accepted(
+                "change_category", OTHER_OPTION, "Category", "Mobile", "custom", other="Mobile"
+            ),
+        ),
+    ],
+)
+def test_every_way_to_other_asks_for_a_description(
+    answers: dict[str, str], verdict: AnswerAccepted
+) -> None:
+    check(declared(), when=answered(**answers), then=(verdict, asked("Other", 2)))
+    check(
+        declared(),
+        answered(**answers),
+        when=answered(description="Use Flutter"),
+        then=(
+            accepted("description", "Use Flutter", "Description", "Use Flutter", "typed"),
+            PatchProposed(
+                patch=DecisionPatch("Other", (("Description", "Use Flutter"),)), hint="unsure"
+            ),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {"auth_strategy": OTHER_OPTION, "auth_strategy__other": "Passkeys"},
+        {"auth_strategy__other": "Passkeys"},
+        {"auth_strategy__other": "Passkeys", "auth_strategy": OTHER_OPTION},
+    ],
+)
+def test_a_companion_counts_as_other_with_its_text(answers: dict[str, str]) -> None:
+    check(
+        declared("Add OAuth"),
+        when=answered(**answers),
+        then=(
+            accepted(
+                "auth_strategy", OTHER_OPTION, "Strategy", "Passkeys", "custom", other="Passkeys"
+            ),
+            PatchProposed(
+                patch=DecisionPatch("Authentication", (("Strategy", "Passkeys"),)), hint="adr"
+            ),
+        ),
+    )
+
+
+def test_a_companion_alone_counts_for_a_secondary_field_too() -> None:
+    check(
+        *READY,
+        when=answered(auth_library__other="Authlib"),
+        then=(
+            accepted("auth_library", OTHER_OPTION, "Library", "Authlib", "typed", other="Authlib"),
+            PatchProposed(
+                patch=DecisionPatch("Authentication", (*OAUTH.fields, ("Library", "Authlib"))),
+                hint="adr",
+            ),
+        ),
+    )
+
+
+def test_only_the_text_of_a_companion_that_says_something_is_kept() -> None:
+    check(
+        declared("Add OAuth"),
+        when=answered(auth_strategy="Other", auth_strategy__other=("", OTHER_OPTION, "Passkeys")),
+        then=(
+            accepted("auth_strategy", "Other", "Strategy", "Passkeys", "custom", other="Passkeys"),
+            PatchProposed(
+                patch=DecisionPatch("Authentication", (("Strategy", "Passkeys"),)), hint="adr"
+            ),
+        ),
+    )
+
+
+def test_a_revision_without_a_companion_forgets_the_former_one() -> None:
+    given = (declared("Add OAuth"), answered(auth_strategy__other="Passkeys"))
+    assert after(*given).answers == {
+        "auth_strategy": OTHER_OPTION,
+        "auth_strategy__other": "Passkeys",
+    }
+    assert after(*given, revised(auth_strategy="OAuth")).answers == {"auth_strategy": "OAuth"}
+
+
+# 2.2 Refusals --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answers", "key", "reason"),
+    [
+        ({"auth_strategy": ""}, "auth_strategy", "blank"),
+        ({"auth_strategy": " \u200b "}, "auth_strategy", "blank"),
+        ({"auth_strategy": ()}, "auth_strategy", "blank"),
+        ({"auth_strategy": "TBD"}, "auth_strategy", "placeholder"),
+        ({"auth_strategy": "???"}, "auth_strategy", "placeholder"),
+        ({"auth_library": "todo"}, "auth_library", "placeholder"),
+        ({"auth_strategy": ("OAuth", "SAML")}, "auth_strategy", "several_values"),
+        ({"auth_strategy": OTHER_OPTION}, "auth_strategy", "other_needs_text"),
+        (
+            {"auth_strategy": "other", "auth_strategy__other": " "},
+            "auth_strategy",
+            "other_needs_text",
+        ),
+        ({"auth_strategy__other": ""}, "auth_strategy", "other_needs_text"),
+        ({"auth_strategy__other": "n/a"}, "auth_strategy", "placeholder"),
+        ({"auth_strategy__other": ("a", "b")}, "auth_strategy", "several_values"),
+        ({"change_category": " "}, "change_category", "blank"),
+        ({"change_category": "tba"}, "change_category", "placeholder"),
+        ({"change_category": OTHER_OPTION}, "change_category", "other_needs_text"),
+        ({"change_category": ("Infra", "Backend")}, "change_category", "several_values"),
+    ],
+)
+def test_what_is_no_answer_is_refused_and_uses_no_turn(
+    answers: dict[str, str | tuple[str, ...]], key: str, reason: RefusalReason
+) -> None:
+    given = declared("Add OAuth")
+    check(given, when=answered(**answers), then=(AnswerRefused(key=key, reason=reason),))
+    assert folded(given, answered(**answers)) == folded(given)
+
+
+def test_an_unknown_key_is_refused_with_those_that_are_known() -> None:
+    keys = ("change_category", "auth_strategy", "auth_library")
+    check(
+        declared("Add OAuth"),
+        when=answered(db_type="MySQL", auth_strategy="OAuth", nonsense__other="x"),
+        then=(
+            AnswerRefused(key="db_type", reason="unknown_question", expected=keys),
+            STRATEGY,
+            AnswerRefused(key="nonsense", reason="unknown_question", expected=keys),
+            PatchProposed(patch=OAUTH, hint="adr"),
+        ),
+    )
+
+
+def test_before_the_category_only_the_category_is_known() -> None:
+    check(
+        declared(),
+        when=answered(auth_strategy="OAuth"),
+        then=(
+            AnswerRefused(
+                key="auth_strategy", reason="unknown_question", expected=("change_category",)
+            ),
+        ),
+    )
+
+
+def test_the_same_key_twice_in_one_input_is_several_values() -> None:
+    once, again = answered(auth_strategy="OAuth"), answered(auth_strategy="SAML")
+    check(
+        declared("Add OAuth"),
+        when=replace(once, answers=(*once.answers, *again.answers)),
+        then=(AnswerRefused(key="auth_strategy", reason="several_values"),),
+    )
+
+
+def test_an_answer_to_what_is_answered_is_refused() -> None:
+    check(
+        *READY,
+        when=answered(auth_strategy="Magic Link", change_category="Infra"),
+        then=(
+            AnswerRefused(key="change_category", reason="already_answered"),
+            AnswerRefused(key="auth_strategy", reason="already_answered"),
+        ),
+    )
+
+
+def test_an_input_without_an_answer_is_refused() -> None:
+    empty = (AnswerRefused(key="", reason="blank"),)
+    for given in ((declared(),), READY, STOPPED):
+        check(*given, when=answered(), then=empty)
+        check(*given, when=revised(), then=empty)
+
+
+def test_after_the_acceptance_no_answer_is_taken() -> None:
+    check(
+        *ACCEPTED,
+        when=answered(auth_library="Authlib", auth_strategy__other="x"),
+        then=(
+            AnswerRefused(key="auth_library", reason="closed"),
+            AnswerRefused(key="auth_strategy__other", reason="closed"),
+        ),
+    )
+    for empty in (answered(), revised()):
+        check(*ACCEPTED, when=empty, then=(AnswerRefused(key="", reason="closed"),))
+    check(
+        *ACCEPTED,
+        when=revised(auth_strategy="SAML"),
+        then=(AnswerRefused(key="auth_strategy", reason="closed"),),
+    )
+
+
+def test_every_reason_to_refuse_an_answer_is_given() -> None:
+    situations = (
+        (declared("Add OAuth"), answered(x="y", auth_strategy="")),
+        (declared("Add OAuth"), answered(auth_strategy="tbd", auth_library=("a", "b"))),
+        (declared("Add OAuth"), answered(auth_strategy="Other")),
+        (declared("Add OAuth"), answered(auth_strategy="idk")),
+        (*READY, answered(auth_strategy="OAuth")),
+        (*READY, answered(auth_strategy__scope="orders " * 20)),
+        (*ACCEPTED, answered(auth_strategy="OAuth")),
+    )
+    given = {e.reason for s in situations for e in log(*s) if isinstance(e, AnswerRefused)}
+    assert given == {*get_args(RefusalReason)}
+
+
+# 2.3 Revision --------------------------------------------------------------------------------
+
+
+def test_a_revision_replaces_an_answer_and_proposes_again() -> None:
+    check(
+        *READY,
+        when=revised(auth_strategy="magic link"),
+        then=(
+            accepted("auth_strategy", "magic link", "Strategy", "Magic Link", "chosen"),
+            PatchProposed(
+                patch=DecisionPatch("Authentication", (("Strategy", "Magic Link"),)), hint="adr"
+            ),
+        ),
+    )
+
+
+def test_a_revision_to_the_same_value_proposes_nothing_new() -> None:
+    same = accepted("auth_strategy", "OAUTH", "Strategy", "OAuth", "chosen")
+    check(*READY, when=revised(auth_strategy="OAUTH"), then=(same,))
+
+
+def test_a_revision_may_answer_for_the_first_time() -> None:
+    check(
+        declared("Add OAuth"),
+        when=revised(auth_strategy="OAuth"),
+        then=(STRATEGY, PatchProposed(patch=OAUTH, hint="adr")),
+    )
+
+
+def test_a_refused_revision_leaves_the_patch() -> None:
+    check(
+        *READY,
+        when=revised(auth_strategy="TBD"),
+        then=(AnswerRefused(key="auth_strategy", reason="placeholder"),),
+    )
+    assert after(*READY, revised(auth_strategy="TBD")).patch == OAUTH
+
+
+def test_a_new_category_drops_the_answers_of_the_former_one() -> None:
+    check(
+        *READY,
+        when=revised(change_category="Database"),
+        then=(category("Database"), asked("Database", 2)),
+    )
+    state = after(*READY, revised(change_category="Database"))
+    assert (state.patch, state.question) == (None, asked("Database", 2).question)
+    check(
+        *READY,
+        revised(change_category="Database"),
+        when=answered(db_type="MySQL"),
+        then=(
+            accepted("db_type", "MySQL", "Type", "MySQL", "chosen"),
+            PatchProposed(patch=DecisionPatch("Database", (("Type", "MySQL"),)), hint="adr"),
+        ),
+    )
+
+
+def test_a_return_to_the_former_category_asks_again() -> None:
+    given = (*READY, revised(change_category="Database"))
+    back = revised(change_category="Authentication")
+    asked = decide(after(*given), back)
+    assert asked[0] == category("Authentication")
+    assert [type(decision) for decision in asked[1:]] == [QuestionAsked]
+    assert after(*given, back).patch is None
+
+
+TURNS_USED = (
+    declared(),
+    answered(change_category="Infra"),
+    answered(hosting="Cloud"),
+    revised(change_category="Database"),
+    answered(db_type="MySQL"),
+)
+
+
+def test_after_three_turns_nothing_is_asked_any_more() -> None:
+    assert after(*TURNS_USED).turn == 4
+    check(
+        *TURNS_USED,
+        when=revised(change_category="Frontend"),
+        then=(category("Frontend"), ClarificationStopped(reason="turns_used")),
+    )
+
+
+def test_what_stopped_stops_once() -> None:
+    stopped = (*TURNS_USED, revised(change_category="Frontend"))
+    check(*stopped, when=revised(change_category="Backend"), then=(category("Backend"),))
+
+
+def test_after_three_turns_answers_are_still_taken() -> None:
+    check(
+        *TURNS_USED,
+        revised(change_category="Frontend"),
+        when=answered(frontend_framework="React"),
+        then=(
+            accepted("frontend_framework", "React", "Framework", "React", "chosen"),
+            PatchProposed(patch=DecisionPatch("Frontend", (("Framework", "React"),)), hint="task"),
+        ),
+    )
+
+
+def test_after_three_turns_a_partial_patch_is_proposed() -> None:
+    check(
+        *TURNS_USED,
+        when=revised(change_category="Frontend", styling="Tailwind"),
+        then=(
+            category("Frontend"),
+            accepted("styling", "Tailwind", "Styling", "Tailwind", "typed"),
+            PatchProposed(patch=DecisionPatch("Frontend", (("Styling", "Tailwind"),)), hint="task"),
+        ),
+    )
+
+
+def test_what_stopped_for_want_of_a_question_asks_the_next_category() -> None:
+    docs = Category("Docs", ("docs",))
+    tools = Category("Tools", primary=Field("Tool", "tool", "Which tool?"))
+    opened = declared("Write docs", heuristics=config_of(docs, tools))
+    state = after(opened, revised(change_category="Tools"))
+    assert (state.stopped, state.turn) == ("", 1)
+    assert state.question == tools.fields()[0].asked()
+
+
+# 3. Acknowledging ----------------------------------------------------------------------------
+
+
+def test_a_person_accepts_the_patch_as_a_record() -> None:
+    check(
+        *READY,
+        when=acknowledged(number=7),
+        then=(DecisionRecorded(status="accepted", kind="adr", number=7), DUE),
+    )
+
+
+@pytest.mark.parametrize("actor", [SCRIPT, AGENT])
+def test_a_script_or_an_agent_only_proposes(actor: Actor) -> None:
+    check(
+        *READY,
+        when=acknowledged(actor=actor),
+        then=(DecisionRecorded(status="proposed", kind="adr", number=7), DUE),
+    )
+    assert not is_terminal(after(*READY, acknowledged(actor=actor)))
+
+
+def test_a_person_accepts_what_a_script_proposed() -> None:
+    check(
+        *READY,
+        acknowledged(actor=SCRIPT),
+        when=acknowledged(),
+        then=(
+            DecisionRecorded(status="accepted", kind="adr", number=7),
+            due("0007-use-oauth-for-authentication.md", call="artifact-2"),
+        ),
+    )
+
+
+def test_a_script_proposes_once() -> None:
+    for actor in (SCRIPT, AGENT):
+        check(
+            *READY,
+            acknowledged(actor=SCRIPT),
+            when=acknowledged(actor=actor),
+            then=refused("acknowledgement", "already_proposed"),
+        )
+
+
+def test_a_person_accepts_once() -> None:
+    for actor in (ADA, SCRIPT):
+        check(
+            *ACCEPTED,
+            when=acknowledged(actor=actor),
+            then=refused("acknowledgement", "already_accepted"),
+        )
+
+
+def test_nothing_is_accepted_while_a_question_is_open() -> None:
+    for patch in (None, OAUTH):
+        check(
+            declared("Add OAuth"),
+            when=acknowledged(patch),
+            then=refused("acknowledgement", "question_open"),
+        )
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        None,
+        DecisionPatch("Authentication", (("Strategy", "SAML"),)),
+        DecisionPatch("Authentication", (*OAUTH.fields, ("Library", "Authlib"))),
+        DecisionPatch("Authentication"),
+    ],
+)
+def test_what_was_shown_must_be_what_is_proposed(shown: DecisionPatch | None) -> None:
+    check(*READY, when=acknowledged(shown), then=refused("acknowledgement", "patch_changed"))
+
+
+def test_a_patch_shown_for_a_stop_does_not_fit() -> None:
+    check(*STOPPED, when=acknowledged(OAUTH), then=refused("acknowledgement", "patch_changed"))
+
+
+def test_a_record_needs_a_number() -> None:
+    check(
+        *READY,
+        when=acknowledged(number=None),
+        then=refused("acknowledgement", "number_missing"),
+    )
+
+
+def test_a_task_bears_its_uid_and_no_number() -> None:
+    react = DecisionPatch("Frontend", (("Framework", "React"),))
+    check(
+        declared("Rework the ui"),
+        answered(frontend_framework="React"),
+        when=acknowledged(react, number=7, mark="task"),
+        then=(
+            DecisionRecorded(status="accepted", kind="task", number=None),
+            due("0123456789ab-use-react-for-the-frontend.md", "task"),
+        ),
+    )
+
+
+def test_a_decision_is_a_record_unless_a_person_says_task() -> None:
+    react = DecisionPatch("Frontend", (("Framework", "React"),))
+    check(
+        declared("Rework the ui"),
+        answered(frontend_framework="React"),
+        when=acknowledged(react, number=7),
+        then=(
+            DecisionRecorded(status="accepted", kind="adr", number=7),
+            due("0007-use-react-for-the-frontend.md"),
+        ),
+    )
+
+
+def test_nothing_decided_can_be_accepted_as_a_task() -> None:
+    check(
+        *STOPPED,
+        when=acknowledged(None, number=None, mark="adr"),
+        then=(
+            DecisionRecorded(status="accepted", kind="task", number=None),
+            due("0123456789ab-write-docs.md", "task"),
+        ),
+    )
+
+
+def test_the_mark_of_the_acknowledgement_wins_over_that_of_the_intention() -> None:
+    rest = DecisionPatch("Backend", (("API_Style", "REST"),))
+    given = (declared("Add an api", mark="task"), answered(api_style="REST"))
+    check(
+        *given,
+        when=acknowledged(rest, number=None),
+        then=(
+            DecisionRecorded(status="accepted", kind="task", number=None),
+            due("0123456789ab-use-rest-for-the-api.md", "task"),
+        ),
+    )
+    check(
+        *given,
+        when=acknowledged(rest, number=3, mark="adr"),
+        then=(
+            DecisionRecorded(status="accepted", kind="adr", number=3),
+            due("0003-use-rest-for-the-api.md"),
+        ),
+    )
+    assert accepting(after(*given), {}).kind == "task"
+    assert accepting(after(*given), {"mark": "adr"}).kind == "adr"
+
+
+def test_a_revision_voids_what_a_script_accepted() -> None:
+    proposed = (*READY, acknowledged(actor=SCRIPT))
+    saml = DecisionPatch("Authentication", (("Strategy", "SAML"),))
+    assert after(*proposed, revised(auth_strategy="SAML")).acknowledgement is None
+    assert after(*proposed, revised(change_category="Infra")).acknowledgement is None
+    check(
+        *proposed,
+        revised(auth_strategy="SAML"),
+        when=acknowledged(saml, actor=AGENT, number=7),
+        then=(
+            DecisionRecorded(status="proposed", kind="adr", number=7),
+            due("0007-use-saml-for-authentication.md", call="artifact-2"),
+        ),
+    )
+
+
+def test_a_stop_voids_what_a_script_accepted() -> None:
+    mysql = DecisionPatch("Database", (("Type", "MySQL"),))
+    given = (*TURNS_USED, acknowledged(mysql, actor=SCRIPT), revised(change_category="Frontend"))
+    assert after(*given).acknowledgement is None
+
+
+# 4. The document and later changes -----------------------------------------------------------
+
+
+def test_a_document_that_was_due_is_filed() -> None:
+    path = "docs/decisions/0007-use-oauth-for-authentication.md"
+    check(*ACCEPTED, when=written(), then=(ArtifactFiled(path=path),))
+    state = after(*ACCEPTED, written())
+    assert state.written is not None
+    assert (state.written.path, state.beside) == (path, "")
+
+
+def test_a_document_beside_a_person_s_own_is_remembered_until_it_is_filed() -> None:
+    beside = written(path="docs/decisions/0007-use-oauth-for-authentication.md.new", beside=True)
+    state = after(*ACCEPTED, beside)
+    assert (state.written, state.beside) == (
+        None,
+        "docs/decisions/0007-use-oauth-for-authentication.md.new",
+    )
+    later = after(*ACCEPTED, beside, renumbered(8), written("artifact-2"))
+    assert later.beside == ""
+
+
+def test_an_unrequested_document_is_ignored() -> None:
+    check(*READY, when=written(), then=(ResponseIgnored(call="artifact-1", reason="not_open"),))
+    check(
+        *ACCEPTED,
+        written(),
+        when=written(),
+        then=(ResponseIgnored(call="artifact-1", reason="not_open"),),
+    )
+
+
+def test_a_superseded_decision_is_written_again() -> None:
+    check(
+        *ACCEPTED,
+        when=superseded(),
+        then=(
+            DecisionMarkedSuperseded(),
+            due("0007-use-oauth-for-authentication.md", call="artifact-2"),
+        ),
+    )
+    state = after(*ACCEPTED, superseded())
+    assert state.superseded_by == LATER
+    assert is_terminal(state)
+
+
+@pytest.mark.parametrize(
+    "given", [(declared("Add OAuth"),), READY, (*READY, acknowledged(actor=SCRIPT)), STOPPED]
+)
+def test_only_an_accepted_decision_is_superseded(given: tuple[Input, ...]) -> None:
+    check(*given, when=superseded(), then=refused("supersession", "not_accepted"))
+    assert after(*given, superseded()).superseded_by is None
+
+
+def test_a_decision_is_superseded_once() -> None:
+    check(
+        *ACCEPTED,
+        superseded(),
+        when=superseded(FORMER),
+        then=refused("supersession", "already_superseded"),
+    )
+    assert after(*ACCEPTED, superseded(), superseded(FORMER)).superseded_by == LATER
+
+
+def test_a_new_number_renames_the_record() -> None:
+    check(
+        *ACCEPTED,
+        when=renumbered(8),
+        then=(due("0008-use-oauth-for-authentication.md", call="artifact-2"),),
+    )
+    assert after(*ACCEPTED, renumbered(8)).number == 8
+    proposed = (*READY, acknowledged(actor=SCRIPT))
+    check(
+        *proposed,
+        when=renumbered(8),
+        then=(due("0008-use-oauth-for-authentication.md", call="artifact-2"),),
+    )
+
+
+def test_only_a_record_has_a_number_to_change() -> None:
+    react = DecisionPatch("Frontend", (("Framework", "React"),))
+    accepted_as = acknowledged(react, mark="task")
+    task = (declared("A ui"), answered(frontend_framework="React"), accepted_as)
+    for given in ((declared(),), READY, task):
+        check(*given, when=renumbered(8), then=refused("renumbering", "not_accepted"))
+        assert after(*given, renumbered(8)).number is None
+
+
+def test_a_related_record_s_new_number_is_written() -> None:
+    related = (
+        declared("Add OAuth", supersedes=FORMER),
+        answered(auth_strategy="OAuth"),
+        acknowledged(),
+    )
+    again = (due("0007-use-oauth-for-authentication.md", call="artifact-2"),)
+    check(*related, when=reference_renumbered(FORMER.uid, 4), then=again)
+    assert after(*related, reference_renumbered(FORMER.uid, 4)).supersedes == replace(
+        FORMER, number=4
+    )
+    state = after(*related, superseded(), reference_renumbered(LATER.uid, 5))
+    assert (state.supersedes, state.superseded_by) == (FORMER, replace(LATER, number=5))
+    assert state.number == 7, "its own number stays"
+
+
+def test_a_number_of_an_unrelated_record_is_refused() -> None:
+    for given in (READY, ACCEPTED, (declared("Add OAuth", supersedes=FORMER),)):
+        uid = FORMER.uid if given is not ACCEPTED else "unknown"
+        check(*given, when=reference_renumbered(uid, 4), then=refused("renumbering", "not_related"))
+
+
+# 5. What no branch names ---------------------------------------------------------------------
+
+
+def test_an_input_of_another_workflow_is_refused() -> None:
+    strange = CompletionReceived(at=NOON, actor=SCRIPT, call="c-1", text="{}")
+    assert decide(State(), strange) == refused("input", "not_expected")
+
+
+@pytest.mark.parametrize(
+    "new",
+    [answered(), answered(change_category="Infra"), acknowledged(), superseded(), renumbered(1)],
+)
+def test_a_session_that_begins_with_anything_is_decided(new: Input) -> None:
+    assert kernel.decide(WORKFLOW, kernel.begin(WORKFLOW), new)

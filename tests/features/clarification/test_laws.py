@@ -1,0 +1,137 @@
+"""What holds for every clarification, whatever is answered (docs/specs/clarification.md)."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preflights_es import DecisionPatch, MockLLMAdapter
+from preflights_es.features.clarification.domain import rules, views
+from preflights_es.features.clarification.domain.events import (
+    AnswerAccepted,
+    ClarificationStopped,
+    PatchProposed,
+    QuestionAsked,
+)
+from preflights_es.features.clarification.domain.state import UNDECIDED, State, snapshot
+from preflights_es.features.clarification.domain.values import COMPANION, OTHER, OTHER_OPTION
+from preflights_es.kernel.events import Event
+from preflights_es.kernel.questions import is_placeholder
+from tests import strategies
+from tests.runs import Run
+from tests.strategies import Move
+
+SESSIONS = strategies.sessions("clarification")
+WILD = strategies.wild_sessions("clarification")
+WANDERING = strategies.wandering()
+
+
+def run(moves: list[Move]) -> Run:
+    return Run("clarification").play(moves)
+
+
+def answered_when_asked(events: list[Event]) -> int:
+    """How often an answer to the open question was accepted."""
+    count, key = 0, None
+    for event in events:
+        match event:
+            case QuestionAsked(question=question):
+                key = question.id
+            case AnswerAccepted(key=answered) if answered == key:
+                count, key = count + 1, None
+            case PatchProposed() | ClarificationStopped():
+                key = None
+    return count
+
+
+@given(WANDERING | WILD)
+def test_at_most_three_questions_are_answered(moves: list[Move]) -> None:
+    session = run(moves)
+    assert answered_when_asked(session.events) <= rules.TURNS_MAX == 3
+    asked = [event for event in session.events if isinstance(event, QuestionAsked)]
+    assert all(1 <= question.turn <= 3 for question in asked)
+
+
+@given(WANDERING)
+def test_the_turn_counts_the_answers_to_what_was_asked(moves: list[Move]) -> None:
+    session = run(moves)
+    state: State = session.handle.session.state
+    assert state.turn == 1 + answered_when_asked(session.events)
+
+
+def holds(patch: DecisionPatch, known: set[str]) -> None:
+    """A patch has a known category, at least one field, and only concrete values."""
+    assert patch.category in known | {OTHER}
+    assert patch.fields
+    for _, value in patch.fields:
+        assert value == value.strip() != ""
+        assert not is_placeholder(value)
+        assert value.casefold() != OTHER_OPTION.casefold()
+
+
+@given(WANDERING | WILD)
+def test_a_patch_holds_only_concrete_values_of_a_known_category(moves: list[Move]) -> None:
+    for _, session in run(moves).steps():
+        state: State = session.state
+        if state.patch is not None:
+            holds(state.patch, {category.name for category in state.heuristics.categories})
+
+
+@given(WILD)
+def test_one_question_at_most_is_asked_and_never_a_companion(moves: list[Move]) -> None:
+    for _, session in run(moves).steps():
+        view = views.view(session.state)
+        config = session.state.heuristics
+        keys = {config.category.id, config.description.id}
+        keys |= {field.id for category in config.categories for field in category.fields()}
+        assert {*view.missing_info} | {question.id for question in view.questions} <= keys
+        assert len(view.questions) <= 1
+        assert len(view.missing_info) <= 1
+
+
+@given(SESSIONS)
+def test_a_choice_always_ends_in_the_option_to_specify(moves: list[Move]) -> None:
+    for event in run(moves).events:
+        if isinstance(event, QuestionAsked):
+            question = event.question
+            assert (question.type == "free_text") == (not question.options)
+            assert question.options[-1:] in ((), (OTHER_OPTION,))
+            assert not question.id.endswith(COMPANION)
+
+
+@given(WANDERING | SESSIONS)
+def test_the_status_says_what_is_open(moves: list[Move]) -> None:
+    for _, session in run(moves).steps():
+        view = views.view(session.state)
+        assert (view.status == "needs_answers") == (view.questions != ())
+        assert (view.status == "stopped") <= (view.patch is None)
+        assert (view.status == "ready") <= (view.patch is not None)
+
+
+@given(WANDERING | SESSIONS)
+def test_the_adapter_says_of_a_snapshot_what_the_session_says(moves: list[Move]) -> None:
+    adapter = MockLLMAdapter()
+    for _, session in run(moves).steps():
+        state: State = session.state
+        if state.input is None or state.led.lead or state.led.steps or state.pack:
+            continue
+        if state.stopped in UNDECIDED:
+            continue
+        said = adapter.generate_questions(state.intention, state.heuristics, None, snapshot(state))
+        view = views.view(state)
+        assert (said.missing_info, said.progress) == (view.missing_info, view.progress)
+        assert said.decision_hint == view.decision_hint
+        assert said.questions == view.questions
+        patch = adapter.extract_decision_patch(state.intention, state.answers, state.heuristics)
+        assert view.patch == (None if view.questions else patch)
+
+
+@given(strategies.ANY_TEXT | strategies.INTENTIONS, st.text(" ,.()-_/'", min_size=1, max_size=2))
+def test_words_around_an_intention_never_hide_its_category(intention: str, glue: str) -> None:
+    config = strategies.DEFAULT
+    order = [category.name for category in config.categories]
+    before = rules.detected(intention, config)
+    after = rules.detected(f"x {intention}{glue} y", config)
+    if before is not None:
+        assert after is not None
+        assert order.index(after.category.name) <= order.index(before.category.name)

@@ -1,0 +1,464 @@
+"""The rules of docs/specs/clarification.md, each by its own examples."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from preflights_es.features.clarification.domain import rules
+from preflights_es.features.clarification.domain.rules import Resolved
+from preflights_es.features.clarification.domain.values import (
+    OTHER_OPTION,
+    Answer,
+    Category,
+    DecisionPatch,
+    Field,
+    HeuristicsConfig,
+    Mark,
+)
+from preflights_es.kernel.questions import is_placeholder
+from preflights_es.kernel.views import Question
+from tests.features.clarification.cases import CONFIG, config_of
+
+AUTH, DATABASE, FRONTEND, BACKEND, INFRA = CONFIG.categories
+STRATEGY = AUTH.fields()[0].asked()
+LIBRARY = AUTH.secondary[0].asked()
+DESCRIPTION = CONFIG.description.asked()
+FREE = "something that names no category"
+
+
+def category_detected(intention: str, config: HeuristicsConfig = CONFIG) -> str | None:
+    found = rules.detected(intention, config)
+    return found.category.name if found else None
+
+
+# 1. Keywords ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("intention", "tokens"),
+    [
+        ("", []),
+        ("...", []),
+        ("Add Login", ["add", "login"]),
+        ("docker-compose", ["docker", "docker-compose", "compose"]),
+        ("CI/CD", ["ci", "cd"]),
+        ("user_db", ["user", "db"]),
+        ("a-b-c", ["a", "a-b", "b", "b-c", "c"]),
+        ("log--in", ["log", "in"]),
+        ("log - in", ["log", "in"]),
+        ("log\u2010in", ["log", "log-in", "in"]),
+        ("log\u2011in", ["log", "log-in", "in"]),
+        ("log\u2013in", ["log", "in"]),
+        ("login-", ["login"]),
+        ("-login", ["login"]),
+        ("(login)", ["login"]),
+        ("oauth2", ["oauth2"]),
+        ("STRASSE straße", ["strasse", "strasse"]),
+        ("Größe ändern", ["grösse", "ändern"]),
+        ("API's", ["api", "s"]),
+    ],
+)
+def test_tokens_are_runs_of_letters_and_digits(intention: str, tokens: list[str]) -> None:
+    assert rules.tokens(intention) == tokens
+
+
+@pytest.mark.parametrize(
+    ("category", "keyword"), [(c.name, k) for c in CONFIG.categories for k in c.keywords]
+)
+@pytest.mark.parametrize("template", ["{}", "Please {} now", "{}!", "x/{}", "«{}»", "user_{}_2"])
+def test_every_keyword_is_found_between_other_words(
+    category: str, keyword: str, template: str
+) -> None:
+    for spelling in (keyword, keyword.upper(), keyword.title()):
+        found = rules.detected(template.format(spelling), CONFIG)
+        assert found is not None
+        assert (found.category.name, found.keyword) == (category, keyword)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("author", "guide", "specific", "feedback", "rapid", "reaction", "pricing", "build"),
+        *("authority", "authentic", "blogin", "logging", "dbase", "squid", "reactor", "reactive"),
+        *("quit", "fruit", "capital", "apiary", "circle", "social", "redeploy", "dockyard"),
+        *("log", "sign", "in", "front", "end", "back", "postgres15", "ui5", "mysqld"),
+    ],
+)
+def test_a_keyword_inside_another_word_detects_nothing(word: str) -> None:
+    assert category_detected(word) is None
+    assert category_detected(f"Improve the {word} of it") is None
+
+
+@pytest.mark.parametrize(
+    ("intention", "category"),
+    [
+        ("docker-compose", "Infra"),
+        ("CI/CD", "Infra"),
+        ("user_db", "Database"),
+        ("log-in", "Authentication"),
+        ("front-end", "Frontend"),
+        ("back-end", "Backend"),
+        ("sign-in page", "Authentication"),
+        ("UI/UX", "Frontend"),
+        ("login-api", "Authentication"),
+    ],
+)
+def test_punctuation_separates_and_a_hyphen_also_joins(intention: str, category: str) -> None:
+    assert category_detected(intention) == category
+
+
+@pytest.mark.parametrize(
+    ("intention", "category", "keyword"),
+    [
+        ("A database for login data", "Authentication", "login"),
+        ("A react page over the db", "Database", "db"),
+        ("An api for the ui", "Frontend", "ui"),
+        ("Deploy the backend", "Backend", "backend"),
+        ("Docker in ci", "Infra", "docker"),
+        ("Login by jwt", "Authentication", "login"),
+        ("jwt login", "Authentication", "jwt"),
+    ],
+)
+def test_of_two_categories_the_first_of_the_table_is_detected(
+    intention: str, category: str, keyword: str
+) -> None:
+    found = rules.detected(intention, CONFIG)
+    assert found is not None
+    assert (found.category.name, found.keyword) == (category, keyword)
+
+
+def test_the_order_of_a_team_s_own_table_decides() -> None:
+    assert category_detected("login to the db", config_of(DATABASE, AUTH)) == "Database"
+    assert category_detected("login to the db", config_of(AUTH, DATABASE)) == "Authentication"
+    assert category_detected("login to the db", config_of(FRONTEND)) is None
+
+
+# 2. Answers ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "blank",
+    [
+        None,
+        "",
+        " ",
+        "\t\n",
+        "\u00a0",
+        "\u200b",
+        " \u200b ",
+        "\u200b \u200b \u200b",
+        "\ufeff \u00ad",
+    ],
+)
+def test_blank_is_unanswered(blank: str | None) -> None:
+    assert rules.judged(STRATEGY, blank, None) == "blank"
+    assert rules.judged(DESCRIPTION, blank, None) == "blank"
+    assert rules.category_judged(CONFIG, blank, None) == "blank"
+
+
+@pytest.mark.parametrize("nothing", [(), ("",), (" ", "\u200b"), []])
+def test_a_list_of_blanks_is_blank(nothing: Answer) -> None:
+    assert rules.judged(STRATEGY, nothing, None) == "blank"
+
+
+@pytest.mark.parametrize(
+    ("given", "value"),
+    [
+        ("OAuth", "OAuth"),
+        ("oauth", "OAuth"),
+        ("  OAUTH\n", "OAuth"),
+        ("email/password", "Email/Password"),
+        ("MAGIC link", "Magic Link"),
+        ("\u200bOAuth\u200b \ufeff", "OAuth"),
+    ],
+)
+def test_an_option_is_met_in_any_case_and_filed_in_its_own_spelling(given: str, value: str) -> None:
+    assert rules.judged(STRATEGY, given, None) == Resolved(value, "chosen")
+
+
+@pytest.mark.parametrize("given", ["Passkeys", "OAuth 2.1", "SAML via Okta", "认证", "magic  link"])
+def test_what_is_no_option_is_a_custom_value(given: str) -> None:
+    assert rules.judged(STRATEGY, f" {given} ", None) == Resolved(given, "custom")
+
+
+@pytest.mark.parametrize("other", [OTHER_OPTION, "other (SPECIFY)", "Other", " OTHER "])
+def test_other_takes_the_text_of_its_companion(other: str) -> None:
+    assert rules.judged(STRATEGY, other, " Passkeys ") == Resolved("Passkeys", "custom")
+    assert rules.judged(STRATEGY, other, ("Passkeys",)) == Resolved("Passkeys", "custom")
+    assert rules.judged(STRATEGY, other, ("", "Passkeys")) == Resolved("Passkeys", "custom")
+    assert rules.judged(STRATEGY, other, "oauth") == Resolved("OAuth", "chosen")
+
+
+@pytest.mark.parametrize("text", [None, "", "  ", (), ("", " "), OTHER_OPTION, "other", "\u200b"])
+def test_other_without_a_text_of_its_own_is_unanswered(text: Answer | None) -> None:
+    assert rules.judged(STRATEGY, OTHER_OPTION, text) == "other_needs_text"
+    assert rules.category_judged(CONFIG, OTHER_OPTION, text) == "other_needs_text"
+
+
+def test_other_with_several_texts_is_refused() -> None:
+    assert rules.judged(STRATEGY, OTHER_OPTION, ("Passkeys", "Tokens")) == "several_values"
+
+
+def test_other_with_a_placeholder_is_refused() -> None:
+    assert rules.judged(STRATEGY, OTHER_OPTION, "tbd") == "placeholder"
+    assert rules.category_judged(CONFIG, OTHER_OPTION, "???") == "placeholder"
+
+
+def test_a_companion_beside_an_option_decides_nothing() -> None:
+    assert rules.judged(STRATEGY, "OAuth", "Passkeys") == Resolved("OAuth", "chosen")
+    assert rules.judged(STRATEGY, "OAuth", "tbd") == Resolved("OAuth", "chosen")
+
+
+def test_a_free_text_is_typed_and_its_bare_other_is_a_word() -> None:
+    assert rules.judged(LIBRARY, " Authlib ", None) == Resolved("Authlib", "typed")
+    assert rules.judged(DESCRIPTION, "Other", None) == Resolved("Other", "typed")
+
+
+def test_a_free_text_never_files_the_option_to_specify() -> None:
+    assert rules.judged(LIBRARY, OTHER_OPTION, "Authlib") == Resolved("Authlib", "typed")
+    assert rules.judged(LIBRARY, OTHER_OPTION, None) == "other_needs_text"
+    assert rules.judged(DESCRIPTION, OTHER_OPTION, None) == "other_needs_text"
+
+
+PLACEHOLDERS = [
+    *("tbd", "TBD", "tba", "TBA", "todo", "ToDo", "n/a", "N/A", "placeholder", "xxx", "XXXX"),
+    *("to be determined", "to be decided", "to be defined", "to be confirmed", "TO BE  DECIDED"),
+    *("?", "???", "-", "---", "\u2013", "\u2014", "TBD.", "(tbd)", "<todo>", "[TBD]", "'n/a'"),
+    *("...", "()", "todo:", "`tbd`", "{placeholder}", "To\nbe\tdetermined", " tbd "),
+]
+
+
+@pytest.mark.parametrize("placeholder", PLACEHOLDERS)
+def test_a_placeholder_is_refused_wherever_it_is_typed(placeholder: str) -> None:
+    assert is_placeholder(placeholder)
+    assert rules.judged(STRATEGY, placeholder, None) == "placeholder"
+    assert rules.judged(STRATEGY, OTHER_OPTION, placeholder) == "placeholder"
+    assert rules.judged(LIBRARY, placeholder, None) == "placeholder"
+    assert rules.category_judged(CONFIG, placeholder, None) == "placeholder"
+    answers = {"change_category": "Authentication", "auth_strategy": placeholder}
+    assert rules.patch(FREE, CONFIG, answers) is None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("TBD by the platform team", "todoist", "xx", "n/a for now", "to be", "-1", "?x", "C++"),
+        *("to be determined later", "placeholders", "NA", "none", "tba-2"),
+    ],
+)
+def test_a_value_that_only_holds_such_a_word_counts(value: str) -> None:
+    assert not is_placeholder(value)
+    assert rules.judged(STRATEGY, value, None) == Resolved(value, "custom")
+
+
+def test_one_element_is_unwrapped_and_several_are_refused() -> None:
+    assert rules.judged(STRATEGY, ("oauth",), None) == Resolved("OAuth", "chosen")
+    assert rules.judged(STRATEGY, ("", "oauth"), None) == Resolved("OAuth", "chosen")
+    assert rules.judged(STRATEGY, ("OAuth", "Passkeys"), None) == "several_values"
+    assert rules.judged(STRATEGY, ("OAuth", "OAuth"), None) == "several_values"
+    assert rules.judged(LIBRARY, ("a", "b"), None) == "several_values"
+    assert rules.category_judged(CONFIG, ("Backend", "Infra"), None) == "several_values"
+
+
+def test_a_question_with_several_choices_files_each_value_once() -> None:
+    many = Question("envs", "multi_choice", "Where?", ("Dev", "Test", "Prod", OTHER_OPTION))
+    assert rules.judged(many, ("prod", "DEV", "Prod"), None) == Resolved("Prod, Dev", "chosen")
+    assert rules.judged(many, ("Edge", "Moon"), None) == Resolved("Edge, Moon", "custom")
+    assert rules.judged(many, ("Dev", "Edge"), None) == Resolved("Dev, Edge", "custom")
+    assert rules.judged(many, ("Dev", OTHER_OPTION), "Edge") == Resolved("Dev, Edge", "custom")
+    assert rules.judged(many, ("Dev", OTHER_OPTION), None) == "other_needs_text"
+    assert rules.judged(many, ("Dev", "tbd"), None) == "placeholder"
+
+
+# 3. The category -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("category", CONFIG.categories)
+def test_each_label_of_the_menu_leads_to_its_category(category: Category) -> None:
+    for spelling in (category.name, category.name.lower(), f" {category.name.upper()} "):
+        found = rules.category_judged(CONFIG, spelling, None)
+        assert found == (category, Resolved(category.name, "chosen"))
+
+
+@pytest.mark.parametrize("label", ["Mobile", "Email", "frontends", "数据库"])
+def test_an_unknown_label_leads_to_other(label: str) -> None:
+    assert rules.category_judged(CONFIG, label, None) == (
+        CONFIG.other(),
+        Resolved(label, "custom"),
+    )
+
+
+@pytest.mark.parametrize("label", ["Other", "other", " OTHER ", ("Other",), ("Other", "")])
+def test_the_category_other_needs_no_text(label: Answer) -> None:
+    assert rules.category_judged(CONFIG, label, None) == (
+        CONFIG.other(),
+        Resolved("Other", "chosen"),
+    )
+
+
+@pytest.mark.parametrize("text", ["Mobile", "database", "Database"])
+def test_other_with_a_text_leads_to_other_whatever_the_text(text: str) -> None:
+    found = rules.category_judged(CONFIG, OTHER_OPTION, text)
+    assert not isinstance(found, str)
+    assert found[0] == CONFIG.other()
+    assert (found[1].value.casefold(), found[1].source) == (text.casefold(), "custom")
+
+
+def test_a_category_that_is_not_on_the_menu_can_be_named() -> None:
+    hidden = HeuristicsConfig(menu=("Frontend",))
+    assert rules.category_judged(hidden, "infra", None) == (INFRA, Resolved("Infra", "chosen"))
+
+
+def test_an_answer_wins_over_the_keyword() -> None:
+    found = rules.category_of("Add login", CONFIG, {"change_category": "Infra"})
+    assert found == (INFRA, Resolved("Infra", "chosen"))
+    found = rules.category_of("Add login", CONFIG, {"change_category": "Other"})
+    assert found == (CONFIG.other(), Resolved("Other", "chosen"))
+
+
+@pytest.mark.parametrize("answer", ["", "tbd", OTHER_OPTION, ("Infra", "Backend"), ()])
+def test_an_answer_that_does_not_count_leaves_the_keyword(answer: Answer) -> None:
+    found = rules.category_of("Add login", CONFIG, {"change_category": answer})
+    assert found == (AUTH, Resolved("Authentication", "detected"))
+    assert rules.category_of(FREE, CONFIG, {"change_category": answer}) is None
+
+
+# 4. The turn ---------------------------------------------------------------------------------
+
+
+def test_nothing_known_asks_the_generic_question() -> None:
+    turn = rules.response(FREE, CONFIG, {})
+    assert turn.questions == (
+        Question(
+            "change_category",
+            "single_choice",
+            "What type of change is this?",
+            ("Frontend", "Backend", "Database", "Authentication", "Infra", "Other (specify)"),
+        ),
+    )
+    assert turn.missing_info == ("change_category",)
+    assert (turn.decision_hint, turn.progress) == ("unsure", 0.0)
+
+
+@pytest.mark.parametrize("category", CONFIG.categories)
+@pytest.mark.parametrize("detected", [True, False])
+def test_a_known_category_asks_its_primary_question(category: Category, detected: bool) -> None:
+    intention = f"Change the {category.keywords[0]}" if detected else FREE
+    answers: dict[str, Answer] = {} if detected else {"change_category": category.name}
+    turn = rules.response(intention, CONFIG, answers)
+    assert category.primary is not None
+    assert turn.questions == (category.primary.asked(),)
+    assert turn.questions[0].options[-1] == OTHER_OPTION
+    assert turn.missing_info == (category.primary.id,)
+    assert turn.progress == 0.5
+    assert turn.decision_hint == ("task" if category is FRONTEND else "adr")
+    assert rules.patch(intention, CONFIG, answers) is None
+
+
+@pytest.mark.parametrize("category", CONFIG.categories)
+def test_the_primary_answer_ends_the_questions(category: Category) -> None:
+    (primary, secondary) = category.fields()
+    for option in primary.options:
+        answers: dict[str, Answer] = {"change_category": category.name, primary.id: option}
+        turn = rules.response(FREE, CONFIG, answers)
+        assert (turn.questions, turn.missing_info, turn.progress) == ((), (), 1.0)
+        assert rules.patch(FREE, CONFIG, answers) == DecisionPatch(
+            category.name, ((primary.name, option),)
+        )
+        assert rules.patch(FREE, CONFIG, {secondary.id: "Tool", **answers}) == DecisionPatch(
+            category.name, ((primary.name, option), (secondary.name, "Tool"))
+        )
+
+
+@pytest.mark.parametrize("label", ["Other", "Mobile", OTHER_OPTION])
+def test_what_has_no_category_asks_for_a_description(label: str) -> None:
+    answers: dict[str, Answer] = {"change_category": label, "change_category__other": "Mobile"}
+    turn = rules.response(FREE, CONFIG, answers)
+    assert turn.questions == (Question("description", "free_text", "What should be decided?"),)
+    assert turn.missing_info == ("description",)
+    assert (turn.decision_hint, turn.progress) == ("unsure", 0.5)
+    assert rules.patch(FREE, CONFIG, answers) is None
+    answers["description"] = "  Use Flutter "
+    turn = rules.response(FREE, CONFIG, answers)
+    assert (turn.questions, turn.missing_info, turn.progress) == ((), (), 1.0)
+    assert rules.patch(FREE, CONFIG, answers) == DecisionPatch(
+        "Other", (("Description", "Use Flutter"),)
+    )
+
+
+def test_an_intention_without_an_author_becomes_a_description() -> None:
+    assert rules.patch("Use Flutter", CONFIG, {"change_category": "Other"}) is None
+
+
+def test_a_secondary_answer_alone_asks_on_and_is_a_partial_patch() -> None:
+    answers = {"auth_library": "Authlib"}
+    turn = rules.response("Add login", CONFIG, answers)
+    assert turn.missing_info == ("auth_strategy",)
+    assert rules.patch("Add login", CONFIG, answers) == DecisionPatch(
+        "Authentication", (("Library", "Authlib"),)
+    )
+
+
+def test_an_answer_is_not_filed_under_a_field_it_does_not_answer() -> None:
+    answers = {"change_category": "Backend", "frontend_framework": "React", "db_type": "MySQL"}
+    assert rules.patch(FREE, CONFIG, answers) is None
+    answers |= {"api_style": "REST", "backend_framework": "Django"}
+    assert rules.patch(FREE, CONFIG, answers) == DecisionPatch(
+        "Backend", (("API_Style", "REST"), ("Framework", "Django"))
+    )
+
+
+@pytest.mark.parametrize("turn", [1, 2, 3, 4, 5, 100])
+def test_never_more_than_one_question_is_asked_and_none_after_the_last_turn(turn: int) -> None:
+    for answers in ({}, {"change_category": "Database"}, {"change_category": "Other"}):
+        said = rules.response(FREE, CONFIG, answers, turn)
+        assert len(said.questions) == (1 if turn <= 3 else 0)
+        assert len(said.missing_info) == 1
+        assert said.progress < 1.0
+
+
+def test_a_category_without_a_question_has_nothing_missing_and_no_patch() -> None:
+    config = config_of(Category("Docs", ("docs",)))
+    turn = rules.response("Write docs", config, {})
+    assert (turn.questions, turn.missing_info, turn.progress) == ((), (), 1.0)
+    assert rules.patch("Write docs", config, {}) is None
+
+
+def test_a_primary_question_without_options_is_a_free_text() -> None:
+    config = config_of(Category("Docs", ("docs",), Field("Tool", "docs_tool", "Which tool?")))
+    (question,) = rules.response("Write docs", config, {}).questions
+    assert question == Question("docs_tool", "free_text", "Which tool?")
+    assert rules.patch("Write docs", config, {"docs_tool": "Sphinx"}) == DecisionPatch(
+        "Docs", (("Tool", "Sphinx"),)
+    )
+
+
+# 5. The document -----------------------------------------------------------------------------
+
+
+def test_a_decision_is_a_record_unless_a_person_says_task() -> None:
+    decided = DecisionPatch("Frontend")
+    found = [rules.kind(decided, mark) for mark in get_args(Mark)]
+    assert found == ["adr", "task", "adr"]
+    assert {rules.kind(None, mark) for mark in get_args(Mark)} == {"task"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "number", "title", "path"),
+    [
+        ("adr", 7, "Add login", "d/0007-add-login.md"),
+        ("adr", 12345, "Add login", "d/12345-add-login.md"),
+        ("adr", 7, "数据库", "d/0007.md"),
+        ("adr", 7, "Straße & Café: größer!", "d/0007-strasse-cafe-grosser.md"),
+        ("task", None, "Add login", "d/0123456789ab-add-login.md"),
+        ("task", 7, "Add login", "d/0123456789ab-add-login.md"),
+        ("task", None, "???", "d/0123456789ab.md"),
+        ("task", None, "../../etc/passwd", "d/0123456789ab-etc-passwd.md"),
+    ],
+)
+def test_a_document_is_named_by_its_number_or_its_uid(
+    kind: rules.RecordKind, number: int | None, title: str, path: str
+) -> None:
+    assert rules.document_path("d", kind, number, "0123456789ab", title) == path

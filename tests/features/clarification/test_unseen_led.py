@@ -1,0 +1,105 @@
+"""Intentions in thirty projects, with answers of a model that their author wrote by hand.
+
+The author had seen the shape of an answer and its limits, neither prompt nor rules.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import reduce
+from typing import Any, Final
+
+import pytest
+
+from preflights_es.features.clarification.domain import WORKFLOW, contracts, lead
+from preflights_es.features.clarification.domain.decide import decide
+from preflights_es.features.clarification.domain.events import IntentionDeclared, Known
+from preflights_es.features.clarification.domain.evolve import evolve
+from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD
+from preflights_es.features.clarification.domain.signals import Signal
+from preflights_es.features.clarification.domain.state import State
+from preflights_es.features.clarification.domain.values import DecisionPatch, LLMContext
+from preflights_es.kernel.completion_step import judged
+from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.lead import Lead, Setup
+from preflights_es.kernel.names import names
+from preflights_es.kernel.verdict import Accepted
+from preflights_es.kernel.words import folded
+from tests.features.clarification.cases import ADA, UID
+from tests.features.clarification.unseen import FOLDER
+from tests.fixed import NOON
+from tests.records.test_project_brief import tokens
+
+LED: Final[dict[str, Any]] = json.loads((FOLDER / "led.json").read_text("utf-8"))
+TOKENS_MAX: Final = 3_500  # of a request without a conversation
+PRODUCTS: Final = {folded(package): one.name for one in names() for package in one.packages}
+
+
+def begun(project: dict[str, Any], intention: str) -> State:
+    """A session of one of the projects, which a model is asked about."""
+    signals = (
+        Signal(PRODUCTS.get(folded(one["name"]), ""), one["name"], one["file"]).written()
+        for one in project["packages"]
+    )
+    records = f"{project['readme']} Decision records: {'; '.join(project['records'])}"
+    known = tuple(
+        Known(
+            one["title"],
+            DecisionPatch("Other", (("Description", one["title"]),)),
+            because=one["because"],
+        )
+        for one in project["decisions"]
+    )
+    new = IntentionDeclared(
+        at=NOON,
+        actor=ADA,
+        intention=intention,
+        project="house",
+        uid=UID,
+        setup=Setup("0", WORKFLOW.decider, "sim", lead=Lead("sim", "model-1")),
+        heuristics=NO_TABLES,
+        pack=STANDARD,
+        context=LLMContext("Python (3 files)", tuple(signals), records),
+        known=known,
+    )
+    return reduce(evolve, (new, *decide(State(), new)), State())
+
+
+BEGUN: Final = {
+    one["text"]: (begun(project, one["text"]), one)
+    for project in LED["projects"]
+    for one in project["intentions"]
+}
+
+
+def is_usable(intention: str, text: str) -> bool:
+    """Whether a response passes judging, unchanged."""
+    state, _ = BEGUN[intention]
+    verdict = judged(
+        text, contracts.CLARIFY, lambda payload: lead.clarify_violations(state, payload)
+    )
+    return isinstance(verdict, Accepted) and verdict.payload == json.loads(text)
+
+
+def test_every_request_holds_what_the_question_needs_within_its_budget() -> None:
+    assert len(BEGUN) == 150
+    for state, one in BEGUN.values():
+        request = state.led.request
+        assert isinstance(request, CompletionRequested)
+        text = "\n".join(message.content for message in request.messages)
+        assert [part for part in one["must_contain"] if part not in text] == []
+        assert tokens(text) <= TOKENS_MAX
+
+
+def test_good_answers_pass_unchanged() -> None:
+    good = [(text, one) for text, (_, said) in BEGUN.items() for one in said["good"]]
+    assert len(good) == 450
+    passed = [is_usable(text, json.dumps(one, ensure_ascii=False)) for text, one in good]
+    assert sum(passed) == 450
+
+
+@pytest.mark.parametrize(
+    "bad", LED["bad"], ids=[f"{n} {one['fault']}" for n, one in enumerate(LED["bad"])]
+)
+def test_bad_answers_are_refused(bad: dict[str, str]) -> None:
+    assert not is_usable(bad["intention"], bad["answer"])

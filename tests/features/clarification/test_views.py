@@ -1,0 +1,320 @@
+"""What is shown of a clarification: progress, patch, missing information, status and record."""
+
+from __future__ import annotations
+
+import pytest
+
+from preflights_es.features.clarification.domain import views
+from preflights_es.features.clarification.domain.state import State, snapshot
+from preflights_es.features.clarification.domain.values import (
+    OTHER_OPTION,
+    Category,
+    DecisionPatch,
+    Provenance,
+)
+from preflights_es.kernel.artifacts import Record, RecordField, ShownQuestion, Written
+from preflights_es.kernel.events import Input
+from preflights_es.kernel.questions import Option
+from preflights_es.kernel.rationale import Rationale
+from preflights_es.kernel.views import Question
+from tests.features.clarification.cases import (
+    ADA,
+    AGENT,
+    CONFIG,
+    FORMER,
+    LATER,
+    OAUTH,
+    SCRIPT,
+    UID,
+    acknowledged,
+    after,
+    answered,
+    config_of,
+    declared,
+    log,
+    renumbered,
+    revised,
+    superseded,
+    written,
+)
+
+READY = (declared("Add OAuth"), answered(auth_strategy="OAuth"))
+ACCEPTED = (*READY, acknowledged())
+STOPPED = (declared("Write docs", heuristics=config_of(Category("Docs", ("docs",)))),)
+MOBILE = DecisionPatch("Other", (("Description", "Use Flutter"),))
+
+STRATEGIES = ("OAuth", "Email/Password", "Magic Link")
+
+
+# 1. Progress, missing information and patch --------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "progress", "missing", "patch"),
+    [
+        ((), 0.0, ("change_category",), None),
+        ((declared(),), 0.0, ("change_category",), None),
+        ((declared(), answered(change_category="")), 0.0, ("change_category",), None),
+        ((declared(), answered(change_category="Infra")), 0.5, ("hosting",), None),
+        ((declared(), answered(change_category="Mobile")), 0.5, ("description",), None),
+        ((declared("Add OAuth"),), 0.5, ("auth_strategy",), None),
+        ((declared("Add OAuth"), answered(auth_library="X")), 0.5, ("auth_strategy",), None),
+        ((declared("Add OAuth"), answered(auth_strategy="TBD")), 0.5, ("auth_strategy",), None),
+        (READY, 1.0, (), OAUTH),
+        (ACCEPTED, 1.0, (), OAUTH),
+        ((*READY, revised(change_category="Infra")), 0.5, ("hosting",), None),
+        (STOPPED, 1.0, (), None),
+        (
+            (declared(), answered(change_category="Mobile"), answered(description="Use Flutter")),
+            1.0,
+            (),
+            MOBILE,
+        ),
+    ],
+)
+def test_progress_missing_and_patch_follow_the_log(
+    given: tuple[Input, ...], progress: float, missing: tuple[str, ...], patch: DecisionPatch | None
+) -> None:
+    events = log(*given)
+    assert views.progress(events) == progress
+    assert views.missing(events) == missing
+    assert views.patch(events) == patch
+    view = views.view(after(*given))
+    assert (view.progress, view.missing_info, view.patch) == (progress, missing, patch)
+
+
+def test_the_views_can_be_asked_of_any_beginning_of_a_log() -> None:
+    events = log(*ACCEPTED)
+    found = [views.progress(events[:n]) for n in range(len(events) + 1)]
+    assert found == [0.0, 0.0, 0.5, 0.5, 0.5, 1.0, 1.0, 1.0, 1.0, 1.0]
+
+
+# 2. Status and view --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [
+        ((declared(),), "needs_answers"),
+        ((declared("Add OAuth"),), "needs_answers"),
+        (READY, "ready"),
+        (STOPPED, "stopped"),
+        ((*READY, acknowledged(actor=SCRIPT)), "proposed"),
+        ((*READY, acknowledged(actor=AGENT)), "proposed"),
+        (ACCEPTED, "accepted"),
+        ((*ACCEPTED, superseded()), "superseded"),
+        ((*STOPPED, acknowledged(None)), "accepted"),
+        ((*READY, acknowledged(actor=SCRIPT), revised(auth_strategy="SAML")), "ready"),
+        ((*READY, acknowledged(actor=SCRIPT), revised(change_category="Infra")), "needs_answers"),
+        ((*READY, acknowledged(actor=SCRIPT), revised(auth_strategy="OAuth")), "proposed"),
+        ((*READY, acknowledged(actor=SCRIPT), revised(auth_strategy="TBD")), "proposed"),
+    ],
+)
+def test_one_word_says_where_a_clarification_stands(given: tuple[Input, ...], status: str) -> None:
+    assert views.status(after(*given)) == status
+    assert views.view(after(*given)).status == status
+
+
+def test_a_view_says_all_of_an_open_session() -> None:
+    assert views.view(after(declared("Add OAuth"))) == views.ClarificationView(
+        status="needs_answers",
+        intention="Add OAuth",
+        uid=UID,
+        questions=(
+            Question(
+                "auth_strategy",
+                "single_choice",
+                "Which authentication approach?",
+                (*STRATEGIES, OTHER_OPTION),
+            ),
+        ),
+        missing_info=("auth_strategy",),
+        decision_hint="adr",
+        progress=0.5,
+        patch=None,
+        provenance=(
+            Provenance("change_category", "Category", "Authentication", "detected", "user"),
+        ),
+        kind="adr",
+        number=None,
+        turn=1,
+        title="Add OAuth",
+        rationale=Rationale(),
+        to_do="answer the question",
+    )
+
+
+def test_a_view_says_all_of_an_accepted_session() -> None:
+    view = views.view(after(*ACCEPTED, written()))
+    assert (view.status, view.questions, view.patch) == ("accepted", (), OAUTH)
+    assert (view.kind, view.number, view.turn) == ("adr", 7, 2)
+    assert view.written == Written("docs/decisions/0007-use-oauth-for-authentication.md", "00")
+    assert views.view(after(*ACCEPTED, renumbered(8))).number == 8
+
+
+def test_the_kind_follows_the_mark() -> None:
+    given = (declared("Add an api", mark="task"), answered(api_style="REST"))
+    rest = DecisionPatch("Backend", (("API_Style", "REST"),))
+    assert views.view(after(*given)).kind == "task"
+    assert views.view(after(*given, acknowledged(rest, mark="adr"))).kind == "adr"
+
+
+def test_the_snapshot_is_what_the_adapter_is_handed() -> None:
+    found = snapshot(after(declared(), answered(change_category__other="Mobile")))
+    assert found.answers == {
+        "change_category": OTHER_OPTION,
+        "change_category__other": "Mobile",
+    }
+    assert [question.id for question in found.asked] == ["change_category", "description"]
+    assert found.turn == 2
+
+
+def test_what_was_taken_out_is_warned_of() -> None:
+    one = after(declared(redacted=("key",)))
+    assert views.view(one).warnings == ("1 secret was taken out before recording (key)",)
+    more = after(declared(redacted=("key", "email", "key")))
+    assert views.view(more).warnings == ("3 secrets were taken out before recording (key, email)",)
+    assert views.view(after(declared())).warnings == ()
+
+
+def test_a_document_that_a_person_edited_is_warned_of() -> None:
+    (warning,) = views.view(after(*ACCEPTED, written(path="a.md.new", beside=True))).warnings
+    assert warning == "the document was edited: the new text lies in a.md.new"
+
+
+# 3. Provenance -------------------------------------------------------------------------------
+
+
+def test_every_value_says_how_it_came_about_and_by_whom() -> None:
+    state = after(
+        declared("Add OAuth", actor=SCRIPT),
+        answered(auth_strategy="Passkeys"),
+        answered(AGENT, auth_library="Authlib"),
+    )
+    assert views.view(state).provenance == (
+        Provenance("change_category", "Category", "Authentication", "detected", "script"),
+        Provenance("auth_strategy", "Strategy", "Passkeys", "custom", "user"),
+        Provenance("auth_library", "Library", "Authlib", "typed", "agent"),
+    )
+
+
+def test_a_revision_says_who_revised() -> None:
+    state = after(*READY, revised(AGENT, auth_strategy="magic link"))
+    assert views.view(state).provenance[-1] == Provenance(
+        "auth_strategy", "Strategy", "Magic Link", "chosen", "agent"
+    )
+    assert len(views.view(state).provenance) == 2
+
+
+def test_an_explicit_category_is_no_longer_a_detected_one() -> None:
+    state = after(declared("Add OAuth"), answered(change_category="Mobile"))
+    assert views.view(state).provenance == (
+        Provenance("change_category", "Category", "Mobile", "custom", "user"),
+    )
+
+
+def test_a_refused_answer_leaves_no_trace_in_the_provenance() -> None:
+    state = after(declared("Add OAuth"), answered(auth_strategy="TBD"))
+    assert [found.key for found in views.view(state).provenance] == ["change_category"]
+
+
+# 4. Record -----------------------------------------------------------------------------------
+
+
+def test_an_open_record_lists_what_was_asked_and_not_answered() -> None:
+    record = views.record(after(declared("Add\n OAuth")))
+    assert record == Record(
+        uid=UID,
+        session_id="",
+        title="Add OAuth",
+        intention="Add\n OAuth",
+        status="open",
+        category_source="detected",
+        missing=("Which authentication approach?",),
+    )
+
+
+def test_an_accepted_record_names_the_person_the_day_and_each_value() -> None:
+    record = views.record(after(*ACCEPTED))
+    assert record == Record(
+        uid=UID,
+        session_id="",
+        title="Use OAuth for authentication",
+        intention="Add OAuth",
+        status="accepted",
+        date="2026-09-21",
+        decided_by="Ada Lovelace",
+        category="Authentication",
+        category_source="detected",
+        fields=(RecordField("Strategy", "OAuth", "chosen", "user", STRATEGIES),),
+        considered=STRATEGIES,
+        shown=(
+            ShownQuestion(
+                question="Which authentication approach?",
+                options=tuple(map(Option, STRATEGIES)),
+            ),
+        ),
+    )
+
+
+def test_a_proposed_record_names_no_decision_maker() -> None:
+    record = views.record(after(*READY, acknowledged(actor=AGENT)))
+    assert (record.status, record.decided_by, record.proposed_by) == ("proposed", "", "agent")
+    confirmed = views.record(after(*READY, acknowledged(actor=AGENT), acknowledged()))
+    assert (confirmed.status, confirmed.decided_by) == ("accepted", "Ada Lovelace")
+    assert confirmed.proposed_by is None
+
+
+def test_a_revised_proposal_is_open_again() -> None:
+    record = views.record(
+        after(*READY, acknowledged(actor=AGENT), revised(change_category="Infra"))
+    )
+    assert (record.status, record.proposed_by, record.date) == ("open", None, "")
+    assert record.missing == ("Which hosting approach?",)
+
+
+def test_a_superseded_record_says_by_what() -> None:
+    given = (declared("Add OAuth", supersedes=FORMER), *ACCEPTED[1:], superseded())
+    record = views.record(after(*given))
+    assert (record.status, record.supersedes, record.superseded_by) == ("superseded", FORMER, LATER)
+    assert record.decided_by == "Ada Lovelace"
+
+
+def test_the_category_says_whether_it_was_chosen() -> None:
+    chosen = after(declared(), answered(change_category="Infra", hosting="Cloud"))
+    assert views.record(chosen).category_source == "chosen"
+    assert views.record(after(declared())).category_source == ""
+
+
+def test_the_options_of_a_record_are_those_that_were_offered() -> None:
+    state = after(*READY, answered(auth_library="Authlib"))
+    strategy, library = views.record(state).fields
+    assert (strategy.options, library.options) == (STRATEGIES, ())
+    unasked = after(declared(), answered(change_category="Infra", hosting="Cloud"))
+    (hosting,) = views.record(unasked).fields
+    assert (hosting.options, "Serverless" in hosting.unasked) == ((), True)
+
+
+def test_fields_of_one_name_in_two_categories_are_told_apart() -> None:
+    state = after(
+        declared("Add an api"),
+        answered(AGENT, api_style="REST", backend_framework="Django"),
+        revised(change_category="Frontend"),
+        answered(frontend_framework="React"),
+        revised(change_category="Backend"),
+        answered(AGENT, api_style="REST", backend_framework="Django"),
+    )
+    framework = views.record(state).fields[1]
+    assert framework == RecordField("Framework", "Django", "typed", "agent")
+
+
+def test_a_description_is_recorded_with_its_source() -> None:
+    state = after(declared(), answered(change_category="Mobile", description="Use Flutter"))
+    record = views.record(state)
+    assert (record.category, record.category_source) == ("Other", "custom")
+    assert record.fields == (RecordField("Description", "Use Flutter", "typed", "user"),)
+
+
+def test_nothing_recorded_is_an_open_record() -> None:
+    assert views.record(State()).status == "open"
+    assert views.view(State(actor=ADA, heuristics=CONFIG)).status == "needs_answers"

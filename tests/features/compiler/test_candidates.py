@@ -1,0 +1,63 @@
+"""A candidate prompt in place of each file that a request is made of."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from preflights_es.features.compiler.domain.prompting import PACKAGE
+from preflights_es.features.regress.engine.change import Change, PromptChange
+from preflights_es.features.regress.engine.engine import Regression
+from preflights_es.history.replayer import Replayer
+from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.json import decoded
+from preflights_es.kernel.prompts import prompt, schema
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.use.replays import own_code
+from tests.features.regress.engine.sessions import judged, led, place
+
+EVENTS: Final = led("compiler", "project", 5)
+"""A pass that the simulator drafts."""
+
+
+def tried(name: str, text: str) -> Change:
+    return Change(prompts=(PromptChange(name, "", text),))
+
+
+def asked(events: Any) -> dict[str, Any]:
+    found: dict[str, Any] = decoded(events[place(events, CompletionRequested.tag)].data)
+    return found
+
+
+@pytest.mark.parametrize("name", ["base", "project_planner"])
+def test_a_candidate_takes_the_place_of_its_file_alone(name: str) -> None:
+    text = prompt(PACKAGE, f"{name}.v1").text + "\nBe brief.\n"
+    child = Regression(WORKFLOWS, own_code(), tried(name, text)).child(EVENTS)
+    before, now = asked(EVENTS), asked(child)
+    changed = [a[0] for a, b in zip(before["prompts"], now["prompts"], strict=True) if a != b]
+    assert changed == [f"{name}.v1"]
+    assert text.splitlines()[0] in now["messages"][0]["content"]
+    assert "Be brief." in now["messages"][0]["content"]
+    assert '"title": "ProjectPlan"' in now["messages"][0]["content"]
+    assert now["messages"][1] == before["messages"][1]
+    assert Replayer(WORKFLOWS, own_code()).replay(child).status == "identical"
+
+
+@pytest.mark.parametrize("name", ["base", "project_planner"])
+def test_a_candidate_is_the_cause_of_what_it_changes_and_of_no_other_id(name: str) -> None:
+    text = prompt(PACKAGE, f"{name}.v1").text + 50 * "\nBe brief.\n"
+    case = judged(EVENTS, tried(name, text))
+    assert [one.detail for one in case.causes] == [f"prompt {name}.v1 changed"]
+    assert not [one for one in case.differences if one.pointer.endswith("/id")]
+
+
+def test_a_candidate_for_another_pass_changes_nothing() -> None:
+    case = judged(EVENTS, tried("test_designer", "Be brief."))
+    assert (case.outcome, case.causes) == ("same", ())
+
+
+def test_the_schema_is_hashed_as_its_file_lies_there() -> None:
+    found = schema(PACKAGE, "project_plan.v1")
+    assert [found.id, found.sha256] in asked(EVENTS)["prompts"]
+    assert found.text.strip() in asked(EVENTS)["messages"][0]["content"]

@@ -1,0 +1,125 @@
+"""Seed 2, sections 4.2 and 9: what each pass reads and writes, and what is to be tested of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from preflights_es.features.compiler.domain.forbidden import why_forbidden
+from preflights_es.features.compiler.domain.passes import PASSES
+from preflights_es.features.compiler.domain.values import PassName
+from preflights_es.kernel.verdict import Accepted, Rejected
+from tests.features.compiler.chain import by_rules, chained, sampled, verdict
+from tests.features.compiler.passes_read import PLANS, begun
+
+NAMES = tuple(PASSES)
+Row = tuple[tuple[str, ...], dict[str, str], tuple[str, ...], str]
+
+TABLE: dict[PassName, Row] = {
+    "project": (
+        ("requirements", "constraints", "glossary"),
+        {},
+        ("source", "tests"),
+        "ProjectPlan",
+    ),
+    "architecture": (("constraints",), {"ProjectPlan": "approved"}, (), "ArchitecturePlan"),
+    "scaffold": (
+        (),
+        {"ProjectPlan": "approved", "ArchitecturePlan": "approved"},
+        (),
+        "ScaffoldPlan",
+    ),
+    "test": (
+        ("requirements",),
+        {"ProjectPlan": "approved", "ArchitecturePlan": "approved", "ScaffoldPlan": "approved"},
+        (),
+        "TestPlan",
+    ),
+    "implementation": (
+        (),
+        {"TestPlan": "approved", "ScaffoldPlan": "approved"},
+        ("source",),
+        "ImplementationPlan",
+    ),
+    "refactor": ((), {"ArchitecturePlan": "approved", "TestPlan": "locked"}, (), "RefactorPlan"),
+}
+"""By pass: documents, artifacts and their standing, what is forbidden, what it writes."""
+
+
+# 4.2 -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_4_2_a_pass_reads_and_writes_what_its_row_says(name: PassName) -> None:
+    one = PASSES[name]
+    plans = {needed.type: needed.standing for needed in one.plans}
+    assert (one.documents, plans, one.forbidden, one.writes) == TABLE[name]
+
+
+def test_4_2_the_implementation_planner_reads_its_target_file() -> None:
+    assert [name for name, one in PASSES.items() if one.target] == ["implementation"]
+
+
+def test_4_2_the_refactor_planner_reads_the_layout_of_the_repository() -> None:
+    assert [name for name, one in PASSES.items() if one.layout] == ["refactor"]
+
+
+@pytest.mark.parametrize("path", ["src/orders.py", "tests/orders.md", "orders.spec.js"])
+def test_4_2_source_and_tests_are_forbidden(path: str) -> None:
+    assert why_forbidden(path, "Orders are paid.")
+
+
+# 9 -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_9_1_a_mock_response_of_each_pass_is_a_valid_artifact(name: PassName) -> None:
+    first = begun(name)
+    response = json.dumps(PLANS[PASSES[name].writes])
+    assert verdict(first, response) == Accepted(PLANS[PASSES[name].writes])
+
+
+REJECTIONS = [
+    ("I could not do it.", "invalid_json"),
+    ('{"a": 1', "invalid_json"),
+    ("{} {}", "multiple_artifacts"),
+    ("Here it is: {}", "explanatory_text"),
+    ("{}", "schema_violation"),
+    ("[]", "schema_violation"),
+    ('{"error": "missing_information", "details": "x"}', "missing_information"),
+    ('{"error": "INVALID_REQUEST"}', "invalid_request"),
+    ('{"error": "other"}', "schema_violation"),
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("response", "kind"), REJECTIONS)
+def test_9_1_each_rejection_scenario_is_one_of_every_pass(
+    name: PassName, response: str, kind: str
+) -> None:
+    found = verdict(begun(name), response)
+    assert isinstance(found, Rejected)
+    assert found.kind == kind
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_9_1_source_code_in_any_text_of_a_pass_is_rejected(name: PassName) -> None:
+    payload = json.dumps(PLANS[PASSES[name].writes])
+    text = next(t for t in _texts(PLANS[PASSES[name].writes]) if " " in t or t.isalpha())
+    code = json.dumps("import os, sys\nprint('x')")[1:-1]
+    found = verdict(begun(name), payload.replace(json.dumps(text), f'"{code}"'))
+    assert isinstance(found, Rejected)
+    assert found.kind == "code_in_output"
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for one in inside for text in _texts(one)]
+
+
+def test_9_3_the_full_flow_with_the_stub_ends_in_a_refactoring() -> None:
+    assert list(chained(by_rules)) == [one.writes for one in PASSES.values()]
+    assert sampled("project").documents[0].text.startswith("# Requirements")

@@ -1,0 +1,99 @@
+"""The tables of docs/specs/compiler.md against the code: neither changes alone."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import get_args, get_type_hints
+
+from preflights_es.features.compiler.domain import WORKFLOW, events, prompting, reports, values
+from preflights_es.features.compiler.domain.checks import OPERATIONS
+from preflights_es.features.compiler.domain.passes import PASSES
+from preflights_es.kernel.events import Decision, Input
+from preflights_es.kernel.plan_record import FindingKind
+from preflights_es.kernel.session import STATUSES
+from tests import markdown
+from tests.markdown import Row, ticked
+
+
+@cache
+def spec() -> dict[str, list[Row]]:
+    return markdown.tables("docs/specs/compiler.md")
+
+
+def rows(heading: str) -> list[Row]:
+    return spec()[heading]
+
+
+def test_the_limits_are_those_of_the_code() -> None:
+    for row in rows("1.1 Limits"):
+        name = row["Constant"].strip("`")
+        policy = prompting.POLICY.calls_max
+        found = policy if name == "POLICY.calls_max" else getattr(values, name)
+        assert found == int(row["Value"])
+
+
+def test_the_passes_are_those_of_the_code() -> None:
+    table = rows("1.2 The passes")
+    assert [ticked(row["Pass"])[0] for row in table] == list(PASSES)
+    for row, one in zip(table, PASSES.values(), strict=True):
+        assert ticked(row["Command"])[0].split()[0] == one.command
+        assert row["Documents"] == ", ".join(one.documents)
+        plans = [f"{need.type} ({need.standing})" for need in one.plans]
+        assert row["Artifacts"] == ", ".join(plans)
+        besides = {"target file": one.target, "goal": one.goal, "layout": one.layout}
+        assert row["Besides"] == ", ".join(name for name, is_read in besides.items() if is_read)
+        assert row["Forbidden"] == ", ".join(one.forbidden)
+        assert row["Writes"] == one.writes
+
+
+def test_the_statuses_are_known_to_every_view() -> None:
+    heading = next(one for one in spec() if one.endswith(" Status"))
+    found = {ticked(row["Status"])[0] for row in rows(heading)}
+    assert found <= {*STATUSES, *WORKFLOW.statuses}
+    assert set(WORKFLOW.statuses) <= found
+
+
+def test_the_standings_are_those_of_the_code() -> None:
+    changed = get_args(get_type_hints(events.StandingChanged)["standing"])
+    found = {ticked(row["Standing"])[0] for row in rows("3.2 Standing")}
+    assert found == {*changed, "draft", "failed"}
+
+
+def test_the_reasons_of_a_refusal_are_those_of_the_code() -> None:
+    reasons = get_args(get_type_hints(events.ChangeRefused)["reason"])
+    found = [ticked(row["Reason"])[0] for row in rows("Refusals")]
+    assert sorted(found) == sorted(reasons)
+
+
+def test_the_categories_of_reports_are_those_of_the_code() -> None:
+    table = {
+        kind: (ticked(row["`category`"])[0], ticked(row["`recovery_action`"])[0])
+        for row in rows("4. Failure reports")
+        for kind in ticked(row["Kind"])
+    }
+    assert table.keys() == {*reports.CATEGORY, "api_error"}
+    for kind, (category, recovery) in table.items():
+        assert category == reports.CATEGORY.get(kind, "api_error")
+        assert recovery == reports.RECOVERY[category]
+
+
+def test_the_fields_of_operations_are_those_of_the_code() -> None:
+    found = rows("5.1 Operations")
+    table = {ticked(row["Operation"])[0]: ticked(row["Fields it needs"]) for row in found}
+    assert table == OPERATIONS
+
+
+def test_the_kinds_of_findings_are_those_of_the_code() -> None:
+    found = {ticked(row["Kind"])[0] for row in rows("5.3 Findings")}
+    assert found == {*get_args(FindingKind)}
+
+
+def test_the_events_are_those_of_the_workflow() -> None:
+    kinds = {"Input": Input, "Decision": Decision}
+    own = [cls for cls in events.EVENTS if cls.tag.startswith("compiler.")]
+    table = rows("8. Events")
+    assert [(row["Event"], ticked(row["Tag"])[0]) for row in table] == [
+        (cls.__name__, cls.tag) for cls in own
+    ]
+    for row, cls in zip(table, own, strict=True):
+        assert issubclass(cls, kinds[row["Kind"]])

@@ -1,0 +1,259 @@
+"""What a person files, closes and changes, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from preflights_es.features.extraction.domain import WORKFLOW, rules
+from preflights_es.features.extraction.domain.events import (
+    ChangeRefused,
+    ItemAdded,
+    ItemChanged,
+    ItemFiled,
+    NoteTaken,
+)
+from preflights_es.features.extraction.domain.state import State
+from preflights_es.features.extraction.domain.values import Item, ItemType
+from preflights_es.kernel import session as kernel
+from tests.features.extraction.cases import ADA, EMAIL, Note, event, items, task
+from tests.fixed import NOON
+
+TWO = items(task("Email", duration_min=10), event("Meeting", start_time="14:00"))
+
+
+def refusal(note: Note) -> tuple[str, str]:
+    (refused,) = note.last
+    assert isinstance(refused, ChangeRefused), refused
+    return refused.reason, refused.field
+
+
+# 1. Filing -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("type_", "fields", "item"),
+    [
+        ("task", {}, Item(number=2, type="task", title="A title", source="added")),
+        (
+            "task",
+            {"duration_min": "10", "duration_max": "20", "importance": "low", "energy": "admin"},
+            Item(
+                number=2,
+                type="task",
+                title="A title",
+                source="added",
+                duration_min=10,
+                duration_max=20,
+                importance="low",
+                energy="admin",
+            ),
+        ),
+        (
+            "event",
+            {"start_time": "9:30", "end_time": "10:00"},
+            Item(
+                number=2,
+                type="event",
+                title="A title",
+                source="added",
+                start_time="09:30",
+                end_time="10:00",
+            ),
+        ),
+        (
+            "idea",
+            {"content": "two\nlines"},
+            Item(number=2, type="idea", title="A title", source="added", content="two\nlines"),
+        ),
+    ],
+)
+def test_an_item_is_filed_as_it_was_typed(
+    type_: ItemType, fields: dict[str, str], item: Item
+) -> None:
+    note = Note(EMAIL).add(type_, " A \n title ", **fields)
+    assert note.last == (ItemFiled(item=item),)
+    assert note.items[1] == item
+    assert note.status == "done"
+    assert note.replayed() == "identical"
+
+
+@pytest.mark.parametrize(
+    ("type_", "title", "fields", "reason", "field"),
+    [
+        ("task", "", {}, "invalid_value", "title"),
+        ("task", " \n ", {}, "invalid_value", "title"),
+        ("task", "x" * 201, {}, "invalid_value", "title"),
+        ("task", "x", {"duration_min": "0"}, "invalid_value", "duration_min"),
+        ("task", "x", {"duration_min": "481"}, "invalid_value", "duration_min"),
+        ("task", "x", {"duration_min": "ten"}, "invalid_value", "duration_min"),
+        ("task", "x", {"duration_min": "-5"}, "invalid_value", "duration_min"),
+        ("task", "x", {"duration_min": "\u0661\u0660"}, "invalid_value", "duration_min"),
+        ("task", "x", {"duration_min": "9" * 5_000}, "invalid_value", "duration_min"),
+        (
+            "task",
+            "x",
+            {"duration_min": "20", "duration_max": "10"},
+            "invalid_value",
+            "duration_max",
+        ),
+        ("task", "x", {"importance": "HIGH"}, "invalid_value", "importance"),
+        ("task", "x", {"energy": "lots"}, "invalid_value", "energy"),
+        ("task", "x", {"due": "2027-02-30"}, "invalid_value", "due"),
+        ("task", "x", {"due": "tomorrow"}, "invalid_value", "due"),
+        ("task", "x", {"due": "20270131"}, "invalid_value", "due"),
+        ("task", "x", {"start_time": "10:00"}, "unknown_field", "start_time"),
+        ("event", "x", {"start_time": "24:00"}, "invalid_value", "start_time"),
+        ("event", "x", {"end_time": "10"}, "invalid_value", "end_time"),
+        ("event", "x", {"due": "2027-01-31"}, "unknown_field", "due"),
+        ("idea", "x", {"importance": "low"}, "unknown_field", "importance"),
+        ("idea", "x", {"content": "x" * 20_001}, "invalid_value", "content"),
+        ("idea", "x", {"mood": "calm"}, "unknown_field", "mood"),
+    ],
+)
+def test_a_value_that_is_none_is_refused_by_its_name(
+    type_: ItemType, title: str, fields: dict[str, str], reason: str, field: str
+) -> None:
+    note = Note(EMAIL).add(type_, title, **fields)
+    assert refusal(note) == (reason, field)
+    assert note.titles == [(1, "Email an Chef")]
+    assert note.replayed() == "identical"
+
+
+def test_an_item_may_begin_a_session_of_its_own() -> None:
+    new = ItemAdded(at=NOON, actor=ADA, type="idea", title="Podcast", language="de")
+    session = kernel.begin(WORKFLOW)
+    for one in (new, *kernel.decide(WORKFLOW, session, new)):
+        session = kernel.evolve(WORKFLOW, session, one)
+    state: State = session.state
+    view = WORKFLOW.view(state)
+    assert [item.title for item in state.items] == ["Podcast"]
+    assert (view.status, view.intention, state.language) == ("done", "Podcast", "de")
+
+
+def test_a_note_has_an_end() -> None:
+    note = Note(items(*[task(f"thing {n}") for n in range(50)]))
+    for n in range(50):
+        note.add("task", f"more {n}")
+    assert len(note.items) == 100
+    assert refusal(note.add("task", "too many")) == ("too_many", "")
+
+
+# 2. Closing ----------------------------------------------------------------------------------
+
+
+def test_a_task_is_done_once() -> None:
+    note = Note(TWO).done(1)
+    assert note.items[0].status == "done"
+    assert refusal(note.done(1)) == ("closed", "")
+    assert refusal(note.cancelled(1)) == ("closed", "")
+    assert refusal(note.edit(1, title="later")) == ("closed", "")
+    assert note.replayed() == "identical"
+
+
+def test_a_task_may_be_cancelled() -> None:
+    assert Note(TWO).cancelled(1).items[0].status == "cancelled"
+
+
+@pytest.mark.parametrize("number", [-1, 0, 3, 2**62])
+def test_what_is_not_there_cannot_be_closed(number: int) -> None:
+    assert refusal(Note(TWO).done(number)) == ("unknown_item", "")
+
+
+def test_only_tasks_are_closed() -> None:
+    assert refusal(Note(TWO).done(2)) == ("not_a_task", "")
+
+
+# 3. Changing ---------------------------------------------------------------------------------
+
+
+def test_a_task_says_what_a_person_says() -> None:
+    note = Note(TWO).edit(1, title="Write", duration_max="30", due="2027-01-31")
+    (changed,) = note.last
+    assert isinstance(changed, ItemChanged)
+    item = note.items[0]
+    assert (item.title, item.duration_min, item.duration_max) == ("Write", 10, 30)
+    assert (item.due, item.source, item.confidence) == ("2027-01-31", "extracted", 0.8)
+
+
+def test_an_event_is_moved_to_another_day() -> None:
+    note = Note(TWO).edit(2, date="2026-11-28", start_time="9:00")
+    assert (note.items[1].date, note.items[1].start_time) == ("2026-11-28", "09:00")
+    assert note.edit(2, date="").items[1].date is None
+    assert refusal(note.edit(2, date="2026-02-30")) == ("invalid_value", "date")
+    assert refusal(note.edit(2, due="2026-11-28")) == ("unknown_field", "due")
+    assert refusal(note.edit(1, date="2026-11-28")) == ("unknown_field", "date")
+    assert note.replayed() == "identical"
+
+
+def test_a_task_comes_after_another() -> None:
+    place = "01a0c0de-0000-7000-8000-000000000001.2"
+    note = Note(TWO).edit(1, after=place)
+    assert note.items[0].after == place
+    assert refusal(note.edit(1, after="last.2")) == ("invalid_value", "after")
+    assert note.edit(1, after="").items[0].after is None
+
+
+@pytest.mark.parametrize(
+    ("before", "found"),
+    [
+        ({}, ()),
+        ({"b": "c"}, ()),
+        ({"b": "c", "c": "a"}, ("a", "b", "c", "a")),
+        ({"b": "c", "c": "b"}, ()),  # one that stands already is no matter of a new order
+    ],
+)
+def test_a_circle_is_named_from_the_task_that_closes_it(
+    before: dict[str, str], found: tuple[str, ...]
+) -> None:
+    assert rules.circle(before, "a", "b") == found
+    assert rules.circle(before, "a", "a") == ("a", "a")
+
+
+def test_an_empty_value_takes_a_field_away() -> None:
+    note = Note(TWO).edit(1, duration_min="")
+    assert note.items[0].duration_min is None
+    assert refusal(note.edit(1, duration_min="")) == ("nothing_changed", "")
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason", "field"),
+    [
+        ({}, "nothing_changed", ""),
+        ({"title": "Email"}, "nothing_changed", ""),
+        ({"title": ""}, "invalid_value", "title"),
+        ({"duration_max": "9"}, "invalid_value", "duration_max"),
+        ({"content": "x"}, "unknown_field", "content"),
+        ({"title": "New", "due": "soon"}, "invalid_value", "due"),
+    ],
+)
+def test_a_change_is_made_whole_or_not_at_all(
+    fields: dict[str, str], reason: str, field: str
+) -> None:
+    note = Note(TWO).edit(1, **fields)
+    assert refusal(note) == (reason, field)
+    assert note.items[0].title == "Email"
+
+
+# 4. What does not fit ------------------------------------------------------------------------
+
+
+def test_what_does_not_fit_is_refused_and_changes_nothing() -> None:
+    note = Note(EMAIL)
+    before = note.state
+    assert refusal(note.retry()) == ("not_expected", "")
+    assert note.state.items == before.items
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_is_done_by_hand_counts_while_a_model_is_asked_again(strict: bool) -> None:
+    note = Note("no", "no", TWO, strict=strict).add("task", "By hand")
+    if strict:
+        note.retry()
+        assert note.titles == [(1, "By hand"), (2, "Email"), (3, "Meeting")]
+    assert note.view.note_status == "processed"
+
+
+def test_a_second_note_in_one_session_is_refused() -> None:
+    note = Note(EMAIL)
+    (first,) = note.events(NoteTaken)
+    assert refusal(note.submit(first)) == ("not_expected", "")

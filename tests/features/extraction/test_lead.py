@@ -1,0 +1,432 @@
+"""A model that reads a note: what counts of its answers, and what happens where none does."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from preflights_es.features.extraction.domain import lead, reading
+from preflights_es.features.extraction.domain.events import (
+    AnswerRefused,
+    ItemsExtracted,
+    QuestionAsked,
+)
+from preflights_es.kernel.completion_step import INVALID, MISMATCH
+from preflights_es.kernel.completions import CompletionReceived, CompletionRequested
+from preflights_es.kernel.errors import LLMAPIError, LLMError, LLMRateLimitError, LLMTimeoutError
+from preflights_es.kernel.events import ResponseIgnored
+from preflights_es.kernel.lead import (
+    FellBack,
+    Lead,
+    ResponseAccepted,
+    ResponseRejected,
+    StepStalled,
+)
+from preflights_es.kernel.prompts import prompt
+from preflights_es.kernel.views import Language
+from preflights_es.providers.faults import FaultConfig
+from preflights_es.providers.simulated.provider import SimLLMProvider
+from preflights_es.use.own_providers import bank
+from tests.features.extraction import notes
+from tests.features.extraction.cases import (
+    ASKED,
+    EMAIL,
+    READ_AGAIN,
+    Note,
+    by_rules,
+    event,
+    items,
+    task,
+)
+from tests.scripted import Reply
+
+DOWN = LLMAPIError("down")
+
+# 1. A usable answer --------------------------------------------------------------------------
+
+
+def test_a_models_items_get_numbers_and_its_words() -> None:
+    note = Note(
+        items(task("Email", duration_min=10, importance="high"), event("M", start_time="14:00"))
+    )
+    first, second = note.items
+    assert (first.number, first.type, first.title, first.source) == (
+        1,
+        "task",
+        "Email",
+        "extracted",
+    )
+    assert (first.duration_min, first.duration_max, first.importance) == (10, None, "high")
+    assert (second.number, second.start_time, second.end_time) == (2, "14:00", None)
+    assert (note.status, note.view.note_status, note.view.progress) == ("done", "processed", 1.0)
+    assert note.replayed() == "identical"
+
+
+def test_the_whole_request_stands_in_the_log() -> None:
+    note = Note(EMAIL, note="Email an Chef\n14 Uhr", language="de")
+    (request,) = note.script.requests
+    system, said = request.messages
+    assert system.content == prompt(lead.PACKAGE, "extract.v1").text
+    assert said.content == (
+        "Noted at: 2026-11-22T09:30+01:00 (Europe/Berlin)\nLanguage: de\n\n"
+        "Note:\nEmail an Chef\n14 Uhr"
+    )
+    assert (request.contract, request.attempt) == ("extraction.v1", 1)
+    assert note.events(CompletionRequested) == [request]
+
+
+def test_prose_and_unknown_properties_are_dropped_and_logged() -> None:
+    reply = f"Here: {json.dumps(items({**task('Email'), 'mood': 'calm'}))}"
+    note = Note(reply)
+    (accepted,) = note.events(ResponseAccepted)
+    assert (accepted.prose, accepted.dropped) == ("Here:", ("/items/0/mood",))
+    (received,) = note.events(CompletionReceived)
+    assert received.text == reply
+    assert note.titles == [(1, "Email")]
+
+
+def test_a_note_in_which_nothing_was_found_waits_for_a_person() -> None:
+    note = Note(items(), note="hm")
+    assert (note.status, note.items, note.view.note) == ("stopped", (), "hm")
+    assert note.view.to_do
+    assert "no items were found" in note.view.warnings[-1]
+
+
+# 2. An answer that cannot be used ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reply", ["I would email the boss.", '{"items": [', '{"items": []} {}'])
+def test_no_json_is_asked_for_once_more_with_the_fixed_sentence(reply: str) -> None:
+    note = Note(reply, EMAIL)
+    again = note.script.requests[1]
+    assert (again.messages[-2].content, again.messages[-1].content) == (reply, INVALID)
+    assert (again.attempt, again.wait_ms, note.waits) == (2, 0, [])
+    assert note.titles == [(1, "Email an Chef")]
+    assert note.replayed() == "identical"
+
+
+@pytest.mark.parametrize(
+    ("reply", "place"),
+    [
+        (items(event("Arzt")), "/items/0/start_time"),
+        (items(task("x", duration_min=9, duration_max=8)), "/items/0/duration_max"),
+        (items(task("x", importance=None)), "/items/0/importance"),
+        ({"tasks": []}, "/items"),
+    ],
+)
+def test_a_broken_rule_is_named_in_the_retry(reply: dict[str, Any], place: str) -> None:
+    note = Note(reply, EMAIL)
+    sentence = note.script.requests[1].messages[-1].content
+    before, after = MISMATCH.split("{}")
+    assert sentence.startswith(before + place)
+    assert sentence.endswith(after)
+    (rejected,) = note.events(ResponseRejected)
+    assert (rejected.kind, note.view.calls) == ("schema_violation", 2)
+    assert note.status == "done"
+
+
+@pytest.mark.parametrize(
+    ("error", "wait"),
+    [
+        (LLMTimeoutError("slow"), 1.0),
+        (DOWN, 1.0),
+        (LLMRateLimitError("busy", retry_after_ms=2_500), 2.5),
+        (LLMRateLimitError("busy", retry_after_ms=3_600_000), 30.0),
+    ],
+)
+def test_a_failed_call_is_made_once_more_after_a_pause(error: LLMError, wait: float) -> None:
+    note = Note(error, EMAIL)
+    first, second = note.script.requests
+    assert second.messages == first.messages
+    assert note.waits == [wait]
+    assert (note.status, note.titles) == ("done", [(1, "Email an Chef")])
+
+
+@pytest.mark.parametrize(
+    ("replies", "reason"),
+    [
+        (("no", "no"), "invalid_json"),
+        ((items(event("x")), items(event("x"))), "schema_violation"),
+        ((DOWN, DOWN), "api_error: down"),
+        (("no", DOWN), "api_error: down"),
+        ((DOWN, "no"), "invalid_json"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("en", "Could not process this. Please create it by hand."),
+        ("de", "Konnte nicht verarbeiten. Bitte manuell erstellen."),
+    ],
+)
+def test_after_the_second_failure_the_note_is_left_to_the_person(
+    replies: tuple[Reply, ...], reason: str, language: Language, sentence: str
+) -> None:
+    note = Note(*replies, note="Email\n\n  an Chef", language=language)
+    assert (note.status, note.view.note_status) == ("stopped", "unprocessed")
+    assert (note.view.note, note.items) == ("Email\n\n  an Chef", ())
+    assert note.view.warnings == (f"{sentence} ({reason})",)
+    assert note.view.to_do
+    (fell,) = note.events(FellBack)
+    assert (fell.contract, fell.reason) == ("extraction.v1", reason.partition(":")[0])
+    assert len(note.script.requests) == 2
+    assert note.replayed() == "identical"
+
+
+def test_what_is_filed_by_hand_ends_the_waiting() -> None:
+    note = Note("no", "no").add("task", "Email an Chef")
+    assert (note.status, note.view.note_status) == ("done", "processed")
+    assert not note.view.to_do
+    assert note.view.warnings == ("no usable answer from the model (invalid_json): filed by hand",)
+
+
+def test_a_strict_note_waits_until_it_is_asked_for_again() -> None:
+    note = Note("no", "no", EMAIL, strict=True)
+    (stalled,) = note.events(StepStalled)
+    assert (stalled.reason, note.status, note.view.note_status) == (
+        "invalid_json",
+        "waiting",
+        "pending",
+    )
+    assert "resume asks it again" in note.view.warnings[0]
+    note.retry()
+    assert (note.status, note.titles) == ("done", [(1, "Email an Chef")])
+    assert note.view.warnings == ()
+    assert [request.call for request in note.script.requests] == [
+        "extract-1.1",
+        "extract-1.2",
+        "extract-2.1",
+    ]
+    assert note.replayed() == "identical"
+
+
+def test_a_new_lead_is_asked_for_a_note_that_was_left() -> None:
+    note = Note("no", "no", EMAIL)
+    note.led_by(Lead("script", "m-2"))
+    assert note.script.requests[2].model == "m-2"
+    assert len(note.script.requests[2].messages) == 2
+    assert (note.status, note.titles) == ("done", [(1, "Email an Chef")])
+    assert note.view.warnings == ()
+    assert note.replayed() == "identical"
+
+
+def test_a_new_lead_goes_on_where_the_second_reading_failed() -> None:
+    note = Note(ASKED, "no", "no", READ_AGAIN)
+    note.answer("14 Uhr")
+    assert (note.view.note_status, note.titles) == ("unprocessed", [(1, "Email"), (2, "Arzt")])
+    note.led_by(Lead("script", "m-2"))
+    assert [m.content for m in note.script.requests[-1].messages[2:]] == [
+        json.dumps(ASKED),
+        "14 Uhr",
+    ]
+    assert note.items[1].start_time == "14:00"
+
+
+def test_a_new_lead_is_not_asked_for_what_is_read() -> None:
+    note = Note(EMAIL).led_by(Lead("script", "m-2"))
+    assert (note.status, len(note.script.requests)) == ("done", 1)
+
+
+def test_a_lead_of_none_leaves_the_note_too() -> None:
+    note = Note("no", "no").led_by(None)
+    assert note.view.note_status == "unprocessed"
+    assert note.view.warnings[0].endswith("(no_lead)")
+
+
+@pytest.mark.parametrize("call", ["extract-1.1", "extract-9.1", ""])
+def test_an_outcome_without_a_request_changes_nothing(call: str) -> None:
+    note = Note(EMAIL)
+    before = note.state
+    note.late(call, json.dumps(READ_AGAIN))
+    assert [type(decision) for decision in note.last] == [ResponseIgnored]
+    assert note.state == before
+    assert note.replayed() == "identical"
+
+
+# 3. The question -----------------------------------------------------------------------------
+
+
+def test_a_question_is_asked_and_its_answer_read_with_the_note() -> None:
+    note = Note(ASKED, READ_AGAIN)
+    assert (note.status, note.view.note_status, note.view.progress) == (
+        "needs_answers",
+        "pending",
+        0.5,
+    )
+    (asked,) = note.events(QuestionAsked)
+    assert (asked.question.id, asked.question.question) == ("start_time", "Wann?")
+    note.answer(" um 14 Uhr ")
+    first, second = note.script.requests
+    assert second.messages[:2] == first.messages
+    assert [(m.role, m.content) for m in second.messages[2:]] == [
+        ("assistant", json.dumps(ASKED)),
+        ("user", "um 14 Uhr"),
+    ]
+    assert [item.start_time for item in note.items] == [None, "14:00"]
+    assert note.status == "done"
+    assert note.replayed() == "identical"
+
+
+def test_a_question_that_names_no_field_has_a_key_all_the_same() -> None:
+    note = Note(items(question={"question": "Which Bob?"}), EMAIL)
+    assert note.view.questions[0].id == "answer"
+    assert note.answer("Bob B.", key="answer").status == "done"
+
+
+def test_a_second_question_breaks_the_contract() -> None:
+    note = Note(ASKED, ASKED, READ_AGAIN).answer("14 Uhr")
+    (rejected,) = note.events(ResponseRejected)
+    assert [v.pointer for v in rejected.violations] == ["/question"]
+    assert "expected none: one was asked already" in note.script.requests[2].messages[-1].content
+    assert (note.status, note.items[1].start_time) == ("done", "14:00")
+
+
+def test_two_more_questions_leave_the_note_to_the_person() -> None:
+    note = Note(ASKED, ASKED, ASKED).answer("14 Uhr")
+    assert (note.status, note.view.note_status) == ("stopped", "unprocessed")
+    assert note.titles == [(1, "Email"), (2, "Arzt")]
+
+
+@pytest.mark.parametrize(
+    ("key", "values", "reason", "expected"),
+    [
+        ("when", ("14 Uhr",), "unknown_question", ("start_time",)),
+        ("", ("14 Uhr",), "unknown_question", ("start_time",)),
+        ("start_time", ("14 Uhr", "15 Uhr"), "several_values", ()),
+        ("start_time", (" \t",), "blank", ()),
+        ("start_time", (), "blank", ()),
+    ],
+)
+def test_an_answer_that_is_none_leaves_the_question_open(
+    key: str, values: tuple[str, ...], reason: str, expected: tuple[str, ...]
+) -> None:
+    note = Note(ASKED, READ_AGAIN).answer(*values, key=key)
+    (refused,) = note.last
+    assert isinstance(refused, AnswerRefused)
+    assert (refused.key, refused.reason, refused.expected) == (key, reason, expected)
+    assert note.status == "needs_answers"
+    assert len(note.script.requests) == 1
+
+
+def test_an_answer_is_given_once() -> None:
+    note = Note(ASKED, READ_AGAIN).answer("14 Uhr").answer("15 Uhr")
+    (refused,) = note.last
+    assert isinstance(refused, AnswerRefused)
+    assert refused.reason == "already_answered"
+
+
+def test_an_answer_to_nothing_is_refused() -> None:
+    (refused,) = Note(EMAIL).answer("14 Uhr").last
+    assert isinstance(refused, AnswerRefused)
+    assert refused.reason == "unknown_question"
+
+
+# 4. The second reading -----------------------------------------------------------------------
+
+
+def test_what_is_read_again_keeps_its_number_and_what_is_not_gives_way() -> None:
+    again = items(event("arzt", start_time="14:00"), task("Blumen"))
+    note = Note(ASKED, again).answer("14 Uhr")
+    assert note.titles == [(2, "arzt"), (3, "Blumen")]
+
+
+def test_the_second_reading_takes_nothing_that_a_person_touched() -> None:
+    note = Note(ASKED, items(task("Email", importance="high"), event("Arzt", start_time="14:00")))
+    note.done(1).add("idea", "Podcast").answer("14 Uhr")
+    assert note.titles == [(1, "Email"), (2, "Arzt"), (3, "Podcast")]
+    assert (note.items[0].status, note.items[0].importance) == ("done", None)
+
+
+def test_the_second_reading_knows_an_item_by_its_former_title() -> None:
+    note = Note(ASKED, READ_AGAIN).edit(1, title="Write to the boss").answer("14 Uhr")
+    assert note.titles == [(1, "Write to the boss"), (2, "Arzt")]
+
+
+def test_the_second_reading_does_not_file_again_what_a_person_filed() -> None:
+    note = Note(ASKED, items(task("Blumen"), event("Arzt", start_time="14:00")))
+    note.add("task", "blumen").answer("14 Uhr")
+    assert note.titles == [(2, "Arzt"), (3, "blumen")]
+
+
+def test_items_of_one_title_are_counted() -> None:
+    three = items(task("Call"), task("Call"), task("Call"))
+    note = Note({**three, "question": {"question": "Whom?"}}, three)
+    note.done(1).answer("Bob", key="answer")
+    assert [(item.number, item.status) for item in note.items] == [
+        (1, "done"),
+        (2, "open"),
+        (3, "open"),
+    ]
+
+
+def test_no_number_is_given_twice() -> None:
+    note = Note(ASKED, items(), EMAIL).answer("never")
+    assert note.items == ()
+    assert note.add("task", "new").titles == [(3, "new")]
+
+
+# 5. The reference and the simulator ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", notes.SEED + notes.LISTS, ids=lambda row: row[0])
+def test_the_mock_is_the_reference(row: notes.Row) -> None:
+    note = by_rules(row[0])
+    payload = reading.extracted(row[0], "en", noted=note.state.noted_at[:10])
+    assert [item.title for item in note.items] == [item["title"] for item in payload["items"]]
+    asked = payload.get("question", {}).get("question")
+    assert [question.question for question in note.view.questions] == ([asked] if asked else [])
+    assert note.replayed() == "identical"
+
+
+def test_the_reference_reads_the_answer() -> None:
+    note = by_rules("Arzt, Milch kaufen", "de").answer("14 Uhr")
+    assert [(item.number, item.title, item.start_time) for item in note.items] == [
+        (1, "Arzt", "14:00"),
+        (2, "Milch kaufen", None),
+    ]
+
+
+@pytest.mark.parametrize("answer", ["Your previous response was wrong", "Note:\nx", "{x}"])
+def test_no_answer_is_taken_for_something_else(answer: str) -> None:
+    note = by_rules("Arzt").answer(answer)
+    assert note.status == "done"
+    assert note.events(ResponseRejected) == []
+
+
+SAID = (
+    "Email an Chef, Meeting 14 Uhr, Präsentation fertig",
+    "Arzt",
+    "dentist, meeting, buy milk 30 min",
+    "Idee: Podcast; irgendwann Keller",
+    "…",
+    "x\n" * 60,
+)
+
+
+@pytest.mark.parametrize("start", range(0, 300, 25))
+def test_any_seed_and_fault_ends_valid_or_resumable_and_replays(start: int) -> None:
+    for seed in range(start, start + 25):
+        faults = FaultConfig(llm_timeout=0.1, llm_error=0.1, llm_malformed=0.3, llm_rate_limit=0.1)
+        provider = SimLLMProvider(seed, faults, bank())
+        note = Note(note=SAID[seed % len(SAID)], strict=seed % 5 == 0, provider=provider)
+        if note.view.questions:
+            note.answer("14 Uhr" if seed % 2 else "weiß nicht", key=note.view.questions[0].id)
+        assert note.status in ("done", "stopped", "waiting")
+        assert (note.status == "waiting") <= (seed % 5 == 0)
+        assert all(request.attempt <= 2 for request in note.events(CompletionRequested))
+        assert len(note.events(QuestionAsked)) <= 1
+        assert note.view.calls <= 4
+        assert len({item.number for item in note.items}) == len(note.items)
+        assert bool(note.events(ItemsExtracted)) >= (note.status == "done")
+        assert note.replayed() == "identical"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_simulator_without_faults_is_always_understood(seed: int) -> None:
+    note = Note(note=SAID[seed % len(SAID)], provider=SimLLMProvider(seed, bank=bank()))
+    if note.view.questions:
+        note.answer("14 Uhr", key=note.view.questions[0].id)
+    assert note.status == ("done" if note.view.items else "stopped")
+    assert note.events(ResponseRejected) == []

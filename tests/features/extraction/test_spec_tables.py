@@ -1,0 +1,99 @@
+"""The tables of docs/specs/extraction.md against the code: neither changes alone."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, get_args, get_type_hints
+
+from preflights_es.features.extraction.domain import (
+    WORKFLOW,
+    events,
+    lead,
+    reading,
+    sentences,
+    values,
+)
+from preflights_es.features.extraction.domain.contracts import EventItem, IdeaItem, TaskItem
+from preflights_es.kernel.events import Decision, Input
+from preflights_es.kernel.session import STATUSES
+from tests import markdown
+from tests.markdown import Row, ticked
+
+
+@cache
+def spec() -> dict[str, list[Row]]:
+    return markdown.tables("docs/specs/extraction.md")
+
+
+def rows(heading: str) -> list[Row]:
+    return spec()[heading]
+
+
+def test_the_limits_are_those_of_the_code() -> None:
+    constants = {
+        "NOTE_MAX": values.NOTE_MAX,
+        "TITLE_MAX": values.TITLE_MAX,
+        "CONTENT_MAX": values.CONTENT_MAX,
+        "QUESTION_MAX": values.QUESTION_MAX,
+        "DURATION_MAX": values.DURATION_MAX,
+        "ITEMS_MAX": values.ITEMS_MAX,
+        "POLICY.calls_max": lead.POLICY.calls_max,
+        "": 1,
+    }
+    found = {row["Constant"].strip("`"): int(row["Value"]) for row in rows("1.1 Limits")}
+    assert found == constants
+
+
+def test_the_reasons_of_a_refusal_are_those_of_the_code() -> None:
+    reasons = get_args(get_type_hints(events.ChangeRefused)["reason"])
+    assert tuple(ticked(row["Reason"])[0] for row in rows("2.2 By hand")) == reasons
+
+
+def test_the_fields_of_items_and_who_says_them_are_those_of_the_code() -> None:
+    listed: dict[str, list[str]] = {}
+    for row in rows("3. Items"):
+        listed.setdefault(row["Type"], []).append(ticked(row["Field"])[0])
+    assert {type_: tuple(fields) for type_, fields in listed.items()} == values.FIELDS
+    models: dict[str, Any] = {"task": TaskItem, "event": EventItem, "idea": IdeaItem}
+    for row in rows("3. Items"):
+        said_by_model = ticked(row["Field"])[0] in models[row["Type"]].model_fields
+        assert said_by_model == ("model" in row["Who says it"])
+
+
+def test_each_row_of_the_reference_reads_as_it_says() -> None:
+    examples = ["x" * 201, "Idee: ein Buch", "maybe a book", "Tee um 14 Uhr", "Arzt", "Tee kochen"]
+    found = [reading.extracted(example, "en")["items"][0] for example in examples]
+    table = rows("5. The reference")
+    assert len(table) == len(examples)
+    for row, item in zip(table, found, strict=True):
+        assert item["type"] in row["It is"]
+        assert item["confidence"] == float(row["Confidence"] or row["When"].split()[-1])
+
+
+def test_the_sentences_are_those_of_the_code() -> None:
+    for row in rows("6. Sentences"):
+        name = ticked(row["Sentence"])[0]
+        assert getattr(sentences, name) == {"en": row["English"], "de": row["German"]}
+
+
+def test_the_events_are_those_of_the_workflow() -> None:
+    kinds = {"Input": Input, "Decision": Decision}
+    own = [cls for cls in events.EVENTS if cls.tag.startswith("extraction.")]
+    table = rows("7.1 Events")
+    assert [(row["Event"], ticked(row["Tag"])[0]) for row in table] == [
+        (cls.__name__, cls.tag) for cls in own
+    ]
+    for row, cls in zip(table, own, strict=True):
+        assert issubclass(cls, kinds[row["Kind"]])
+
+
+def test_the_statuses_are_known_to_every_view() -> None:
+    found = {ticked(row["Status"])[0]: row["Note"] for row in rows("7.2 Status")}
+    assert set(found) <= {*STATUSES, *WORKFLOW.statuses}
+    assert set(found.values()) == set(get_args(values.NoteStatus))
+
+
+def test_the_versions_are_those_of_the_workflow() -> None:
+    found = tuple(row["Rules"].strip("`") for row in rows("5.1 Versions"))
+    assert found == (*WORKFLOW.former_deciders, WORKFLOW.decider)
+    assert found == tuple(f"extraction/{version}" for version in get_args(values.Rules))

@@ -1,0 +1,323 @@
+"""Conversations of seed 4: what is sent, what counts of the replies, and what ends one."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from preflights_es.features.metrics.domain.reference import answer
+from preflights_es.features.metrics.domain.selection import chosen
+from preflights_es.features.metrics.domain.values import Metric
+from preflights_es.kernel.completion_step import INVALID
+from preflights_es.kernel.errors import LLMAPIError
+from preflights_es.kernel.lead import ResponseAccepted, ResponseRejected
+from tests.features.metrics.cases import AMBIGUOUS, SQL, Asked
+from tests.scripted import Reply
+
+DOWN = LLMAPIError("down")
+
+
+def of_kind(asked: Asked, kind: type) -> list[object]:
+    codec = asked.runner.codec(asked.handle.workflow)
+    stored = asked.runner.store.read(asked.handle.session_id)
+    return [one for one in map(codec.decode, stored) if isinstance(one, kind)]
+
+
+# 1. The history ------------------------------------------------------------------------------
+
+
+def test_start_sends_the_system_message_and_the_question() -> None:
+    asked = Asked(SQL, text="ID DAU Nov 2025")
+    (request,) = asked.script.requests
+    assert [m.role for m in request.messages] == ["system", "user"]
+    assert asked.sent == [("user", "ID DAU Nov 2025")]
+    assert '{"metric":"DAU"' in request.messages[0].content
+    assert (asked.status, asked.view.type, asked.view.sql) == ("done", "sql", SQL["sql"])
+    assert asked.replayed() == "identical"
+
+
+def test_an_answer_is_sent_behind_the_question_and_the_reply() -> None:
+    asked = Asked("Which market and date range?", SQL, text="Ads Gross Rev")
+    assert (asked.status, asked.view.type) == ("needs_answers", "text")
+    assert asked.view.text == "Which market and date range?"
+    asked.answer("ID Nov 2025")
+    assert asked.sent == [
+        ("user", "Ads Gross Rev"),
+        ("assistant", "Which market and date range?"),
+        ("user", "ID Nov 2025"),
+    ]
+    assert asked.status == "done"
+    assert asked.replayed() == "identical"
+
+
+def test_several_answers_accumulate() -> None:
+    asked = Asked("Which market?", "Which date range?", SQL, text="Ads Gross Rev")
+    asked.answer("ID").answer("Nov 2025")
+    assert [role for role, _ in asked.sent] == ["user", "assistant"] * 2 + ["user"]
+
+
+def test_a_failed_call_leaves_no_trailing_message_of_the_person() -> None:
+    asked = Asked(SQL, "[1, 2]", "[1, 2]", SQL)
+    asked.follow_up("and in Berlin?")
+    assert asked.status == "stopped"
+    assert "--follow-up" in asked.view.to_do
+    asked.follow_up("in Hamburg?")
+    assert [text for role, text in asked.sent if role == "user"] == ["DAU?", "in Hamburg?"]
+    assert asked.status == "done"
+    assert asked.replayed() == "identical"
+
+
+def test_a_call_that_brings_nothing_waits_and_is_asked_again() -> None:
+    asked = Asked(DOWN, DOWN, SQL)
+    assert asked.status == "waiting"
+    asked.retry()
+    assert (asked.status, asked.sent) == ("done", [("user", "DAU?")])
+
+
+# 2. What a reply is --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"type": "sql", "sql": "SELECT count(u) FROM visits"}',
+        '```json\n{"type": "sql", "sql": "SELECT count(u) FROM visits"}\n```',
+        'Here it is:\n{"type": "sql", "sql": "SELECT count(u) FROM visits"}\nDone.',
+        '{"type": "sql", "sql": "SELECT count(u) FROM visits", "confidence": 1}',
+    ],
+)
+def test_one_object_is_the_answer_fenced_or_not(reply: str) -> None:
+    assert Asked(reply).view.sql == "SELECT count(u) FROM visits"
+
+
+def test_prose_around_the_object_is_dropped_and_logged() -> None:
+    asked = Asked('Here:\n{"type": "sql", "sql": "SELECT count(u) FROM visits"}')
+    (accepted,) = of_kind(asked, ResponseAccepted)
+    assert isinstance(accepted, ResponseAccepted)
+    assert accepted.prose == "Here:"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Which market do you need?",
+        "Which one: [1] or [2]?",
+        "Do you mean {market} or a date :]",
+        "<think>Let me see {</think>Which market?",
+    ],
+)
+def test_words_are_a_question_to_the_person(reply: str) -> None:
+    asked = Asked(reply)
+    assert (asked.view.type, asked.status) == ("text", "needs_answers")
+    assert asked.view.text == reply.rpartition("</think>")[2]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "42",
+        '"Which market?"',
+        "null",
+        "[]",
+        '[{"type": "sql", "sql": "SELECT 1"}]',
+        '{"type": "need_info", "missing": ["market"]}',
+        '{"type": "sql"}',
+        '{"type": "sql", "sql": "  "}',
+        '{"sql": "SELECT 1"}',
+        '{"type": "ambiguous", "candidates": ["A"]}',
+        '{"type": "ambiguous", "candidates": ["A", ""]}',
+        '{"type": "ambiguous", "candidates": "A, B"}',
+        '{"type": "sql", "sql": "SELECT 1"} {"type": "sql", "sql": "SELECT 2"}',
+        '{"type": "sql", "sql": "SELEC',
+        'Here: {"type": "sql", "sql": "SELEC',
+        "```json\n",
+        "",
+        " \n",
+    ],
+)
+def test_any_other_json_or_a_cut_reply_is_asked_again_once(reply: str) -> None:
+    asked = Asked(reply, SQL)
+    assert (len(of_kind(asked, ResponseRejected)), asked.status) == (1, "done")
+    assert asked.script.requests[1].attempt == 2
+    failed = Asked(reply, reply)
+    assert (failed.status, failed.view.sql) == ("stopped", "")
+    assert failed.view.warnings
+    assert failed.replayed() == "identical"
+
+
+def test_a_reply_that_is_cut_is_asked_again_by_the_fixed_sentence() -> None:
+    asked = Asked('{"type": "sq', SQL)
+    assert asked.sent[-1] == ("user", INVALID)
+
+
+def test_a_query_that_the_catalogue_does_not_allow_is_asked_again_with_the_finding() -> None:
+    asked = Asked({"type": "sql", "sql": "DELETE FROM visits"}, SQL)
+    assert "/sql expected a query (SELECT)" in asked.sent[-1][1]
+    (rejected,) = of_kind(asked, ResponseRejected)
+    assert isinstance(rejected, ResponseRejected)
+    assert [one.message for one in rejected.violations] == ["expected a query (SELECT)"]
+    assert asked.replayed() == "identical"
+
+
+# 3. Choosing ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        *(("1", "A"), ("2.", "B"), ("2)", "B"), ("02", "B")),
+        *(("0", "0"), ("3", "3"), ("٢", "٢"), ("²", "²"), ("1 .", "1 ."), ("99999", "99999")),
+        *(("the second", "the second"), ("-1", "-1"), ("1.)", "1.)"), (".", ".")),
+    ],
+)
+def test_a_number_in_ascii_digits_chooses_and_any_other_text_is_text(
+    typed: str, meant: str
+) -> None:
+    assert chosen(typed, ("A", "B")) == meant
+
+
+def test_a_choice_is_sent_as_the_candidate() -> None:
+    asked = Asked(AMBIGUOUS, SQL, text="rev?")
+    assert asked.view.candidates == ("Ads Gross Rev", "Net Ads Rev")
+    asked.answer("2)")
+    assert asked.sent[-1] == ("user", "Net Ads Rev")
+
+
+# 4. Limits -----------------------------------------------------------------------------------
+
+
+def test_after_three_clarifications_the_person_is_told_what_is_open() -> None:
+    asked = Asked("one?", "two?", AMBIGUOUS, "four?", SQL)
+    asked.answer("a").answer("b").answer("1")
+    assert asked.status == "stopped"
+    assert asked.view.text == "four?"
+    assert any("four?" in warning for warning in asked.view.warnings)
+    asked.follow_up("DAU of today")
+    assert (asked.status, asked.state.turns) == ("done", 0)
+    assert asked.replayed() == "identical"
+
+
+def test_a_follow_up_begins_to_count_anew() -> None:
+    replies: list[Reply] = ["1?", "2?", "3?", SQL, "4?", "5?", "6?", SQL]
+    asked = Asked(*replies)
+    asked.answer("a").answer("b").answer("c")
+    asked.follow_up("more").answer("d").answer("e").answer("f")
+    assert asked.status == "done"
+
+
+@pytest.mark.parametrize("text", ["", " \u200b "])
+def test_an_empty_answer_and_a_wrong_key_do_not_count(text: str) -> None:
+    asked = Asked("Which?")
+    assert asked.answer(text).status == "needs_answers"
+    assert asked.answer("x", key="nothing").status == "needs_answers"
+    assert asked.answer("x", "y").status == "needs_answers"
+    assert len(asked.script.requests) == 1
+
+
+# 5. The rules --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("DAU today", ("2026-11-23", "2026-11-24")),
+        ("DAU heute", ("2026-11-23", "2026-11-24")),
+        ("DAU gestern?", ("2026-11-22", "2026-11-23")),
+        ("DAU last week", ("2026-11-16", "2026-11-23")),
+        ("DAU letzte Woche", ("2026-11-16", "2026-11-23")),
+        ("DAU diese Woche", ("2026-11-23", "2026-11-30")),
+        ("DAU November 2026", ("2026-11-01", "2026-12-01")),
+        ("DAU im Dezember 2025", ("2025-12-01", "2026-01-01")),
+        ("DAU in December", ("2025-12-01", "2026-01-01")),
+        ("DAU letzten Monat", ("2026-10-01", "2026-11-01")),
+        ("DAU this year", ("2026-01-01", "2027-01-01")),
+        ("DAU last 7 days", ("2026-11-17", "2026-11-24")),
+        ("DAU 2026-11-20", ("2026-11-20", "2026-11-21")),
+        ("DAU 20.11.2026", ("2026-11-20", "2026-11-21")),
+        ("DAU since yesterday", ("2026-11-22", "9999-12-31")),
+        ("DAU seit September", ("2026-09-01", "9999-12-31")),
+        ("DAU before last week", ("0001-01-01", "2026-11-16")),
+        ("DAU bis heute", ("0001-01-01", "2026-11-24")),
+        ("DAU after 2026-11-20", ("2026-11-21", "9999-12-31")),
+        ("DAU between 2026-11-01 and 2026-11-10", ("2026-11-01", "2026-11-11")),
+        ("DAU von November 2025 bis Januar 2026", ("2025-11-01", "2026-02-01")),
+        ("DAU last 2 weeks", ("2026-11-10", "2026-11-24")),
+        ("DAU der letzten 30 Tage", ("2026-10-25", "2026-11-24")),
+        ("DAU vorgestern", ("2026-11-21", "2026-11-22")),
+        ("DAU previous week", ("2026-11-16", "2026-11-23")),
+        ("DAU last quarter", ("2026-07-01", "2026-10-01")),
+        ("DAU dieses Quartal", ("2026-10-01", "2027-01-01")),
+        ("DAU Q4 2025", ("2025-10-01", "2026-01-01")),
+        ("DAU 20 November 2025", ("2025-11-20", "2025-11-21")),
+        ("DAU on November 20th, 2025", ("2025-11-20", "2025-11-21")),
+        ("DAU am 5. Dezember", ("2025-12-05", "2025-12-06")),
+        ("DAU vom 1.11. bis 10.11.", ("2026-11-01", "2026-11-11")),
+        ("DAU Oktober", ("2026-10-01", "2026-11-01")),
+        ("DAU 2025", ("2025-01-01", "2026-01-01")),
+        ("DAU 3 days ago", ("2026-11-20", "2026-11-21")),
+        ("DAU vor 3 Tagen", ("2026-11-20", "2026-11-21")),
+        ("DAU Q3", ("2026-07-01", "2026-10-01")),
+        ("DAU im 3. Quartal", ("2026-07-01", "2026-10-01")),
+        ("DAU KW 47", ("2026-11-16", "2026-11-23")),
+        ("DAU week 52", ("2025-12-22", "2025-12-29")),
+        ("DAU first half of 2026", ("2026-01-01", "2026-07-01")),
+        ("DAU 1-10 November", ("2026-11-01", "2026-11-11")),
+        ("DAU vom 20. bis 25. Oktober", ("2026-10-20", "2026-10-26")),
+        ("DAU November 1 to 10", ("2026-11-01", "2026-11-11")),
+        ("DAU between March and May 2025", ("2025-03-01", "2025-06-01")),
+        ("DAU year to date", ("2026-01-01", "2026-11-24")),
+        ("DAU im laufenden Jahr", ("2026-01-01", "2027-01-01")),
+        ("DAU", ("0001-01-01", "9999-12-31")),
+    ],
+)
+def test_the_rules_know_ranges_in_two_languages(text: str, days: tuple[str, str]) -> None:
+    asked = Asked(text=text, by_rules=True)
+    first, end = days
+    expected = f"SELECT count(u) AS dau FROM visits WHERE d >= '{first}' AND d < '{end}'"
+    assert asked.view.sql == expected
+
+
+@pytest.mark.parametrize(
+    "days",
+    [
+        *("2026-02-30", "last 0 days", "not today", "November 2025 or November 2026"),
+        *("last 3 months", "on Monday", "letzten Montag", "past week", "next week"),
+        *("11/20/2026", "Ende November", "last November", "week 60", "10-1 November"),
+        *("may of", "Jan"),
+    ],
+)
+def test_the_rules_ask_about_days_that_are_no_range(days: str) -> None:
+    asked = Asked(text=f"DAU {days}", by_rules=True)
+    assert asked.view.type == "text"
+    assert asked.view.text.startswith("I do not know *")
+    asked.answer("today")
+    assert "'2026-11-23'" in asked.view.sql
+
+
+def test_words_of_a_metrics_name_name_no_days() -> None:
+    metric = Metric(name="rows", aliases=("last login", "2025 plan"), sql="SELECT a FROM t")
+    for text in ("last login", "Rows of the 2025 plan"):
+        assert answer([text], [metric], date(2026, 11, 23), "en") == {
+            "type": "sql",
+            "sql": "SELECT a FROM t",
+        }
+
+
+def test_the_rules_offer_what_one_name_means_and_take_the_choice() -> None:
+    asked = Asked(text="rev?", by_rules=True)
+    assert asked.view.candidates == ("Ads Gross Rev", "Net Ads Rev")
+    asked.answer("1")
+    assert "sum(a)" in asked.view.sql
+    asked.follow_up("in November 2026")
+    assert "sum(a)" in asked.view.sql
+    assert "2026-11-01" in asked.view.sql
+    assert asked.replayed() == "identical"
+
+
+def test_the_rules_ask_where_they_find_no_name() -> None:
+    asked = Asked(text="Wie geht es?", language="de", by_rules=True)
+    assert asked.view.text == (
+        "*geht* kenne ich nicht. Welche Kennzahl ist gemeint? "
+        "Es gibt: Ads Gross Rev, Net Ads Rev, DAU."
+    )

@@ -1,0 +1,82 @@
+"""What holds for every question, whatever a model says, on every engine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+from typing import Final, get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from preflights_es.features.metrics.domain.sql_check import findings, rendered
+from preflights_es.features.metrics.domain.state import State
+from preflights_es.features.metrics.domain.values import TURNS_MAX, Dialect
+from preflights_es.features.metrics.use import log_views
+from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.store.sql import SqlStore
+from tests import led
+from tests.features.metrics.cases import TABLES
+from tests.features.metrics.statements import HOSTILE, INNOCENT
+from tests.fixed import Clock, salt
+from tests.led import Case
+
+SEEDS: Final = 200
+FAULTS: Final = ("none", "malformed=0.5", "timeout=0.4,error=0.2", "rate_limit=0.3,malformed=0.4")
+
+
+def case(seed: int) -> Case:
+    texts = led.TEXTS["metrics"]
+    faults = FAULTS[seed // len(texts) % len(FAULTS)]
+    return Case("metrics", texts[seed % len(texts)], seed, faults, strict=seed % 5 == 0)
+
+
+def test_200_seeds_with_faults_end_as_the_specification_says() -> None:
+    ends: Counter[str] = Counter()
+    for session in led.together([case(seed) for seed in range(SEEDS)]):
+        state: State = session.handle.session.state
+        ends[session.status] += 1
+        assert session.replayed().status == "identical"
+        asked = [event for event in session.events if isinstance(event, CompletionRequested)]
+        assert max(Counter(one.call.rpartition(".")[0] for one in asked).values()) <= 2
+        assert state.turns <= TURNS_MAX
+        assert not state.sql or not findings(state.sql, "sqlite", TABLES)
+        if session.status == "stopped":
+            assert [*state.led.said][-1:] == [] or [*state.led.said][-1].role == "assistant"
+    assert ends.keys() == {"done", "stopped", "waiting"}, ends
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_a_log_is_the_same_on_every_engine(
+    engine: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    url = str(tmp_path / "log.db")
+    if engine == "postgres":
+        url = request.getfixturevalue("postgres")
+    with closing(SqlStore(url, Clock(), salt)) as store:
+        for seed in range(0, SEEDS, 29):
+            found = asyncio.run(led.Session(case(seed), store=store, first_id=seed).led())
+            alone = led.alone(case(seed))
+            assert found.replayed().status == "identical"
+            assert [one.tag for one in found.events] == [one.tag for one in alone.events]
+            assert found.handle.view == alone.handle.view
+
+
+@st.composite
+def mixed(draw: st.DrawFn) -> str:
+    """Pieces of statements, put together."""
+    words = [word for _, sql in (*HOSTILE, *INNOCENT) for word in sql[:300].split(" ")]
+    return " ".join(draw(st.lists(st.sampled_from(words), max_size=12)))
+
+
+@settings(max_examples=60)
+@given(mixed() | st.text(max_size=40), st.sampled_from(get_args(Dialect)))
+def test_the_check_is_total_and_what_passes_passes_again_as_it_is_shown(
+    sql: str, dialect: Dialect
+) -> None:
+    names = log_views.tables()
+    if not findings(sql, dialect, names):
+        assert not findings(rendered(sql, dialect), dialect, names)

@@ -1,0 +1,75 @@
+"""Questions and the query that each must come to, by the rules and by a real model."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from preflights_es import LLMClient, parse_response
+from preflights_es.features.metrics.domain.lead import PACKAGE, PROMPTS, known, situation
+from preflights_es.features.metrics.domain.sql_check import findings
+from preflights_es.features.metrics.domain.state import State
+from preflights_es.features.metrics.domain.values import Catalogue
+from preflights_es.features.metrics.use import log_views
+from preflights_es.features.metrics.use.catalogue_files import BUILT_IN, check_for, metrics
+from preflights_es.kernel.prompts import prompt
+
+QUESTIONS: Final = (
+    ("sessions that fell back last week?", "sql", ("fell_back", "2026-11-16")),
+    ("how many sessions today", "sql", ("began_on", "2026-11-23")),
+    ("Anzahl Sitzungen im November 2026", "sql", ("began_on", "2026-11-01")),
+    ("open sessions", "sql", ("needs_answers",)),
+    ("accepted decisions this year", "sql", ("accepted_on", "2026-01-01")),
+    ("decisions by category", "sql", ("category",)),
+    ("ersetzte Entscheidungen letzten Monat", "sql", ("superseded_on", "2026-10-01")),
+    ("provider calls yesterday", "sql", ("called_on", "2026-11-22")),
+    ("Tokenverbrauch diese Woche", "sql", ("output_tokens", "2026-11-23")),
+    ("rejected responses last 7 days", "sql", ("judged", "2026-11-17")),
+    ("Wie viele Aufgaben sind offen?", "sql", ("items", "open")),
+    ("tasks last week", "sql", ("items", "2026-11-16")),
+    ("How many tasks are due this week?", "sql", ("due >= '2026-11-23'", "open")),
+    ("which decisions were superseded in 2026?", "sql", ("superseded_by", "superseded_on")),
+    ("Welche Entscheidungen gelten?", "sql", ("title", "standing = 'accepted'")),
+    ("what did we decide last week?", "sql", ("title", "2026-11-16")),
+    ("average age of decisions in force", "sql", ("age_days",)),
+    ("decisions that were given up this year", "sql", ("abandoned", "moved_on")),
+    ("vorgeschlagene Entscheidungen", "sql", ("ready", "proposed")),
+    ("sessions and tokens", "ambiguous", ()),
+    ("How is it going?", "text", ()),
+)
+TABLES: Final = log_views.tables()
+
+
+def replied(client: LLMClient, question: str) -> str:
+    held = metrics(BUILT_IN, check_for("sqlite", TABLES))
+    catalogue = Catalogue(dialect="sqlite", metrics=held, tables=log_views.tables())
+    asked = State(asked_at="2026-11-23T09:30+00:00", time_zone="UTC")
+    text = prompt(PACKAGE, PROMPTS["ask"]).text
+    system = f"{text}\n{known(catalogue)}\n{situation(asked)}"
+    said = ({"role": "system", "content": system}, {"role": "user", "content": question})
+    return client.chat(said)
+
+
+def check(client: LLMClient, question: str, kind: str, held: tuple[str, ...]) -> None:
+    found, data = parse_response(replied(client, question))
+    assert found == kind, data
+    if kind == "sql":
+        assert findings(data["sql"], "sqlite", TABLES) == ()
+        assert all(part in data["sql"] for part in held), data
+
+
+@pytest.mark.parametrize(("question", "kind", "held"), QUESTIONS)
+def test_the_rules_come_to_the_query(question: str, kind: str, held: tuple[str, ...]) -> None:
+    check(LLMClient(provider="mock"), question, kind, held)
+
+
+@pytest.mark.live
+@pytest.mark.parametrize(("question", "kind", "held"), QUESTIONS)
+def test_a_model_comes_to_the_query(question: str, kind: str, held: tuple[str, ...]) -> None:
+    client = LLMClient(provider="anthropic")
+    if kind == "sql":
+        check(client, question, kind, held)
+    else:  # a model may ask in either way, or take both metrics into one query
+        found, data = parse_response(replied(client, question))
+        assert found in ("ambiguous", "text") or not findings(data["sql"], "sqlite", TABLES)

@@ -1,0 +1,170 @@
+"""The tables of docs/specs/metrics.md and docs/metrics.md against the code."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import pytest
+import yaml
+
+from preflights_es.features.extraction.domain.values import Energy, Importance, ItemStatus
+from preflights_es.features.metrics.domain import (
+    WORKFLOW,
+    events,
+    lead,
+    sql_check,
+    sql_tree,
+    values,
+)
+from preflights_es.features.metrics.use import log_views
+from preflights_es.features.metrics.use.catalogue_files import (
+    BUILT_IN,
+    DIMENSIONS,
+    check_for,
+    metrics,
+)
+from preflights_es.kernel import errors
+from preflights_es.kernel.decision_record import Standing
+from preflights_es.kernel.events import Decision, Input
+from preflights_es.kernel.session import STATUSES
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.use.sessions import TROUBLES
+from tests import markdown
+from tests.markdown import Row, ticked
+
+
+@cache
+def spec() -> dict[str, list[Row]]:
+    return markdown.tables("docs/specs/metrics.md")
+
+
+def test_the_limits_are_those_of_the_code() -> None:
+    rooms = (values, sql_check, sql_tree)
+    for row in spec()["1.1 Limits"]:
+        name = row["Constant"].strip("`")
+        if name == "POLICY.calls_max":
+            assert int(row["Value"]) == lead.POLICY.calls_max
+            continue
+        assert int(row["Value"]) == next(getattr(r, name) for r in rooms if hasattr(r, name))
+
+
+def test_the_reasons_of_a_refusal_are_those_of_the_code() -> None:
+    reasons = get_args(get_type_hints(events.NotTaken)["reason"])
+    table = spec()["5. Answers that do not count"]
+    assert tuple(ticked(row["Reason"])[0] for row in table) == reasons
+
+
+def test_the_events_are_those_of_the_workflow() -> None:
+    kinds = {"Input": Input, "Decision": Decision}
+    own = [cls for cls in events.EVENTS if cls.tag.startswith("metrics.")]
+    table = spec()["7.1 Events"]
+    assert [(row["Event"], ticked(row["Tag"])[0]) for row in table] == [
+        (cls.__name__, cls.tag) for cls in own
+    ]
+    for row, cls in zip(table, own, strict=True):
+        assert issubclass(cls, kinds[row["Kind"]])
+
+
+def test_the_statuses_are_known_to_every_view() -> None:
+    found = {ticked(row["Status"])[0] for row in spec()["7.2 Status"]}
+    assert found <= {*STATUSES, *WORKFLOW.statuses}
+    assert set(WORKFLOW.statuses) <= found
+
+
+def test_the_columns_of_the_log_are_those_that_are_promised() -> None:
+    table = markdown.tables("docs/metrics.md")["The tables of the log"]
+    promised = {ticked(row["table"])[0]: tuple(ticked(row["columns"])) for row in table}
+    assert promised == {one.name: one.columns for one in log_views.tables()}
+
+
+def test_the_metrics_of_the_log_are_those_that_are_listed() -> None:
+    listed = markdown.tables("docs/metrics.md")["What you can ask about the log"]
+    held = metrics(BUILT_IN, check_for("sqlite", log_views.tables()))
+    assert [(row["metric"], tuple(ticked(row["dimensions"]))) for row in listed] == [
+        (one.name, one.dimensions) for one in held
+    ]
+    for row, one in zip(listed, held, strict=True):
+        assert row["in German"].casefold() in one.aliases
+
+
+FAILURES = {
+    one.kind
+    for one in vars(errors).values()
+    if isinstance(one, type) and issubclass(one, errors.PreflightsError)
+}
+SESSIONS = {
+    *STATUSES,
+    *TROUBLES,
+    *(status for one in WORKFLOWS.values() for status in one.statuses),
+}
+STORED: dict[tuple[str, str], set[str]] = {
+    ("decisions", "standing"): set(get_args(Standing)),
+    ("decisions", "kind"): {"adr", "task"},
+    ("decisions", "decided_by_kind"): {"person", "agent", "script"},
+    ("decisions", "asked_by_kind"): {"person", "agent", "script"},
+    ("sessions", "workflow"): set(WORKFLOWS),
+    ("sessions", "status"): SESSIONS,
+    ("sessions", "fell_back"): FAILURES,
+    ("usage", "workflow"): set(WORKFLOWS),
+    ("usage", "outcome"): {"open", "received", "late", *FAILURES},
+    ("usage", "judged"): {"accepted", *FAILURES},
+    ("items", "status"): set(get_args(ItemStatus)),
+    ("items", "importance"): set(get_args(Importance)),
+    ("items", "energy"): set(get_args(Energy)),
+    ("items", "filed"): {"by hand", "from a note"},
+}
+"""By table and column: what the program writes there."""
+
+FILES = [one for one in sorted(BUILT_IN[0].glob("*.yaml")) if one.name != DIMENSIONS]
+SHARED = yaml.safe_load((BUILT_IN[0] / DIMENSIONS).read_text("utf-8"))
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A metric with what is said of its dimensions for all metrics."""
+    said: dict[str, Any] = yaml.safe_load(path.read_text("utf-8"))
+    for key in ("words", "values"):
+        held = {name: one for name, one in SHARED[key].items() if name in said["dimensions"]}
+        said[key] = held | said.get(key, {})
+    return said
+
+
+def columns_of(said: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
+    """The table that a metric reads, and its columns."""
+    table = str(said["sql"]).partition(" FROM ")[2].split()[0]
+    return table, next(one.columns for one in log_views.tables() if one.name == table)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_metric_of_the_log_speaks_of_what_its_table_has(path: Any) -> None:
+    said = read(path)
+    table, columns = columns_of(said)
+    assert {*said["dimensions"], said["date"], *said.get("numbers", ())} <= set(columns)
+    assert {*said.get("words", ()), *said.get("values", ())} <= set(said["dimensions"])
+    for column, known in said.get("values", {}).items():
+        assert set(known) <= STORED[table, column], column
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_metric_of_the_log_is_one_number_or_a_list(path: Any) -> None:
+    said = read(path)
+    words = f" {' '.join(said['sql'].split())} "
+    assert words.count("SELECT ") == 1
+    assert " GROUP BY " not in words
+    assert (" ORDER BY " in words) == said["name"].startswith("list of ")
+    assert ("unit" in said) != said["name"].startswith("list of ")
+
+
+def test_no_name_is_that_of_two_metrics_or_of_two_columns() -> None:
+    names: list[str] = []
+    for path in FILES:
+        said = read(path)
+        own = [said["name"], *said["aliases"]]
+        names += [name.casefold() for name in own]
+        for groups in (said.get("words", {}), *said.get("values", {}).values()):
+            # Who decided and what kind of actor that is share their words.
+            own = [group for column, group in groups.items() if not str(column).endswith("_kind")]
+            listed = [name.casefold() for group in own for name in group]
+            assert len(listed) == len(set(listed)), (path.stem, listed)
+    assert sorted(names) == sorted(set(names))

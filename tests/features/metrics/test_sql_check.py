@@ -1,0 +1,167 @@
+"""What the check refuses and what it lets pass, in both dialects."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from preflights_es.features.metrics.domain.sql_check import bound, findings, rendered, tables_of
+from preflights_es.features.metrics.domain.values import SQL_MAX, Table
+from preflights_es.features.metrics.use import log_views
+from tests.features.metrics.statements import HOSTILE, INNOCENT, Dialect
+
+TABLES = log_views.tables()
+
+
+def test_there_are_60_statements_of_each_kind_in_each_dialect() -> None:
+    for dialect in ("sqlite", "postgres"):
+        for statements in (HOSTILE, INNOCENT):
+            assert len({sql for found, sql in statements if found == dialect}) == 60
+
+
+@pytest.mark.parametrize(("dialect", "sql"), HOSTILE)
+def test_a_hostile_statement_is_refused(dialect: Dialect, sql: str) -> None:
+    assert findings(sql, dialect, TABLES)
+
+
+@pytest.mark.parametrize(("dialect", "sql"), INNOCENT)
+def test_an_innocent_statement_passes(dialect: Dialect, sql: str) -> None:
+    assert findings(sql, dialect, TABLES) == ()
+    again = rendered(sql, dialect)
+    assert findings(again, dialect, TABLES) == ()
+    assert "--" not in again.replace("'DROP TABLE events; --'", "")
+
+
+def test_a_finding_says_what_is_wrong_in_our_words() -> None:
+    for sql, found in (
+        ("SELECT 1; SELECT 2", "expected one statement, found several"),
+        ("SELECT * FROM events", "the table “events” is not in the catalogue"),
+        ("SELECT readfile('x')", "one of its functions is not allowed: readfile"),
+        ("SELECT current_user", "one of its functions is not allowed"),
+        ("SELECT 'x'::regclass", "one of its types is not allowed"),
+        ("SELECT * INTO x FROM sessions", "one of its parts is not allowed in a query"),
+        ("SELEC 1", "this is not readable as SQL"),
+        ("SELECT (", "this is not readable as SQL"),
+        ("SELECT 1" + " " * SQL_MAX, "it is longer than 20,000 characters"),
+    ):
+        assert findings(sql, "sqlite", TABLES)[0] == found, sql
+
+
+def test_findings_are_in_an_order_of_our_own() -> None:
+    one = findings("SELECT pg_sleep(1), lo_get(2) FROM b JOIN a ON true", "postgres", TABLES)
+    two = findings("SELECT pg_sleep(1), lo_get(2) FROM a JOIN b ON true", "postgres", TABLES)
+    assert one == two
+    assert one == (
+        "one of its functions is not allowed: pg_sleep, lo_get",
+        "the table “a” is not in the catalogue",
+        "the table “b” is not in the catalogue",
+    )
+
+
+def test_definitions_stand_in_front_of_a_query_and_of_its_own() -> None:
+    views = "sessions AS (SELECT 1 AS a)"
+    plain = bound("SELECT a FROM sessions", views)
+    assert plain == f"WITH {views} SELECT a FROM sessions"
+    own = bound("WITH x AS (SELECT a FROM sessions) SELECT a FROM x", views)
+    assert own == f"WITH {views}, x AS (SELECT a FROM sessions) SELECT a FROM x"
+
+
+def test_the_tables_of_a_query_are_those_that_it_does_not_define() -> None:
+    sql = "WITH x AS (SELECT 1 AS a FROM Orders) SELECT * FROM x JOIN shop.items USING (a)"
+    assert set(tables_of(sql, "sqlite")) == {"orders", "shop.items"}
+
+
+def test_a_name_that_only_looks_the_same_is_another_table() -> None:
+    kelvin = "WITH \u212ax AS (SELECT 1 AS a) SELECT * FROM kx"
+    assert findings(kelvin, "sqlite", TABLES)
+
+
+def chained(text: str, parts: int) -> str:
+    """A query whose WITH has parts, each of the one before it."""
+    rest = (f", c{n} AS (SELECT {text} AS c FROM c{n - 1})" for n in range(1, parts))
+    return (
+        f"WITH c0 AS (SELECT status AS c FROM sessions){''.join(rest)} SELECT c FROM c{parts - 1}"
+    )
+
+
+def nested(text: str, levels: int) -> str:
+    """A query with subqueries in FROM, each in the next."""
+    sql = "SELECT status AS c FROM sessions"
+    for n in range(levels):
+        sql = f"SELECT {text} AS c FROM ({sql}) AS s{n}"
+    return sql
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
+@pytest.mark.parametrize(
+    ("sql", "found"),
+    [
+        (nested("CASE WHEN c = 'x' THEN c ELSE c END", 3), ""),
+        (nested("CASE WHEN c = 'x' THEN c ELSE c END", 8), "its subqueries in FROM are too large"),
+        (nested("c" + " || c" * 99, 3), "its subqueries in FROM are too large"),
+        ("SELECT " + "NOT " * 4_900 + "1", "this is not readable as SQL"),
+        ("SELECT 1" + " + 1" * 4_000, "it has more than 200 levels"),
+        ("SELECT status" + "[1]" * 6_000 + " FROM sessions", "it nests brackets deeper than 40"),
+    ],
+)
+def test_what_multiplies_or_nests_is_refused_in_time(
+    dialect: Dialect, sql: str, found: str
+) -> None:
+    assert " ".join(findings(sql, dialect, TABLES))[: len(found) or None] == found
+
+
+def test_each_definition_of_a_query_is_computed_once() -> None:
+    sql = chained("c || c", 40)
+    assert findings(sql, "postgres", TABLES) == ()
+    assert rendered(sql, "postgres").count("AS MATERIALIZED (") == 40
+
+
+INJECTED = "year from now()), (select token from secret), extract(year"
+RAW_TEXTS = (
+    *(f'extract("{INJECTED}" FROM day)', f'date_part("{INJECTED}", day)'),
+    *(
+        f"date_trunc('month', day) + interval '1' \"{INJECTED}\"",
+        f'timestamp_trunc(day, "{INJECTED}")',
+    ),
+    *(f"ts_or_ds_add(day, 1, '{INJECTED}')", f'date_add(day, 1, "{INJECTED}")'),
+    *('a::varchar("1)), (select token from secret), cast(a as varchar(1")',),
+    *('cast(a AS decimal("1)), (select token from secret), cast(a as decimal(1"))',),
+    *("cast(a AS varchar(max))", "cast(a AS varchar(10 char))", "cast(a AS decimal(a, b))"),
+    "a COLLATE token",
+    *('"lower"(a) OVER ("w" x)', "a -> '$.\"x''\"'"),
+)
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
+@pytest.mark.parametrize("text", RAW_TEXTS)
+def test_what_would_be_written_out_as_raw_sql_is_refused(dialect: Dialect, text: str) -> None:
+    sql = f"SELECT {text} AS v FROM orders"
+    assert findings(sql, dialect, (Table("orders", ("a", "day")),))
+    shown = "" if findings(sql, dialect, (Table("orders"),)) else rendered(sql, dialect)
+    assert "secret" not in re.sub(r'"[^"]*"', "", shown)
+
+
+def test_a_text_that_the_renderer_itself_uses_is_refused() -> None:
+    sql = "SELECT '__SQLGLOT__LB__' AS v"
+    assert findings(sql, "sqlite", ()) == (
+        "it would be written out as another query: use plainer SQL",
+    )
+
+
+def test_a_query_close_to_every_limit_is_still_rendered_as_itself() -> None:
+    wide = "SELECT " + ", ".join(f"began_on AS b{n}" for n in range(1_000)) + " FROM sessions"
+    deep = "SELECT " + "abs(" * 39 + "turns" + ")" * 39 + " AS a FROM sessions"
+    for dialect in ("sqlite", "postgres"):
+        for sql in (wide, deep):
+            assert len(rendered(sql, dialect)) > len(sql)
+            assert findings(sql, dialect, TABLES) == ()
+
+
+def test_what_is_too_deep_does_not_depend_on_the_caller() -> None:
+    sql = "SELECT " + "abs(" * 39 + "turns" + ")" * 39 + " AS a FROM sessions"
+
+    def below(levels: int) -> tuple[str, ...]:
+        return below(levels - 1) if levels else findings(sql, "sqlite", TABLES)
+
+    assert below(0) == below(300) == below(600) == ()

@@ -1,0 +1,130 @@
+"""Words of a question that a query leaves out, and the sentence that says what a query brings."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from preflights_es.features.metrics.domain.values import Catalogue, Matched, Table
+from preflights_es.features.metrics.use.sentence import sentence
+from preflights_es.features.metrics.use.unused_words import unused
+from tests.features.metrics.test_every_word import METRICS, TODAY
+
+CATALOGUE = Catalogue(dialect="sqlite", metrics=METRICS, tables=(Table("orders"),))
+OCTOBER = "day >= '2026-10-01' AND day < '2026-11-01'"
+SUM = "SELECT sum(amount) AS revenue FROM orders"
+COUNT = "SELECT count(*) AS orders FROM orders"
+
+
+@pytest.mark.parametrize(
+    ("said", "sql", "words"),
+    [
+        ("revenue in Denmark in October 2026", f"{SUM} WHERE {OCTOBER}", ("Denmark",)),
+        ("revenue in Denmark in October 2026", f"{SUM} WHERE market = 'DK'", ("October 2026",)),
+        ("revenue from new customers", SUM, ("new", "customers")),
+        ("revenue by market", SUM, ("by", "market")),
+        ("Umsatz pro Monat", SUM, ("pro", "Monat")),
+        ("orders without Norway", COUNT, ("without", "Norway")),
+        ("orders above 500 euro", COUNT, ("above", "500")),
+        ("orders above 500 euro", f"{COUNT} WHERE amount > 50", ("500",)),
+        ("top 3 markets by orders", "SELECT market, count(*) FROM orders GROUP BY 1", ("top", "3")),
+        ("share of Denmark in revenue", f"{SUM} WHERE market = 'DK'", ("share",)),
+        ("average revenue per month", f"{SUM} GROUP BY substr(day, 1, 7)", ("average",)),
+        ("orders during the trade fair", COUNT, ("trade", "fair")),
+        ("returned orders in Sweden", f"{COUNT} WHERE market = 'SE'", ("returned",)),
+        ("orders in Finland", COUNT, ("Finland",)),
+        ("median order amount", "SELECT avg(amount) FROM orders", ("median",)),
+        ("orders on Mondays in Denmark", f"{COUNT} WHERE market = 'DK'", ("Mondays",)),
+        ("unpaid orders of last week", COUNT, ("unpaid", "last week")),
+        (
+            "Bestellungen im Laden, ohne Schweden",
+            f"{COUNT} WHERE channel = 'store'",
+            ("ohne", "Schweden"),
+        ),
+        ("orders of Kiosk 24", COUNT, ("Kiosk", "24")),
+        ("revenue growth in Denmark", f"{SUM} WHERE market = 'DK'", ("growth",)),
+    ],
+)
+def test_a_word_that_a_query_drops_is_named(said: str, sql: str, words: tuple[str, ...]) -> None:
+    assert unused([said], sql, CATALOGUE, (), TODAY) == words
+
+
+@pytest.mark.parametrize(
+    ("said", "sql"),
+    [
+        ("revenue in Denmark in October 2026", f"{SUM} WHERE market = 'DK' AND {OCTOBER}"),
+        ("Umsatz in Dänemark im Oktober 2026", f"{SUM} WHERE {OCTOBER} AND market IN ('DK')"),
+        ("orders without Norway", f"{COUNT} WHERE market <> 'NO'"),
+        ("orders above 500 euro", f"{COUNT} WHERE amount > 500"),
+        (
+            "top 3 markets by orders",
+            "SELECT market, count(*) FROM orders GROUP BY 1 ORDER BY 2 DESC LIMIT 3",
+        ),
+        (
+            "monthly revenue",
+            "SELECT substr(day, 1, 7) AS month, sum(amount) FROM orders GROUP BY 1",
+        ),
+        (
+            "which orders were returned last week?",
+            f"{COUNT} WHERE status = 'returned' AND day BETWEEN '2026-11-16' AND '2026-11-22'",
+        ),
+        ("orders yesterday", f"{COUNT} WHERE day = '2026-11-25'"),
+        ("revenue in all markets", SUM),
+        ("orders in the Kiosk", f"{COUNT} WHERE channel = 'Kiosk'"),
+        (
+            "average order value by channel",
+            "SELECT channel, avg(amount) FROM orders GROUP BY channel",
+        ),
+    ],
+)
+def test_a_query_with_all_words_has_none_to_name(said: str, sql: str) -> None:
+    kiosk = (Matched("channel", "Kiosk"),)
+    assert unused([said], sql, CATALOGUE, kiosk, TODAY) == ()
+
+
+def test_what_a_newer_message_replaces_is_not_looked_for() -> None:
+    said = ["revenue in Denmark in October 2026", "Sweden, in November 2026"]
+    sql = f"{SUM} WHERE market = 'SE' AND day >= '2026-11-01' AND day < '2026-12-01'"
+    assert unused(said, sql, CATALOGUE, (), TODAY) == ()
+    assert unused([said[0], "by channel"], f"{SUM} GROUP BY channel", CATALOGUE, (), TODAY) == (
+        "Denmark",
+        "October 2026",
+    )
+
+
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        (COUNT, "Counts orders, all days, every market, every channel, every status."),
+        (
+            f"{SUM} WHERE {OCTOBER} AND market = 'DK'",
+            "Adds up revenue, 2026-10-01 to 2026-10-31, market DK, every channel, every status.",
+        ),
+        (
+            (
+                "SELECT market, count(*) FROM orders "
+                "WHERE status <> 'returned' AND day >= '2026-01-01' "
+                "GROUP BY market HAVING count(*) > 5 LIMIT 3"
+            ),
+            (
+                "Counts orders, since 2026-01-01, without status returned, every channel, "
+                "by market, those with COUNT(*) > 5, at most 3 rows."
+            ),
+        ),
+        ("SELECT max(amount) FROM orders", "Gives the most of amount (orders)."),
+    ],
+)
+def test_the_sentence_is_made_from_the_query(sql: str, told: str) -> None:
+    assert sentence(sql, CATALOGUE, "en") == told
+
+
+def test_the_sentence_is_german_where_the_session_is() -> None:
+    assert sentence(f"{COUNT} WHERE {OCTOBER}", CATALOGUE, "de") == (
+        "Zählt orders, 2026-10-01 bis 2026-10-31, jedes market, jedes channel, jedes status."
+    )
+
+
+def test_no_query_has_no_sentence() -> None:
+    assert sentence("SELECT (", CATALOGUE, "en") == ""
+    assert unused(["orders"], "SELECT (", CATALOGUE, (), date(2026, 1, 1)) == ()

@@ -1,0 +1,111 @@
+"""`planning.v1`: what is an answer, what is dropped, what is frozen, and what a v2 may add."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Annotated, Any
+
+import pytest
+from pydantic import Field
+
+from preflights_es.features.planning.domain import lead
+from preflights_es.features.planning.domain.contracts import PLANNING, DayPlan
+from preflights_es.judging.contract import Accepted, Contract, Rejected, judge
+from preflights_es.kernel.prompts import prompt
+from tests.features.planning.cases import answer
+from tests.judging.schemas import TESTS, changes
+
+FIXTURES = sorted((TESTS / "planning" / "fixtures" / "planning.v1").glob("*.json"))
+
+
+def verdict(given: Any) -> Accepted | Rejected:
+    return judge(given if isinstance(given, str) else json.dumps(given), PLANNING)
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+def test_an_answer_as_the_specification_has_it_is_taken_as_it_is(path: Any) -> None:
+    found = verdict(path.read_text("utf-8"))
+    assert isinstance(found, Accepted), found
+    assert found.payload == json.loads(path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("given", "pointer"),
+    [
+        ({"reasoning": "x"}, "/focus_task_id"),
+        ({"focus_task_id": "a"}, "/reasoning"),
+        (answer(reasoning="x" * 2_001), "/reasoning"),
+        (answer(reasoning=None), "/reasoning"),
+        (answer("", reasoning="x"), "/focus_task_id"),
+        (answer(1), "/focus_task_id"),  # type: ignore[arg-type]  # what a model may say
+        (answer("a", "b", "c", "d"), "/mini_task_ids"),
+        (answer(mini_task_ids=None), "/mini_task_ids"),
+        (answer(mini_task_ids="b"), "/mini_task_ids"),
+        (answer(mini_task_ids=[1]), "/mini_task_ids/0"),
+        (answer(buffer_minutes=-1), "/buffer_minutes"),
+        (answer(buffer_minutes="15"), "/buffer_minutes"),
+        (answer(buffer_minutes=None), "/buffer_minutes"),
+        ([], ""),
+    ],
+)
+def test_anything_else_is_rejected_where_it_is_wrong(given: Any, pointer: str) -> None:
+    found = verdict(given)
+    assert isinstance(found, Rejected), found
+    assert any(v.pointer == pointer or not pointer for v in found.violations), found.violations
+
+
+def test_prose_and_unknown_properties_are_dropped_and_reported() -> None:
+    found = verdict(f"Here:\n{json.dumps(answer(mood='calm'))}")
+    assert isinstance(found, Accepted)
+    assert (found.prose, found.dropped) == ("Here:", ("/mood",))
+    assert found.payload == answer()
+
+
+def test_two_objects_are_no_answer() -> None:
+    found = verdict(json.dumps(answer()) * 2)
+    assert isinstance(found, Rejected)
+    assert found.kind == "multiple_artifacts"
+
+
+def test_the_prompt_names_what_the_schema_has() -> None:
+    text = prompt(lead.PACKAGE, "planning.v1").text
+    schema = json.loads(files(lead.PACKAGE).joinpath("schemas/planning.v1.json").read_text())
+    assert all(f'"{name}"' in text for name in schema["properties"])
+
+
+# A newer version -----------------------------------------------------------------------------
+
+
+class DayPlan2(DayPlan):
+    """What a second version may add: an optional property, and nothing else."""
+
+    energy_level: Annotated[str, Field(max_length=20)] = Field(default_factory=lambda: None)  # type: ignore[assignment]  # absent is not null
+
+
+PLANNING_2 = Contract(
+    name="planning",
+    version=2,
+    model=DayPlan2,
+    prose="drop",
+    unknown="drop",
+    failure=False,
+    code=False,
+    checks=PLANNING.checks,
+)
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+def test_an_answer_of_today_meets_a_second_version(path: Any) -> None:
+    found = judge(path.read_text("utf-8"), PLANNING_2)
+    assert isinstance(found, Accepted), found
+    assert found.payload == json.loads(path.read_text("utf-8"))
+
+
+def test_a_second_version_only_adds() -> None:
+    assert changes(DayPlan.model_json_schema(), DayPlan2.model_json_schema()) == []
+    newer = answer(energy_level="low")
+    found, before = judge(json.dumps(newer), PLANNING_2), verdict(newer)
+    assert isinstance(found, Accepted)
+    assert isinstance(before, Accepted)
+    assert (found.payload, before.payload, before.dropped) == (newer, answer(), ("/energy_level",))

@@ -1,0 +1,75 @@
+"""What holds for every day, whatever a model says and a person does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+from hypothesis import given
+
+from preflights_es.features.planning.domain import WORKFLOW, schedule
+from preflights_es.features.planning.domain.contracts import PLANNING
+from preflights_es.features.planning.domain.events import PlanMade
+from preflights_es.features.planning.domain.state import State
+from preflights_es.features.planning.domain.values import REPLANS_MAX
+from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.lead import FellBack
+from tests import strategies
+from tests.features.planning.test_schedule import holds, in_order
+from tests.runs import Run
+from tests.strategies import Move
+
+SESSIONS = strategies.sessions("planning")
+WILD = strategies.wild_sessions("planning")
+
+
+def run(moves: list[Move]) -> Run:
+    return Run("planning").play(moves)
+
+
+@given(SESSIONS)
+def test_every_plan_keeps_its_promises(moves: list[Move]) -> None:
+    for _, session in run(moves).steps():
+        state: State = session.state
+        if state.plan is not None and state.situation is not None:
+            holds(schedule.day_of(state.situation), state.plan)
+            if state.plan.source != "person":  # for a person, nothing comes after what is done
+                in_order(schedule.day_of(state.situation), state.plan)
+
+
+@given(SESSIONS | WILD)
+def test_two_calls_are_made_a_plan_and_three_plans_follow_the_first(moves: list[Move]) -> None:
+    found = run(moves)
+    calls = [event for event in found.events if isinstance(event, CompletionRequested)]
+    steps = Counter(call.call.rsplit(".", 1)[0] for call in calls)
+    assert all(made <= PLANNING.policy.calls_max for made in steps.values())
+    for _, session in found.steps():
+        assert session.state.replans <= REPLANS_MAX
+
+
+@given(SESSIONS | WILD)
+def test_what_is_done_stays_done(moves: list[Move]) -> None:
+    done: frozenset[str] = frozenset()
+    for _, session in run(moves).steps():
+        assert session.state.done >= done
+        done = session.state.done
+
+
+@given(SESSIONS | WILD)
+def test_a_fallback_is_followed_by_a_plan_of_the_rules(moves: list[Move]) -> None:
+    events = run(moves).events
+    for event, following in pairwise(events):
+        if isinstance(event, FellBack):
+            assert isinstance(following, PlanMade)
+            assert following.plan.source == "rules"
+
+
+@given(SESSIONS | WILD)
+def test_the_status_says_what_there_is(moves: list[Move]) -> None:
+    for _, session in run(moves).steps():
+        state: State = session.state
+        view = WORKFLOW.view(state)
+        assert 0.0 <= view.progress <= 1.0
+        assert not view.questions
+        if state.plan is not None and not state.led.request and not state.led.stalled:
+            assert view.status == ("done" if state.plan.blocks else "stopped")

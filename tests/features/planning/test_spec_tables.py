@@ -1,0 +1,93 @@
+"""The tables of docs/specs/planning.md against the code: neither changes alone."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import get_args, get_type_hints
+
+import pytest
+
+from preflights_es.features.planning.domain import WORKFLOW, events, sentences, values
+from preflights_es.features.planning.domain.contracts import PLANNING
+from preflights_es.kernel.events import Decision, Input
+from preflights_es.kernel.session import STATUSES
+from tests import markdown
+from tests.markdown import Row, ticked
+
+
+@cache
+def spec() -> dict[str, list[Row]]:
+    return markdown.tables("docs/specs/planning.md")
+
+
+def rows(heading: str) -> list[Row]:
+    return spec()[heading]
+
+
+def names(heading: str, column: str) -> tuple[str, ...]:
+    return tuple(ticked(row[column])[0] for row in rows(heading))
+
+
+@pytest.mark.parametrize("row", rows("1.1 Limits"), ids=lambda row: row["Constant"])
+def test_a_limit_is_that_of_the_code(row: Row) -> None:
+    name = row["Constant"].strip("`")
+    found = PLANNING.policy.calls_max if "." in name else getattr(values, name)
+    assert found == int(row["Value"])
+
+
+def test_assumed_durations_and_the_end_of_the_day_are_those_of_the_code() -> None:
+    assert (values.ASSUMED, values.UNTIL) == ((30, 60), "18:00")
+
+
+def test_the_reasons_of_a_refusal_are_those_of_the_code() -> None:
+    assert names("2.2 By hand", "Reason") == get_args(
+        get_type_hints(events.ChangeRefused)["reason"]
+    )
+
+
+def test_the_fields_of_a_plan_are_those_of_the_code() -> None:
+    assert names("3. The plan", "Field") == values.Plan.__struct_fields__
+
+
+def test_the_rules_for_a_focus_are_those_of_the_code() -> None:
+    assert names("5.1 Choosing", "Why") == get_args(sentences.Why) == tuple(sentences.REASONS)
+
+
+def test_the_sentences_are_those_of_the_code() -> None:
+    for row in rows("6. Sentences"):
+        name = ticked(row["Sentence"])[0]
+        assert getattr(sentences, name) == {"en": row["English"], "de": row["German"]}
+
+
+def test_the_warnings_are_those_of_the_code() -> None:
+    found = {
+        ticked(row["Warning"])[0]: {"en": row["English"], "de": row["German"]}
+        for row in rows("6.1 Warnings")
+    }
+    assert found == sentences.WARNINGS
+    assert tuple(found) == get_args(values.Warned)
+
+
+def test_the_reasons_for_what_is_left_out_are_those_of_the_code() -> None:
+    found = {
+        ticked(row["Reason"])[0]: {"en": row["English"], "de": row["German"]}
+        for row in rows("6.2 Reasons for what is left out")
+    }
+    assert found == sentences.LEFT_OUT
+    assert tuple(found) == get_args(values.Reason)
+    assert {*names("5.5 What is left out", "Reason")} == {*found}
+
+
+def test_the_events_are_those_of_the_workflow() -> None:
+    kinds = {"Input": Input, "Decision": Decision}
+    own = [cls for cls in events.EVENTS if cls.tag.startswith("planning.")]
+    table = rows("7.1 Events")
+    assert [(row["Event"], ticked(row["Tag"])[0]) for row in table] == [
+        (cls.__name__, cls.tag) for cls in own
+    ]
+    for row, cls in zip(table, own, strict=True):
+        assert issubclass(cls, kinds[row["Kind"]])
+
+
+def test_the_statuses_are_known_to_every_view() -> None:
+    assert set(names("7.2 Status", "Status")) <= {*STATUSES, *WORKFLOW.statuses}

@@ -1,0 +1,118 @@
+"""What the plan of a day follows from, where notes and people say less than all of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from preflights_es.features.planning.domain.values import DAY_MINUTES, TASKS_MAX, Busy, Situation
+from preflights_es.features.planning.use import situation as made
+from preflights_es.features.planning.use.situation import Wanted
+from preflights_es.kernel.errors import Refused
+from preflights_es.system.clock_ids import LocalDay
+
+TODAY = LocalDay("2026-11-23", "2026-11-23T08:58+00:00", "UTC", 538, DAY_MINUTES, ())
+NOTE = "01a0c0de-0000-7000-8000-00000000000"
+
+
+def row(number: int = 1, type_: str = "task", session: str = "1", **said: Any) -> dict[str, Any]:
+    """A row of the projection `items`."""
+    names = ("importance", "energy", "due", "duration_min", "duration_max", "start_time")
+    none = dict.fromkeys((*names, "end_time", "date", "after"))
+    of = {"session_id": NOTE + session, "number": number, "version": 2, "hash": "00"}
+    when = {"began_at": number, "noted_at": "2026-11-23T08:00+00:00"}
+    whole = {**of, "type": type_, "status": "open", "title": f"Item {number}", **none, **when}
+    return {**whole, **said}
+
+
+def today(*rows: dict[str, Any], wanted: Wanted = Wanted()) -> Situation:  # noqa: B008  frozen
+    return made.situation(TODAY, made.window(TODAY, wanted, "18:00"), rows)
+
+
+def busy(*rows: dict[str, Any]) -> list[tuple[int, int, bool]]:
+    return [(one.start, one.end, one.assumed) for one in today(*rows).busy]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "taken"),
+    [
+        ("10:00", "11:30", (600, 690, False)),
+        ("10:00", None, (600, 660, True)),
+        ("23:30", None, (1_410, 1_440, True)),
+        ("22:00", "06:00", (1_320, 1_440, False)),
+        ("10:00", "10:00", (600, 1_440, False)),
+    ],
+)
+def test_an_event_is_busy_until_it_ends(
+    start: str, end: str | None, taken: tuple[int, int, bool]
+) -> None:
+    assert busy(row(1, "event", start_time=start, end_time=end)) == [taken]
+
+
+def test_events_of_other_days_and_without_a_time_are_not_busy() -> None:
+    other = row(1, "event", start_time="10:00", noted_at="2026-11-22T23:59+00:00")
+    assert busy(other, row(2, "event"), row(3, start_time="10:00")) == []
+
+
+def test_an_event_is_busy_on_its_own_day() -> None:
+    other = row(1, "event", start_time="09:00", date="2026-11-24")
+    former = row(
+        2, "event", start_time="11:00", date="2026-11-23", noted_at="2026-11-20T08:00+00:00"
+    )
+    assert busy(other, former) == [(660, 720, True)]
+
+
+def test_a_task_comes_after_another_that_is_open() -> None:
+    def after(*rows: dict[str, Any]) -> dict[str, str | None]:
+        return {one.task.id: one.task.after for one in today(*rows).tasks}
+
+    first, second = row(1, after=f"{NOTE}2.2"), row(2, session="2")
+    assert after(first, second) == {"00000001.1": "00000002.2", "00000002.2": None}
+    for over in ("done", "cancelled"):
+        assert after(first, {**second, "status": over}) == {"00000001.1": None}
+    assert after(first) == {"00000001.1": None}, "it is gone"
+    circle = (row(1, after=f"{NOTE}1.2"), row(2, after=f"{NOTE}1.1"), row(3, after=f"{NOTE}1.1"))
+    assert after(*circle) == {"00000001.1": None, "00000001.2": None, "00000001.3": "00000001.1"}
+
+
+def test_what_a_person_says_and_what_notes_hold_come_by_time() -> None:
+    wanted = Wanted(start="09:00", busy=("12:00-13:00",))
+    found = today(row(1, "event", start_time="10:00"), wanted=wanted)
+    assert [(one.start, bool(one.source)) for one in found.busy] == [(600, True), (720, False)]
+    assert (found.start, found.end, found.busy[1]) == (540, 1_080, Busy(start=720, end=780))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "minutes"),
+    [
+        (None, None, (30, 60, True)),
+        (20, None, (20, 20, False)),
+        (None, 90, (90, 90, False)),
+        (10, 15, (10, 15, False)),
+    ],
+)
+def test_a_duration_that_is_half_known_stands_for_both(
+    low: int | None, high: int | None, minutes: tuple[int, int, bool]
+) -> None:
+    (found,) = today(row(duration_min=low, duration_max=high)).tasks
+    task = found.task
+    assert (task.duration_min, task.duration_max, task.assumed) == minutes
+
+
+def test_tasks_whose_short_ids_are_one_have_whole_ones() -> None:
+    same = "01a0c0df" + NOTE[8:] + "1"
+    found = today(row(1), row(1, session_id=same), row(2))
+    assert {one.task.id for one in found.tasks} == {f"{NOTE}1.1", f"{same}.1", "00000001.2"}
+
+
+def test_a_plan_looks_at_the_first_of_many_tasks() -> None:
+    found = today(*(row(n) for n in range(1, TASKS_MAX + 1)), row(9_999, importance="high")).tasks
+    assert (len(found), found[0].number, found[-1].number) == (TASKS_MAX, 9_999, TASKS_MAX - 1)
+
+
+def test_at_most_fifty_intervals_are_taken() -> None:
+    wanted = Wanted(busy=("12:00-13:00",) * 51)
+    with pytest.raises(Refused) as refused:
+        today(wanted=wanted)
+    assert refused.value.code == "too_many_intervals"

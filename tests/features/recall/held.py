@@ -1,0 +1,70 @@
+"""Decisions as memory holds them, without a store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from preflights_es.features.recall.domain import rules
+from preflights_es.features.recall.domain.ranking import Corpus, Scored, Variants, answers, ranked
+from preflights_es.features.recall.domain.values import Match
+from preflights_es.features.recall.use.variants import (
+    BEGIN,
+    SYNONYM,
+    forms,
+    guesses,
+    synonyms,
+)
+from preflights_es.kernel.decision_record import Decided
+from preflights_es.kernel.names import also_called
+from preflights_es.projections.memory import counted_words
+
+
+class Held(NamedTuple):
+    """Rows of the projection `memory`, and how many words they count."""
+
+    rows: list[dict[str, Any]]
+    corpus: Corpus
+
+    def recalled(
+        self, question: str, enough: Callable[[Scored], bool] = answers, *, widens: bool = True
+    ) -> list[Match]:
+        """As `services.recall.searching` looks it up."""
+        terms = sorted({row["term"] for row in self.rows})
+
+        def near(word: str) -> list[str]:
+            return [term for term in terms if term.startswith(word[:BEGIN])]
+
+        def variants(word: str) -> Variants:
+            there = {term for name in (word, *also_called(word)) for term in near(name)}
+            found = forms(word, there)
+            return found if there & found.keys() else found | guesses(word, terms)
+
+        wanted = {word: variants(word) for word in rules.wanted(rules.rewritten(question))}
+        found = ranked(self.rows, wanted, self.corpus, enough=enough)
+        if found or not widens:
+            return found
+        for word, known in wanted.items():
+            more = {
+                term: SYNONYM * one
+                for synonym in synonyms(word)
+                for term, one in forms(synonym, near(synonym)).items()
+            }
+            wanted[word] = {**more, **known}
+        return ranked(self.rows, wanted, self.corpus, enough=enough)
+
+
+def held(decisions: Iterable[tuple[Decided, str, Iterable[str]]]) -> Held:
+    """What memory holds of decisions with their intentions and questions, the oldest first."""
+    rows: list[dict[str, Any]] = []
+    count = length = 0
+    for number, (decided, intention, asked) in enumerate(decisions):
+        found = counted_words(decided, intention, asked)
+        count, length = count + 1, length + found.length
+        place = {"session_id": f"s{number}", "version": 3, "uid": decided.uid}
+        when = {"accepted_at": number, "superseded_at": None}
+        rows += (
+            {**place, **when, "term": term, "field": field, "count": times, "length": found.length}
+            for term, field, times in found.terms
+        )
+    return Held(rows, Corpus(count, length))

@@ -1,0 +1,58 @@
+"""How a new decision stands to an older one: labelled pairs, and what holds for any two."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preflights_es.features.recall.domain.evolution import Decision, evolution, is_related
+from preflights_es.kernel.evolution import Evolution
+from tests.features.recall.evolutions import EVOLUTIONS
+
+WORDS = st.sampled_from(("OAuth", "Redis", "x y", "Type", "", "statt", "Replace OAuth", "é"))
+DECISIONS = st.builds(
+    Decision,
+    category=WORDS,
+    fields=st.lists(st.tuples(WORDS, WORDS), max_size=3).map(tuple),
+    intention=WORDS,
+    uid=st.just("0d1da1e8af20"),
+    number=st.none() | st.integers(1, 9),
+)
+
+
+def test_the_table_has_pairs_of_every_kind() -> None:
+    assert len(EVOLUTIONS) == 56
+    assert {kind for kind, _, _ in EVOLUTIONS} == set(get_args(Evolution))
+
+
+@pytest.mark.parametrize(
+    ("kind", "new", "old"), EVOLUTIONS, ids=[f"{n}-{one[0]}" for n, one in enumerate(EVOLUTIONS)]
+)
+def test_an_evolution_is_what_its_label_says(kind: Evolution, new: Decision, old: Decision) -> None:
+    assert evolution(new, old) == kind
+
+
+@given(DECISIONS, DECISIONS)
+def test_what_is_not_related_has_no_evolution(new: Decision, old: Decision) -> None:
+    if not is_related(new, old):
+        assert evolution(new, old) == "none"
+
+
+@given(DECISIONS, DECISIONS)
+def test_only_decisions_of_one_category_contradict_each_other(new: Decision, old: Decision) -> None:
+    if evolution(new, old) in ("update", "contradict", "extend"):
+        assert new.category == old.category
+
+
+def test_two_open_answers_without_a_category_are_no_conflict() -> None:
+    food = Decision(category="Other", fields=(("Decision", "Pizza"),), intention="Plan the party")
+    music = Decision(category="Other", fields=(("Decision", "Jazz"),), intention="Plan the ball")
+    assert evolution(music, food) == "none"
+
+
+@given(DECISIONS)
+def test_a_decision_that_says_the_same_changes_nothing(one: Decision) -> None:
+    assert evolution(one, one) in ("same", "none")  # Other has words of its own

@@ -1,0 +1,196 @@
+"""The reference finds the right decision, and what each part of a score does."""
+
+from __future__ import annotations
+
+import pytest
+
+from preflights_es.features.recall.domain import rules
+from preflights_es.features.recall.domain.ranking import relates
+from preflights_es.features.recall.domain.values import QUERIES_MAX, RESULTS_MAX, WORDS_MAX, Match
+from preflights_es.features.recall.use.variants import forms, guesses, synonyms
+from preflights_es.kernel.decision_record import Decided
+from preflights_es.kernel.names import also_called, canonical, names
+from preflights_es.kernel.projection_ports import TERMS_MAX
+from tests.features.recall.crowded import CROWDED, QUESTIONS
+from tests.features.recall.held import Held, held
+from tests.features.recall.recalls import DECISIONS, PLAIN, RECALLS, Case
+
+FIRST: int = 3
+
+
+def decided(number: int, case: Case) -> tuple[Decided, str, tuple[str, ...]]:
+    """A decision as the tables say it: no reasons, one field."""
+    made = Decided(
+        version=3,
+        uid=f"{number:012d}",
+        title=f"Use {case.value}",
+        category=case.category,
+        fields=((case.field, case.value),),
+        origins=(),
+        standing="accepted",
+        kind="adr",
+        number=None,
+        proposed_at=0,
+    )
+    return made, case.intention, ()
+
+
+def of(*cases: Case) -> Held:
+    return held(decided(number, case) for number, case in enumerate(cases))
+
+
+ALL = of(*DECISIONS)
+
+
+def value_of(match: Match) -> str:
+    return DECISIONS[int(match.uid)].value
+
+
+def test_the_table_has_40_questions_and_200_decisions() -> None:
+    assert (len(RECALLS), len(DECISIONS)) == (40, 200)
+
+
+@pytest.mark.parametrize(("asked", "at_least"), [(RECALLS, 34), (PLAIN, 98)])
+def test_the_right_decision_is_among_the_first_three(
+    asked: tuple[tuple[str, str], ...], at_least: int
+) -> None:
+    missed = [
+        (question, value)
+        for question, value in asked
+        if value not in map(value_of, ALL.recalled(question)[:FIRST])
+    ]
+    assert len(asked) - len(missed) >= at_least, missed
+
+
+def test_the_words_of_a_question_choose_between_decisions_of_one_topic() -> None:
+    crowd = of(*CROWDED)
+    ranks = []
+    for question, values in QUESTIONS:
+        found = [CROWDED[int(one.uid)].value for one in crowd.recalled(question)]
+        ranks.append(min((found.index(one) for one in values if one in found), default=RESULTS_MAX))
+    assert len(ranks) == 80
+    assert sum(rank < FIRST for rank in ranks) >= 56
+
+
+@pytest.mark.parametrize("question", [question for question, _ in RECALLS])
+def test_a_question_becomes_one_query_of_few_words(question: str) -> None:
+    queries = rules.rewritten(question)
+    assert 1 <= len(queries) <= QUERIES_MAX
+    assert all(1 <= len(query.split()) <= WORDS_MAX for query in queries)
+    assert len(rules.wanted(queries)) <= TERMS_MAX
+
+
+def test_a_word_counts_by_its_place() -> None:
+    places = [
+        Case("Alpha", "Alpha", "falcon", "alpha"),
+        Case("falcon", "Alpha", "alpha", "alpha"),
+        Case("Alpha", "Alpha", "alpha", "falcon"),
+        Case("Alpha", "falcon", "alpha", "alpha"),
+    ]
+    every = of(*places).recalled("falcon", lambda _: True)
+    assert [one.uid[-1] for one in every] == ["0", "2", "1", "3"]  # two weigh the same
+
+
+def test_the_newer_comes_first_and_then_the_uid() -> None:
+    case = Case("Alpha", "Alpha", "falcon", "alpha")
+    some = of(case, case, case)
+    assert [one.uid[-1] for one in some.recalled("falcon")] == ["2", "1", "0"]
+    for row in some.rows:
+        row["accepted_at"] = 7
+    assert [one.uid[-1] for one in some.recalled("falcon")] == ["0", "1", "2"]
+
+
+def test_a_superseded_decision_is_found_behind_one_in_force() -> None:
+    case = Case("Alpha", "Alpha", "falcon", "alpha")
+    some = of(case, case)
+    for row in some.rows:
+        row["superseded_at"] = 9 if row["uid"][-1] == "1" else None
+    assert [one.uid[-1] for one in some.recalled("falcon")] == ["0", "1"]
+
+
+def test_a_rare_word_says_more_than_a_common_one() -> None:
+    cases = [Case("A", "A", f"shop {n}", "shop") for n in range(6)]
+    some = of(*cases, Case("A", "A", "c", "falcon"))
+    assert some.recalled("shop falcon")[0].uid == f"{6:012d}"
+
+
+def test_a_word_among_few_says_more_than_among_many() -> None:
+    long = " ".join(f"word{n}" for n in range(80))
+    some = of(Case("A", "A", "x", f"falcon {long}"), Case("A", "A", "y", "falcon"))
+    assert some.recalled("falcon")[0].uid[-1] == "1"
+
+
+def test_what_nothing_fits_gets_nothing() -> None:
+    assert ALL.recalled("who waters the plants?") == []
+    assert ALL.recalled("the?") == []
+    many = "falcon heron osprey buzzard kestrel merlin harrier condor goshawk"
+    some = of(*[Case("A", "A", "x", "falcon")] * 9)
+    assert some.recalled(many) == []
+    assert some.recalled(many, lambda _: True)
+
+
+def test_decisions_are_related_by_more_than_one_word() -> None:
+    some = of(
+        Case("A", "A", "hourly snapshots", "backup of orders"), Case("A", "A", "Kafka", "orders")
+    )
+    filler = [Case("A", "A", f"v{n}", f"thing{n}") for n in range(20)]
+    some = of(Case("A", "A", "hourly snapshots", "backup of orders"), *filler)
+    assert some.recalled("daily snapshots as backup of invoices", relates)
+    assert not some.recalled("paint the orders", relates)
+
+
+@pytest.mark.parametrize(
+    ("word", "term"),
+    [
+        ("migrations", "migration"),
+        ("datenbanken", "datenbank"),
+        ("authenticated", "authentication"),
+        ("zahlungen", "zahlung"),
+        ("postgres", "postgresql"),
+        ("k8s", "kubernetes"),
+        ("auth", "authentication"),
+    ],
+)
+def test_a_word_stands_for_its_forms_and_names(word: str, term: str) -> None:
+    assert term in forms(word, ["unrelated", term])
+    assert "unrelated" not in forms(word, ["unrelated", term])
+
+
+@pytest.mark.parametrize(
+    ("word", "term"),
+    [
+        ("datenbankmigration", "datenbank"),
+        ("zahlungsanbieter", "anbieter"),
+        ("anbieter", "zahlungsanbieter"),
+        ("throtling", "throttling"),
+        ("kubernets", "kubernetes"),
+    ],
+)
+def test_parts_and_errors_are_guessed_for_an_unknown_word(word: str, term: str) -> None:
+    assert list(guesses(word, ["zebra", term])) == [term]
+
+
+def test_numbers_and_short_words_are_not_guessed() -> None:
+    assert guesses("2024", ["20245", "20240"]) == {}
+    assert guesses("go", ["golang"]) == {}
+
+
+def test_synonyms_widen_what_found_nothing() -> None:
+    some = of(Case("A", "A", "x", "Authentication of nurses"))
+    assert some.recalled("Anmeldung")
+    assert some.recalled("nurses Anmeldung")[0].words == ("nurses",)
+    assert "authentication" in synonyms("anmeldung")
+    assert synonyms("zebra") == ()
+
+
+def test_all_names_of_a_product_are_one() -> None:
+    assert canonical("Postgres") == canonical("pg") == canonical(" PostgreSQL ") == "postgresql"
+    assert canonical("object storage") == canonical("S3")
+    assert canonical("Zebra 2") == "zebra 2"
+    assert set(also_called("pg")) >= {"postgres", "postgresql"}
+
+
+def test_no_name_is_two_products() -> None:
+    called = [name.casefold() for one in names() for name in (one.name, *one.aliases)]
+    assert sorted(called) == sorted(set(called))
+    assert all(one.name and "|" not in one.name for one in names())

@@ -1,0 +1,106 @@
+"""What a question finds besides the decided value, on both engines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preflights_es.use.decisions import listing
+
+
+@pytest.fixture
+def payments(log: Any) -> str:
+    """A decision with a reason, an option that was turned down, and a question of an agent."""
+    session = log.start(
+        "Take money in the shop",
+        question="Who keeps the card numbers?",
+        options=["Stripe", "Adyen"],
+        topic="Payments",
+        because="Refunds arrive the same day",
+        consequences=["Disputes are answered in their dashboard"],
+        alternatives={"Braintree": "no SEPA mandates"},
+    )
+    session = log.answer(session.session_id, {session.questions[0].id: "Stripe"})
+    log.start("Add login", answers={"auth_strategy": "OAuth"})
+    return str(log.accept(session.session_id, by="Ada").session_id)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Why not Braintree?",
+        "SEPA",
+        "When do refunds arrive?",
+        "disputes",
+        "Adyen",
+        "card numbers",
+    ],
+)
+def test_its_reasons_options_and_question_find_a_decision(
+    log: Any, payments: str, question: str
+) -> None:
+    assert [one.session_id for one in log.recall(question).results] == [payments]
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("Why not Braintree?", "not Braintree: no SEPA mandates"),
+        ("When do refunds arrive?", "because Refunds arrive the same day"),
+        ("disputes", "so Disputes are answered in their dashboard"),
+        ("Stripe", ""),
+    ],
+)
+def test_the_sentence_that_matched_is_shown(
+    log: Any, payments: str, question: str, line: str
+) -> None:
+    assert payments
+    (found,) = log.recall(question).results
+    assert found.line == line
+
+
+def test_no_word_of_an_erased_decision_stays(log: Any, payments: str) -> None:
+    assert log.recall("Braintree").results
+    log.request().erasure.erase(payments, "a test")
+    assert log.recall("Braintree").results == ()
+
+
+def test_a_record_of_another_tool_is_found(log: Any, payments: str, tmp_path: Path) -> None:
+    folder = tmp_path / "docs" / "decisions"
+    folder.mkdir(parents=True, exist_ok=True)
+    text = "# 7. Ship parcels with Hermes\n\n## Status\n\nAccepted\n\nCheaper on Sundays.\n"
+    (folder / "0007-ship-parcels.md").write_text(text, "utf-8")
+    found = log.recall("who brings parcels?")
+    assert found.results == ()
+    (record,) = found.records
+    assert (record.title, record.status) == ("Ship parcels with Hermes", "accepted")
+    assert record.words == ("parcels",)
+    assert log.recall("Sundays").records[0].path == record.path
+    assert log.recall("Stripe").records == ()
+    assert log.recall("Stripe").results[0].session_id == payments
+
+
+def test_a_list_is_narrowed_to_what_matches(log: Any, payments: str) -> None:
+    log.accept(log.start("Add login", answers={"auth_strategy": "OAuth"}).session_id, by="Ada")
+    request = log.request()
+    rows = list(listing(request, query="why not Braintree").rows)
+    assert [row.session_id for row in rows] == [payments]
+    assert list(listing(request, query="zebra").rows) == []
+    assert len(list(listing(request).rows)) == 2
+
+
+def test_an_acceptance_tells_what_may_be_related(log: Any, payments: str) -> None:
+    assert len(log.decisions().decisions) == 1  # a list folds what is decided
+    text = "Refunds: keep the card numbers of disputes"
+    new = log.start(text, question="How?", options=["Encrypted", "Never"], topic="Retention")
+    new = log.answer(new.session_id, {new.questions[0].id: "Never"})
+    accepted = log.accept(new.session_id, by="Ada")
+    assert accepted.status == "accepted"
+    (told,) = [one.text for one in accepted.notices if one.code == "perhaps_related"]
+    assert told.startswith("perhaps related: ADR-0001 ")
+    assert payments
+    other = log.start("Add login", answers={"auth_strategy": "OAuth"})
+    notices = log.accept(other.session_id, by="Ada").notices
+    assert not [one for one in notices if one.code == "perhaps_related"]

@@ -1,0 +1,161 @@
+"""What is in force is said before a question; kept, or excepted, or recorded once more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preflights_es.features.clarification.use import sessions
+from preflights_es.features.clarification.use.knowing import KNOWN_MAX, LINE_MAX
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.evolution import Choices
+from preflights_es.use.erasures import plan
+from preflights_es.use.results import Session
+
+
+@pytest.fixture
+def begun(log: Any) -> Any:
+    """Begins a clarification of the log."""
+
+    def begin(text: str, **said: Any) -> Session:
+        return sessions.start(log.request(), text, **said)
+
+    return begin
+
+
+@pytest.fixture
+def kafka(log: Any, begun: Any) -> Any:
+    """A decision in force, for something."""
+    text = "Use Kafka for the domain events, because replay matters"
+    done = begun(text, accepts=True, by="Ada")
+    assert (done.status, done.scope) == ("accepted", "domain events")
+    return done
+
+
+def test_the_same_place_comes_first_with_its_reason(begun: Any, kafka: Session) -> None:
+    begun("Use PostgreSQL for the events archive", accepts=True, by="Ada")
+    found = begun("Which queue?", scope="domain event")
+    first, *others = found.known
+    assert (first.session_id, first.same_place) == (kafka.session_id, True)
+    assert first.line.startswith("ADR-0001 Use Kafka for domain events (")
+    assert first.line.endswith("): replay matters")
+    assert not any(one.same_place for one in others)
+    assert found.status == "needs_answers"
+
+
+def test_lines_are_few_short_and_of_decisions_in_force(begun: Any) -> None:
+    for thing in ("orders", "carts", "invoices", "returns"):
+        reason = f"they all balance{' and agree' * 30}"
+        text = f"Use PostgreSQL for the ledger of {thing} because {reason}"
+        begun(text, accepts=True, by="Ada")
+    found = begun("What keeps orders, carts, invoices and returns?")
+    assert len(found.known) == KNOWN_MAX
+    assert all(len(one.line) <= LINE_MAX for one in found.known)
+    assert begun("Fix the ledger").known == ()
+
+
+def test_a_record_of_another_tool_at_the_same_place_comes_before_what_memory_finds(
+    begun: Any, log: Any
+) -> None:
+    for thing in ("carts", "invoices", "returns", "refunds"):
+        begun(f"Use PostgreSQL for the orders ledger of {thing}", accepts=True, by="Ada")
+    settings = log.request().process.settings
+    folder = settings.root / settings.decisions
+    text = "# 90. Use MySQL for the orders\n\nDate: 2026-01-02\n\n## Status\n\nAccepted\n"
+    (folder / "0090-use-mysql-for-the-orders.md").write_text(text)
+    found = begun("Which database keeps orders, carts, invoices, returns?", scope="orders")
+    assert found.known[0].line.startswith(f"{settings.decisions}/0090-use-mysql-for-the-orders.md")
+    assert len(found.known) == KNOWN_MAX
+    other = begun("Which database for the labels ledger?", scope="labels")
+    assert not any("0090" in one.line for one in other.known[:1])
+
+
+def test_a_decision_for_the_whole_project_is_said_of_every_scope(begun: Any) -> None:
+    whole = begun("Use PostgreSQL because reports join", accepts=True, by="Ada")
+    begun("Use MongoDB for carts", accepts=True, by="Ada", choices=Choices(exceptions=(whole.uid,)))
+    (one,) = begun("Use Cassandra for telemetry").known
+    assert (one.session_id, one.same_place) == (whole.session_id, False)
+
+
+def test_a_word_of_the_product_says_nothing_beside_a_better_match(begun: Any) -> None:
+    begun("Use Kafka for scans of parcels", accepts=True, by="Ada")
+    begun("Use MinIO for labels because customers print parcels", accepts=True, by="Ada")
+    for name in ("Vue", "Vitest", "Redis", "Postmark", "Stripe", "Flyway"):
+        begun(f"Use {name}", accepts=True, by="Ada")
+    (one,) = begun("What reads the scans of parcels?").known
+    assert "Kafka" in one.line
+
+
+@pytest.mark.parametrize("typed", ["1", "ADR-0001", "adr-1"])
+def test_keeping_ends_the_session(log: Any, begun: Any, kafka: Session, typed: str) -> None:
+    kept = begun("Which queue for the domain events?", keep_known=typed)
+    assert (kept.status, kept.can_accept, kept.to_do) == ("stopped", False, "")
+    assert kept.keeps.session_id == kafka.session_id
+    with pytest.raises(Refused):
+        log.accept(kept.session_id, by="Ada")
+    with pytest.raises(Refused):
+        log.answer(kept.session_id, {"message_broker": "NATS"})
+    assert log.replay(kept.session_id).status == "identical"
+
+
+def test_what_was_not_said_is_not_kept(begun: Any, kafka: Session) -> None:
+    with pytest.raises(Refused, match="was not said to be in force here: ADR-0001"):
+        begun("Which queue for the domain events?", keep_known="ADR-0007")
+    assert kafka.number == 1
+
+
+def test_the_same_decision_is_recorded_once(log: Any, begun: Any, kafka: Session) -> None:
+    text = "Use apache kafka for the domain event"
+    same = begun(text, accepts=True, by="Ada")
+    assert (same.status, same.keeps.session_id) == ("stopped", kafka.session_id)
+    again = begun(text, accepts=True, by="Ada", choices=Choices(again=True))
+    assert (again.status, again.number) == ("accepted", 2)
+    assert len(log.decisions().decisions) == 2
+
+
+def test_an_exception_is_recorded_and_supersedes_nothing(log: Any, begun: Any) -> None:
+    whole = begun("Use PostgreSQL", accepts=True, by="Ada")
+    carts = begun("Use MongoDB for the carts", accepts=True, by="Ada")
+    assert carts.status == "ready"
+    assert [one.evolution for one in carts.related] == ["exception"]
+    done = log.accept(carts.session_id, by="Ada", exceptions=[whole.uid])
+    assert (done.status, done.title) == ("accepted", "Use MongoDB for carts")
+    assert [one.related.uid for one in done.kept] == [whole.uid]
+    other = begun("Use Cassandra for the cart")
+    with pytest.raises(Refused, match="does not hold for the whole project"):
+        log.accept(other.session_id, by="Ada", exceptions=[done.uid, whole.uid])
+
+
+def test_another_scope_is_another_decision(log: Any, begun: Any) -> None:
+    begun("Use PostgreSQL for orders", accepts=True, by="Ada")
+    carts = begun("Use MongoDB for carts", accepts=True, by="Ada")
+    assert (carts.status, carts.related) == ("accepted", ())
+    changed = begun("Use Redis for carts")
+    scoped = log.answer(changed.session_id, {"caching__scope": "prices"})
+    assert (scoped.scope, scoped.title) == ("prices", "Use Redis for prices")
+    assert log.accept(scoped.session_id, by="Ada").status == "accepted"
+
+
+def test_a_record_of_another_tool_is_said_and_may_contradict(begun: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "docs" / "decisions"
+    folder.mkdir(parents=True, exist_ok=True)
+    text = "# 7. Move the orders to PostgreSQL\n\n## Status\n\nAccepted\n\nIt joins.\n"
+    (folder / "0007-move-the-orders.md").write_text(text, "utf-8")
+    (known,) = begun("Where do the orders live?").known
+    assert (known.path, known.session_id) == ("docs/decisions/0007-move-the-orders.md", "")
+    kept = begun("Where do the orders live?", keep_known="0007-move-the-orders.md")
+    assert (kept.status, kept.keeps.number) == ("stopped", 7)
+    done = begun("Use MySQL for the orders", accepts=True, by="Ada")
+    assert done.status == "accepted"
+    (told,) = [one.text for one in done.notices if one.code == "perhaps_contradicts"]
+    assert told == f"perhaps contradicts {known.path}: Move the orders to PostgreSQL"
+    same = begun("Use pg for the orders", accepts=False)
+    assert same.known
+
+
+def test_an_erasure_finds_every_session_that_was_told(log: Any, begun: Any, kafka: Session) -> None:
+    told = {begun(f"Which queue for domain events of shop {n}?").session_id for n in range(50)}
+    quotes = plan(log.request(), [kafka.session_id]).quotes
+    assert told <= {one.session_id for one in quotes.found}

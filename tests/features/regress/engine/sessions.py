@@ -1,0 +1,114 @@
+"""Sessions for regression runs, and what can be planted in them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from hashlib import sha256
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from preflights_es.features.regress.engine.change import Change
+from preflights_es.features.regress.engine.engine import Regression
+from preflights_es.features.regress.engine.results import Case
+from preflights_es.features.regress.use import baseline
+from preflights_es.history.child import sealed_as
+from preflights_es.history.replayer import Replayer
+from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.errors import LogDamaged
+from preflights_es.kernel.events import Input
+from preflights_es.kernel.json import decoded, encoded
+from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.session import Workflow
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.use.replays import own_code
+from tests.fixed import salt
+from tests.led import Case as Led
+from tests.led import Session
+
+Events = Sequence[Stored]
+Payload = dict[str, Any]
+TEXTS: Final = ("Add login", "Keep orders in a database", "Improve things", "Deploy it")
+NOTES: Final = ("Email an Chef, Meeting 14 Uhr", "Arzt", "urgent: taxes; Idee: Podcast")
+
+
+@cache
+def led(workflow: str, text: str, seed: int = 0, faults: str = "none") -> tuple[Stored, ...]:
+    """A session that the simulator led."""
+    session = asyncio.run(Session(Led(workflow, text, seed, faults)).led())
+    return tuple(session.runner.store.read(session.handle.session_id))
+
+
+def many(count: int) -> Iterator[tuple[Stored, ...]]:
+    """Different sessions, each under an id of its own; the seeds count on."""
+    made = [
+        *(led("clarification", text, seed) for text in TEXTS for seed in range(16)),
+        *(led("extraction", text, seed) for text in NOTES for seed in range(16)),
+    ]
+    for i in range(count):
+        yield sealed_as(f"01a0c450-6c02-7000-8000-{i:012x}", made[i % len(made)], salt)
+
+
+def chained(events: Events) -> tuple[Stored, ...]:
+    """The events as they are, numbered and chained anew: no hash shows what was done to them."""
+    numbered = [replace(one, version=i) for i, one in enumerate(events, 1)]
+    return sealed_as(events[0].session_id, numbered, salt)
+
+
+def edited(events: Events, at: int, edit: Callable[[Payload], object]) -> tuple[Stored, ...]:
+    """One payload edited, in place."""
+    payload = decoded(events[at].data or b"")
+    edit(payload)
+    return chained([*events[:at], replace(events[at], data=encoded(payload)), *events[at + 1 :]])
+
+
+def place(events: Events, tag: str) -> int:
+    """Of the first event of a type, from 0."""
+    return next(i for i, one in enumerate(events) if one.type == tag)
+
+
+def with_prompt(text: str) -> Callable[[Payload], None]:
+    """A request as another text of its prompt made it."""
+
+    def edit(payload: Payload) -> None:
+        payload["messages"][0]["content"] = text
+        payload["prompts"][0][1] = sha256(text.encode()).hexdigest()
+
+    return edit
+
+
+def requested(events: Events) -> int:
+    """The place of the first request."""
+    return place(events, CompletionRequested.tag)
+
+
+def judged(events: Events, change: Change | None = None, **more: Any) -> Case:
+    """A session's case; it is not left out."""
+    with Regression(WORKFLOWS, own_code(), change, **more) as regression:
+        found = regression.case(events)
+    assert isinstance(found, Case), found
+    return found
+
+
+def ruled(workflow: Workflow[Any], where: Callable[[Any], bool], **changes: Any) -> Workflow[Any]:
+    """Another version of the rules: a field of some Decisions differs."""
+
+    def decide(state: Any, new: Input) -> Any:
+        return tuple(
+            replace(one, **changes) if where(one) else one for one in workflow.decide(state, new)
+        )
+
+    return replace(workflow, decide=decide)
+
+
+def decides(workflows: Any, events: Events) -> bool:
+    """Whether some code decides what a log says, as `--against` asks it."""
+    try:
+        found = Replayer(workflows, own_code()).replay(events)
+    except LogDamaged:
+        return False
+    said = decoded(encoded(found))
+    assert isinstance(said, dict)
+    return baseline.decides(said)

@@ -1,0 +1,441 @@
+"""A run with a change: a child of each session hears what was recorded."""
+
+from __future__ import annotations
+
+import pickle
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import pytest
+
+from preflights_es.features.clarification.domain.events import DecisionAcknowledged, QuestionAsked
+from preflights_es.features.regress.engine.change import Change, PromptChange, parts, words
+from preflights_es.features.regress.engine.engine import Regression
+from preflights_es.features.regress.engine.results import Case, LeftOut, Noise
+from preflights_es.history.child import sealed_as
+from preflights_es.history.replayer import Replayer
+from preflights_es.history.whatif_plan import Misused
+from preflights_es.kernel.completions import Completion, CompletionRequested
+from preflights_es.kernel.errors import LLMLostError
+from preflights_es.kernel.json import decoded, encoded
+from preflights_es.kernel.lead import Setup
+from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.prompts import prompt
+from preflights_es.kernel.views import Question
+from preflights_es.projections.usage import Price
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.store import chain, jsonl
+from preflights_es.use import own_providers
+from preflights_es.use.replays import own_code
+from tests.features.clarification.cases import ADA
+from tests.features.extraction.cases import ASKED, EMAIL, READ_AGAIN, Note, items, task
+from tests.features.regress.engine.sessions import judged, led, place, ruled
+from tests.fixed import salt
+from tests.history.sessions import Led, real, sim
+from tests.history.test_goldens import FILES
+from tests.scripted import Reply, Scripted
+
+RECORDED: Final[dict[str, Any]] = {"keeps_recording": True}
+CHILD = "01a0c450-6c02-7000-8000-0000000000ff"
+
+
+def noted(*replies: Reply) -> Note:
+    """A note that a model read, which no settings know."""
+    return Note(*replies)
+
+
+def stored(note: Note) -> list[Stored]:
+    return list(note.runner.store.read(note.handle.session_id))
+
+
+def accepted(session: Led) -> list[Stored]:
+    """With a patch that a person accepts."""
+    state = session.handle.session.state
+    new = DecisionAcknowledged(
+        at=session.runner.now(), actor=ADA, patch=state.patch, folder="docs", number=1
+    )
+    session.handle = session.runner.submit(session.handle, new, session.ids()).handle
+    return session.stored
+
+
+def tried(name: str, text: str, version: str = "") -> Change:
+    return Change(prompts=(PromptChange(name, version, text),))
+
+
+def kinds(case: Case) -> list[tuple[str, bool]]:
+    return [(cause.kind, cause.together) for cause in case.causes]
+
+
+# 1. What a change is -------------------------------------------------------------------------
+
+
+def test_a_change_travels_to_other_processes_as_it_is() -> None:
+    change = Change(prompts=(PromptChange("clarify", "", "Hi"),), seed=3, parameters=(("a", "b"),))
+    assert pickle.loads(pickle.dumps(change)) == change
+    assert msgspec.json.decode(msgspec.json.encode(change), type=Change) == change
+    assert words(change) == ("prompt clarify, with another text", "parameter a=b", "seed 3")
+
+
+def test_the_model_of_another_provider_belongs_to_it() -> None:
+    change = Change(provider="openai", model="m", parameters=(("max_tokens", "9"),))
+    assert words(change) == ("provider openai m (max_tokens=9)",)
+    assert [part.kind for part in parts(Change(model="m", parameters=(("t", "1"),)))] == [
+        "model",
+        "parameter",
+    ]
+
+
+def test_no_recorded_event_has_a_byte_of_a_candidate() -> None:
+    assert b"candidates" not in encoded(Setup("0", "d"))
+    with_text = Setup("0", "d", candidates=(("clarify.v1", "Hi"),))
+    assert msgspec.json.decode(encoded(with_text), type=Setup) == with_text
+
+
+def test_faults_that_the_simulator_does_not_know_are_no_session_s_fault() -> None:
+    with pytest.raises(Misused, match="sim"):
+        Regression(WORKFLOWS, own_code(), Change(parameters=(("faults", "thunder"),)))
+
+
+# 2. Who is touched ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        tried("clarify", "Hi"),
+        Change(model="m"),
+        Change(prompts=(PromptChange("extract", "extract.v1"),)),
+        Change(parameters=(("temperature", "1"),)),
+    ],
+)
+def test_a_session_that_the_change_is_nothing_to_is_left_out(change: Change) -> None:
+    case = Regression(WORKFLOWS, own_code(), change).case(led("extraction", "Arzt"))
+    assert isinstance(case, LeftOut)
+    assert case.why == "the change does not touch who leads it"
+
+
+def test_another_provider_is_something_to_the_rules_too() -> None:
+    case = judged(accepted(Led(None).answer("Cloud", "hosting")), Change(provider="sim"))
+    assert ("provider", False) in kinds(case)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_golden_has_a_child_that_replays_from_its_file_alone(path: Path) -> None:
+    lines = path.read_bytes().splitlines()
+    change = Change(provider="sim", seed=5, prompts=(PromptChange("clarify", "", "Ask well."),))
+    regression = Regression(WORKFLOWS, own_code(), change)
+    for events in chain.sessions(jsonl.stored(lines, path.name)).values():
+        case = regression.case(events)
+        if isinstance(case, LeftOut):
+            continue
+        assert case.outcome != "damaged"
+        assert case == regression.case(events), "two runs are the same"
+        kept = sealed_as(CHILD, regression.child(events), salt)
+        again = jsonl.stored(jsonl.lines(kept).splitlines(), "child.jsonl")
+        replay = Replayer(WORKFLOWS, own_code()).replay(list(again))
+        assert replay.status in ("identical", "faulted"), replay.divergences
+
+
+# 3. A candidate prompt -----------------------------------------------------------------------
+
+
+def test_the_text_of_a_candidate_travels_in_the_first_input() -> None:
+    events = led("clarification", "Add login", 3)
+    regression = Regression(WORKFLOWS, own_code(), tried("clarify", "Ask, please."))
+    child = regression.child(events)
+    first = decoded(child[0].data or b"")
+    assert first["setup"]["candidates"] == [["clarify.v1", "Ask, please."]]
+    asked = decoded(child[place(child, CompletionRequested.tag)].data or b"")
+    assert asked["messages"][0] == {"role": "system", "content": "Ask, please."}
+    assert asked["prompts"][0][0] == "clarify.v1"
+    assert asked["prompts"][0][1] != prompt(
+        "preflights_es.features.clarification.domain", "clarify.v1"
+    )
+    assert Replayer(WORKFLOWS, own_code()).replay(child).status == "identical"
+
+
+def test_a_candidate_takes_the_place_of_the_version_it_is_for() -> None:
+    events = led("clarification", "Add login", 3)
+    child = Regression(WORKFLOWS, own_code(), tried("decide", "Hi", "decide.v1")).child(events)
+    requests = [decoded(e.data or b"") for e in child if e.type == CompletionRequested.tag]
+    assert [one["contract"] for one in requests] == ["clarify.v1", "decide.v1"]
+    assert requests[1]["messages"][0]["content"] == "Hi"
+
+
+def test_the_words_that_ship_change_nothing() -> None:
+    text = prompt("preflights_es.features.clarification.domain", "clarify.v1").text
+    case = judged(led("clarification", "Add login", 3), tried("clarify", text))
+    assert (case.outcome, case.measures, case.causes) == ("same", (), ())
+
+
+def test_a_prompt_is_the_cause_of_what_it_changes() -> None:
+    case = judged(led("clarification", "Add login", 3), tried("clarify", "Ask, please."))
+    (cause,) = case.causes
+    assert (cause.kind, cause.detail) == ("prompt", "prompt clarify.v1 changed")
+    assert case.differences
+    assert {one.version for one in case.differences} == {0}
+
+
+# 4. What a child hears -----------------------------------------------------------------------
+
+
+def test_a_question_that_was_never_asked_has_what_was_accepted() -> None:
+    events = accepted(Led(sim(2)).answer("OAuth"))
+    case = judged(events, Change(provider="mock"))
+    assert case.assumed == ("change_category",)
+    assert case.recorded is not None
+    assert case.candidate is not None
+    assert (case.recorded.agrees, case.candidate.agrees) == (True, True)
+    assert case.recorded.result == case.candidate.result
+    assert case.measures == ("questions", "turns", "tokens"), "the rules ask no model: no validity"
+
+
+def test_a_question_of_a_note_has_the_value_of_the_one_item_that_has_it() -> None:
+    note = noted(READ_AGAIN)
+    note.done(1)
+    change = Change(model="asks")
+    models = Scripted(ASKED, READ_AGAIN)
+    case = judged(stored(note), change, models=lambda _request: models, **RECORDED)
+    assert case.assumed == ("start_time",)
+    assert case.candidate is not None
+    assert (case.outcome, case.candidate.agrees) == ("changed", True)
+    assert case.measures == ("questions", "turns")
+
+
+def test_an_assumed_answer_is_marked_in_the_child() -> None:
+    events = accepted(Led(sim(2)).answer("OAuth"))
+    child = Regression(WORKFLOWS, own_code(), Change(provider="mock")).child(events)
+    actors = [decoded(one.data or b"")["actor"]["name"] for one in child if one.input_id]
+    assert actors.count("what was accepted") == 1
+
+
+def test_a_question_without_an_answer_leaves_the_session_open() -> None:
+    events = accepted(Led(sim(3)).answer("By Ops"))
+    case = judged(events, Change(provider="mock"))
+    assert (case.outcome, case.message) == ("open", "the log has no answer to description")
+    assert case.candidate is not None
+    assert case.candidate.agrees is None
+
+
+def test_an_answer_that_came_before_its_question_is_given_again() -> None:
+    session = Led(sim(27)).answer("Cloud", "hosting").answers({"change_category": "Infra"})
+    case = judged(session.stored, Change(provider="mock"))
+    assert (case.outcome, case.assumed) == ("changed", ())
+    assert case.candidate is not None
+    assert case.recorded is not None
+    assert case.candidate.result == case.recorded.result
+
+
+class Losing:
+    """The simulator, whose first call is lost with its process."""
+
+    def __init__(self) -> None:
+        self._calls = 0
+        self._inside = own_providers.simulated(sim(3))
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        self._calls += 1
+        if self._calls == 1:
+            raise LLMLostError("lost")
+        return await self._inside.respond(request)
+
+
+NOTHING = Change(parameters=(("faults", "malformed=0.0"),))
+"""Sent otherwise, and the same to the simulator."""
+
+
+def test_a_call_that_was_lost_is_lost_again() -> None:
+    events = Led(sim(3), provider=Losing()).answer().stored
+    assert judged(events, NOTHING).outcome == "same"
+
+
+# 5. The label --------------------------------------------------------------------------------
+
+
+def test_what_a_person_corrected_is_the_label() -> None:
+    note = noted(items(task("Email")))
+    note.edit(1, title="Email an Chef")
+    change = Change(model="better")
+    models = Scripted(EMAIL)
+    case = judged(stored(note), change, models=lambda _request: models, **RECORDED)
+    assert case.recorded is not None
+    assert case.candidate is not None
+    assert (case.outcome, case.measures, case.live_calls) == ("fixed", ("turns", "result"), 1)
+    assert (case.recorded.agrees, case.candidate.agrees) == (False, True)
+    other = Scripted(items(task("Mail")))
+    worse = judged(stored(note), change, models=lambda _request: other, **RECORDED)
+    assert worse.outcome == "changed"
+
+
+def test_a_result_that_no_person_touched_is_no_label() -> None:
+    case = judged(
+        *(stored(noted(EMAIL)), Change(model="b")),
+        models=lambda _r: Scripted(items(task("x"))),
+        **RECORDED,
+    )
+    assert case.recorded is not None
+    assert (case.outcome, case.recorded.agrees) == ("changed", None)
+
+
+def test_what_was_right_and_is_lost_has_failed() -> None:
+    note = noted(EMAIL)
+    note.done(1)
+    other, broken = Scripted(items(task("x"))), Scripted("?", "?")
+    case = judged(stored(note), Change(model="b"), models=lambda _r: other, **RECORDED)
+    assert (case.outcome, kinds(case)) == ("failed", [("model", False)])
+    invalid = judged(stored(note), Change(model="b"), models=lambda _r: broken, **RECORDED)
+    assert invalid.outcome == "failed"
+    assert invalid.measures == ("validity", "turns", "result", "fallback")
+
+
+# 6. Who may be asked -------------------------------------------------------------------------
+
+
+def test_without_leave_no_model_is_asked() -> None:
+    case = judged(stored(noted(EMAIL)), Change(model="b"))
+    assert (case.outcome, case.live_calls, case.calls_needed) == ("open", 0, 4)
+    assert case.message == "the call 'extract-1.1': a model would have to be asked, at most 4 calls"
+    both = judged(stored(noted(EMAIL)), Change(model="b", parameters=(("t", "1"),)))
+    assert both.calls_needed == 8, "both sides, and each change alone"
+
+
+def test_what_was_recorded_for_the_same_request_is_not_asked_again() -> None:
+    events = Led(real()).answer("Cloud").stored
+    case = judged(events, tried("decide", "Hi"))
+    asked = [one for one in events if one.type == CompletionRequested.tag]
+    assert len(asked) == 2
+    assert case.candidate is not None
+    assert (case.outcome, case.candidate.questions) == ("open", 1), "the first step was heard"
+
+
+def test_the_calls_that_were_allowed_end_the_run_in_order() -> None:
+    script = Scripted(EMAIL, items(task("x")))
+    change = Change(model="b")
+    sessions = [stored(noted(EMAIL)) for _ in range(3)]
+    with Regression(
+        *(WORKFLOWS, own_code(), change),
+        models=lambda _request: script,
+        calls_max=2,
+        keeps_recording=True,
+    ) as regression:
+        cases = [regression.case(one) for one in sessions]
+    found = [(case.outcome, case.live_calls) for case in cases if isinstance(case, Case)]
+    assert found == [("same", 1), ("changed", 1), ("open", 0)]
+
+
+def test_costs_are_those_of_the_prices_that_are_set() -> None:
+    price = Price(
+        provider="sim",
+        model="simllm/1",
+        since=0,
+        input_per_million=Decimal(1_000),
+        output_per_million=Decimal(2_000),
+        currency="EUR",
+    )
+    case = judged(led("clarification", "Add login", 3), Change(seed=8), prices=(price,))
+    assert case.recorded is not None
+    assert case.recorded.cost is not None
+    assert 0 < case.recorded.cost < case.recorded.tokens * 0.002
+    other = judged(led("clarification", "Add login", 3), Change(seed=8))
+    assert other.recorded is not None
+    assert other.recorded.cost is None
+
+
+# 7. Causes -----------------------------------------------------------------------------------
+
+
+class Picky:
+    """A model that changes its mind only under another prompt and another parameter at once."""
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        is_both = request.parameters == (("t", "1"),) and request.messages[0].content == "Hi"
+        return Completion(encoded(items(task("x")) if is_both else EMAIL).decode())
+
+
+BOTH = Change(prompts=(PromptChange("extract", "", "Hi"),), parameters=(("t", "1"),))
+
+
+def test_changes_that_only_differ_together_are_said_to() -> None:
+    case = judged(stored(noted(EMAIL)), BOTH, models=lambda _request: Picky(), **RECORDED)
+    assert kinds(case) == [("prompt", True), ("parameter", True)]
+    assert case.live_calls == 3
+
+
+def test_of_several_changes_the_one_that_differs_alone_is_the_cause() -> None:
+    change = Change(prompts=(PromptChange("clarify", "clarify.v1"),), seed=8)
+    assert kinds(judged(led("clarification", "Add login", 3), change)) == [("parameter", False)]
+
+
+def test_what_could_not_be_run_alone_is_unexplained() -> None:
+    case = judged(stored(noted(EMAIL)), BOTH, models=lambda _request: Picky(), calls_max=1)
+    assert kinds(case) == [("unexplained", False)]
+
+
+def test_what_today_s_code_does_of_itself_is_not_the_change_s() -> None:
+    events = led("clarification", "Add login", 3)
+    other = Question("auth_strategy", "free_text", "What else?")
+    code = {"clarification": ruled(WORKFLOWS["clarification"], _asks, question=other)}
+    case = Regression(code, own_code(), NOTHING).case(events, recorded_by=True)
+    assert isinstance(case, Case)
+    assert (case.outcome, kinds(case)) == ("changed", [("code", False)])
+
+
+def _asks(one: object) -> bool:
+    return isinstance(one, QuestionAsked)
+
+
+# 8. What varies ------------------------------------------------------------------------------
+
+
+def done_note() -> list[Stored]:
+    """A note whose one item a person closed."""
+    note = noted(EMAIL)
+    note.done(1)
+    return stored(note)
+
+
+def test_a_model_is_asked_once_for_each_side() -> None:
+    script = Scripted(items(task("x")), EMAIL)
+    case = judged(done_note(), Change(model="b"), models=lambda _request: script)
+    assert case.recorded is not None
+    assert case.candidate is not None
+    assert [one.model for one in script.requests] == ["b", "m-1"]
+    assert (case.recorded.agrees, case.candidate.agrees) == (True, False)
+    assert (case.outcome, case.live_calls, case.noise) == ("failed", 2, None)
+
+
+def test_what_both_sides_say_by_chance_is_no_loss() -> None:
+    script = Scripted(items(task("x")), items(task("x")))
+    case = judged(done_note(), Change(model="b"), models=lambda _request: script)
+    assert case.recorded is not None
+    assert (case.recorded.agrees, case.outcome) == (False, "changed")
+
+
+def test_a_side_is_right_where_most_of_its_runs_are() -> None:
+    other = items(task("x"))
+    script = Scripted(other, EMAIL, EMAIL, EMAIL, other, other)
+    case = judged(done_note(), Change(model="b"), models=lambda _request: script, repeat=3)
+    assert [one.model for one in script.requests] == ["b"] * 3 + ["m-1"] * 3
+    assert case.recorded is not None
+    assert case.candidate is not None
+    assert (case.recorded.agrees, case.candidate.agrees) == (False, True)
+    assert (case.outcome, case.live_calls) == ("fixed", 6)
+    assert case.noise == Noise(runs=3, agreement=0.5, validity=0.0)
+
+
+def test_a_session_whose_unchanged_side_may_not_be_asked_stays_open() -> None:
+    case = judged(done_note(), Change(model="b"), models=lambda _r: Scripted(EMAIL), calls_max=1)
+    assert case.candidate is not None
+    assert (case.outcome, case.candidate.agrees, case.live_calls) == ("open", None, 1)
+
+
+def test_code_of_ours_does_not_vary() -> None:
+    events = led("clarification", "Add login", 3)
+    with Regression(
+        *(WORKFLOWS, own_code(), Change(seed=8)), models=lambda _request: Scripted(), repeat=3
+    ) as regression:
+        case = regression.case(events)
+    assert isinstance(case, Case)
+    assert (case.noise, case.live_calls) == (Noise(runs=3, agreement=0.0, validity=0.0), 0)

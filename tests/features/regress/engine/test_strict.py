@@ -1,0 +1,210 @@
+"""A strict run: exactly what was planted in recorded sessions is found, with its cause."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from preflights_es.features.clarification.domain.events import AnswersGiven, QuestionAsked
+from preflights_es.features.regress.engine.engine import Regression
+from preflights_es.features.regress.engine.results import Case, Cause, LeftOut
+from preflights_es.features.regress.engine.strict import DIFFERENCES_MAX
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.use.replays import own_code
+from tests import toy
+from tests.features.regress.engine.sessions import (
+    Events,
+    chained,
+    decides,
+    edited,
+    judged,
+    led,
+    many,
+    place,
+    requested,
+    ruled,
+    with_prompt,
+)
+from tests.history.test_replayer import recorded as said
+
+EACH: Final = 20
+
+
+def _prompt(events: Events) -> Events:
+    return edited(events, requested(events), with_prompt("Another character."))
+
+
+def _model(events: Events) -> Events:
+    return edited(events, requested(events), lambda one: one.update(model="simllm/0"))
+
+
+def _parameter(events: Events) -> Events:
+    sent = [["seed", "77"], ["faults", "none"]]
+    return edited(events, requested(events), lambda one: one.update(parameters=sent))
+
+
+def _answer(events: Events) -> Events:
+    def edit(payload: dict[str, Any]) -> None:
+        payload["answers"][0]["values"] = ["What was never answered"]
+
+    return edited(events, place(events, AnswersGiven.tag), edit)
+
+
+def _swapped(events: Events) -> Events:
+    at = place(events, "led.response_accepted.v1")
+    return chained([*events[:at], events[at + 1], events[at], *events[at + 2 :]])
+
+
+def _shorter(events: Events) -> Events:
+    return chained(events[:-1])
+
+
+def _longer(events: Events) -> Events:
+    return chained([*events, events[-1]])
+
+
+def _rule(events: Events) -> Events:
+    """As rules of before recorded it, which counted turns otherwise; the code that did is known."""
+    at = place(events, QuestionAsked.tag)
+    return edited(events, at, lambda one: one.update(turn=7))
+
+
+PLANTED: Final[dict[str, tuple[Callable[[Events], Events], str]]] = {
+    "prompt character": (_prompt, "prompt"),
+    "model": (_model, "model"),
+    "parameter": (_parameter, "parameter"),
+    "answer": (_answer, "data"),
+    "rule": (_rule, "code"),
+    "swapped events": (_swapped, "data"),
+    "last event gone": (_shorter, "data"),
+    "extra event": (_longer, "data"),
+}
+
+
+def test_exactly_what_was_planted_is_found_and_attributed() -> None:
+    sessions = list(many(1_000))
+    fitting = (i for i, one in enumerate(sessions) if _fits(one))
+    planted: dict[str, str] = {}
+    by_rule: set[str] = set()
+    for name, (plant, cause) in PLANTED.items():
+        for _ in range(EACH):
+            at = next(fitting)
+            sessions[at] = tuple(plant(sessions[at]))
+            planted[sessions[at][0].session_id] = cause
+            by_rule |= {sessions[at][0].session_id} if name == "rule" else set()
+    strict = Regression(WORKFLOWS, own_code())
+    cases = {one[0].session_id: strict.case(one) for one in sessions}
+    found = {id_ for id_, case in cases.items() if outcome(case) != "same"}
+    assert found == planted.keys()
+
+    old = {"clarification": ruled(WORKFLOWS["clarification"], _asks, turn=7)}
+    kinds: dict[str, set[str]] = {}
+    for events in sessions:
+        id_ = events[0].session_id
+        if id_ in found:
+            code = old if id_ in by_rule else WORKFLOWS
+            case = strict.case(events, recorded_by=decides(code, events))
+            kinds[id_] = {cause.kind for cause in causes(case)}
+    assert not [id_ for id_ in found if kinds[id_] - {planted[id_], "unexplained"}]
+    assert sum(kinds[id_] == {planted[id_]} for id_ in found) >= 0.95 * len(planted)
+
+
+def _fits(events: Events) -> bool:
+    """Answered once: a rule that is planted in one question differs in no other."""
+    asked = sum(e.type == QuestionAsked.tag for e in events)
+    return asked == 1 and any(e.type == AnswersGiven.tag for e in events)
+
+
+def _asks(one: object) -> bool:
+    return isinstance(one, QuestionAsked)
+
+
+def outcome(case: Case | LeftOut) -> str:
+    return case.outcome if isinstance(case, Case) else case.why
+
+
+def causes(case: Case | LeftOut) -> tuple[Cause, ...]:
+    return case.causes if isinstance(case, Case) else ()
+
+
+# One by one ----------------------------------------------------------------------------------
+
+
+def test_a_session_that_today_s_code_decides_alike_is_the_same() -> None:
+    events = led("clarification", "Add login", 3)
+    case = judged(events)
+    assert (case.outcome, case.causes, case.differences, case.message) == ("same", (), (), "")
+    assert (case.session_id, case.workflow, case.source) == (
+        events[0].session_id,
+        "clarification",
+        "log",
+    )
+    assert case.head == events[-1].hash.hex()
+
+
+def test_without_the_code_that_recorded_it_a_difference_is_code_or_data() -> None:
+    case = judged(_rule(led("clarification", "Add login", 3)))
+    assert [cause.kind for cause in case.causes] == ["code or data"]
+    (difference,) = case.differences
+    assert (difference.type, difference.pointer) == (QuestionAsked.tag, "/turn")
+    assert (difference.expected, difference.actual) == (7, 1)
+    assert (case.outcome, case.difference_count) == ("changed", 1)
+
+
+def test_of_many_differences_the_first_are_shown_and_all_are_counted() -> None:
+    events = led("extraction", "urgent: taxes; Idee: Podcast", 3)
+
+    def edit(payload: dict[str, Any]) -> None:
+        payload["items"] = [{"number": n, "type": "idea", "title": "x"} for n in range(9)]
+        payload["items"] = [{**one, "source": "extracted"} for one in payload["items"]]
+
+    case = judged(edited(events, place(events, "extraction.items_extracted.v1"), edit))
+    assert len(case.differences) == DIFFERENCES_MAX < case.difference_count
+
+
+def test_what_does_not_verify_is_damaged_data() -> None:
+    events = led("clarification", "Add login", 3)
+    broken = (events[0], *events[2:])
+    case = judged(broken)
+    assert (case.outcome, [cause.kind for cause in case.causes]) == ("damaged", ["data"])
+    assert "event 2" in case.message
+    assert judged(()).outcome == "damaged"
+    assert judged((replace(events[0], data=None), *events[1:])).outcome == "damaged"
+
+
+def test_a_session_from_the_future_cannot_be_read() -> None:
+    events = led("clarification", "Add login", 3)
+    newer = chained([*events, replace(events[-1], type="clarification.foreseen.v1")])
+    assert "upgrade preflights" in judged(newer).message
+
+
+def test_a_recorded_bug_that_is_raised_again_is_no_difference() -> None:
+    broken = {"toy": toy.workflow("decide", "!")}
+    events = said("a", "!", workflow=toy.workflow("decide", "!"))
+    case = Regression(broken, own_code()).case(events)
+    assert outcome(case) == "faulted"
+    assert causes(case) == ()
+    fixed = Regression({"toy": toy.WORKFLOW}, own_code()).case(events, recorded_by=True)
+    assert (outcome(fixed), causes(fixed)[0].kind) == ("open", "code")
+
+
+def test_a_bug_of_today_is_faulted() -> None:
+    events = said("a", "!")
+    broken = {"toy": toy.workflow("decide", "!")}
+    case = Regression(broken, own_code()).case(events, recorded_by=True)
+    assert isinstance(case, Case)
+    assert (case.outcome, [one.kind for one in case.causes]) == ("faulted", ["code"])
+    assert case.message.startswith("event 3: Broken: cannot decide !")
+    assert "\n" not in case.message
+
+
+def test_what_cannot_be_judged_is_left_out() -> None:
+    strict = Regression({}, own_code())
+    left = strict.case(said("a"), source="a.jsonl")
+    assert left == LeftOut(
+        session_id=said("a")[0].session_id,
+        source="a.jsonl",
+        why="the workflow toy (upgrade preflights) is not here",
+    )

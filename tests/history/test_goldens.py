@@ -1,0 +1,86 @@
+"""Every golden session replays without a difference, and together they meet every event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from preflights_es.features.clarification.domain.events import QuestionSuggested
+from preflights_es.history.replayer import Replayer
+from preflights_es.kernel.artifacts import ARTIFACT_EVENTS
+from preflights_es.kernel.completions import COMPLETION_EVENTS, CompletionRequested
+from preflights_es.kernel.events import SESSION_EVENTS, SessionErased
+from preflights_es.kernel.lead import LED_EVENTS
+from preflights_es.kernel.ports import Stored
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.store import chain, jsonl
+from preflights_es.store.codec import Codec
+from preflights_es.use.replays import own_code
+from tests.record_goldens import Recorder, every, recorded
+
+LED = {cls.tag for cls in (*COMPLETION_EVENTS, *LED_EVENTS)} | {QuestionSuggested.tag}
+REPLAYS = Path(__file__).parent.parent.parent / "replays"
+FILES = sorted(REPLAYS.glob("*/*.jsonl"))
+
+
+def _streams(path: Path) -> list[list[Stored]]:
+    lines = path.read_bytes().splitlines()
+    return list(chain.sessions(jsonl.stored(lines, path.name)).values())
+
+
+def _name(path: Path) -> str:
+    return path.stem
+
+
+@pytest.mark.parametrize("path", FILES, ids=_name)
+def test_a_golden_session_replays_without_a_difference(path: Path) -> None:
+    for stream in _streams(path):
+        result = Replayer(WORKFLOWS, own_code()).replay(stream)
+        assert (result.status, result.divergences, result.fault) == ("identical", (), None)
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in FILES if WORKFLOWS[p.parent.name].always_led], ids=_name
+)
+def test_what_the_reference_said_in_a_golden_is_computed_again(path: Path) -> None:
+    for stream in _streams(path):
+        said = [
+            one
+            for one in stream
+            if one.type == CompletionRequested.tag and b'"provider":"mock"' in (one.data or b"")
+        ]
+        result = Replayer(WORKFLOWS, own_code()).replay(stream)
+        assert (result.generation, result.reasked >= len(said)) == ("", True)
+
+
+@pytest.mark.parametrize(
+    ("path", "golden"), every().items(), ids=lambda one: getattr(one, "stem", "")
+)
+def test_recording_a_golden_again_comes_to_the_same_decisions(
+    path: Path, golden: Callable[[Recorder], None]
+) -> None:
+    again = jsonl.stored(recorded(golden).splitlines(), "recorded again")
+    assert [_decision(one) for one in again] == [
+        _decision(one) for stream in _streams(path) for one in stream
+    ]
+
+
+def _decision(one: Stored) -> tuple[str, bytes | None]:
+    """Today's type and payload; of an Input only the type, since it may have gained a field."""
+    type_, data = _today(one)
+    return type_, None if one.input_id else data
+
+
+def _today(one: Stored) -> tuple[str, bytes]:
+    return Codec(WORKFLOWS[one.workflow]).upcast(one)
+
+
+def test_the_goldens_meet_every_event_of_every_workflow_and_the_kernel() -> None:
+    met = {_today(one)[0] for path in FILES for stream in _streams(path) for one in stream}
+    own = {cls.tag for workflow in WORKFLOWS.values() for cls in workflow.events}
+    known = own | {cls.tag for cls in (*SESSION_EVENTS, *ARTIFACT_EVENTS)}
+    # What was erased is gone: such a session has nothing to replay.
+    assert known | LED <= met | {"session.input_ignored.v1", SessionErased.tag}
+    assert len(FILES) >= 12

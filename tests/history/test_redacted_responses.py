@@ -1,0 +1,107 @@
+"""Responses without secrets: decided on as recorded, and old recordings run again unchanged."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from preflights_es.history.drift import drift
+from preflights_es.history.recompute import Code
+from preflights_es.history.recording import recording
+from preflights_es.history.replayer import Replayer
+from preflights_es.history.simulate import simulate
+from preflights_es.kernel.completions import Completion, CompletionFailed, CompletionReceived
+from preflights_es.kernel.errors import LLMAPIError
+from preflights_es.runtime.performer import PROGRAM
+from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.store.memory import MemoryStore
+from tests import toy
+from tests.fixed import NOON, PROJECT, Clock, Ids, salt
+from tests.runtime.performing import Scripted
+
+RAW = '{"answer": "Ask ada\\u0040example.com, pay 1234"}'
+SAFE = '{"answer": "Ask [redacted:email], pay 1234"}'
+WORKFLOWS = {"toy": toy.WORKFLOW}
+
+
+@pytest.fixture
+def run() -> Runner:
+    return Runner(MemoryStore(Clock(), salt), WORKFLOWS, Clock(), Ids())
+
+
+def begun(run: Runner) -> Handle:
+    return run.open(toy.WORKFLOW, PROJECT, toy.asked("why?"), "session-1", "first").handle
+
+
+def echo(*answers: str) -> Code:
+    """A provider that is code of ours."""
+    return Code(lambda _name, _workflow: "echo-1", lambda _lead: Scripted(*answers))
+
+
+@pytest.mark.parametrize("response", [RAW, Completion(RAW)])
+def test_the_workflow_decides_on_the_response_as_it_is_recorded(
+    run: Runner, response: str | Completion
+) -> None:
+    handle = asyncio.run(run.settle(begun(run), Scripted(response))).handle
+    assert handle.session.state.answers == (SAFE,)
+    stored = run.store.read(handle.session_id)
+    assert b"example.com" not in b"".join(one.data or b"" for one in stored)
+    assert Replayer(WORKFLOWS).replay(stored).status == "identical"
+
+
+def test_a_response_in_base64_is_recorded_as_it_came(run: Runner) -> None:
+    raw = Completion(None, "YWRhQGV4YW1wbGUuY29t")
+    handle = asyncio.run(run.settle(begun(run), Scripted(raw))).handle
+    received = run.codec(toy.WORKFLOW).decode(run.store.read(handle.session_id)[2])
+    assert isinstance(received, CompletionReceived)
+    assert (received.text, received.text_base64) == (None, raw.text_base64)
+
+
+@pytest.mark.parametrize("text", [RAW, SAFE])
+def test_code_of_ours_is_asked_again_and_says_what_is_recorded(run: Runner, text: str) -> None:
+    handle, call = begun(run), "completion-1"
+    received = CompletionReceived(at=NOON, actor=PROGRAM, call=call, text=text, latency_ms=1)
+    handle = run.submit(handle, received, "second").handle
+    stored = run.store.read(handle.session_id)
+    replay = Replayer(WORKFLOWS, echo(RAW)).replay(stored)
+    assert (replay.status, replay.reasked) == ("identical", 1)
+
+
+def test_a_model_recorded_before_names_were_redacted_is_said_again(run: Runner) -> None:
+    named: dict[str, Any] = {
+        "model": "m ada@example.com",
+        "stop_reason": "ada@example.com",
+        "request_id": "a@b.com",
+    }
+    received = CompletionReceived(at=NOON, actor=PROGRAM, call="completion-1", text=SAFE, **named)
+    handle = run.submit(begun(run), received, "second").handle
+    found = recording(WORKFLOWS, run.store.read(handle.session_id))
+    code = Code(
+        lambda _name, _workflow: "echo-1", lambda _lead: Scripted(Completion(SAFE, **named))
+    )
+    _, child = asyncio.run(simulate(found, code, lambda lead: lead))
+    said = child.runner.codec(toy.WORKFLOW).decode(child.runner.store.read("session-1")[2])
+    assert isinstance(said, CompletionReceived)
+    assert (said.model, said.stop_reason, said.request_id) == tuple(named.values())
+
+
+def test_a_recording_that_is_older_than_the_redaction_runs_again_to_the_same(run: Runner) -> None:
+    handle = begun(run)
+    failed = CompletionFailed(
+        at=NOON,
+        actor=PROGRAM,
+        call="completion-1",
+        kind="api_error",
+        message="call ada@example.com",
+    )
+    handle = run.submit(handle, failed, "second").handle
+    received = CompletionReceived(at=NOON, actor=PROGRAM, call="completion-2", text=RAW)
+    handle = run.submit(handle, received, "third").handle
+    found = recording(WORKFLOWS, run.store.read(handle.session_id))
+    assert asyncio.run(drift(found))[0].status == "identical"
+    again = Scripted(LLMAPIError("call ada@example.com"), RAW)
+    code = Code(lambda _name, _workflow: "echo-1", lambda _lead: again)
+    _, child = asyncio.run(simulate(found, code, lambda lead: lead))
+    assert child.handle.session.state.answers == (RAW,)

@@ -1,0 +1,469 @@
+"""The verdict against published tables, other programs, brute force, laws and simulation."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats  # type: ignore[import-untyped]
+
+from preflights_es.features.regress.engine.results import Case, Outcome, Side
+from preflights_es.features.regress.engine.sides import majority
+from preflights_es.features.regress.engine.verdict import (
+    MARGIN,
+    Pairs,
+    holm,
+    loss_bound,
+    mcnemar,
+    pairs,
+    pairs_needed,
+    score,
+    smallest_loss,
+    tango,
+    verdict,
+)
+
+SPECIFICATION: Final = Path(__file__).parents[2] / "docs/specs/verdict.md"
+
+
+def table(column: str) -> list[list[str]]:
+    """The rows of the table in the specification that has such a column."""
+    found: list[list[str]] = []
+    for line in SPECIFICATION.read_text("utf-8").replace("\u2212", "-").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if found and not line.startswith("|"):
+            return found[2:]
+        if found or column in cells:
+            found.append(cells)
+    return found[2:]
+
+
+COUNTS: Final = st.integers(1, 60).flatmap(
+    lambda n: st.tuples(st.integers(0, n), st.just(n)).flatmap(
+        lambda w: st.tuples(st.just(w[0]), st.integers(0, n - w[0]), st.just(n))
+    )
+)
+"""Triples of worse, better and all pairs."""
+
+
+def side(*, right: bool | None, valid: bool | None = True) -> Side:
+    return Side(
+        *(), valid=valid, agrees=right, result=None, questions=0, turns=0, fallbacks=0, calls=0,
+        tokens=0, cost=None,
+    )  # fmt: skip
+
+
+def case(before: Side | None, after: Side | None, outcome: Outcome = "same") -> Case:
+    return Case(
+        session_id="s", workflow="toy", source="log", head="", outcome=outcome,
+        recorded=before, candidate=after,
+    )  # fmt: skip
+
+
+def cases(worse: int, better: int, total: int) -> list[Case]:
+    """Valid on both sides, so that agreement alone differs."""
+    right, wrong = side(right=True), side(right=False)
+    return [
+        *[case(right, wrong, "failed")] * worse,
+        *[case(wrong, right, "fixed")] * better,
+        *[case(right, right)] * (total - worse - better),
+    ]
+
+
+@pytest.mark.parametrize("row", table("published by"), ids=lambda row: row[-1])
+def test_the_bounds_are_those_of_published_tables(row: list[str]) -> None:
+    worse, better, total = map(int, row[:3])
+    level, lower, upper = map(float, row[3:6])
+    digits = len(row[4].partition(".")[2])
+    assert round(_tango(worse, better, total, level), digits) == upper
+    assert round(-_tango(better, worse, total, level), digits) == lower
+
+
+def _tango(worse: int, better: int, total: int, level: float) -> float:
+    return 1.0 if worse == total else tango(worse, better, total, level)
+
+
+@pytest.mark.parametrize(
+    ("worse", "total", "bound"),
+    [  # scipy.stats.binomtest(worse, total).proportion_ci(0.9, "exact").high 1.17
+        (0, 20, 0.13910834066837535),
+        (0, 149, 0.019904816220827144),
+        (1, 20, 0.21610616420686987),
+        (5, 300, 0.03472224430129509),
+    ],
+)
+def test_where_no_pair_got_better_the_bound_is_that_of_clopper_and_pearson(
+    worse: int, total: int, bound: float
+) -> None:
+    assert loss_bound(worse, 0, total) == pytest.approx(bound, rel=1e-9)
+
+
+SIZES: Final = (*range(1, 201), *range(260, 2_001, 60))
+"""Each up to 200, and thirty above."""
+
+
+def passing(size: int) -> list[int]:
+    """By pairs that got better: the most that may be worse for a pass, -1 where none passes."""
+    found: list[int] = []
+    worse = -1
+    for better in range(size + 1):
+        while worse + better < size and loss_bound(worse + 1, better, size) < MARGIN:
+            worse += 1
+        found.append(worse)
+        if better > 0.2 * size + 20:  # of so many, one of 10 % gets better never
+            break
+    return found
+
+
+def passes(size: int, most: list[int], share_better: float) -> float:
+    """Exact chance of a pass where the true loss is the margin."""
+    counts = np.arange(len(most))
+    weights = stats.binom.pmf(counts, size, share_better)
+    share_worse = (share_better + MARGIN) / (1 - share_better)
+    return float(weights @ stats.binom.cdf(most, size - counts, share_worse))
+
+
+def test_a_loss_at_the_margin_passes_as_rarely_as_is_said() -> None:
+    assert len(SIZES) == 230
+    largest = dict.fromkeys((0.0, 0.01, 0.05, 0.10), 0.0)
+    for size in SIZES:
+        most = passing(size)
+        for share in largest:
+            largest[share] = max(largest[share], passes(size, most, share))
+    assert 0.045 < largest[0.0] <= 0.05
+    assert max(largest.values()) <= 0.0611, "6.1 %: 44 pairs, of which 5 % got better"
+
+
+@pytest.mark.parametrize("row", table("verdict"), ids=lambda row: " ".join(row[:3]))
+def test_the_verdicts_are_those_of_the_specification(row: list[str]) -> None:
+    worse, better, total = map(int, row[:3])
+    right, wrong = side(right=True, valid=None), side(right=False, valid=None)
+    found = verdict(
+        [case(right, wrong)] * worse
+        + [case(wrong, right)] * better
+        + [case(right, right)] * (total - worse - better),
+        MARGIN,
+    )
+    (agreement,) = found.tests
+    assert [found.word, str(agreement.pairs_needed)] == [row[5], row[7]]
+    assert agreement.p == float(row[3])
+    assert round(agreement.loss_bound, 4) == float(row[4])
+    assert round(agreement.smallest_loss, 4) == float(row[6])
+
+
+@pytest.mark.parametrize(
+    ("worse", "better", "p"),
+    [  # scipy.stats.binomtest 1.17, one-sided; doubled, statsmodels' mcnemar(exact=True) 0.15
+        (5, 0, 0.03125),
+        (7, 1, 0.03515625),
+        (12, 2, 0.0064697265625),
+        (16, 6, 0.026239395141601562),  # Cavo's data; twice this is 0.052479 in Fagerland's book
+        (30, 30, 0.5512890865042847),
+        (150, 86, 1.8579680697856933e-05),
+        (20_500, 19_500, 2.937990775181303e-07),
+        (0, 9, 1.0),
+        (0, 0, 1.0),
+    ],
+)
+def test_mcnemar_is_that_of_other_programs(worse: int, better: int, p: float) -> None:
+    assert mcnemar(worse, better) == pytest.approx(p, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("raw", "adjusted"),
+    [  # statsmodels' multipletests(method="holm") 0.15
+        ((0.01, 0.04), (0.02, 0.04)),
+        ((0.03, 0.02), (0.04, 0.04)),
+        ((0.03, 0.04), (0.06, 0.06)),
+        ((0.01, 0.04, 0.03, 0.005), (0.03, 0.06, 0.06, 0.02)),
+        ((0.6, 0.9), (1.0, 1.0)),
+        ((), ()),
+    ],
+)
+def test_holm_is_that_of_other_programs(
+    raw: tuple[float, ...], adjusted: tuple[float, ...]
+) -> None:
+    assert holm(raw) == pytest.approx(adjusted)
+
+
+@pytest.mark.parametrize("differing", range(9))
+def test_mcnemar_counts_what_chance_alone_does(differing: int) -> None:
+    tosses = [sum(one) for one in itertools.product((0, 1), repeat=differing)]
+    for worse in range(differing + 1):
+        by_hand = sum(found >= worse for found in tosses) / len(tosses)
+        assert mcnemar(worse, differing - worse) == pytest.approx(by_hand)
+
+
+def test_the_score_takes_the_likeliest_table_of_a_supposed_loss() -> None:
+    steps = 4_000
+    for worse, better, total, loss in itertools.product(
+        (0, 2, 5), (0, 1, 4), (9, 12), (0.05, 0.3, 0.6)
+    ):
+        grid = [(1 - loss) / 2 * step / steps for step in range(1, steps)]
+        likeliest = max(grid, key=lambda q: _likelihood(q, worse, better, total, loss))
+        variance = total * (2 * likeliest + loss * (1 - loss))
+        by_hand = (worse - better - total * loss) / math.sqrt(variance)
+        assert score(worse, better, total, loss) == pytest.approx(by_hand, abs=2e-3)
+
+
+def _likelihood(q: float, worse: int, better: int, total: int, loss: float) -> float:
+    """Of a share of better pairs, given how many more are worse."""
+    rest = 1 - 2 * q - loss
+    return (
+        worse * math.log(q + loss)
+        + better * math.log(q)
+        + (total - worse - better) * math.log(rest)
+    )
+
+
+@given(COUNTS)
+def test_a_bound_is_above_what_was_seen_and_is_where_the_test_turns(
+    counts: tuple[int, int, int],
+) -> None:
+    worse, better, total = counts
+    bound = _tango(worse, better, total, 0.95)
+    assert (worse - better) / total <= bound <= loss_bound(worse, better, total) <= 1.0
+    if bound < 1.0 - 1e-9:
+        assert score(worse, better, total, bound) == pytest.approx(-1.6448536, abs=1e-4)
+
+
+@given(COUNTS, st.integers(-99, 99).map(lambda percent: percent / 100))
+def test_the_score_is_symmetric(counts: tuple[int, int, int], loss: float) -> None:
+    worse, better, total = counts
+    mirrored = -score(better, worse, total, -loss)
+    assert score(worse, better, total, loss) == pytest.approx(mirrored, rel=1e-6, abs=1e-6)
+
+
+@given(COUNTS)
+def test_one_more_worse_is_never_better_news(counts: tuple[int, int, int]) -> None:
+    worse, better, total = counts
+    if worse + better < total:
+        assert mcnemar(worse + 1, better) <= mcnemar(worse, better)
+        assert mcnemar(worse, better + 1) >= mcnemar(worse, better)
+        assert loss_bound(worse + 1, better, total) >= loss_bound(worse, better, total)
+        assert loss_bound(worse, better + 1, total) <= loss_bound(worse, better, total) + 1e-9
+
+
+@given(st.integers(0, 30), st.integers(1, 200))
+def test_the_smallest_loss_is_where_the_test_begins_to_show_it(better: int, total: int) -> None:
+    better = min(better, total)
+    loss = smallest_loss(better, total, 0.025)
+    worse = round(loss * total) + better
+    if loss < 1.0:
+        assert mcnemar(worse, better) <= 0.025 < mcnemar(worse - 1, better)
+    elif better:
+        assert mcnemar(total - better, better) > 0.025
+
+
+def test_as_many_pairs_as_are_needed_do() -> None:
+    assert pairs_needed(0, 0, MARGIN) == pairs_needed(0, 20, MARGIN) == 149
+    assert loss_bound(0, 0, 149) < MARGIN <= loss_bound(0, 0, 148)
+    size = pairs_needed(15, 300, MARGIN)
+    found = random.Random(13)
+    passes = 0
+    for _ in range(400):
+        differ = sum(found.random() < 0.05 for _ in range(size))
+        worse = sum(found.random() < 0.5 for _ in range(differ))
+        passes += loss_bound(worse, differ - worse, size) < MARGIN
+    assert 0.74 <= passes / 400 <= 0.86  # 0.8, three standard errors around
+
+
+def test_twenty_pairs_with_a_loss_of_five_points_never_pass() -> None:
+    for better in range(10):
+        found = verdict(cases(better + 1, better, 20), MARGIN)
+        assert found.word == "INCONCLUSIVE"
+        assert found.tests[0].loss == 0.05
+    assert all(
+        verdict(cases(worse, better, 20), MARGIN).word != "PASS"
+        for worse in range(21)
+        for better in range(21 - worse)
+    )
+
+
+def against_itself(sessions: int, runs: int, repeat: int) -> list[str]:
+    """Verdicts on a model that is wrong in 5 % of its answers, on both sides."""
+    found = random.Random(20261124)
+    wrong, right = side(right=False), side(right=True)
+
+    def asked() -> Side | None:
+        return majority([wrong if found.random() < 0.05 else right for _ in range(repeat)])
+
+    return [
+        verdict([case(asked(), asked()) for _ in range(sessions)], MARGIN).word for _ in range(runs)
+    ]
+
+
+@pytest.mark.parametrize("repeat", [1, 3])
+def test_a_noisy_model_against_itself_is_blocked_in_at_most_ten_of_two_hundred_runs(
+    repeat: int,
+) -> None:
+    assert against_itself(200, 200, repeat).count("BLOCK") <= 10
+
+
+def test_a_noisy_model_against_itself_passes_in_most_runs_of_two_thousand_sessions() -> None:
+    assert against_itself(2_000, 100, 1).count("PASS") >= 80
+
+
+@pytest.mark.parametrize(
+    ("agrees", "most"),
+    [
+        ((True,), True), ((False,), False), ((None,), None), ((True, False, True), True),
+        ((False, False, True), False), ((True, None, None), None), ((True, False, None), None),
+    ],
+)  # fmt: skip
+def test_a_session_is_right_by_majority(agrees: tuple[bool | None, ...], most: bool | None) -> None:
+    found = majority([side(right=one) for one in agrees])
+    assert found is not None
+    assert found.agrees is most
+
+
+def test_a_loss_that_is_shown_blocks_and_says_of_what() -> None:
+    found = verdict(cases(12, 2, 300), MARGIN)
+    assert (found.word, found.why) == (
+        "BLOCK",
+        (
+            "Keep what you have: the change is worse. "
+            "Worse: agreement in 12 of 300 pairs, better in 2 (p = 0.013)."
+        ),
+    )
+    agreement, validity = found.tests
+    assert (agreement.p, agreement.p_adjusted) == (
+        0.00646972656,
+        0.0129394531,
+    )  # Holm: two measures
+    assert (validity.worse, validity.p_adjusted) == (0, 1.0)
+
+
+def test_holm_keeps_chance_in_one_of_two_measures_from_a_block() -> None:
+    assert mcnemar(5, 0) < 0.05
+    assert verdict(cases(5, 0, 300), MARGIN).word == "INCONCLUSIVE"
+
+
+def test_no_loss_in_enough_pairs_passes() -> None:
+    found = verdict(cases(1, 1, 400), MARGIN)
+    assert (found.word, found.why) == (
+        "PASS",
+        (
+            "The change can land: it is not worse by more than the margin. "
+            "With 95 % confidence, the loss is below 2 points: agreement at most 0.9, "
+            "validity at most 0.8."
+        ),
+    )
+
+
+def test_too_few_pairs_are_inconclusive_and_say_how_many_would_do() -> None:
+    found = verdict(cases(0, 0, 40), MARGIN)
+    assert (found.word, found.why) == (
+        "INCONCLUSIVE",
+        (
+            "Too few sessions to judge: 40. About 150 that agree would pass. "
+            "Agreement may be 7.3 points worse: 40 pairs can show a loss of 15, "
+            "149 would pass a change without loss; validity may be 7.3 points worse: "
+            "40 pairs can show a loss of 15, 149 would pass a change without loss."
+        ),
+    )
+    assert (
+        "3 pairs can show no loss, 149 would pass a change without loss"
+        in verdict(cases(0, 0, 3), MARGIN).why
+    )
+
+
+def test_some_losses_among_enough_pairs_are_looked_at() -> None:
+    found = verdict(cases(2, 0, 300), MARGIN)
+    assert found.word == "INCONCLUSIVE"
+    begins = "2 of 300 sessions got worse: too many to pass, too few to block. Look at them. "
+    assert found.why.startswith(begins)
+
+
+def test_without_anything_accepted_nothing_passes() -> None:
+    valid = case(side(right=None), side(right=None))
+    found = verdict([valid] * 5_000, MARGIN)
+    assert (found.word, found.tests[0].pairs_needed) == ("INCONCLUSIVE", 149)
+    assert found.why.startswith("Too few sessions to judge: 0. About 150 that agree would pass.")
+    assert "No session can be compared with what a person accepted" in found.why
+    assert verdict([], MARGIN).word == "INCONCLUSIVE"
+
+
+def test_rules_that_ask_no_model_pass_by_agreement_alone() -> None:
+    right = side(right=True, valid=None)
+    found = verdict([case(right, right)] * 200, MARGIN)
+    assert [one.measure for one in found.tests] == ["agreement"]
+    assert found.word == "PASS"
+
+
+def test_sessions_without_a_result_cannot_pass_and_do_not_block() -> None:
+    lost = [case(side(right=True), None, "open")] * 100
+    found = verdict([*cases(0, 0, 900), *lost], MARGIN)
+    assert found.word == "INCONCLUSIVE"
+    assert "(100 without a result count as worse)" in found.why
+    assert pairs(lost, "agreement") == Pairs(0, 0, 0, 100)
+    assert "100 sessions came to no result" in verdict(lost, MARGIN).why
+    assert pairs([case(side(right=False), None)], "agreement") == Pairs(0, 0, 0)
+
+
+def test_a_strict_run_says_same_or_different() -> None:
+    def found(*outcomes: Outcome) -> tuple[str, str]:
+        said = verdict([case(None, None, one) for one in outcomes], None)
+        return said.word, said.why
+
+    assert found("same", "same") == ("same", "No difference in 2 sessions.")
+    assert found("same", "damaged") == ("same", "No difference in 1 session; 1 damaged.")
+    assert found("same", "changed", "faulted") == ("different", "2 of 3 sessions differ.")
+
+
+def test_forty_thousand_pairs_that_differ_take_no_time() -> None:
+    many = cases(20_000, 20_000, 100_000)
+    began = time.process_time()
+    verdict(many, MARGIN)
+    assert time.process_time() - began < 1.0
+
+
+def blocked_imports(code: str) -> str:
+    """What a process prints in which scipy cannot be imported."""
+    lines = (
+        "import sys",
+        "sys.modules['scipy'] = None",
+        "from preflights_es.kernel.errors import PreflightsError",
+        "from preflights_es.features.regress.engine.verdict import require_statistics, verdict",
+        code,
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, timeout=60
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout.strip()
+
+
+def test_a_strict_run_imports_no_scipy() -> None:
+    assert blocked_imports("print(verdict([], None).word, 'numpy' in sys.modules)") == "same False"
+
+
+def test_without_scipy_one_line_says_what_to_install() -> None:
+    said = blocked_imports(
+        "try:\n    require_statistics()\nexcept PreflightsError as error:\n    print(error)"
+    )
+    assert said.startswith("a verdict on a change needs scipy")
+    assert said.endswith("`pip install 'preflights-es[stats]'`")
+    assert "\n" not in said
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=30), st.randoms())
+def test_the_order_of_sessions_does_not_matter(
+    sides: Iterable[tuple[bool, bool]], found: random.Random
+) -> None:
+    one = [case(side(right=a), side(right=b)) for a, b in sides]
+    other = list(one)
+    found.shuffle(other)
+    assert verdict(one, MARGIN) == verdict(other, MARGIN)

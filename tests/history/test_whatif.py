@@ -1,0 +1,372 @@
+"""What if: a child has the recording's beginning and a change, beside the log."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preflights_es.features.clarification.domain.events import AnswersGiven
+from preflights_es.history.child import Child, sealed_as
+from preflights_es.history.recompute import Reasking, driven
+from preflights_es.history.recording import recording
+from preflights_es.history.report import Rerun
+from preflights_es.history.responders import KINDS, Answering, FailureKind, step_of
+from preflights_es.history.whatif import LiveNeeded, what_if
+from preflights_es.history.whatif_plan import Misused, Otherwise
+from preflights_es.kernel.completions import (
+    Completion,
+    CompletionFailed,
+    CompletionRequested,
+    Message,
+)
+from preflights_es.kernel.errors import SettingsError
+from preflights_es.kernel.lead import Lead, LeadChanged
+from preflights_es.kernel.ports import Provider, Stored
+from preflights_es.kernel.prompts import prompt, versions
+from preflights_es.kernel.questions import Given
+from preflights_es.providers.recorded import Unanswered
+from preflights_es.providers.simulated.provider import SimLLMProvider
+from preflights_es.runtime.performer import PROGRAM
+from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.store import jsonl
+from preflights_es.store.chain import verified
+from preflights_es.use import own_providers, replays, reruns
+from tests import toy
+from tests.fixed import salt
+from tests.history.sessions import CODEC, Led, real, replayed, requests, sim
+from tests.history.test_led import FAULTS
+from tests.history.test_replayer import recorded as said
+from tests.record_goldens import a_model_leads
+from tests.record_goldens import recorded as golden
+from tests.strategies import EVERY
+
+
+def run(
+    stored: list[Stored], live: Provider | None = None, **otherwise: Any
+) -> tuple[Rerun, Child]:
+    models = None if live is None else lambda _request: live
+    found = recording(EVERY, stored)
+    return asyncio.run(what_if(found, Otherwise(**otherwise), replays.own_code(), models))
+
+
+def led_by(lead: Lead | None) -> Any:
+    return lambda _before: lead
+
+
+class Asked:
+    """A model, which counts what it is asked."""
+
+    def __init__(self, seed: int = 5) -> None:
+        self.requests: list[CompletionRequested] = []
+        self._inside = own_providers.simulated(sim(seed))
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        self.requests.append(request)
+        return await self._inside.respond(request)
+
+
+# 1. The prefix -------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 10_000), FAULTS, st.integers(1, 40), st.sampled_from((None, sim(9))))
+def test_the_child_has_the_beginning_byte_for_byte(
+    seed: int, faults: str, version: int, lead: Lead | None
+) -> None:
+    stored = Led(sim(seed, faults)).answer().stored
+    version = min(version, len(stored))
+    found, child = run(stored, lead=led_by(lead), start=str(version))
+    assert found.kept < version
+    assert list(child.stored[: found.kept]) == stored[: found.kept], "envelope and hash, too"
+    assert verified(child.stored)
+
+
+@pytest.mark.parametrize(
+    ("start", "kept"),
+    [("clarify-1", 0), ("clarify-1.1", 0), ("decide-2", 6), ("1", 0), ("2", 0), ("7", 6), ("8", 6)],
+)
+def test_it_begins_with_the_input_that_led_to_the_step(start: str, kept: int) -> None:
+    stored = Led(sim(27)).answer("Cloud").stored
+    found, _ = run(stored, faults=(("decide-2", "timeout"),), start=start)
+    assert found.kept == kept
+
+
+def test_without_a_word_it_begins_where_something_differs() -> None:
+    stored = Led(sim(27)).answer("Cloud").stored
+    fault: tuple[tuple[str, FailureKind]] = (("decide-2", "timeout"),)
+    assert run(stored, lead=led_by(sim(5)))[0].kept == 0
+    assert run(stored, faults=fault)[0].kept == 6
+    assert run(stored, answers=(Given("hosting", ("Bare metal",)),))[0].kept == 6
+    assert run(stored, answers=(Given("ci_cd", ("Jenkins",)),))[0].kept == len(stored)
+
+
+def test_while_a_call_is_open_no_other_lead_can_take_over() -> None:
+    stored = Led(sim(27)).answer("Cloud").stored
+    outcome = next(i for i, one in enumerate(stored, 1) if one.type == "completion.received.v1")
+    assert run(stored, lead=led_by(sim(5)), start=str(outcome))[0].kept == 0
+    assert run(stored, faults=(("decide-2", "error"),), start=str(outcome))[0].kept == outcome - 1
+
+
+@pytest.mark.parametrize("start", ["0", "99", "9" * 40, "clarify-9", "clarify", " "])
+def test_a_step_that_does_not_exist_is_said_with_those_that_do(start: str) -> None:
+    stored = Led(sim(27)).answer("Cloud").stored
+    with pytest.raises(Misused, match=r"expected (1 to 13|one of clarify-1, decide-2)"):
+        run(stored, lead=led_by(sim(5)), start=start)
+
+
+def test_two_children_are_the_same_to_the_last_id() -> None:
+    stored = Led(sim(27)).answer("Cloud").stored
+    runs = [run(stored, lead=led_by(sim(5)), start="decide-2") for _ in range(2)]
+    assert runs[0][1].stored == runs[1][1].stored
+    assert runs[0][0] == runs[1][0]
+
+
+def test_a_child_never_touches_the_log() -> None:
+    led = Led(sim(27)).answer("Cloud")
+    before = led.stored
+    run(before, lead=led_by(sim(5)), start="decide-2")
+    assert led.stored == before
+
+
+# 2. Another lead -----------------------------------------------------------------------------
+
+
+def test_another_lead_at_the_beginning_opens_the_session() -> None:
+    found, child = run(Led(real()).answer("Cloud").stored, lead=led_by(sim(5)))
+    first = CODEC.decode(child.stored[0])
+    assert first.setup.lead == sim(5)  # type: ignore[attr-defined]  # an opening
+    assert first.setup.provider == "sim"  # type: ignore[attr-defined]  # an opening
+    assert found.otherwise == ("led by sim simllm/1 (seed=5, faults=none)",)
+
+
+def test_another_lead_in_the_middle_takes_over() -> None:
+    _, child = run(Led(sim(27)).answer("Cloud").stored, lead=led_by(sim(5)), start="decide-2")
+    taken = CODEC.decode(child.stored[6])
+    assert isinstance(taken, LeadChanged)
+    assert taken.lead == sim(5)
+    assert [r.parameters[0] for r in requests(list(map(CODEC.decode, child.stored)))] == [
+        ("seed", "27"),
+        ("seed", "5"),
+    ]
+
+
+def test_the_rules_take_over_and_no_provider_is_asked() -> None:
+    found, child = run(Led(real(), "Add login").stored, lead=led_by(None))
+    assert requests(list(map(CODEC.decode, child.stored))) == []
+    assert found.asks == ("auth_strategy",)
+
+
+def test_a_recorded_change_of_lead_gives_way() -> None:
+    led = Led(sim(27))
+    new = LeadChanged(at=1, actor=toy.ADA, lead=sim(8))
+    led.handle = led.runner.submit(led.handle, new, led.ids()).handle
+    found, _ = run(led.stored, lead=led_by(sim(5)))
+    assert [left.reason for left in found.left] == ["something else is done in its place"]
+
+
+def test_other_prompts_are_read() -> None:
+    found, child = run(Led(sim(27)).stored, prompts=(("clarify", "clarify.v2"),))
+    (asked,) = requests(list(map(CODEC.decode, child.stored)))[:1]
+    assert asked.prompts[0][0] == "clarify.v2"
+    assert found.divergences[0].pointer == "/setup/prompts/0/1"
+    request = next(d for d in found.divergences if d.type == "completion.requested.v1")
+    assert request.cause == "prompt clarify.v1 became clarify.v2"
+
+
+def test_the_rules_read_no_prompt() -> None:
+    with pytest.raises(Misused, match="read no prompt"):
+        run(Led(None).stored, prompts=(("clarify", "clarify.v2"),))
+
+
+def test_a_workflow_without_a_setup_has_no_lead() -> None:
+    with pytest.raises(Misused, match="sessions of the workflow toy have no lead"):
+        run(said("a"), lead=led_by(sim(5)))
+
+
+def test_an_accepted_session_cannot_be_taken_over() -> None:
+    stored = list(jsonl.stored(golden(a_model_leads).splitlines(), "golden"))
+    with pytest.raises(Misused, match="no other lead can take over at event"):
+        run(stored, lead=led_by(sim(5)), start=str(len(stored)))
+
+
+# 3. A call fails -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_first_call_of_a_step_fails_and_the_next_answers(kind: FailureKind) -> None:
+    stored = Led(sim(27)).answer("Cloud").stored
+    found, child = run(stored, faults=(("decide-2", kind),))
+    events = list(map(CODEC.decode, child.stored))
+    assert [r.call for r in requests(events)] == ["clarify-1.1", "decide-2.1", "decide-2.2"]
+    kinds = [event.kind for event in events if isinstance(event, CompletionFailed)]
+    names = {"error": "api_error"}
+    assert kinds == ([] if kind == "malformed" else [names.get(kind, kind)])
+    assert "/retries" in {change.pointer for change in found.changes}
+
+
+def test_both_calls_fail_and_the_rules_go_on() -> None:
+    faults: tuple[tuple[str, FailureKind], ...] = (
+        ("clarify-1", "error"),
+        ("clarify-1.2", "timeout"),
+    )
+    found, _ = run(Led(sim(27)).stored, faults=faults)
+    changes = {change.pointer: change.child for change in found.changes}
+    assert (changes["/failures"], changes["/fallbacks"]) == (2, 1)
+
+
+def test_a_fault_that_met_no_call_is_said() -> None:
+    with pytest.raises(Misused, match=r"no call of 'decide-9' was made.*made: clarify-1\.1"):
+        run(Led(sim(27)).stored, faults=(("decide-9", "error"),))
+
+
+def test_a_call_without_an_attempt_is_its_own_step() -> None:
+    assert [step_of(c) for c in ("clarify-1.2", "completion-1", "a.b", "a.0")] == [
+        "clarify-1",
+        "completion-1",
+        "a.b",
+        "a.0",
+    ]
+
+
+# 4. Another answer ---------------------------------------------------------------------------
+
+
+def test_another_answer_takes_the_place_of_the_recorded_one() -> None:
+    found, _ = run(Led(sim(27)).answer("Cloud").stored, answers=(Given("hosting", ("On foot",)),))
+    changes = {change.pointer: (change.recorded, change.child) for change in found.changes}
+    assert changes["/view/patch/fields/0/1"] == ("Cloud", "On foot")
+
+
+def test_an_answer_to_what_is_asked_only_now_is_given_when_it_is_asked() -> None:
+    stored = Led(sim(27)).answer("Cloud").stored
+    waiting, _ = run(stored, lead=led_by(sim(5)))
+    (key,) = waiting.asks
+    found, _ = run(stored, lead=led_by(sim(5)), answers=(Given(key, ("In the cellar",)),))
+    assert found.asks == ()
+    assert [left.type for left in found.left] == ["clarification.answers_given.v1"]
+
+
+def test_an_unrequested_answer_is_refused_and_listed() -> None:
+    found, _ = run(Led(sim(27)).stored, answers=(Given("no_such_key", ("x",)),))
+    assert [(left.version, left.reason) for left in found.left] == [
+        (0, "no_such_key: unknown_question")
+    ]
+
+
+def test_an_answer_of_the_part_that_is_kept_is_revised() -> None:
+    stored = Led(sim(27)).answer("Cloud").stored
+    found, _ = run(stored, answers=(Given("hosting", ("On foot",)),), start=str(len(stored)))
+    changes = {change.pointer: change.child for change in found.changes}
+    assert found.kept == 9
+    assert changes["/view/patch/fields/0/1"] == "On foot"
+
+
+def test_an_answer_goes_along_with_the_text_of_its_other_option() -> None:
+    stored = Led(sim(27)).answer("Cloud").stored
+    lead = led_by(sim(5))
+    (key,) = run(stored, lead=lead)[0].asks
+    other = (Given(key, ("Other (specify)",)), Given(f"{key}__other", ("In the cellar",)))
+    found, child = run(stored, lead=lead, answers=other)
+    assert found.asks == ()
+    given = [e for e in map(CODEC.decode, child.stored) if isinstance(e, AnswersGiven)]
+    assert [event.answers for event in given if event.actor == PROGRAM] == [other]
+
+
+def test_where_nothing_is_asked_nothing_is_answered() -> None:
+    with pytest.raises(Misused, match="asks no question"):
+        run(said("a"), answers=(Given("x", ("y",)),))
+
+
+# 5. A model ----------------------------------------------------------------------------------
+
+
+def test_a_model_is_not_asked_without_leave_and_the_price_is_said() -> None:
+    stored = Led(sim(27)).answer("Cloud").stored
+    with pytest.raises(
+        LiveNeeded,
+        match=r"this asks anthropic \(claude-sonnet-5-5\), at most 4 calls: give --live",
+    ) as caught:
+        run(stored, lead=led_by(real()))
+    model = Asked()
+    found, _ = run(stored, live=model, lead=led_by(real()))
+    assert found.live == len(model.requests) <= caught.value.calls
+
+
+def test_what_was_recorded_for_the_same_request_costs_nothing() -> None:
+    led = Led(real(), provider=Asked(27)).answer("Cloud")
+    found, child = run(led.stored, faults=(("clarify-1", "timeout"),))
+    assert (found.live, found.status) == (0, "different")
+    asked = requests(list(map(CODEC.decode, child.stored)))
+    assert [r.call for r in asked] == ["clarify-1.1", "clarify-1.2", "decide-2.1"]
+    assert [r.attempt for r in asked] == [1, 2, 1]
+    texts = [e.text for e in led.events if hasattr(e, "text")]
+    again = [e.text for e in map(CODEC.decode, child.stored) if hasattr(e, "text")]
+    assert again == texts
+
+
+def test_another_answer_to_a_model_costs_only_what_it_changes() -> None:
+    led = Led(real(), provider=Asked(27)).answer("Cloud")
+    with pytest.raises(LiveNeeded):
+        run(led.stored, answers=(Given("hosting", ("On foot",)),))
+    model = Asked(27)
+    found, _ = run(led.stored, live=model, answers=(Given("hosting", ("On foot",)),))
+    assert [request.call for request in model.requests] == ["decide-2.1"]
+    assert found.live == 1
+
+
+def test_no_more_calls_are_made_than_were_announced() -> None:
+    led = Led(real())
+    model = Asked()
+    found = recording(EVERY, led.stored)
+    answering = Answering(found, 99, Reasking(replays.own_code()), lambda _: model, 1)
+    (asked,) = requests(led.events)
+    assert driven(answering.respond(asked)).text
+    with pytest.raises(Unanswered, match="1 calls were announced, and have been made"):
+        driven(answering.respond(asked))
+    assert len(model.requests) == 1
+
+
+# 6. What the options say ---------------------------------------------------------------------
+
+
+def test_prompts_are_named_by_version_or_whole() -> None:
+    workflow = WORKFLOWS["clarification"]
+    for version in ("v2", "clarify.v2"):
+        assert reruns.prompts_named(workflow, [("clarify", version)]) == (
+            ("clarify", "clarify.v2"),
+        )
+    with pytest.raises(SettingsError, match="expected one of clarify, decide"):
+        reruns.prompts_named(workflow, [("x", "v1")])
+    with pytest.raises(SettingsError, match=r"expected one of clarify\.v1, clarify\.v2"):
+        reruns.prompts_named(workflow, [("clarify", "v3")])
+    with pytest.raises(SettingsError, match="it has none"):
+        reruns.prompts_named(toy.WORKFLOW, [("x", "v1")])
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_every_version_of_a_prompt_has_the_same_generator(name: str) -> None:
+    simulator = own_providers.simulated(sim(1))
+    assert isinstance(simulator, SimLLMProvider)
+    package = f"preflights_es.workflows.{name}"
+    for prompt_name, default in WORKFLOWS[name].prompts:
+        texts = [prompt(package, id_).text for id_ in (default, *versions(package, prompt_name))]
+        asked = [simulator.asked([Message("system", text)]) for text in texts]
+        (route,) = {simulator.route(request) for request in asked}
+        assert route != "generic"
+
+
+# 7. Keeping it -------------------------------------------------------------------------------
+
+
+def test_a_child_is_kept_as_a_session_that_replays() -> None:
+    _, child = run(Led(sim(27)).answer("Cloud").stored, lead=led_by(sim(5)), start="decide-2")
+    kept = sealed_as(child.new_id(), child.stored, salt)
+    assert kept[0].session_id != child.recording.session_id
+    assert [(e.type, e.data, e.input_id) for e in kept] == [
+        (e.type, e.data, e.input_id) for e in child.stored
+    ]
+    assert replayed(kept).status == "identical"
+    assert replayed(kept).reasked == 2

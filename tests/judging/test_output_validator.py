@@ -1,0 +1,229 @@
+"""The judgement of raw responses: what is accepted, and why the rest is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import preflights_es
+from preflights_es.judging.contract import (
+    Accepted,
+    Contract,
+    OutputValidator,
+    Rejected,
+    error_of,
+    judge,
+)
+from preflights_es.kernel.errors import LLMError
+from tests.judging.judging_large import LARGE
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"a": {"type": "string"}, "l": {"type": "array", "items": {"type": "string"}}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
+GOOD = {"a": "x"}
+NOTES = Contract(name="notes", version=1, schema=SCHEMA, prose="drop", code=False)
+
+
+def verdict(raw: str) -> Any:
+    """The payload, or the name of the exception."""
+    try:
+        return OutputValidator().validate(raw, SCHEMA)
+    except LLMError as error:
+        return type(error).__name__
+
+
+def text(value: str) -> str:
+    return json.dumps({"a": value})
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"a":"x"}',
+        ' \n\t{"a":"x"}\r\n',
+        '\ufeff{"a":"x"}',
+        '\u200b{"a":"x"}\u200b',
+        '```json\n{"a":"x"}\n```',
+        '```\n{"a":"x"}\n```',
+        '```python\n{"a":"x"}\n```',
+        '```json\n{"a":"x"}',
+        '```\n```json\n{"a":"x"}\n```\n```',
+        '\u00a0{"a":"x"}\u2003',
+    ],
+)
+def test_what_stands_around_one_value_is_tolerated(raw: str) -> None:
+    assert verdict(raw) == GOOD
+
+
+@pytest.mark.parametrize(
+    ("raw", "error"),
+    [
+        ('Here: {"a":"x"}', "ExplanatoryTextError"),
+        ('{"a":"x"} ok', "ExplanatoryTextError"),
+        ('<think>hm</think>{"a":"x"}', "ExplanatoryTextError"),
+        ('x = {"a":"x"}', "ExplanatoryTextError"),
+        ('{"a":"x"}</answer>', "ExplanatoryTextError"),
+        ("", "InvalidJSONError"),
+        ("hello", "InvalidJSONError"),
+        ("\x00", "InvalidJSONError"),
+        ('{"a":"x"', "InvalidJSONError"),
+        ('{"a":{"a":"x"}', "InvalidJSONError"),
+        ('{"a":NaN}', "InvalidJSONError"),
+        ('{"a":Infinity}', "InvalidJSONError"),
+        ('{"a":1e999}', "InvalidJSONError"),
+        ("{'a':'x'}", "InvalidJSONError"),
+        ('{"a":"x",}', "InvalidJSONError"),
+        ('{"a":"x","a":"y"}', "InvalidJSONError"),
+        (r'{"a":"\ud800"}', "InvalidJSONError"),
+        ('{"a":' + "9" * 5_000 + "}", "InvalidJSONError"),
+        ("[" * 10_000, "InvalidJSONError"),
+        ('{"a":' * 300 + "1" + "}" * 300, "InvalidJSONError"),
+        ('{"a":"x"}{"a":"y"}', "MultipleArtifactsError"),
+        ('{"a":"x"}\n{"a":"y"}', "MultipleArtifactsError"),
+        ('[{"a":"x"},{"a":"y"}]', "MultipleArtifactsError"),
+        ("[1]", "SchemaViolationError"),
+        ("7", "SchemaViolationError"),
+        ('"x"', "SchemaViolationError"),
+        ("null", "SchemaViolationError"),
+        ('{"b":1}', "SchemaViolationError"),
+        ('{"a":1}', "SchemaViolationError"),
+        ('{"a":"x","b":1}', "SchemaViolationError"),
+        ('{"error":"other"}', "SchemaViolationError"),
+        ('{"error":"missing_information","details":"which?"}', "LLMMissingInformationError"),
+        ('{"error":" Invalid_Request ","details":{"x":1}}', "LLMInvalidRequestError"),
+    ],
+)
+def test_what_is_no_answer_is_refused_by_its_first_fault(raw: str, error: str) -> None:
+    assert verdict(raw) == error
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f(x):\n    return x",
+        "import os\nos.remove('x')",
+        "function f() { return 1; }",
+        "const f = (x) => { return x; };",
+        'fn main() { println!("x"); }',
+        "func main() {\n\tfmt.Println(1)\n}",
+        "public static void main(String[] args) {",
+        "#include <stdio.h>\nint main() { return 0; }",
+        "SELECT * FROM users WHERE id = 1;",
+        "#!/bin/bash\nrm -rf /tmp/x",
+        '<div class="x">y</div>',
+        "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b",
+    ],
+)
+def test_code_is_refused_in_values_keys_and_over_the_items_of_a_list(code: str) -> None:
+    assert verdict(text(code)) == "CodeInOutputError"
+    lines = json.dumps({"a": "x", "l": code.split("\n")})
+    assert verdict(lines) == "CodeInOutputError"
+    keyed = Contract(name="any", version=1, schema={"type": "object"})
+    found = judge(json.dumps({code: "x"}), keyed)
+    assert isinstance(found, Rejected)
+    assert found.kind == "code_in_output"
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "import the users",
+        "class of customers",
+        "SELECT one reviewer",
+        "return the book to the shelf",
+        "let the customer choose",
+        "for each order, send a mail",
+        "if the stock is low, reorder",
+        "delete from the list what is old",
+        "public holidays are free",
+        "the function of the heart",
+        "from Berlin import duties apply",
+        "update the set of rules where needed",
+        "a < b and b > c",
+        "use a package per domain",
+    ],
+)
+def test_prose_that_mentions_such_words_passes(prose: str) -> None:
+    assert verdict(text(prose)) == {"a": prose}
+
+
+def test_a_contract_may_drop_prose_and_says_what_it_dropped() -> None:
+    found = judge('Sure! {"a": "x"} Anything else?', NOTES)
+    assert isinstance(found, Accepted)
+    assert found.payload == GOOD
+    assert "Sure!" in found.prose
+    two = judge('{"a": "x"} and {"a": "y"}', NOTES)
+    assert isinstance(two, Rejected)
+
+
+def test_a_violation_names_its_place() -> None:
+    found = judge('{"a": "x", "l": ["y", 7]}', NOTES)
+    assert isinstance(found, Rejected)
+    assert [v.pointer for v in found.violations] == ["/l/1"]
+    assert error_of(found).kind == "schema_violation"
+
+
+@pytest.mark.parametrize(
+    ("value", "pointer"),
+    [
+        ({"a": {"b/c": "import os, sys"}}, "/a/b~1c"),
+        ({"a": [{"b": "words"}, {"def f(x): return x": 1}]}, "/a/1/def f(x): return x"),
+        ({"a": ["words", "rm -rf build/"]}, "/a/1"),
+        ({"a": ["one\rtwo\rthree", "words", "x", "rm -rf build/", "y"]}, "/a/3"),
+        ({"a": "words", "l": [["def", "f", "(", "x", ")", ":"]]}, "/l/0"),
+        ("rm -rf build/", ""),
+    ],
+)
+def test_code_is_named_where_it_stands(value: Any, pointer: str) -> None:
+    found = judge(json.dumps(value), Contract(name="any", version=1))
+    assert isinstance(found, Rejected)
+    assert [v.pointer for v in found.violations] == [pointer]
+
+
+def test_the_excerpt_of_code_begins_with_it() -> None:
+    value = {f"k{i}": "words" for i in range(50)} | {"a": "rm -rf build/"}
+    found = judge(json.dumps(value), Contract(name="any", version=1))
+    assert isinstance(found, Rejected)
+    assert found.excerpt == "rm -rf build/"
+
+
+def test_an_invalid_schema_is_the_callers_mistake() -> None:
+    with pytest.raises(ValueError, match="schema"):
+        OutputValidator().validate("{}", {"type": "nonsense"})
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_five_megabytes_of_anything_are_judged(name: str) -> None:
+    every_stage = Contract(name="object", version=1, schema={"type": "object"})
+    assert isinstance(judge(LARGE[name](5_000_000), every_stage), Accepted | Rejected)
+
+
+@given(st.text(st.characters(exclude_categories=()), max_size=200))
+def test_no_text_raises_anything_else(raw: str) -> None:
+    found = verdict(raw)
+    assert found == verdict(raw)
+    if isinstance(found, dict):
+        assert verdict(json.dumps(found)) == found
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=80))
+def test_an_accepted_payload_is_accepted_in_any_wrapping(value: str) -> None:
+    plain = verdict(text(value))
+    for wrapped in (
+        f"```json\n{text(value)}\n```",
+        f"\ufeff{text(value)}\n",
+        f"```\n{text(value)}",
+    ):
+        assert verdict(wrapped) == plain
+
+
+def test_every_name_is_exported() -> None:
+    for name in preflights_es.__all__:
+        assert getattr(preflights_es, name) is not None

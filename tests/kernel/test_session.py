@@ -1,0 +1,248 @@
+"""The fold that every workflow shares, over a workflow that only counts."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+import pytest
+
+from preflights_es.kernel import session as kernel
+from preflights_es.kernel.artifacts import ArtifactDue, ArtifactWritten, Record
+from preflights_es.kernel.completions import (
+    CompletionFailed,
+    CompletionReceived,
+    CompletionRequested,
+)
+from preflights_es.kernel.events import (
+    Actor,
+    Decision,
+    Event,
+    Input,
+    InputIgnored,
+    InputQuarantined,
+    Request,
+    ResponseIgnored,
+    SessionAbandoned,
+    SessionClosed,
+)
+from preflights_es.kernel.session import Session, Workflow
+from preflights_es.kernel.views import View
+
+ADA = Actor("user", "Ada")
+
+
+class Pressed(Input, frozen=True):
+    """A button was pressed; some ask for something."""
+
+    tag: ClassVar[str] = "counter.pressed.v1"
+    button: str = "count"
+
+
+class Counted(Decision, frozen=True):
+    """It counts."""
+
+    tag: ClassVar[str] = "counter.counted.v1"
+    of: str = "press"
+
+
+class Count(msgspec.Struct, frozen=True):
+    """How many presses and how many Decisions were folded."""
+
+    inputs: int = 0
+    counted: int = 0
+
+
+def _decide(state: Count, new: Input) -> tuple[Decision, ...]:
+    match new:
+        case Pressed(button="ask"):
+            return (Counted(), asked(f"c-{state.inputs + 1}"))
+        case Pressed(button="write"):
+            return (ArtifactDue(call=f"a-{state.inputs + 1}", template="t.v1", path="p"),)
+        case Pressed(button="nothing"):
+            return ()
+        case Pressed(button="crash"):
+            raise ZeroDivisionError("the button is broken")
+        case Pressed():
+            return (Counted(),)
+        case _:
+            return (Counted(of="outcome"),)
+
+
+def _evolve(state: Count, event: Event) -> Count:
+    if isinstance(event, Input):
+        return Count(state.inputs + 1, state.counted)
+    return Count(state.inputs, state.counted + isinstance(event, Counted))
+
+
+COUNTER: Workflow[Count] = Workflow(
+    name="counter",
+    decider="counter/1",
+    events=(Pressed, Counted),
+    initial=Count(),
+    decide=_decide,
+    evolve=_evolve,
+    is_terminal=lambda state: state.counted >= 100,
+    view=lambda _: View(status="done", intention=""),
+    record=lambda _: Record("", "", "", "", "open"),
+)
+
+
+def pressed(button: str = "count") -> Pressed:
+    return Pressed(at=1, actor=ADA, button=button)
+
+
+def asked(call: str) -> CompletionRequested:
+    return CompletionRequested(call=call, provider="mock", model="m", messages=())
+
+
+def received(call: str) -> CompletionReceived:
+    return CompletionReceived(at=2, actor=ADA, call=call, text="{}")
+
+
+ABANDONED = SessionAbandoned(at=3, actor=ADA, reason="no longer needed")
+
+
+def run(*inputs: Input) -> Session[Count]:
+    """The session after the Inputs and what follows from each."""
+    session = kernel.begin(COUNTER)
+    for new in inputs:
+        for event in (new, *kernel.decide(COUNTER, session, new)):
+            session = kernel.evolve(COUNTER, session, event)
+    return session
+
+
+def follows(*inputs: Input) -> tuple[Decision, ...]:
+    """What follows from the last Input."""
+    return kernel.decide(COUNTER, run(*inputs[:-1]), inputs[-1])
+
+
+# 1. Inputs and Decisions ---------------------------------------------------------------------
+
+
+def test_a_session_begins_with_nothing() -> None:
+    assert kernel.begin(COUNTER) == Session(Count())
+    assert kernel.fold(COUNTER, ()) == Session(Count())
+
+
+def test_an_input_is_part_of_the_state_with_its_first_decision() -> None:
+    waiting = kernel.evolve(COUNTER, kernel.begin(COUNTER), pressed())
+    assert waiting == Session(Count(), 1, (), pressed())
+    assert kernel.evolve(COUNTER, waiting, Counted()) == Session(Count(1, 1), 2)
+
+
+def test_an_input_is_folded_once_however_many_decisions_follow() -> None:
+    session = kernel.fold(COUNTER, (pressed(), Counted(), Counted(), Counted()))
+    assert session == Session(Count(1, 3), 4)
+
+
+def test_a_fold_is_its_steps() -> None:
+    events = (pressed(), Counted(), pressed("ask"), Counted(), asked("c-2"))
+    assert kernel.fold(COUNTER, events) == run(pressed(), pressed("ask"))
+
+
+def test_two_undecided_inputs_are_impossible() -> None:
+    with pytest.raises(AssertionError, match="event 2 follows an undecided Input"):
+        kernel.fold(COUNTER, (pressed(), pressed()))
+
+
+def test_a_workflow_that_answers_with_nothing_is_a_bug_with_a_name() -> None:
+    with pytest.raises(AssertionError, match=r"counter\.decide answered counter\.pressed\.v1"):
+        follows(pressed("nothing"))
+
+
+# 2. Calls ------------------------------------------------------------------------------------
+
+
+def test_a_request_is_open_until_its_outcome_is_decided() -> None:
+    session = run(pressed("ask"))
+    assert session.calls == (asked("c-1"),)
+    undecided = kernel.evolve(COUNTER, session, received("c-1"))
+    assert undecided.calls == session.calls
+    assert run(pressed("ask"), received("c-1")).calls == ()
+
+
+def test_open_calls_stand_oldest_first_and_each_is_closed_by_its_own_outcome() -> None:
+    session = run(pressed("ask"), pressed("write"), pressed("ask"))
+    assert [call.call for call in session.calls] == ["c-1", "a-2", "c-3"]
+    wrote = ArtifactWritten(at=2, actor=ADA, call="a-2", path="p", sha256="0")
+    session = run(pressed("ask"), pressed("write"), pressed("ask"), wrote)
+    assert [call.call for call in session.calls] == ["c-1", "c-3"]
+    assert isinstance(session.calls[0], Request)
+
+
+def test_a_failure_closes_its_call_too() -> None:
+    failed = CompletionFailed(at=2, actor=ADA, call="c-1", kind="timeout", message="60 s")
+    assert follows(pressed("ask"), failed) == (Counted(of="outcome"),)
+    assert run(pressed("ask"), failed).calls == ()
+
+
+@pytest.mark.parametrize(
+    "given", [(), (pressed(),), (pressed("ask"), received("c-1")), (pressed("write"),)]
+)
+def test_an_outcome_without_a_request_is_kept_and_changes_nothing(
+    given: tuple[Input, ...],
+) -> None:
+    assert follows(*given, received("c-1")) == (ResponseIgnored(call="c-1", reason="not_open"),)
+    before, now = run(*given), run(*given, received("c-1"))
+    assert (now.state, now.calls, now.version) == (before.state, before.calls, before.version + 2)
+
+
+def test_an_outcome_after_the_end_is_kept_too() -> None:
+    late = (pressed("ask"), ABANDONED, received("c-1"))
+    assert follows(*late) == (ResponseIgnored(call="c-1", reason="closed"),)
+    assert run(*late).closed == "abandoned"
+
+
+# 3. Abandoning -------------------------------------------------------------------------------
+
+
+def test_an_abandoned_session_is_closed_and_waits_for_nothing() -> None:
+    assert follows(pressed("ask"), ABANDONED) == (SessionClosed(status="abandoned"),)
+    session = run(pressed("ask"), ABANDONED)
+    assert (session.closed, session.calls, session.undecided) == ("abandoned", (), None)
+    assert session.state == Count(1, 1), "abandoning reaches no workflow"
+
+
+def test_after_the_end_every_input_is_recorded_and_ignored() -> None:
+    for button in ("count", "ask", "crash", "nothing"):
+        late = (pressed(), ABANDONED, pressed(button))
+        assert follows(*late) == (InputIgnored(reason="closed"),)
+        assert run(*late).state == Count(1, 1)
+        assert run(*late).closed == "abandoned"
+
+
+def test_an_end_ends_again() -> None:
+    assert follows(ABANDONED, ABANDONED) == (SessionClosed(status="abandoned"),)
+    assert run(ABANDONED, ABANDONED).closed == "abandoned"
+
+
+# 4. Quarantine -------------------------------------------------------------------------------
+
+
+def quarantined(version: int) -> InputQuarantined:
+    return InputQuarantined(at=4, actor=ADA, version=version, error="ZeroDivisionError")
+
+
+def test_an_input_that_cannot_be_decided_is_set_aside_without_deciding_it() -> None:
+    with pytest.raises(ZeroDivisionError):
+        follows(pressed(), pressed("crash"))
+    stuck = kernel.evolve(COUNTER, run(pressed()), pressed("crash"))
+    assert kernel.status(COUNTER, stuck) == "faulted"
+    assert kernel.decide(COUNTER, stuck, quarantined(3)) == (SessionClosed(status="abandoned"),)
+    events = (pressed(), Counted(), pressed("crash"), quarantined(3))
+    session = kernel.fold(COUNTER, (*events, SessionClosed(status="abandoned")))
+    assert (session.closed, session.undecided, session.version) == ("abandoned", None, 5)
+    assert session.state == Count(1, 1), "neither Input left a trace"
+
+
+# 5. Status -----------------------------------------------------------------------------------
+
+
+def test_the_status_is_the_first_that_holds() -> None:
+    assert kernel.status(COUNTER, run(pressed())) == "done"
+    assert kernel.status(COUNTER, run(pressed("write"))) == "done", "a file keeps no user waiting"
+    assert kernel.status(COUNTER, run(pressed("ask"))) == "waiting"
+    stuck = kernel.evolve(COUNTER, run(pressed("ask")), pressed("crash"))
+    assert kernel.status(COUNTER, stuck) == "faulted"
+    assert kernel.status(COUNTER, run(pressed("ask"), ABANDONED)) == "abandoned"

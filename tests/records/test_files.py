@@ -1,0 +1,332 @@
+"""Writing documents: inside their folder, as a whole, and never over a person's edits."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from preflights_es.kernel.artifacts import Written
+from preflights_es.kernel.errors import StoreUnavailable
+from preflights_es.records.files import (
+    alone,
+    found_hash,
+    hash_of,
+    numbered,
+)
+from tests.records.filing import FOLDER, MOVED, PATH, files_below, write
+
+ROOT: Final = Path(__file__).parents[2]
+
+
+# 1. Writing ----------------------------------------------------------------------------------
+
+
+def test_a_document_is_written_with_its_folders(root: Path) -> None:
+    written, beside = write(root, "text é 🛫\n")
+    assert (written, beside) == (Written(PATH, sha256("text é 🛫\n".encode()).hexdigest()), False)
+    assert files_below(root) == {PATH: "text é 🛫\n"}
+
+
+def test_nothing_else_is_left_in_the_folder(root: Path) -> None:
+    write(root, "one")
+    first, _ = write(root, "one")
+    write(root, "two", first)
+    assert [path.name for path in (root / FOLDER).iterdir()] == ["0001-title.md"]
+
+
+def test_line_ends_are_not_translated(root: Path) -> None:
+    write(root, "a\nb\r\nc")
+    assert (root / PATH).read_bytes() == b"a\nb\r\nc"
+
+
+def test_a_document_of_ours_is_written_anew(root: Path) -> None:
+    first, _ = write(root, "one")
+    second, beside = write(root, "two", first)
+    assert (second, beside) == (Written(PATH, hash_of("two")), False)
+    assert files_below(root) == {PATH: "two"}
+
+
+def test_an_identical_document_is_not_touched(root: Path) -> None:
+    first, _ = write(root, "one")
+    os.utime(root / PATH, ns=(1, 1))
+    inode = (root / PATH).stat().st_ino
+    for before in (first, None, Written(PATH, "another")):
+        assert write(root, "one", before) == (first, False)
+    assert ((root / PATH).stat().st_mtime_ns, (root / PATH).stat().st_ino) == (1, inode)
+
+
+def test_a_new_text_takes_the_place_of_the_old_in_one_step(root: Path) -> None:
+    first, _ = write(root, "one")
+    with (root / PATH).open() as reader:
+        write(root, "two", first)
+        # A reader that had the old file open reads all of it; it was not cut and written over.
+        assert reader.read() == "one"
+    assert (root / PATH).read_text() == "two"
+
+
+def test_what_a_killed_process_left_is_removed(root: Path) -> None:
+    (root / FOLDER).mkdir(parents=True)
+    for name in (".0001-title.md.99999.tmp", ".0001-title.md.1.tmp"):
+        (root / FOLDER / name).write_text("half of")
+    (root / FOLDER / ".0002-other.md.1.tmp").write_text("another's")
+    write(root, "one")
+    assert files_below(root) == {PATH: "one", f"{FOLDER}/.0002-other.md.1.tmp": "another's"}
+
+
+def test_a_name_with_a_pattern_in_it_removes_no_other_files(root: Path) -> None:
+    (root / FOLDER).mkdir(parents=True)
+    (root / FOLDER / ".0002-other.md.1.tmp").write_text("another's")
+    write(root, "one", path=f"{FOLDER}/*.md")
+    assert files_below(root)[f"{FOLDER}/.0002-other.md.1.tmp"] == "another's"
+
+
+# 2. A person's edits -------------------------------------------------------------------------
+
+
+def test_an_edited_document_is_kept_and_the_new_text_lies_beside_it(root: Path) -> None:
+    first, _ = write(root, "one")
+    (root / PATH).write_text("one, edited")
+    written, beside = write(root, "two", first)
+    assert (written, beside) == (Written(f"{PATH}.new", hash_of("two")), True)
+    assert files_below(root) == {PATH: "one, edited", f"{PATH}.new": "two"}
+
+
+def test_a_document_of_another_author_is_kept(root: Path) -> None:
+    (root / FOLDER).mkdir(parents=True)
+    (root / PATH).write_text("theirs")
+    _, beside = write(root, "ours")
+    assert beside
+    assert files_below(root) == {PATH: "theirs", f"{PATH}.new": "ours"}
+
+
+def test_a_document_that_was_edited_into_the_new_text_is_that_text(root: Path) -> None:
+    first, _ = write(root, "one")
+    (root / PATH).write_text("two")
+    assert write(root, "two", first) == (Written(PATH, hash_of("two")), False)
+    assert files_below(root) == {PATH: "two"}
+
+
+def test_a_document_that_was_deleted_is_written_again(root: Path) -> None:
+    first, _ = write(root, "one")
+    (root / PATH).unlink()
+    _, beside = write(root, "two", first)
+    assert not beside
+    assert files_below(root) == {PATH: "two"}
+
+
+def test_the_text_beside_is_brought_up_to_date(root: Path) -> None:
+    first, _ = write(root, "one")
+    (root / PATH).write_text("edited")
+    write(root, "two", first)
+    write(root, "three", first, wrote=("one", "two"))
+    assert files_below(root) == {PATH: "edited", f"{PATH}.new": "three"}
+
+
+def test_edits_of_the_text_beside_are_kept_too(root: Path) -> None:
+    first, _ = write(root, "one")
+    (root / PATH).write_text("edited")
+    write(root, "two", first)
+    (root / f"{PATH}.new").write_text("edited as well")
+    written, beside = write(root, "three", first, wrote=("one", "two"))
+    assert (written.path, beside) == (f"{PATH}.new2", True)
+    assert files_below(root) == {
+        PATH: "edited",
+        f"{PATH}.new": "edited as well",
+        f"{PATH}.new2": "three",
+    }
+
+
+def test_the_text_beside_may_be_put_in_place(root: Path) -> None:
+    first, _ = write(root, "one")
+    (root / PATH).write_text("edited")
+    write(root, "two", first)
+    (root / f"{PATH}.new").replace(root / PATH)
+    _, beside = write(root, "three", first, wrote=("one", "two"))
+    assert not beside
+    assert files_below(root) == {PATH: "three"}
+
+
+# 3. A new name -------------------------------------------------------------------------------
+
+
+def test_a_document_under_a_new_name_leaves_its_former_one(root: Path) -> None:
+    first, _ = write(root, "one")
+    write(root, "two", first, MOVED, PATH)
+    assert files_below(root) == {MOVED: "two"}
+
+
+def test_a_former_document_that_was_edited_stays(root: Path) -> None:
+    first, _ = write(root, "one")
+    (root / PATH).write_text("edited")
+    write(root, "two", first, MOVED, PATH)
+    assert files_below(root) == {PATH: "edited", MOVED: "two"}
+
+
+def test_a_former_document_that_is_gone_is_not_missed(root: Path) -> None:
+    first, _ = write(root, "one")
+    (root / PATH).unlink()
+    write(root, "two", first, MOVED, PATH)
+    assert files_below(root) == {MOVED: "two"}
+
+
+def test_a_former_document_stays_until_the_new_one_is_written(root: Path) -> None:
+    first, _ = write(root, "one")
+    (root / f"{MOVED}.new").mkdir()
+    (root / MOVED).write_text("theirs")
+    with pytest.raises(StoreUnavailable):
+        write(root, "two", first, MOVED, PATH)
+    assert files_below(root) == {PATH: "one", MOVED: "theirs"}
+
+
+def test_a_new_name_that_is_taken_is_kept(root: Path) -> None:
+    first, _ = write(root, "one")
+    (root / MOVED).write_text("theirs")
+    _, beside = write(root, "two", first, MOVED, PATH)
+    assert beside
+    assert files_below(root) == {MOVED: "theirs", f"{MOVED}.new": "two"}
+
+
+# 4. A disk that refuses ----------------------------------------------------------------------
+
+
+def _a_folder_beside(root: Path) -> None:
+    (root / PATH).mkdir(parents=True)
+    (root / f"{PATH}.new").mkdir()
+
+
+def _a_file_for_a_folder(root: Path) -> None:
+    (root / "docs").mkdir()
+    (root / FOLDER).write_text("no folder")
+
+
+def _a_file_for_its_parent(root: Path) -> None:
+    (root / "docs").write_text("no folder")
+
+
+@pytest.mark.parametrize(
+    "obstacle", [_a_folder_beside, _a_file_for_a_folder, _a_file_for_its_parent]
+)
+def test_a_disk_that_refuses_is_unavailable_and_keeps_no_rest(
+    root: Path, obstacle: Callable[[Path], None]
+) -> None:
+    obstacle(root)
+    before = sorted(root.rglob("*"))
+    with pytest.raises(StoreUnavailable, match="cannot be written"):
+        write(root, "one")
+    assert sorted(root.rglob("*")) == before
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from preflights_es.records.files import filed
+from preflights_es.kernel.errors import StoreUnavailable
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
+root, path = Path(sys.argv[1]), sys.argv[2]
+try:
+    filed(root, root / path, path, "x" * 100_000, set)
+except StoreUnavailable as error:
+    print(error)
+"""
+
+
+def test_a_disk_that_is_full_is_unavailable_and_keeps_no_rest(root: Path) -> None:
+    command = [sys.executable, "-c", FULL, str(root.resolve()), PATH]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout == f"{PATH} cannot be written: File too large\n"
+    assert [*(root / FOLDER).iterdir()] == []
+
+
+def test_a_folder_in_the_place_of_a_document_is_not_ours(root: Path) -> None:
+    (root / PATH).mkdir(parents=True)
+    _, beside = write(root, "one")
+    assert beside
+    assert files_below(root) == {f"{PATH}.new": "one"}
+
+
+# 5. Several processes ------------------------------------------------------------------------
+
+WAIT = """
+import sys
+from pathlib import Path
+from preflights_es.records.files import alone
+print("waiting", flush=True)
+with alone(Path(sys.argv[1])):
+    print((Path(sys.argv[1]) / "done").exists(), flush=True)
+"""
+
+
+def test_another_process_waits_until_this_one_has_written(root: Path) -> None:
+    command = [sys.executable, "-c", WAIT, str(root)]
+    with alone(root):
+        other = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+        assert other.stdout is not None
+        assert other.stdout.readline() == "waiting\n"
+        time.sleep(0.2)
+        (root / "done").touch()
+    assert other.communicate()[0] == "True\n"
+
+
+HOLD = """
+import os, sys
+from pathlib import Path
+from preflights_es.records.files import alone
+with alone(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_a_killed_process_holds_no_lock(root: Path) -> None:
+    command = [sys.executable, "-c", HOLD, str(root)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, cwd=ROOT) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"held\n"
+        other.kill()
+    with alone(root):
+        write(root, "one")
+
+
+def test_a_root_that_is_gone_is_unavailable(root: Path) -> None:
+    with pytest.raises(StoreUnavailable), alone(root / "gone"):
+        pass
+
+
+# 6. Looking ----------------------------------------------------------------------------------
+
+
+def test_a_hash_is_that_of_the_bytes_that_lie_there(root: Path) -> None:
+    assert found_hash(root / "missing.md") is None
+    assert found_hash(root / "missing" / "deeper.md") is None
+    write(root, "é")
+    assert found_hash(root / PATH) == hash_of("é") == sha256("é".encode()).hexdigest()
+
+
+def test_records_are_counted_by_the_number_in_their_names(root: Path) -> None:
+    folder = root / FOLDER
+    assert numbered(folder) == {}
+    folder.mkdir(parents=True)
+    names = (
+        *("0001-a.md", "0002.md", "0002-b.md", "12345-c.md", "0000-d.md"),
+        *("1-short.md", "001-short.md", "0003-e.txt", "0004-f.md.new", "00x5-g.md"),
+        *("20261121-date.md", "0123456-seven.md", "README.md", ".0009-h.md.1.tmp"),
+        "\u0661\u0662\u0663\u0664-arabic.md",
+    )
+    for name in names:
+        (folder / name).touch()
+    found = {number: [path.name for path in paths] for number, paths in numbered(folder).items()}
+    assert found == {
+        0: ["0000-d.md"],
+        1: ["0001-a.md", "001-short.md", "1-short.md"],
+        2: ["0002-b.md", "0002.md"],
+        12345: ["12345-c.md"],
+    }

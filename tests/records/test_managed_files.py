@@ -1,0 +1,107 @@
+"""Files that `init` writes: where an entry goes, and that a person's text stays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+
+from preflights_es.features.agents.managed_files import entry, whole
+
+BODY = "- repo: local\n  hooks:\n    - id: ours\n      name: ours\n"
+NEWER = BODY + "      files: new\n"
+MARK = "- id: ours"
+
+PLAIN = {
+    "usual": "repos:\n  - repo: https://a\n    rev: v1\n    hooks:\n      - id: a\n",
+    "no indent": "repos:\n- repo: https://a\n  rev: v1\n  hooks:\n  - id: a\n",
+    "deep indent": "repos:\n    - repo: https://a\n      rev: v1\n      hooks: [{id: a}]\n",
+    "key behind": "repos:\n  - repo: a\n    hooks: []\n\n# why\ndefault_stages: [commit]\n",
+    "key before": "default_stages: [commit]\nrepos:\n- repo: https://a\n  rev: v1\n  hooks: []\n",
+    "no end of line": "repos:\n- repo: https://a\n  rev: v1\n  hooks: []",
+    "windows": "repos:\r\n  - repo: https://a\r\n    rev: v1\r\n    hooks: []\r\n",
+    "blank lines": "\n\nrepos:\n\n  - repo: https://a\n    rev: v1\n\n    hooks: []\n\n\n",
+    "comments": "# top\nrepos: # all\n  # first\n  - repo: https://a # a\n    rev: v1\n  # last\n",
+    "block text": "repos:\n- repo: a\n  hooks:\n  - id: a\n    files: |\n      one\n      - two\n",
+    "empty list": "repos: []\n",
+    "empty list and a key": "repos: [ ]  # none yet\nfail_fast: true\n",
+    "no items": "repos:\nfail_fast: true\n",
+    "no list": "fail_fast: true\n",
+    "nothing": "",
+    "comment alone": "# later\n",
+    "mark of a document": "---\nrepos:\n  - repo: https://a\n    rev: v1\n    hooks: []\n",
+}
+
+UNCLEAR = {
+    "flow": "{repos: []}\n",
+    "flow list": "repos: [{repo: local, hooks: []}]\n",
+    "anchor": "repos: &all\n  - repo: https://a\n",
+    "two documents": "repos: []\n---\nrepos: []\n",
+    "twice": "repos: []\nrepos: []\n",
+    "tabs": "repos:\n\t- repo: https://a\n",
+    "quoted": '"repos":\n  - repo: https://a\n',
+    "alias of it": "other:\n  repos: 1\n",
+}
+
+
+def _read(text: str) -> Any:
+    return YAML(typ="safe").load(text)
+
+
+@pytest.mark.parametrize("found", PLAIN.values(), ids=PLAIN)
+def test_an_entry_is_added_and_every_line_stays(found: str) -> None:
+    outcome = entry(found, BODY, MARK)
+    before = _read(found) or {}
+    after = _read(outcome.content)
+    assert outcome.state == "missing"
+    assert after == {**before, "repos": [*(before.get("repos") or []), *_read(BODY)]}
+    gained = outcome.content.splitlines()
+    for line in found.replace("[ ]", "").replace("[]\n", "\n").splitlines():
+        assert line.rstrip() in [one.rstrip() for one in gained] or "repos:" in line
+    assert ("\r\n" in found) == ("\r\n" in outcome.content)
+
+
+@pytest.mark.parametrize("found", PLAIN.values(), ids=PLAIN)
+def test_twice_is_once_and_a_newer_version_takes_its_place(found: str) -> None:
+    once = entry(found, BODY, MARK).content
+    assert entry(once, BODY, MARK)[:2] == ("current", once)
+    newer = entry(once, NEWER, MARK)
+    assert newer.state == "stale"
+    assert newer.content == entry(found, NEWER, MARK).content
+
+
+@pytest.mark.parametrize("found", PLAIN.values(), ids=PLAIN)
+def test_an_edited_entry_stays(found: str) -> None:
+    edited = entry(found, BODY, MARK).content.replace("name: ours", "name: mine")
+    assert entry(edited, NEWER, MARK)[:2] == ("edited", edited)
+
+
+@pytest.mark.parametrize("found", UNCLEAR.values(), ids=UNCLEAR)
+def test_another_shape_is_left_alone_with_the_text_to_paste(found: str) -> None:
+    outcome = entry(found, BODY, MARK)
+    assert outcome.state == "unclear"
+    assert _read(outcome.content) == _read(BODY)
+
+
+def test_an_entry_written_by_hand_is_a_persons() -> None:
+    found = f"repos:\n{BODY}"
+    assert entry(found, NEWER, MARK)[:2] == ("edited", found)
+
+
+@given(st.text("abc\n :#-", max_size=60))
+def test_a_whole_file_is_written_anew_only_where_no_person_edited_it(edit: str) -> None:
+    first = whole(None, BODY).content
+    assert whole(first, BODY).state == "current"
+    assert whole(first, NEWER).state == "stale"
+    if edit.strip():
+        assert whole(first + edit, NEWER).state == "edited"
+        assert whole(edit + first, NEWER).state == "edited"
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_added_to_or_left(found: str) -> None:
+    outcome = entry(found, BODY, MARK)
+    assert outcome.state in ("missing", "unclear", "edited")

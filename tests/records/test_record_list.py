@@ -1,0 +1,161 @@
+"""The records of a folder: which files they are, and what is kept until one changes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from preflights_es.records.record_header import RECORD_MAX
+from preflights_es.records.record_list import RACE_NS, Records, records_in
+
+RECORD: Final = "# 1. Use Redis\n\n## Status\n\nAccepted\n\n## Context\n\n## Decision\n\nRedis.\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "adr"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "records.cache"
+
+
+def names(found: Records) -> list[str]:
+    return [one.path for one in found.records]
+
+
+def aged(cache: Path) -> None:
+    """As if the records had been read a while after they were written."""
+    later = cache.stat().st_mtime_ns + 2 * RACE_NS
+    os.utime(cache, ns=(later, later))
+
+
+# 1. Which files ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("0001-use-redis.md", "1-x.md", "001_x.md", "0001.md", "ADR-001-x.md", "adr001-x.md"),
+        *("20200102-x.md", "2020-01-02-x.md", "0012-use-a-template-engine.md", "0001-x.markdown"),
+    ],
+)
+def test_a_name_with_a_number_or_a_day_is_a_records(folder: Path, name: str) -> None:
+    (folder / name).write_text("Nothing but prose.\n")
+    assert names(records_in(folder)) == [name]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("README.md", "index.md", "template.md", "0000-template.md", "adr-template.md"),
+        *("adr-template-long.md", "toc.md", ".0001-x.md", "0001-x.txt", "0001-x.md.new"),
+    ],
+)
+def test_templates_and_lists_are_no_records(folder: Path, name: str) -> None:
+    (folder / name).write_text(RECORD)
+    assert records_in(folder) == Records(())
+
+
+def test_another_name_is_a_records_where_its_text_is_one(folder: Path) -> None:
+    (folder / "caching.md").write_text(RECORD)
+    (folder / "glossary.md").write_text("# Glossary\n\nADR: a record.\n")
+    assert names(records_in(folder)) == ["caching.md"]
+
+
+def test_links_and_folders_are_left_out(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text(RECORD)
+    (folder / "0001-x.md").symlink_to(tmp_path / "secret.md")
+    (folder / "0002-x.md").mkdir()
+    os.mkfifo(folder / "0003-x.md")
+    assert records_in(folder) == Records(())
+
+
+def test_a_folder_that_is_not_there_holds_none(folder: Path, cache: Path) -> None:
+    assert records_in(folder / "none", cache) == Records(())
+
+
+def test_a_huge_file_is_named_and_left_out(folder: Path, cache: Path) -> None:
+    (folder / "0001-x.md").write_text(RECORD)
+    with (folder / "0002-x.md").open("wb") as file:
+        file.truncate(100 * RECORD_MAX)
+    found = records_in(folder, cache)
+    assert names(found) == ["0001-x.md"]
+    assert [(one.path, one.why) for one in found.unread] == [
+        ("0002-x.md", "it has more than 1,000,000 bytes")
+    ]
+    assert records_in(folder, cache) == found
+
+
+def test_a_name_that_is_no_utf_8_can_be_shown(folder: Path, cache: Path) -> None:
+    (folder / os.fsdecode(b"0001-gr\xfcn.md")).write_text(RECORD)
+    assert names(records_in(folder, cache)) == ["0001-gr\\xfcn.md"]
+    aged(cache)
+    assert names(records_in(folder, cache)) == ["0001-gr\\xfcn.md"]
+
+
+# 2. The cache --------------------------------------------------------------------------------
+
+
+def test_a_record_is_not_read_again_until_it_changes(folder: Path, cache: Path) -> None:
+    path = folder / "0001-x.md"
+    path.write_text(RECORD)
+    first = records_in(folder, cache)
+    aged(cache)
+    made = cache.stat()
+    assert records_in(folder, cache) == first
+    assert cache.stat().st_ino == made.st_ino, "nothing is written where nothing changed"
+    path.write_text(RECORD.replace("Accepted", "Rejected"))
+    assert records_in(folder, cache).records[0].status == "rejected"
+
+
+def test_a_change_that_keeps_size_and_time_is_seen(folder: Path, cache: Path) -> None:
+    path = folder / "0001-x.md"
+    path.write_text(RECORD)
+    records_in(folder, cache)
+    before = path.stat()
+    aged(cache)
+    path.write_text(RECORD.replace("Accepted", "Rejected"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_size == before.st_size
+    assert records_in(folder, cache).records[0].status == "rejected"
+
+
+def test_what_changed_when_the_cache_was_written_is_read_again(folder: Path, cache: Path) -> None:
+    (folder / "0001-x.md").write_text(RECORD)
+    records_in(folder, cache)
+    first = cache.stat().st_ino
+    records_in(folder, cache)
+    assert cache.stat().st_ino != first
+
+
+def test_a_record_that_is_gone_is_forgotten(folder: Path, cache: Path) -> None:
+    for n in (1, 2):
+        (folder / f"000{n}-x.md").write_text(RECORD)
+    records_in(folder, cache)
+    (folder / "0001-x.md").unlink()
+    assert names(records_in(folder, cache)) == ["0002-x.md"]
+
+
+@pytest.mark.parametrize("content", [b"", b"\x93", b"\xff" * 50, b"\x93\xa1x\xa1y\x80"])
+def test_a_cache_that_is_damaged_or_anothers_is_not_believed(
+    folder: Path, cache: Path, content: bytes
+) -> None:
+    (folder / "0001-x.md").write_text(RECORD)
+    cache.write_bytes(content)
+    assert names(records_in(folder, cache)) == ["0001-x.md"]
+    other = folder.with_name("other")
+    other.mkdir()
+    aged(cache)
+    assert records_in(other, cache) == Records(())
+
+
+def test_a_cache_that_cannot_be_written_costs_time_only(folder: Path, tmp_path: Path) -> None:
+    (folder / "0001-x.md").write_text(RECORD)
+    assert names(records_in(folder, tmp_path / "none" / "cache")) == ["0001-x.md"]

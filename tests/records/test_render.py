@@ -1,0 +1,317 @@
+"""Documents from records: frozen templates, and what a document says."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+import pytest
+from msgspec.structs import replace
+
+from preflights_es.kernel.artifacts import Beside, Record, RecordField, Related, ShownQuestion
+from preflights_es.kernel.errors import LogFromFuture
+from preflights_es.kernel.questions import Option, Recommended
+from preflights_es.kernel.rationale import Rationale, Rejected, Statement
+from preflights_es.records import render
+from preflights_es.records.render import brief, document
+from tests.records.reading import RECORD, body, every, front_matter, headings, section
+
+# 1. Templates --------------------------------------------------------------------------------
+
+FROZEN: Final = {
+    "adr.v1": "1aa95ed3737ba72dcd823c3f9916702684a769edc54daf9bb65f13d0798f5e5c",
+    "adr.v2": "a6e2ec584282a5027997e655dd520aed2857ec975afde4c0218baf81c27251b7",
+    "brief.v1": "9e49fc07272c651bc14f094ee94a405b457fde05385b962baf6ef2212acfd108",
+    "task.v2": "6c6796b9e4bf2ecce8461118cdb9b59ce479cb0097e66c1e15742c719ef8675b",
+    "brief.v2": "3f073a8e0783173206d0b9dd09651b732a8db73bfc45c7d0df028f1d6026f23e",
+    "task.v1": "82541792066df219f400b5f22949abb8f597ef38433db98af2392fd2aecfcadc",
+}
+"""Once a session may have used one, it never changes; a change is a new version beside it."""
+
+TEMPLATES: Final = Path(render.__file__).parent / "templates"
+
+
+@pytest.mark.parametrize("name", FROZEN)
+def test_a_template_is_frozen(name: str) -> None:
+    assert sha256((TEMPLATES / f"{name}.md").read_bytes()).hexdigest() == FROZEN[name]
+
+
+def test_every_template_is_among_the_frozen() -> None:
+    assert {path.name.removesuffix(".md") for path in TEMPLATES.iterdir()} == {*FROZEN}
+
+
+@pytest.mark.parametrize(
+    "name", ["adr.v99", "adr", "", "../templates/adr.v1", "/etc/passwd", "adr.v1\0", "ADR.v1"]
+)
+def test_a_template_that_this_version_does_not_have_is_of_the_future(name: str) -> None:
+    with pytest.raises(LogFromFuture, match="upgrade preflights"):
+        document(name, RECORD)
+
+
+# 2. What a document says ---------------------------------------------------------------------
+
+
+def test_a_value_that_a_model_read_is_no_answer_of_a_person() -> None:
+    read = RecordField(name="Library", value="authlib", source="suggested", by="agent")
+    text = document("adr.v1", replace(RECORD, fields=(*RECORD.fields, read)))
+    assert "* Library: **authlib** (a model read it out of what was said)\n" in text
+    assert "an agent" not in text
+
+
+def test_a_record_says_why() -> None:
+    why = Rationale(
+        Statement("Because we know it", "user"),
+        (Statement("One login for all", "model"),),
+        (Rejected("SAML", "it is slow", "user"), Rejected("LDAP", "", "agent")),
+    )
+    found = replace(RECORD, rationale=why, considered=("OAuth", "SAML", "LDAP"))
+    text = document("adr.v2", found)
+    assert text.split("> Add login\n\n")[1] == (
+        "## Considered Options\n"
+        "\n"
+        "* OAuth\n"
+        "* SAML\n"
+        "* LDAP\n"
+        "\n"
+        "## Decision Outcome\n"
+        "\n"
+        'Chosen option: "OAuth", because we know it.\n'
+        "\n"
+        "* Category: Authentication\n"
+        "* Strategy: **OAuth** (answered by a person)\n"
+        "\n"
+        "### Consequences\n"
+        "\n"
+        "Offered by a model, accepted by Ada Lovelace:\n"
+        "\n"
+        "* One login for all\n"
+        "\n"
+        "## Pros and Cons of the Options\n"
+        "\n"
+        "* Against SAML: it is slow\n"
+    )
+    assert "* Because: Because we know it\n* Not: SAML: it is slow\n* Not: LDAP\n" in brief(found)
+
+
+def test_what_a_model_offered_is_marked_with_who_accepted_it() -> None:
+    offered = Statement("it is quick", "model")
+    why = Rationale(offered, (offered,), (Rejected("SAML", "it is slow", "model"),))
+    found = replace(RECORD, rationale=why, considered=("OAuth", "SAML"))
+    proposal = document("adr.v2", replace(found, status="proposed", proposed_by="script"))
+    assert "because it is quick (offered by a model).\n" in proposal
+    assert "\n\nOffered by a model:\n\n* it is quick\n" in proposal
+    assert "\n\nOffered by a model:\n\n* Against SAML: it is slow\n" in proposal
+    named = replace(found, offered_by=(("agent", "claude-code"), ("model", "claude-opus-5")))
+    for status in ("accepted", "superseded"):
+        text = document("adr.v2", replace(named, status=status))
+        assert text.count("ffered by claude-opus-5, accepted by Ada Lovelace") == 3
+
+
+def test_a_record_without_a_reason_says_what_was_chosen() -> None:
+    text = document("adr.v2", replace(RECORD, considered=("OAuth",)))
+    assert 'Chosen option: "OAuth".\n' in text
+    assert "Considered Options" not in text, "there was no choice"
+    assert "Consequences" not in text
+    assert "Pros and Cons" not in text
+    nothing = replace(RECORD, fields=(), missing=("Which?",))
+    assert "Decided" not in document("task.v2", nothing)
+    reason = replace(nothing, rationale=Rationale(Statement("it can wait", "user")))
+    assert "Nothing was decided, because it can wait.\n" in document("task.v2", reason)
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("Because we know it.", "because we know it."),
+        ("It's one binary", "because it's one binary."),
+        ("Redis is there", "because: Redis is there."),
+        ("SQLite is enough", "because SQLite is enough."),
+        ("I run it", "because I run it."),
+        ("IT wants it!", "because IT wants it!"),
+        ("Go is known...", "because: Go is known..."),
+        ("42 teams do", "because 42 teams do."),
+    ],
+)
+def test_a_reason_goes_on_with_the_sentence(said: str, text: str) -> None:
+    why = Rationale(Statement(said, "user"))
+    found = document("adr.v2", replace(RECORD, rationale=why, considered=("OAuth",)))
+    assert f'Chosen option: "OAuth", {text}\n' in found
+
+
+def test_people_come_first_and_each_speaker_once() -> None:
+    said = (Statement("a", "model"), Statement("b", "user"), Statement("c", "model"))
+    found = replace(RECORD, rationale=Rationale(consequences=said), offered_by=(("model", "opus"),))
+    assert section(document("adr.v2", found), "Consequences") == [
+        "b",
+        "Offered by opus, accepted by Ada Lovelace:",
+        "a",
+        "c",
+    ]
+
+
+def test_options_of_every_question_stand_in_the_record() -> None:
+    shown = tuple(
+        ShownQuestion(
+            question=f"Which {one}?",
+            by="opus",
+            options=(Option(one, "fine", "slow"), Option(f"no {one}", "", "loud")),
+            recommended=Recommended(one, reason),
+        )
+        for one, reason in (("OAuth", "We know it."), ("cache", "the disk is slow"))
+    )
+    why = Rationale(Statement("We know it.", "model"))
+    record = replace(RECORD, shown=shown, considered=("OAuth", "no OAuth", "SAML"), rationale=why)
+    text = document("adr.v2", record)
+    assert section(text, "Considered Options") == [
+        "OAuth: fine",
+        "no OAuth",
+        "SAML",
+        "Offered by opus: OAuth, no OAuth. Recommended: OAuth.",
+        "Which cache?",
+        "cache: fine",
+        "no cache",
+        "Offered by opus. Recommended: cache, because the disk is slow.",
+    ]
+    assert section(text, "Pros and Cons of the Options")[1:] == [
+        "Against OAuth, which was chosen: slow",
+        "Against cache: slow",
+        "Against no cache: loud",
+    ]
+
+
+def test_an_exception_and_its_rule_name_each_other() -> None:
+    kept = (Beside(Related("b2", "Use SQLite", 2), "exception"),)
+    for scope, text in (("tills", "Exception to ADR-0002"), ("", "Exception: ADR-0002")):
+        found = document("adr.v2", replace(RECORD, kept=kept, scope=scope))
+        assert section(found, "More Information") == [f"{text}, Use SQLite"]
+
+
+def test_every_sentence_of_a_record_has_german_words() -> None:
+    named = set(re.findall(r'_said\(\s*record,\s*(".*?"|\'.*?\')', inspect.getsource(render)))
+    assert named
+    assert {one[1:-1] for one in named} <= {*render._GERMAN}
+
+
+def test_a_record_is_written_as_people_know_it() -> None:
+    assert document("adr.v1", RECORD) == (
+        "---\n"
+        'status: "accepted"\n'
+        "date: 2026-11-21\n"
+        'decision-makers: ["Ada Lovelace"]\n'
+        'uid: "3f9a12c4d5e6"\n'
+        'session: "01a20012-3456-7abc-8def-3f9a12c4d5e6"\n'
+        "---\n"
+        "\n"
+        "# Add login\n"
+        "\n"
+        "## Context and Problem Statement\n"
+        "\n"
+        "> Add login\n"
+        "\n"
+        "## Considered Options\n"
+        "\n"
+        "For Strategy:\n"
+        "\n"
+        "* OAuth\n"
+        "* Email/Password\n"
+        "* Magic Link\n"
+        "\n"
+        "## Decision Outcome\n"
+        "\n"
+        "* Category: Authentication (named by the intention)\n"
+        "* Strategy: **OAuth** (one of the options offered, answered by a person)\n"
+    )
+
+
+def test_a_task_is_written_with_what_is_open() -> None:
+    task = replace(RECORD, missing=("Which library?",), status="proposed", proposed_by="agent")
+    text = document("task.v1", replace(task, decided_by="", date=""))
+    assert front_matter(text) == {
+        "status": "proposed",
+        "uid": RECORD.uid,
+        "session": RECORD.session_id,
+    }
+    assert section(text, "Still Open") == ["Which library?"]
+    assert section(text, "Decided")[-1] == ("Proposed by an agent; no person has confirmed it yet.")
+
+
+@pytest.mark.parametrize("template", ["adr.v1", "task.v1"])
+def test_a_section_without_content_is_left_out(template: str) -> None:
+    bare = Record(uid="u", session_id="s", title="Think", intention="Think", status="open")
+    text = document(template, bare)
+    intention = "Context and Problem Statement" if template == "adr.v1" else "Intention"
+    assert headings(body(text)) == [("h1", "Think"), ("h2", intention)]
+    assert front_matter(text) == {"status": "open", "uid": "u", "session": "s"}
+    assert "$" not in text
+
+
+def test_a_brief_without_a_decision_says_so() -> None:
+    bare = Record(uid="u", session_id="s" * 8, title="Think", intention="Think", status="open")
+    text = brief(bare)
+    assert headings(body(text)) == [
+        ("h1", "Task"),
+        ("h2", "Not decided"),
+        ("h2", "Before you code"),
+    ]
+    assert section(text, "Not decided") == [
+        "Nothing was decided: ask before you choose a technology."
+    ]
+
+
+def test_a_brief_says_what_is_decided_and_what_is_not() -> None:
+    text = brief(replace(RECORD, missing=("Which library?",)))
+    assert section(text, "Task") == ["Add login"]
+    assert section(text, "Decided, do not reconsider") == [
+        "Category: Authentication",
+        "Strategy: OAuth",
+    ]
+    assert section(text, "Not decided") == ["Which library?"]
+    assert section(text, "Before you code") == [
+        "Ask the person before you decide anything that is not decided above.\n"
+        "Source: Preflights session d5e6abcd.".replace("d5e6abcd", RECORD.session_id[-8:])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "warning"),
+    [
+        ("open", "No person has accepted this yet"),
+        ("proposed", "No person has accepted this yet"),
+        ("superseded", "This decision was superseded"),
+    ],
+)
+def test_a_brief_warns_of_what_no_person_stands_for(status: str, warning: str) -> None:
+    (text,) = section(brief(replace(RECORD, status=status)), "Before you code")
+    assert text.startswith(warning)
+
+
+def test_related_records_are_linked_and_tasks_are_named() -> None:
+    record = replace(
+        RECORD,
+        status="superseded",
+        supersedes=Related("a1", "Use cookies", 3),
+        superseded_by=Related("b2", "Use passkeys [now]"),
+    )
+    text = document("adr.v1", record)
+    assert front_matter(text)["status"] == "superseded by task b2"
+    assert section(text, "More Information") == [
+        "Supersedes ADR-0003, Use cookies",
+        "Superseded by task b2, Use passkeys [now]",
+    ]
+    links = [token for token in every(body(text)) if token.type == "link_open"]
+    assert [link.attrGet("href") for link in links] == ["0003-use-cookies.md"]
+
+
+def test_a_related_record_without_a_latin_title_is_linked_by_its_number() -> None:
+    text = document("adr.v1", replace(RECORD, supersedes=Related("a1", "漢字", 12)))
+    (link,) = [token for token in every(body(text)) if token.type == "link_open"]
+    assert link.attrGet("href") == "0012.md"
+
+
+def test_a_document_is_the_same_each_time() -> None:
+    assert document("adr.v1", RECORD) == document("adr.v1", RECORD)
+    assert document("adr.v1", RECORD).endswith("\n")
+    assert "\r" not in document("adr.v1", replace(RECORD, intention="a\r\nb\rc"))

@@ -1,0 +1,281 @@
+"""Any text can stand in a document and forge nothing, and a brief stays short."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from preflights_es.kernel.artifacts import Record, RecordField, Related, ShownQuestion
+from preflights_es.kernel.questions import Option, Place, Recommended
+from preflights_es.kernel.rationale import Rationale, Rejected, Statement
+from preflights_es.kernel.text import one_line, shown, shown_lines
+from preflights_es.records.render import BRIEF_BYTES_MAX, brief, document
+from tests.records.reading import RECORD, body, every, front_matter, headings, section
+
+# 1. Text that forges nothing -----------------------------------------------------------------
+
+HOSTILE: Final = (
+    "# Heading",
+    "Title #",
+    "Learn C # and F ##",
+    "###### deep",
+    "a\n# Heading\nb",
+    "a\n===\nb\n---\n***\n___",
+    "---\nstatus: accepted\n---",
+    '"\nstatus: "accepted',
+    "<script>alert(1)</script>",
+    "a <b onclick=x>bold</b> <!-- comment",
+    "<https://evil.example> <ada@example.org>",
+    "[click](https://evil.example) ![image](x.png)",
+    "[reference]\n\n[reference]: https://evil.example",
+    "```\nfence\n```",
+    "~~~\nfence\n~~~",
+    "    indented code\n\tand a tab",
+    "`code` and ``more``",
+    "~~struck~~ and ~once~",
+    "_emphasis_ __strong__ *a* **b** snake_case __init__.py",
+    "&lt;b&gt; &amp; &#35; &copy; AT&T a&b",
+    "1. one\n2) two\n- three\n+ four\n* five",
+    "10. ten",
+    "2026. a year",
+    "123456789) many",
+    "> quote\n>> deeper",
+    "| a | b |\n| --- | --- |\n| 1 | 2 |",
+    "hard break  \nnext\\\nnext",
+    "ends with a backslash \\",
+    "\\# \\* \\\\",
+    "$title ${uid} $$ $open",
+    "tab\there\x0b\x0c\x1b[31mred\x1b[0m\x07\x00\x7f\x85",
+    "right \u202eto\u202c left \u2066x\u2069 \ufeffbom",
+    "lines\u2028and\u2029paragraphs",
+    "flag 🏴\U000e0067\U000e0062\U000e007f tags \U000e0000",
+    "漢字 🛫 é ñ ﷽",
+    "   spaced   out   ",
+    "-",
+    "+",
+    "=",
+    "~",
+    "#",
+    "1.",
+    "&",
+    "*",
+    "_",
+)
+
+MARKUP = st.text("#*_-+=~`<>[]()!&|\\/\n\t :;.,'\"$09azé🛫", min_size=1, max_size=40)
+ANY = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
+TEXTS = st.one_of(st.sampled_from(HOSTILE), MARKUP, ANY).filter(str.strip)
+
+PERMITTED: Final = {
+    *("heading_open", "heading_close", "paragraph_open", "paragraph_close", "inline", "text"),
+    *("blockquote_open", "blockquote_close", "softbreak", "text_special"),
+    *("bullet_list_open", "bullet_list_close", "list_item_open", "list_item_close"),
+    *("strong_open", "strong_close"),
+}
+
+
+def hostile(text: str) -> Record:
+    """A record of which every text was typed by an attacker."""
+    return replace(
+        RECORD,
+        title=one_line(text),
+        intention=text,
+        decided_by=text,
+        category=text,
+        fields=(
+            RecordField(name=text, value=text, source="custom", by="user", options=(text, "b")),
+        ),
+        missing=(text,),
+    )
+
+
+def line(text: str) -> str:
+    """How a text looks on one line."""
+    return shown(one_line(text))
+
+
+@given(TEXTS)
+@example("~~~\nfence")
+@example("1. one")
+@example("Learn C #")
+@example("&amp;")
+@example("__init__")
+def test_no_text_makes_anything_but_text(text: str) -> None:
+    for template in ("adr.v1", "task.v1"):
+        tokens = body(document(template, hostile(text)))
+        assert {token.type for token in every(tokens)} <= PERMITTED
+        assert headings(tokens)[0] == ("h1", line(text) if len(one_line(text)) <= 120 else "")
+        assert {tag for tag, _ in headings(tokens)[1:]} == {"h2"}
+        expected = document(template, hostile("plain"))
+        assert headings(tokens)[1:] == headings(body(expected))[1:]
+
+
+@given(TEXTS)
+def test_no_reason_makes_anything_but_text(text: str) -> None:
+    for template in ("adr.v2", "task.v2"):
+        found = document(template, reasoned(text))
+        tokens = body(found)
+        assert {token.type for token in every(tokens)} <= PERMITTED
+        assert headings(tokens)[1:] == headings(body(document(template, reasoned("plain"))))[1:]
+        assert front_matter(found) == front_matter(
+            document(template, replace(reasoned("plain"), decided_by=text))
+        )
+        by, consequence = section(found, "Consequences")
+        assert (by, consequence) == (f"Offered by {line(text)}:", line(text))
+    options = section(document("adr.v2", reasoned(text)), "Considered Options")
+    assert options[:2] == [f"{line(text)}: {line(text)}", "b"] or text.casefold() == "b"
+    assert line(text) in options, "the second question"
+
+
+def reasoned(text: str) -> Record:
+    """A record of which every text was typed by an attacker, the reasons too."""
+    said = Statement(text, "model")
+    why = Rationale(said, (said,), (Rejected(text, text, "agent"),))
+    shown = ShownQuestion(
+        question=text,
+        by=text,
+        why=text,
+        options=(Option(text, text, text), Option("b")),
+        recommended=Recommended(text, text),
+        quote=text,
+        evidence=(Place(text),),
+    )
+    return replace(
+        hostile(text),
+        status="proposed",
+        rationale=why,
+        considered=(text, "b", "c"),
+        scope=text,
+        shown=(shown, shown),
+        offered_by=(("model", text), ("agent", text)),
+    )
+
+
+@given(TEXTS)
+def test_every_text_is_shown_as_it_was_typed(text: str) -> None:
+    adr, task = document("adr.v1", hostile(text)), document("task.v1", hostile(text))
+    quoted = section(adr, "Context and Problem Statement")
+    assert "\n".join(quoted).split("\n") == [
+        one_line(part) for part in _lines(text) if one_line(part)
+    ]
+    assert section(adr, "Considered Options") == [f"For {line(text)}:", line(text), "b"] or (
+        text == "b"
+    )
+    category, value = section(adr, "Decision Outcome")
+    assert category == f"Category: {line(text)} (named by the intention)"
+    assert value == f"{line(text)}: {line(text)} (in their own words, answered by a person)"
+    assert section(task, "Still Open") == [line(text)]
+
+
+def _lines(text: str) -> list[str]:
+    return shown_lines(text).split("\n")
+
+
+@given(TEXTS)
+def test_no_text_makes_a_line_of_the_front_matter(text: str) -> None:
+    for template in ("adr.v1", "task.v1"):
+        assert front_matter(document(template, hostile(text))) == {
+            "status": "accepted",
+            "date": "2026-11-21",
+            "decision-makers": [line(text)],
+            "uid": RECORD.uid,
+            "session": RECORD.session_id,
+        }
+
+
+@given(TEXTS)
+def test_a_related_title_makes_one_link_and_no_other(text: str) -> None:
+    record = replace(RECORD, supersedes=Related("a1", text, 7), superseded_by=Related(text, text))
+    tokens = body(document("adr.v1", record))
+    links = [token for token in every(tokens) if token.type == "link_open"]
+    assert len(links) == 1
+    assert re.fullmatch(r"0007(-[a-z0-9]+)*\.md", str(links[0].attrGet("href")))
+    assert {token.type for token in every(tokens)} <= PERMITTED | {"link_open", "link_close"}
+    found = section(document("adr.v1", record), "More Information")
+    assert found[0] == f"Supersedes ADR-0007, {line(text)}"
+    assert found[1] == f"Superseded by task {line(text)}, {line(text)}"
+
+
+@given(TEXTS)
+def test_no_text_makes_anything_but_text_in_a_brief(text: str) -> None:
+    text_of_brief = brief(replace(hostile(text), status="open"))
+    tokens = body(text_of_brief)
+    assert {token.type for token in every(tokens)} <= PERMITTED - {"strong_open", "strong_close"}
+    assert headings(tokens) == headings(body(brief(replace(hostile("plain"), status="open"))))
+    assert section(text_of_brief, "Not decided") == [line(text)]
+
+
+def test_a_long_title_is_cut_and_the_intention_is_not() -> None:
+    text = "long " * 100
+    found = document("adr.v1", hostile(text))
+    ((_, title), *_) = headings(body(found))
+    assert len(title) == 120
+    assert title.endswith("…")
+    assert section(found, "Context and Problem Statement") == [one_line(text)]
+
+
+# 2. The length of a brief --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "letter", ["a", "é", "漢", "🛫", "*", "\\", "\u202e", "\x1b", "a\n", "# \n"]
+)
+@pytest.mark.parametrize("count", [1, 50])
+def test_a_brief_is_short_whatever_was_typed(letter: str, count: int) -> None:
+    text = (letter * 4_000)[:4_000]
+    record = replace(
+        hostile(text),
+        status="open",
+        fields=tuple(
+            RecordField(name=text[:300], value=text[:2_000], source="custom", by="user")
+            for _ in range(count)
+        ),
+        missing=(text[:300],) * count,
+    )
+    found = brief(record)
+    assert len(found.encode()) <= BRIEF_BYTES_MAX
+    plain = replace(hostile("plain"), status="open")
+    assert headings(body(found)) == headings(body(brief(plain)))
+    assert f"session {RECORD.session_id[-8:]}" in found
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4_000),
+    st.lists(TEXTS, max_size=8),
+    st.lists(TEXTS, max_size=4),
+)
+def test_a_brief_is_never_longer_than_its_limit(
+    intention: str, values: list[str], missing: list[str]
+) -> None:
+    record = replace(
+        RECORD,
+        intention=intention,
+        fields=tuple(
+            RecordField(name=f"Field {n}", value=value * 40, source="typed", by="user")
+            for n, value in enumerate(values)
+        ),
+        missing=tuple(missing),
+    )
+    assert len(brief(record).encode()) <= BRIEF_BYTES_MAX
+
+
+def test_a_brief_that_had_to_leave_something_out_says_so() -> None:
+    fields = tuple(
+        RecordField(name=f"Field number {n}", value="v" * 200, source="typed", by="user")
+        for n in range(50)
+    )
+    found = brief(replace(RECORD, fields=fields))
+    assert "Field number 0" in found
+    assert "Field number 49" not in found
+    assert re.search(r"and \d+ more", found)
+
+
+def test_a_short_brief_leaves_nothing_out() -> None:
+    found = brief(replace(RECORD, intention="Add login " + "x" * 600))
+    assert "x" * 600 in found
+    assert "…" not in found

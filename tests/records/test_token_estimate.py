@@ -1,0 +1,227 @@
+"""The estimate of tokens: 1.00 to 1.15 times what the tokenizer counts, for 25 varied briefs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from preflights_es.records import token_estimate
+from preflights_es.records.project_brief import Conflict, InForce, Open, told
+from preflights_es.records.token_estimate import cost
+from tests.records.test_project_brief import encoding, tokens
+
+LEAST: Final = 1.00
+MOST: Final = 1.15
+UNSEEN: Final = Path(__file__).parents[1] / "workflows"
+Line = tuple[str, str, str, tuple[str, ...]]
+"""Scope, value, reason and what it was chosen over."""
+
+
+def read(name: str) -> list[dict[str, Any]]:
+    """Texts by authors who had not seen the program."""
+    found: list[dict[str, Any]] = json.loads((UNSEEN / name).read_text("utf-8"))
+    return found
+
+
+def recalled(name: str, first: int, last: int) -> list[Line]:
+    """Decisions with reasons and options, English and German."""
+    return [
+        (one["title"], one["value"], one["reasons"][0], tuple(o["name"] for o in one["options"]))
+        for one in read(f"recall/unseen/{name}.decisions.json")[first:last]
+    ]
+
+
+def stated(name: str, language: str) -> list[Line]:
+    """Values with scopes, as short as most are."""
+    return [
+        (one["scope"] or "the whole project", one["value"], one["reason"] or "", ())
+        for one in read(f"clarification/unseen/{name}.json")
+        if one["lang"] == language
+    ]
+
+
+def coined(scopes: str, values: str) -> list[Line]:
+    """Pairs of names that lie below each other."""
+    pairs = zip(scopes.strip().splitlines(), values.strip().splitlines(), strict=True)
+    return [(scope, value, "", ()) for scope, value in pairs]
+
+
+CODE: Final = coined(
+    """
+orders-svc/v2
+ACME_X9
+ZQ-77 gateway
+k8s-prod-eu1
+CRM_LEGACY_07
+billing_core
+project BLUEFIN
+HeronSync
+tools/ci/run_all.sh
+libquux
+com.acme.ledger
+user_events_v3
+""",
+    """
+pg16-patroni
+libfoo2
+kong3
+argo-cd
+mysql8
+sqlx
+Tarantool
+nats-jetstream
+just
+zstd
+Axon Framework
+ClickHouse Cloud
+""",
+)
+NUMBERS: Final = coined(
+    """
+invoices 2019-2024
+port 5432
+SLA 99.95 %
+ISO 27001
+retention of 3650 days
+batches of 100,000 rows
+IPv6 2001:db8::1
+build 20261124.7
+VAT 7 % and 19 %
+RFC 9562
+budget of 12,500 EUR
+p99 below 250 ms
+""",
+    """
+PostgreSQL 17.2
+55432
+3 replicas
+42 controls
+S3 Glacier
+COPY 500
+/48
+1.24.3
+numeric(12,2)
+UUIDv7
+t4g.medium x 6
+HTTP/3
+""",
+)
+GERMAN: Final = coined(
+    """
+Auftragsbestätigungen
+Zahlungseingangsabgleich
+Warenwirtschaftsanbindung
+Versandkostenberechnung
+Kundenstammdaten
+Rechnungsnummernkreise
+Benutzerberechtigungen
+Datenschutzauskünfte
+Lagerbestandsführung
+Wiederholungsläufe der Nachtverarbeitung
+Schnittstelle zur Finanzbuchhaltung
+Übersetzungen der Produkttexte
+""",
+    """
+PostgreSQL
+DATEV
+SAP Business One
+eigener Dienst
+MariaDB
+Oracle
+Keycloak
+Nextcloud
+Odoo
+Zeitplaner des Betriebssystems
+monatliche Textdatei
+Weblate
+""",
+)
+LONG: Final[list[Line]] = [
+    (
+        f"the {part} that the {team} team runs for customers in {place}, nights and weekends",
+        v,
+        "",
+        (),
+    )
+    for part, team, place, v in zip(
+        ["checkout", "importer", "scheduler", "ledger", "archive", "catalogue"],
+        ["platform", "billing", "data", "mobile", "operations", "search"],
+        ["Europe", "Canada", "Brazil", "Japan", "Kenya", "Austria"],
+        ["Temporal", "Dagster", "Nomad", "Postgres", "Glacier", "Algolia"],
+        strict=True,
+    )
+]
+BRIEFS: Final[dict[str, list[Line]]] = {
+    **{f"one project {n}": recalled("one_project", n, n + 15) for n in (0, 15, 30, 45)},
+    **{f"plain {n}": recalled("plain", n, n + 20) for n in (0, 20)},
+    "second": recalled("second", 0, 25),
+    **{f"three projects {n}": recalled("three_projects", n, n + 16) for n in (0, 16, 32)},
+    **{f"{file} {n}": stated(file, n) for file in ("forms", "forms2") for n in ("en", "de")},
+    "scopes": [
+        (one["first"], one["second"], "", ())
+        for one in read("clarification/unseen/scopes.json")[:40]
+    ],
+    "code": CODE,
+    "numbers": NUMBERS,
+    "compounds": GERMAN,
+    "long": LONG,
+    "code and numbers": [*CODE, *NUMBERS],
+    "both languages": [*LONG, *GERMAN],
+    "all": [*CODE[:8], *NUMBERS[:8], *GERMAN[:8], *LONG[:2]],
+    "few": CODE[:3],
+    "one": GERMAN[:1],
+    "none": [],
+}
+
+
+def brief(lines: list[Line]) -> str:
+    """The text of one; the first decisions concern the task, and some lists follow."""
+    decisions = [
+        InForce(
+            name=f"ADR-{number}",
+            title=f"{scope}: {value}",
+            category="",
+            scope=scope,
+            fields=(("", value),),
+            because=because,
+            excludes=excludes,
+            date="2026-11-22",
+            path="",
+        )
+        for number, (scope, value, because, excludes) in enumerate(lines, 1)
+    ]
+    asked = [Open("3f9a12c4", one.title, f"Which way for {one.scope}?") for one in decisions[:2]]
+    clash = [Conflict("", one.scope, "Type", ((one.name, "ADR-7"),)) for one in decisions[:1]]
+    return told(decisions, clash, decisions[:2], asked, len(lines), near=len(decisions) // 3).text
+
+
+@pytest.mark.parametrize("name", BRIEFS)
+def test_the_estimate_is_close_above_the_count(name: str) -> None:
+    text = brief(BRIEFS[name])
+    ratio = cost(text) / tokens(text)
+    assert LEAST <= ratio <= MOST
+
+
+def test_there_are_25_briefs_and_most_of_them_are_full() -> None:
+    counts = [tokens(brief(one)) for one in BRIEFS.values()]
+    assert len(counts) == 25
+    assert sum(count > 400 for count in counts) >= 15
+    assert min(counts) < 60
+
+
+def test_the_pieces_are_the_first_of_the_vocabulary_in_its_order() -> None:
+    file = Path(token_estimate.__file__).with_name("token_pieces.txt")
+    pieces = file.read_text("utf-8").splitlines()
+    found = [encoding().encode(piece) for piece in pieces]
+    assert all(len(one) == 1 for one in found)
+    ranks = [one[0] for one in found]
+    assert ranks == sorted(ranks)
+    assert ranks[-1] < 8_000
+
+
+def test_a_word_that_no_language_has_counts_by_its_letters() -> None:
+    assert tokens("xqzvkjwp") <= cost("xqzvkjwp")
+    assert tokens("zxcvbnm qwrtpsdf") <= cost("zxcvbnm qwrtpsdf")

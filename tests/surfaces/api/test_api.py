@@ -1,0 +1,282 @@
+"""The Python API: one log shared by threads and by tasks of a running loop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+import preflights_es
+from preflights_es.kernel.errors import Refused, UnknownSession, WorkflowMissing
+from preflights_es.use import sessions
+from preflights_es.use.results import Session
+from tests.cli.program import Project
+from tests.markdown import ROOT
+
+THREADS: Final = 16
+TASKS: Final = 200
+
+
+@pytest.fixture
+def log(tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A log on each engine."""
+    monkeypatch.setenv("PREFLIGHTS_PROJECT", "shop")
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "Ada")
+    with preflights_es.open(tmp_path, database=database) as opened:
+        yield opened
+
+
+# 1. One after the other ----------------------------------------------------------------------
+
+
+def test_a_session_is_begun_answered_accepted_and_asked_why(log: Any, tmp_path: Path) -> None:
+    begun = log.start("Add login")
+    assert (begun.status, begun.to_do) == ("needs_answers", "answer the question")
+    ready = log.answer(begun.session_id, {"auth_strategy": "OAuth"})
+    assert (ready.status, ready.can_accept, ready.refused) == ("ready", True, ())
+    proposed = log.accept(begun.session_id)
+    assert proposed.status == "proposed", "a program is no person"
+    done = log.accept("last", by="Grace")
+    assert (done.status, done.number) == ("accepted", 1)
+    assert (tmp_path / done.document).is_file()
+    assert [one.session_id for one in log.decisions(category="authentication").decisions] == [
+        begun.session_id
+    ]
+    assert [value.value for value in log.why("ADR-0001", "Strategy")] == ["OAuth"]
+    assert log.replay("last").status == "identical"
+    assert len(log.export("last").splitlines()) == done.version
+    trail = log.trail("last")
+    assert [step.version for step in trail] == list(range(1, done.version + 1))
+    assert {step.actor.name for step in trail if step.role == "input"} == {"Ada", "Grace", ""}
+    assert json.loads(bytes(trail[0].data))["intention"] == "Add login"
+
+
+def test_a_program_writes_the_question(log: Any) -> None:
+    begun = log.start(
+        "Speed up the search",
+        question="Which cache?",
+        options=["Redis", "Memcached"],
+        recommend=("Redis", "sessions use it"),
+        topic="Caching",
+    )
+    assert (begun.questions[0].id, begun.offer.recommended.option) == ("caching", "Redis")
+    ready = log.answer(begun.session_id, {"caching": "Redis"}, relayed=True)
+    assert [value for _, value in ready.patch.fields] == ["Redis"]
+    assert ready.provenance[-1].relayed_by.kind == "script"
+    with pytest.raises(Refused, match="begins with no question of yours"):
+        log.start("Buy milk", workflow="extraction", question="Which?")
+    note = log.start("Buy milk", workflow="extraction")
+    with pytest.raises(Refused, match="it takes no relayed answer"):
+        log.answer(note.session_id, {"x": "y"}, relayed=True)
+
+
+def test_the_calls_of_a_provider_are_summed_up(tmp_path: Path, database: str) -> None:
+    with preflights_es.open(tmp_path, database=database, provider="sim") as log:
+        log.start("Add OAuth login")
+        (by_provider,) = log.usage("provider").usage
+        assert (by_provider.provider, by_provider.model) == ("sim", None)
+        assert by_provider.calls >= 1
+        assert log.usage(since=2**62).usage == ()
+        many = preflights_es.AsyncPreflights(log)
+        assert asyncio.run(many.usage("provider")).usage == (by_provider,)
+        assert len(asyncio.run(many.trail("last"))) == log.show("last").version
+
+
+def test_what_cannot_be_done_is_an_error_and_records_nothing(log: Any) -> None:
+    with pytest.raises(Refused, match="the intention is empty"):
+        log.start("  ")
+    with pytest.raises(WorkflowMissing, match="'weather' is not known here"):
+        log.start("Rain?", workflow="weather")
+    with pytest.raises(UnknownSession):
+        log.show("last")
+    note = log.start("Buy milk", workflow="extraction")
+    with pytest.raises(Refused, match="nothing to accept"):
+        log.accept(note.session_id)
+    assert [one.status for one in log.sessions(all_workflows=True)] == ["done"]
+
+
+def test_an_answer_that_does_not_count_is_told(log: Any) -> None:
+    with pytest.raises(Refused, match=r"placeholder.*no session was begun"):
+        log.start("Add login", answers={"auth_strategy": ["TBD"]})
+    session = log.start("Add login", answers={"auth_library": "Authlib"})
+    session = log.answer(session.session_id, {"Strategy": ["TBD"]})
+    assert [(one.key, one.code) for one in session.refused] == [("auth_strategy", "placeholder")]
+    assert session.not_done
+    assert log.abandon(session.session_id, "no need").status == "abandoned"
+
+
+def test_the_open_question_is_answered_by_the_number_of_an_option(log: Any) -> None:
+    session = log.start("Add login")
+    ready = log.answer(session.session_id, {"": "1"})
+    assert (ready.status, ready.patch.fields) == ("ready", (("Strategy", "OAuth"),))
+    with pytest.raises(Refused) as raised:
+        log.answer(session.session_id, {"": "1"})
+    assert raised.value.code == "nothing_asked"
+
+
+def test_what_a_person_has_to_know_comes_with_a_code(log: Any) -> None:
+    request = log.request(actor="ada@example.com")
+    session = sessions.start(request, "Add login", "clarification")
+    assert [one.code for one in session.notices] == ["redacted"]
+    assert session.shape()["format"] == "session/1"
+    assert "notices" not in session.shape()
+
+
+def test_a_key_makes_a_call_happen_once(log: Any) -> None:
+    first, again = (log.start("Add login", key="import-7") for _ in range(2))
+    assert first.session_id == again.session_id
+    assert len(log.sessions()) == 1
+
+
+# 2. At once ----------------------------------------------------------------------------------
+
+
+def _decided(log: Any, number: int) -> Session:
+    begun = log.start(f"Add login to shop {number}")
+    log.answer(begun.session_id, {"auth_strategy": "OAuth"})
+    done: Session = log.accept(begun.session_id, by="Ada", again=True)
+    return done
+
+
+def test_threads_that_share_a_log_lose_and_double_nothing(log: Any) -> None:
+    with ThreadPoolExecutor(THREADS) as pool:
+        done = list(pool.map(lambda number: _decided(log, number), range(2 * THREADS)))
+    assert Counter(one.status for one in done) == {"accepted": 2 * THREADS}
+    assert sorted(one.number or 0 for one in done) == list(range(1, 2 * THREADS + 1))
+    assert len(log.decisions().decisions) == 2 * THREADS
+    assert {log.replay(one.session_id).status for one in done} == {"identical"}
+
+
+def test_threads_that_answer_one_session_are_heard_once_each(log: Any) -> None:
+    session = log.start("Add login")
+
+    def answered(_: int) -> bool:
+        return not log.answer(session.session_id, {"auth_strategy": "OAuth"}).refused
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        assert Counter(pool.map(answered, range(THREADS))) == {True: 1, False: THREADS - 1}
+    assert log.replay(session.session_id).status == "identical"
+
+
+def test_tasks_of_one_loop_lose_and_double_nothing(log: Any) -> None:
+    async def played() -> list[Session]:
+        many = preflights_es.AsyncPreflights(log)
+
+        async def one(number: int) -> Session:
+            begun = await many.start(f"Add login {number}")
+            return await many.answer(begun.session_id, {"auth_strategy": "OAuth"})
+
+        return await asyncio.gather(*map(one, range(TASKS)))
+
+    done = asyncio.run(played())
+    assert Counter(one.status for one in done) == {"ready": TASKS}
+    assert len({one.session_id for one in done}) == TASKS == len(log.sessions())
+
+
+def test_a_plain_call_works_inside_a_running_loop(log: Any) -> None:
+    async def played() -> str:
+        status: str = log.start("call mom at 2:30 pm", workflow="extraction").status
+        return status
+
+    assert asyncio.run(played()) == "done", "its provider ran in a loop of its own"
+
+
+# 3. The service of the docs -------------------------------------------------------------------
+
+
+async def _posted(service: Any, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    """Status and body of the answer to a POST, as a server would ask for it."""
+    sent: list[dict[str, Any]] = []
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": [(b"content-type", b"application/json")],
+        "server": ("localhost", 80),
+        "client": ("localhost", 1),
+        "scheme": "http",
+    }
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": json.dumps(body).encode(), "more_body": False}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    await service(scope, receive, send)
+    content = b"".join(one.get("body", b"") for one in sent)
+    return sent[0]["status"], json.loads(content)
+
+
+def test_the_service_of_the_page_starts_and_answers(
+    shop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shop.folder)
+    page = (ROOT / "docs/api.md").read_text()
+    block = next(b for b in page.split("```python\n") if "Starlette(" in b).split("```")[0]
+    namespace: dict[str, Any] = {"preflights_es": preflights_es}
+    exec(compile(block, "docs/api.md", "exec"), namespace)
+    service = namespace["service"]
+
+    async def played() -> None:
+        async with namespace["lifespan"](service):
+            asked = [
+                _posted(service, "/sessions", {"intention": f"Add login {n}"}) for n in range(20)
+            ]
+            begun = await asyncio.gather(*asked)
+            assert {status for status, _ in begun} == {200}
+            assert {body["question"] for _, body in begun} == {"Which authentication approach?"}
+            path = f"/sessions/{begun[0][1]['session']}/answers"
+            answered = await _posted(service, path, {"auth_strategy": "OAuth"})
+            assert answered == (200, {"status": "ready", "refused": []})
+            status, body = await _posted(service, "/sessions", {"intention": " "})
+            assert (status, body["error"][:23]) == (422, "the intention is empty:")
+
+    asyncio.run(played())
+
+
+WRONG: Final[dict[str, Any]] = {
+    "answers are text": lambda log: log.answer("last", "OAuth"),
+    "no answers": lambda log: log.answer("last", None),
+    "an intention of none": lambda log: log.start(None),
+    "an intention of bytes": lambda log: log.start(b"Add login"),
+    "a person of a number": lambda log: log.accept("last", by=3),
+    "a session of none": lambda log: log.show(None),
+    "options of one text": lambda log: log.start("Add login", question="Which?", options="OAuth"),
+    "a version of text": lambda log: log.accept("last", expect="3"),
+    "reasons of text": lambda log: log.accept("last", by="Ada", keep="x"),
+    "a moment of text": lambda log: log.decisions(at="today"),
+    "an id of a number": lambda log: log.why(3),
+    "a key of a number": lambda log: log.start("Add login", key=3),
+}
+
+
+@pytest.mark.parametrize("call", WRONG)
+def test_an_argument_of_another_type_is_refused_and_nothing_is_recorded(
+    log: Any, call: str
+) -> None:
+    before = log.start("Add login")
+    with pytest.raises(Refused, match=r", expected (str|int|Mapping|Sequence)") as refused:
+        WRONG[call](log)
+    assert refused.value.code == "wrong_type"
+    assert log.show(before.session_id) == log.show("last")
+    assert len(log.sessions()) == 1
+
+
+def test_a_loop_refuses_the_same(tmp_path: Path) -> None:
+    async def asked() -> None:
+        async with preflights_es.open_async(tmp_path) as log:
+            with pytest.raises(Refused, match="text is None, expected str"):
+                await log.start(None)  # type: ignore[arg-type]  # what a program may say
+
+    asyncio.run(asked())
