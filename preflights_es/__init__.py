@@ -130,17 +130,17 @@ if TYPE_CHECKING:
 _HOME = {
     name: home
     for home, names in {
-        "api": "Preflights open",
-        "async_api": "AsyncPreflights open_async",
-        "contracts.contract": "Contract OutputValidator judge",
-        "core.errors": """
+        "surfaces.api": "Preflights open",
+        "surfaces.async_api": "AsyncPreflights open_async",
+        "judging.contract": "Contract OutputValidator judge",
+        "kernel.errors": """
             CodeInOutputError ExplanatoryTextError InvalidJSONError LLMAPIError LLMError
             LLMInvalidRequestError LLMLostError LLMMissingInformationError LLMOutputError
             LLMRateLimitError LLMRefusedError LLMRequestRejectedError LLMTimeoutError
             LLMTruncatedError LLMUnfinishedError LogDamaged LogFromFuture MultipleArtifactsError
             PreflightsError Refused SchemaViolationError SessionFaulted SettingsError
         """,
-        "core.views": "Question",
+        "kernel.views": "Question",
         "providers.anthropic": "AnthropicProvider",
         "providers.base": "LLMProvider",
         "providers.faults": "FaultConfig FaultyProvider FaultyStore",
@@ -148,26 +148,26 @@ _HOME = {
         "providers.simulated.parts": "FaultInjector PromptRouter ResponseBank",
         "providers.simulated.provider": "SimLLMProvider",
         "redaction": "redact",
-        "replay.replayer": "Replay Replayer",
-        "services.compiler.adapters": "ClaudeAdapter OpenAIAdapter StubLLMAdapter",
-        "services.compiler.building": "ArtifactBuilder ContextBuilder",
-        "services.metrics.adapter": "Agent LLMClient PromptBuilder parse_response",
-        "workflows.clarification.adapter": """
+        "history.replayer": "Replay Replayer",
+        "features.compiler.use.adapters": "ClaudeAdapter OpenAIAdapter StubLLMAdapter",
+        "features.compiler.use.building": "ArtifactBuilder ContextBuilder",
+        "features.metrics.use.adapter": "Agent LLMClient PromptBuilder parse_response",
+        "features.clarification.domain.adapter": """
             ADR_CATEGORIES ADR_LEANING_CATEGORIES CATEGORY_FIELD_MAP MockLLMAdapter
             TASK_CATEGORIES compute_hint compute_progress extract_decision_patch resolve_value
         """,
-        "workflows.clarification.values": """
+        "features.clarification.domain.values": """
             DecisionPatch HeuristicsConfig LLMContext LLMResponse SessionSnapshot
         """,
-        "workflows.compiler.adapter": """
+        "features.compiler.domain.adapter": """
             BASE_SYSTEM_PROMPT ArchitecturePlannerPass CompilerPass CompilerPassRegistry
             ImplementationPlannerPass ProjectPlannerPass PromptManager RefactorPlannerPass
             ScaffoldPlannerPass TestDesignerPass
         """,
-        "workflows.compiler.compiler_types": """
+        "features.compiler.domain.compiler_types": """
             ArtifactType CompilerContext CompilerPassType CompilerResult LLMPort
         """,
-        "workflows.compiler.failure_report": "FailureReportPayload",
+        "features.compiler.domain.failure_report": "FailureReportPayload",
     }.items()
     for name in names.split()
 }

@@ -11,11 +11,11 @@ from typing import Final
 import click
 from msgspec.structs import replace
 
+from preflights_cli import EXIT_DAMAGED
 from preflights_cli.advice import advised
 from preflights_cli.common import Voice, given, reading
 from preflights_cli.consent import what, who
 from preflights_cli.dates import minute
-from preflights_cli.main import EXIT_DAMAGED
 from preflights_cli.progress import bar, counted
 from preflights_cli.trail import trail_command
 from preflights_es.history.verification import Broken, Compared, Grown, Unwritten

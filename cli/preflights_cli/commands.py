@@ -5,18 +5,23 @@ Only click is imported here: `--help` and a completion read this table and no co
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from preflights_es.runtime.features import FEATURES
 from preflights_es.system.interpreter import import_msgspec
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+    from preflights_es.kernel.feature import Feature
+
+Entry = tuple[str, str]
+"""Where a command is, `module:name`, and one line of help."""
 
 SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Decide": ("start", "answer", "revise", "accept", "resume", "abandon"),
@@ -39,7 +44,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Questions about data": ("ask",),
     "Set up": ("init", "mcp", "hook", "transcripts", "sync", "trust", "admin"),
 }
-"""The commands of `preflights --help`, in order. A workflow's command in no section stands last."""
+"""The commands of `preflights --help`, in order. A feature's command in no section stands last."""
 
 _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "answer": ("answer", "Answer the open question of a session."),
@@ -57,10 +62,7 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "usage": ("usage", "Sum up provider calls: tokens, time, cost."),
     "audit": ("audit", "Verify the log, and show who did what."),
     "replay": ("replay", "Run recorded sessions again and compare every decision."),
-    "regress": ("regress", "Run recorded sessions with today's code, or a change, and judge."),
     "prompts": ("prompts", "List the prompts in use, or print one."),
-    "hook": ("hook", "Answer an event of a coding agent."),
-    "init": ("init", "Write files for coding agents, for a CI, or for plans."),
     "mcp": ("mcp", "Serve coding agents by the Model Context Protocol."),
     "sync": ("sync", "Bring the log and the session files together."),
     "trust": ("trust", "Trust the settings file of a repository."),
@@ -111,21 +113,25 @@ MEANT: Final = {
 
 
 @cache
-def workflows() -> tuple[str, ...]:
-    """Names of the workflows that have a folder of commands."""
-    # Not by pathlib: it imports more, before the search path is freed of the current folder.
-    here = f"{os.path.dirname(__file__)}{os.sep}workflows"
-    names = sorted(os.listdir(here))
-    return tuple(name for name in names if os.path.exists(f"{here}/{name}/__init__.py"))
+def commands() -> Mapping[str, Entry]:
+    """Every command: those of the house, and what each feature of our folder adds."""
+    own = {
+        words: (f"preflights_cli.{module}:{_function(words)}", line)
+        for words, (module, line) in _COMMANDS.items()
+    }
+    return own | _brought(FEATURES.values())
 
 
-@cache
-def commands() -> Mapping[str, tuple[str, str]]:
-    """Every command: those of all workflows, and what each workflow adds."""
-    found = dict(_COMMANDS)
-    for name in workflows():
-        found |= import_module(f"preflights_cli.workflows.{name}").COMMANDS
-    return found
+def _brought(features: Iterable[Feature]) -> dict[str, Entry]:
+    return {
+        words: (f"{one.package}.{where}", line)
+        for one in features
+        for words, (where, line) in one.commands.items()
+    }
+
+
+def _function(words: str) -> str:
+    return f"{words.rpartition(' ')[2]}_command"
 
 
 class Lazy(click.Group):
@@ -139,12 +145,15 @@ class Lazy(click.Group):
         super().__init__(*args, **extra)
         self._prefix = f"{under} ".lstrip()
 
-    def table(self) -> dict[str, tuple[str, str]]:
+    def table(self) -> dict[str, Entry]:
         """Its commands by name."""
+        return self._below(commands())
+
+    def _below(self, found: Mapping[str, Entry]) -> dict[str, Entry]:
         prefix = self._prefix
         return {
             name.removeprefix(prefix): entry
-            for name, entry in commands().items()
+            for name, entry in found.items()
             if name.startswith(prefix) and " " not in name.removeprefix(prefix)
         }
 
@@ -156,10 +165,14 @@ class Lazy(click.Group):
         if cmd_name not in table:
             if ctx.resilient_parsing or cmd_name.startswith("-"):
                 return None
-            raise click.NoSuchCommand(cmd_name, possibilities=table, ctx=ctx)
+            # Only now: looking through all that is installed takes longer than most commands.
+            others = self._below(_brought(FEATURES.installed()))
+            if cmd_name not in others:
+                raise click.NoSuchCommand(cmd_name, possibilities=table, ctx=ctx)
+            table = others
         import_msgspec()
-        module = import_module(f"preflights_cli.{table[cmd_name][0]}")
-        command: click.Command = getattr(module, f"{cmd_name}_command")
+        module, _, name = table[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  click's
@@ -171,7 +184,7 @@ class Lazy(click.Group):
                     # Written as it is: wrapping lines that fit costs a tenth of the whole help.
                     formatter.write(f"  {name:<{width}}{table[name][1]}\n")
 
-    def sections(self, table: Mapping[str, tuple[str, str]]) -> dict[str, list[str]]:
+    def sections(self, table: Mapping[str, Entry]) -> dict[str, list[str]]:
         """Names of the commands by the heading that they stand under."""
         return {"Commands": list(table)}
 
@@ -192,12 +205,12 @@ class Lazy(click.Group):
 class Program(Lazy):
     """The commands in sections, and their old names."""
 
-    def table(self) -> dict[str, tuple[str, str]]:
+    def table(self) -> dict[str, Entry]:
         table = super().table()
         order = [name for names in self.sections(table).values() for name in names]
         return {name: table[name] for name in order}
 
-    def sections(self, table: Mapping[str, tuple[str, str]]) -> dict[str, list[str]]:
+    def sections(self, table: Mapping[str, Entry]) -> dict[str, list[str]]:
         found = {title: [n for n in names if n in table] for title, names in SECTIONS.items()}
         named = {name for names in found.values() for name in names}
         if others := [name for name in table if name not in named]:

@@ -13,8 +13,8 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 import click
 
+from preflights_cli import EXIT_INTERRUPTED
 from preflights_cli.advice import advised
-from preflights_cli.main import EXIT_INTERRUPTED
 from preflights_es.kernel.errors import Refused, StoreUnavailable, UnknownSession
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.json import encoded

@@ -7,10 +7,9 @@ from typing import Final
 
 import click
 
-from preflights_cli import dialogue
+from preflights_cli import EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_WAITING, dialogue
 from preflights_cli.advice import worded
 from preflights_cli.common import Voice, is_terminal
-from preflights_cli.main import EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_WAITING
 from preflights_cli.progress import bar, counted
 from preflights_cli.rendering import exit_code, shown_of
 from preflights_es.kernel.errors import Refused

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from preflights_cli import EXIT_REFUSED
 from preflights_cli.common import Voice, finish_pending, reading_where
-from preflights_cli.main import EXIT_REFUSED
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import shown
 from preflights_es.use.documents import InItsPlace, Rendered, render

@@ -9,10 +9,10 @@ from typing import Final
 
 import click
 
+from preflights_cli import EXIT_DAMAGED, EXIT_REFUSED
 from preflights_cli.advice import worded
 from preflights_cli.common import Voice, given, is_terminal, reading_where
 from preflights_cli.dates import day
-from preflights_cli.main import EXIT_DAMAGED, EXIT_REFUSED
 from preflights_cli.progress import counted, tell_scrubbed
 from preflights_es.history.erasure import DAYS_MAX, Doomed
 from preflights_es.history.quotes import Quotes

@@ -18,6 +18,15 @@ from typing import Any, NoReturn
 
 import click
 
+from preflights_cli import (
+    EXIT_BUG,
+    EXIT_DAMAGED,
+    EXIT_ENVIRONMENT,
+    EXIT_INTERRUPTED,
+    EXIT_REFUSED,
+    EXIT_UNREAD,
+    EXIT_USAGE,
+)
 from preflights_cli.commands import Program, commands
 from preflights_es.kernel.version import __version__
 from preflights_es.system.interpreter import (
@@ -25,10 +34,6 @@ from preflights_es.system.interpreter import (
     collect_seldom,
     keep_to_absolute_folders,
 )
-
-EXIT_REFUSED, EXIT_USAGE, EXIT_WAITING, EXIT_DAMAGED, EXIT_ENVIRONMENT = 1, 2, 3, 4, 5
-EXIT_INCONCLUSIVE = 6
-EXIT_BUG, EXIT_INTERRUPTED, EXIT_UNREAD = 70, 130, 141
 
 MESSAGE_MAX = 1_000  # characters of an error: what was typed may be much longer
 
@@ -160,8 +165,8 @@ def run(arguments: list[str]) -> int:
 
 def _warn_of_packages() -> None:
     """Name what was installed and cannot be read, where the command came across it."""
-    registry = sys.modules.get("preflights_es.runtime.registry")
-    for folder, why in registry.unread.items() if registry is not None else ():
+    features = sys.modules.get("preflights_es.runtime.features")
+    for folder, why in features.unread.items() if features is not None else ():
         from preflights_es.kernel.text import shown
 
         what = f"the installed package {folder} cannot be read ({why}): install it again"

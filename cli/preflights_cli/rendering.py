@@ -1,29 +1,24 @@
-"""Any session in words; a workflow's own are the `SHOWN` of its module `workflows/NAME/display.py`.
-
-Those of another package are of the module `display` in that package.
-"""
+"""Any session in words; a workflow's own are what its feature gives as `shown`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from importlib import import_module
 from typing import Final
 
 import click
 import msgspec
 from msgspec.structs import replace
 
+from preflights_cli import EXIT_ENVIRONMENT, EXIT_REFUSED, EXIT_WAITING
 from preflights_cli.advice import advised
-from preflights_cli.commands import workflows
 from preflights_cli.common import Voice
-from preflights_cli.main import EXIT_ENVIRONMENT, EXIT_REFUSED, EXIT_WAITING
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.opaque import UNKNOWN
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.kernel.times import iso
 from preflights_es.kernel.views import Question
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import FEATURES
 from preflights_es.use.results import Erased, NotDone, Session
 
 
@@ -58,30 +53,20 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """How a value came about, in words, by `Origin.source`."""
 
 
+@cache
 def shown_of(workflow: str) -> Shown:
     """What a workflow shows of its sessions; the plain display where it shows nothing."""
-    if workflow not in workflows():
-        return _of_package(workflow)
-    found: Shown = import_module(f"preflights_cli.workflows.{workflow}.display").SHOWN
-    return found
-
-
-@cache
-def _of_package(workflow: str) -> Shown:
-    """The `SHOWN` of the module `display` in the package that brings the workflow."""
-    found = WORKFLOWS.get(workflow)
-    module = f"{found.package}.display" if found and found.package else ""
-    if not module:
+    feature = FEATURES.get(workflow)
+    if feature is None or not feature.shown:
         return PLAIN
-    from importlib.util import find_spec
-
     try:
-        if find_spec(module) is None:
-            return PLAIN
-        shown_by = import_module(module).SHOWN
-    except Exception as error:  # code of others: its sessions are shown plainly
-        why = one_line(f"{type(error).__name__}: {error}")
-        click.echo(f"warning: {module} does not load: {shown(why)}", err=True)
+        shown_by = feature.loaded(feature.shown)
+    except Exception as error:
+        if not FEATURES.is_foreign(workflow):
+            raise
+        why = one_line(f"{type(error).__name__}: {error}")  # its sessions are shown plainly
+        what = f"{feature.package}.{feature.shown.partition(':')[0]}"
+        click.echo(f"warning: {what} does not load: {shown(why)}", err=True)
         return PLAIN
     return shown_by if isinstance(shown_by, Shown) else PLAIN
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
+from preflights_cli import EXIT_ENVIRONMENT, EXIT_REFUSED
 from preflights_cli.common import Voice, given, reading
 from preflights_cli.divergences import say_divergence
-from preflights_cli.main import EXIT_ENVIRONMENT, EXIT_REFUSED
 from preflights_cli.progress import bar
 from preflights_cli.replay_options import mode_of
 from preflights_cli.transfer import BAR_BYTES, session_file

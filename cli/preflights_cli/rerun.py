@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import click
 
+from preflights_cli import EXIT_REFUSED
 from preflights_cli.answer_options import keyed
 from preflights_cli.common import Voice
 from preflights_cli.divergences import say_divergence, value
-from preflights_cli.main import EXIT_REFUSED
 from preflights_es.history.report import Rerun
 from preflights_es.history.responders import KINDS, FailureKind
 from preflights_es.kernel.ids import short

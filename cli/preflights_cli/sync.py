@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from preflights_cli import EXIT_REFUSED
 from preflights_cli.common import Voice, finish_pending, recording
 from preflights_cli.consent import Consent
-from preflights_cli.main import EXIT_REFUSED
 from preflights_cli.progress import counted, tell_scrubbed
 from preflights_cli.transfer import Telling, warn_twice
 from preflights_es.kernel.errors import Refused

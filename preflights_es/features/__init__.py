@@ -1,1 +1,1 @@
-"""TODO."""
+"""The features: each folder is one, and is found here."""

@@ -36,7 +36,7 @@ def prompt(package: str, id_: str) -> Prompt:
         raise FileNotFoundError(id_)
     from importlib.resources import files  # with a temporary folder, and what that needs
 
-    data = (files(package) / "prompts" / f"{id_}.md").read_bytes()
+    data = (files(package) / "data" / "prompts" / f"{id_}.md").read_bytes()
     return Prompt(id_, data.decode(), sha256(data).hexdigest())
 
 
@@ -45,7 +45,7 @@ def schema(package: str, id_: str) -> Prompt:
     """A schema file of a workflow, as it stands in a prompt."""
     from importlib.resources import files
 
-    data = (files(package) / "schemas" / f"{id_}.json").read_bytes()
+    data = (files(package) / "data" / "schemas" / f"{id_}.json").read_bytes()
     return Prompt(id_, data.decode(), sha256(data).hexdigest())
 
 
@@ -108,6 +108,8 @@ def versions(package: str, name: str) -> tuple[str, ...]:
     """Every version of a prompt that exists, the oldest first."""
     from importlib.resources import files
 
-    found = (entry.name.removesuffix(".md") for entry in (files(package) / "prompts").iterdir())
+    found = (
+        entry.name.removesuffix(".md") for entry in (files(package) / "data" / "prompts").iterdir()
+    )
     ours = [id_ for id_ in found if _ID.fullmatch(id_) and id_.rpartition(".v")[0] == name]
     return tuple(sorted(ours, key=lambda id_: int(id_.rpartition(".v")[2])))

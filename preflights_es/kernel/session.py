@@ -130,13 +130,11 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     aside: bool = False
     """Whether its sessions are no decisions: they are `last` for its own commands alone, and a list
     of sessions has them where it is asked for them."""
-    looks_up: bool = False
-    """Whether a session that is resumed goes on with what its services look up."""
     upcasters: dict[str, Upcaster] = {}
     settings: Callable[[], SettingsTable] | None = None
     """The table of a settings file that it reads; imported where a file has one."""
     package: str = ""
-    """Where its prompts lie, and its simulation; filled in where another package brings it."""
+    """The feature's, below which its prompts lie in `data/prompts`."""
     missing: str = ""
     """Why its code is not here; empty of every workflow that is."""
 

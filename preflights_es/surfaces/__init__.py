@@ -1,1 +1,1 @@
-"""TODO."""
+"""What others call: programs, and coding agents by the server."""

@@ -27,6 +27,7 @@ from preflights_es.kernel.evolution import Choices
 from preflights_es.kernel.questions import Option, written_question
 from preflights_es.kernel.rationale import Alternative, Reasons
 from preflights_es.kernel.text import shortened, shown
+from preflights_es.runtime.features import FEATURES
 from preflights_es.use import bootstrap, sessions
 from preflights_es.use.answers import Given
 from preflights_es.use.process import Process
@@ -256,10 +257,10 @@ class Preflights:
             Refused: there is none, or it cannot be approved; a finding is open, or a waiver does
                 not count.
         """
-        from preflights_es.features.compiler.use.approval import approve
-
         own: dict[str, Any] = {"by": by, "expect": expect, "allow_stale": allow_stale}
-        return approve(self.request(key=key), artifact, **own, waive=waive)
+        approve = FEATURES.port("approve")
+        approved: Session = approve(self.request(key=key), artifact, **own, waive=waive)
+        return approved
 
     @_checked
     def abandon(self, session: str, reason: str = "") -> Session:
@@ -356,9 +357,9 @@ class Preflights:
         Args:
             everything: also superseded ones.
         """
-        from preflights_es.features.recall.use.sessions import recall
-
-        return recall(self.request(), question, everything=everything)
+        recall = FEATURES.port("recall")
+        found: Recall = recall(self.request(), question, everything=everything)
+        return found
 
     @_checked
     def learn(self, decision: str) -> Recall:
@@ -367,9 +368,8 @@ class Preflights:
         Raises:
             Refused: no person accepted it.
         """
-        from preflights_es.features.recall.use.sessions import learn
-
-        return learn(self.request(), decision)
+        found: Recall = FEATURES.port("learn")(self.request(), decision)
+        return found
 
     @_checked
     def replay(self, session: str) -> Replay:

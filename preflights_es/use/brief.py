@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib import import_module
 from itertools import combinations
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.names import canonical
 from preflights_es.kernel.words import begins
 from preflights_es.records.project_brief import Conflict, InForce, Open, listed, told
 from preflights_es.records.record_names import MARKDOWN
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import FEATURES
 from preflights_es.use.decisions import decisions, records_beside
 from preflights_es.use.foreign_row import ForeignRow
 from preflights_es.use.inbox import inbox
@@ -114,7 +113,7 @@ def _in_force(
     order: dict[str, int] = {}
     if found and task.strip():
         places = {uid: (one.scope, one.category) for uid, one in found.items()}
-        order = _near().near(request, task, places)
+        order = FEATURES.port("near")(request, task, places)
     first = [found[uid] for uid in sorted(order.keys() & found.keys(), key=order.__getitem__)]
     others = [one for uid, one in found.items() if uid not in order]
     chosen = [*first, *sorted(others, key=_day, reverse=True)][:TOLD_MAX]
@@ -125,13 +124,6 @@ def _in_force(
 
 def _day(row: DecisionRow | ForeignRow) -> str:
     return (row.date if isinstance(row, ForeignRow) else _moved(row))[:DAY]
-
-
-def _near() -> Any:
-    """The module that knows what concerns what; most briefs do without."""
-    # Backwards: the last of the workflows that ship looks decisions up.
-    name = next(name for name in reversed(WORKFLOWS.shipped) if WORKFLOWS[name].looks_up)
-    return import_module(f"preflights_es.use.{name}.near")
 
 
 def _foreign(request: Request, rows: Iterable[DecisionRow]) -> tuple[ForeignRow, ...]:
@@ -230,7 +222,7 @@ def _places(rows: Sequence[DecisionRow]) -> Iterable[list[DecisionRow]]:
     for row in rows:
         by_scope.setdefault(row.scope, []).append(row)
     if len(by_scope) > 1:
-        place_of = _near().places(by_scope)
+        place_of = FEATURES.port("places")(by_scope)
         places: dict[str, list[DecisionRow]] = {}
         for scope, having in by_scope.items():
             places.setdefault(place_of[scope], []).extend(having)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from importlib import import_module
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +11,7 @@ from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.projection_ports import Choice
 from preflights_es.kernel.times import iso_or_none
 from preflights_es.projections.decisions import decision, in_force
+from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.use.foreign_row import ForeignRow
 from preflights_es.use.looking import with_files
@@ -143,10 +143,7 @@ def _decisions(
 
 
 def _ranks(request: Request, query: str) -> dict[str, int]:
-    name = next(one.name for one in WORKFLOWS.values() if one.looks_up)
-    found: dict[str, int] = import_module(f"preflights_es.use.{name}.searching").ranks(
-        request, query
-    )
+    found: dict[str, int] = FEATURES.port("ranks")(request, query)
     return found
 
 

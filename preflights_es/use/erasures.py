@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import asdict, replace
 
-from preflights_es.features.agents.hooks.memory import forget
 from preflights_es.history.erasure import Doomed
 from preflights_es.history.quotes import Quote, Quotes
 from preflights_es.kernel.errors import ErasedSession, PreflightsError, SessionMoved
+from preflights_es.runtime.features import FEATURES
 from preflights_es.settings.beside import beside_log
 from preflights_es.use.filed_sessions import Shelf
 from preflights_es.use.request import Request
@@ -152,7 +152,7 @@ def erase(
         gone.append(one)
         tell(one)
     _erase_files(request, [one.session_id for one in gone])
-    forget(beside_log(request.process.settings))
+    FEATURES.port("forget")(beside_log(request.process.settings))
     untitled = [replace(one, title=None) for one in gone]
     return stated(planned, untitled, scrubbed=request.process.store.scrubbed())
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.kernel.lead import Lead
 from preflights_es.kernel.session import Workflow
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import FEATURES
 
 if TYPE_CHECKING:
+    from preflights_es.kernel.feature import Feature
     from preflights_es.kernel.simulation import Bank, Reference, References, Route
     from preflights_es.providers.base import LLMProvider
 
@@ -42,8 +41,8 @@ def simulated(lead: Lead) -> LLMProvider:
 def bank() -> Bank:
     """What the simulator answers, for every workflow."""
     routes: dict[str, Route] = {}
-    for _, simulation in _simulations():
-        for name, route in simulation.BANK.items():
+    for one in FEATURES.values():
+        for name, route in _bank(one).items():
             routes.setdefault(name, route)
     return routes
 
@@ -51,8 +50,8 @@ def bank() -> Bank:
 def references() -> References:
     """What the rules answer, for every workflow whose steps always ask a provider."""
     found: dict[str, Reference] = {}
-    for _, simulation in _simulations():
-        for name, reference in getattr(simulation, "REFERENCES", {}).items():
+    for one in FEATURES.values():
+        for name, reference in _references(one).items():
             found.setdefault(name, reference)
     return found
 
@@ -63,33 +62,27 @@ def refuse_taken_route(workflow: Workflow[Any]) -> None:
     Raises:
         SettingsError: another workflow has one of the names.
     """
-    for other, simulation in _simulations():
-        if other.name == workflow.name:
+    if (mine := FEATURES.get(workflow.name)) is None:
+        return
+    for other in FEATURES.values():
+        if other is mine:
             return
-        for name in _routes(simulation) & _routes(_simulation(workflow)):
+        for name in _routes(other) & _routes(mine):
             raise SettingsError(
-                f"the package {workflow.package} has the route {name!r}, which the workflow "
-                f"{other.name!r} has already: rename it in its simulation.py"
+                f"the package {mine.package} has the route {name!r}, which the feature "
+                f"{other.name!r} has already: rename it"
             )
 
 
-def _routes(simulation: Any) -> set[str]:
-    return {*getattr(simulation, "BANK", ()), *getattr(simulation, "REFERENCES", ())}
+def _routes(feature: Feature) -> set[str]:
+    return {*_bank(feature), *_references(feature)}
 
 
-def _simulations() -> Iterator[tuple[Workflow[Any], Any]]:
-    """The workflows that have a module of that name: the shipped first, then by their names."""
-    shipped = WORKFLOWS.shipped
-    for name in (*shipped, *sorted(set(WORKFLOWS) - {*shipped})):
-        if (found := _simulation(WORKFLOWS[name])) is not None:
-            yield WORKFLOWS[name], found
+def _bank(feature: Feature) -> Bank:
+    found: Bank = feature.loaded(feature.bank) if feature.bank else {}
+    return found
 
 
-def _simulation(workflow: Workflow[Any]) -> Any:
-    """Its module of that name; None where it has none."""
-    if not workflow.package:
-        return None
-    from importlib.util import find_spec
-
-    name = f"{workflow.package}.simulation"
-    return import_module(name) if find_spec(name) is not None else None
+def _references(feature: Feature) -> References:
+    found: References = feature.loaded(feature.references) if feature.references else {}
+    return found

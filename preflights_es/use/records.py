@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -13,7 +12,7 @@ from preflights_es.kernel.errors import RecordWithoutSession, Refused
 from preflights_es.records import files
 from preflights_es.records.record_header import RECORD_MAX, ForeignRecord, RecordHeader, Said
 from preflights_es.records.record_list import RecordIndex, Records, Unread, records_in
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import FEATURES
 from preflights_es.system.bounded_read import Unreadable, regular
 from preflights_es.use.foreign_row import ForeignRow
 from preflights_es.use.process import Process
@@ -69,9 +68,8 @@ def _records(process: Process) -> tuple[str, Records]:
 
 
 def _said(title: str) -> Said:
-    """What a title states, by the forms of the workflow whose sessions begin with a person's."""
-    name = next(name for name in WORKFLOWS.shipped if WORKFLOWS[name].written)
-    found: Said = import_module(f"preflights_es.use.{name}.titles").said(title)
+    """What a title states, by the forms of intentions."""
+    found: Said = FEATURES.port("said")(title)
     return found
 
 

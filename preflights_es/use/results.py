@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import msgspec
@@ -17,8 +16,8 @@ from preflights_es.kernel.questions import AnswerRefusal, Refusal
 from preflights_es.kernel.rationale import Rejected, Statement
 from preflights_es.kernel.times import iso, iso_or_none
 from preflights_es.kernel.views import Question, View
+from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.idempotency import Recalled
-from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import AskedElsewhere
 
@@ -225,10 +224,10 @@ def _labels(handle: Handle, keys: Collection[str]) -> tuple[tuple[str, str], ...
 
 
 def _class_of(workflow: str) -> type[Session]:
-    if workflow not in WORKFLOWS.shipped:
+    feature = FEATURES.get(workflow)
+    if feature is None or not feature.session:
         return AnySession
-    module = import_module(f"preflights_es.use.{workflow}.results")
-    found: type[Session] = module.SESSION
+    found: type[Session] = feature.loaded(feature.session)
     return found
 
 

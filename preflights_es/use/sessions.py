@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from importlib import import_module
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -29,6 +28,7 @@ from preflights_es.kernel.ports import Head
 from preflights_es.kernel.questions import WrittenQuestion
 from preflights_es.kernel.rationale import Reasons
 from preflights_es.kernel.session import STATUSES
+from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.finder import is_listed
 from preflights_es.runtime.registry import IMPORTS, WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
@@ -84,10 +84,11 @@ def start(
         raise Refused(message, code="no_written_question", workflow=workflow)
     if reasons is not None:
         taking(found, reasons)
-    if found.opens is None and workflow in WORKFLOWS.shipped:
+    feature = FEATURES.get(workflow)
+    if feature is not None and feature.start:
         own = {"written": written, "reasons": reasons, "scope": scope or None}
         said = {name: value for name, value in own.items() if value is not None}
-        begun: Session = _services(workflow).start(request, text, given, strict=strict, **said)
+        begun: Session = feature.loaded(feature.start)(request, text, given, strict=strict, **said)
         return begun
     answers = pairs(given)
     request.sessions.check(answers)
@@ -149,9 +150,8 @@ def observe(
     Raises:
         Refused: nothing of it can be asked.
     """
-    name = next(one.name for one in WORKFLOWS.values() if one.written)
-    own = import_module(f"preflights_es.use.{name}.observed")
-    done: Session = own.record(request, question, options, answers, observed, **more)
+    record = FEATURES.port("observe")
+    done: Session = record(request, question, options, answers, observed, **more)
     return done
 
 
@@ -205,8 +205,9 @@ def accept(
     if handle.proposal is not None:
         return _confirmed(request, handle, by, expect)
     workflow = handle.workflow
-    has_own = workflow.acknowledges and workflow.name in WORKFLOWS.shipped
-    own = _services(workflow.name) if has_own else acceptance
+    feature = FEATURES.get(workflow.name)
+    has_own = feature is not None and feature.accept
+    own = feature.loaded(feature.accept) if feature and has_own else acceptance.accept
     more: dict[str, Any] = {}
     if reasons is not None:
         taking(workflow, reasons)
@@ -218,7 +219,7 @@ def accept(
         more["choices"] = choices
     if elicited and request.process.settings.agents.elicited_acceptance:
         more["relays"] = True
-    done: Session = own.accept(request, handle.session_id, by=by, expect=expect, **more)
+    done: Session = own(request, handle.session_id, by=by, expect=expect, **more)
     return done
 
 
@@ -264,17 +265,10 @@ def resume(request: Request, session: str, *, anew: bool = False) -> Session:
     request.finish_pending()
     handle = request.sessions.load(session)
     step = request.led_anew(handle) if anew else request.sessions.resume(handle)
-    if handle.workflow.looks_up:
-        step = _services(handle.workflow.name).looked_up(request, step)
+    feature = FEATURES.get(handle.workflow.name)
+    if feature is not None and feature.resumed:
+        step = feature.loaded(feature.resumed)(request, step)
     return filed(request, step)
-
-
-def _services(workflow: str) -> Any:
-    """The services of a workflow: how a session begins and is accepted."""
-    if workflow not in WORKFLOWS.shipped:
-        message = f"the workflow {workflow!r} says neither how it begins nor what is accepted"
-        raise Refused(message, code="no_services", workflow=workflow)
-    return import_module(f"preflights_es.use.{workflow}.sessions")
 
 
 # 2. Looking ----------------------------------------------------------------------------------
@@ -358,10 +352,10 @@ def _meant(request: Request, workflow: str, *, all_workflows: bool) -> Callable[
         Refused: there is no such workflow.
     """
     runner = request.process.runner
-    if workflow and workflow not in WORKFLOWS.shipped:
+    if workflow and workflow not in {*WORKFLOWS}:
         in_log = {head.workflow for head in request.process.store.heads(None)} - {IMPORTS}
         if workflow not in in_log:
-            known = ", ".join(sorted(in_log.union(WORKFLOWS.shipped)))
+            known = ", ".join(sorted(in_log.union(WORKFLOWS)))
             message = f"no workflow is called {workflow!r}: expected one of {known}"
             raise Refused(message, code="unknown_workflow", workflow=workflow)
     if all_workflows:

@@ -8,7 +8,6 @@ from typing import NoReturn
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.features.clarification.use.kept_again import asked_again
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested
 from preflights_es.kernel.decision_record import Decided, Origin
@@ -28,6 +27,7 @@ from preflights_es.kernel.times import iso
 from preflights_es.kernel.views import Behind
 from preflights_es.projections.decisions import in_force, proposed
 from preflights_es.projections.folding import Read
+from preflights_es.runtime.features import FEATURES
 from preflights_es.use.imported import ImportedBy, imports_of
 from preflights_es.use.looking import looking
 from preflights_es.use.request import Request
@@ -67,7 +67,7 @@ def why(
             behind = bool(request.process.projector.behind)
             return Whys(behind=behind, values=(), records=records), ()
         raise
-    again = asked_again(request) if values else {}
+    again = FEATURES.port("asked_again")(request) if values else {}
     whys = Whys(
         behind=bool(request.process.projector.behind),
         values=tuple(replace(o, asked_again=again.get(o.session_id, ())) for o, _ in values),
@@ -79,7 +79,7 @@ def why(
 
 def _records(request: Request, paths: Sequence[str]) -> Iterator[WhyRecord]:
     """Those of the records that were asked again, and kept."""
-    again = asked_again(request)
+    again = FEATURES.port("asked_again")(request)
     for path in paths:
         if those := again.get(path):
             yield WhyRecord(path=path, asked_again=those)

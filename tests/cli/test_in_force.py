@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from preflights_cli.main import EXIT_WAITING
+from preflights_cli import EXIT_WAITING
 from tests.cli.program import Project
 from tests.cli.terminal import ANSWER, KEY, WHY, terminal
 

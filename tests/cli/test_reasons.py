@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from preflights_cli.main import EXIT_WAITING
+from preflights_cli import EXIT_WAITING
 from preflights_cli.reason_options import alternative
 from preflights_es.features.clarification.commands.reasons import Unparsable, parsed, written
 from preflights_es.kernel.rationale import Alternative, Reasons

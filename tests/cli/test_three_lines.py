@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from preflights_cli.main import EXIT_WAITING
+from preflights_cli import EXIT_WAITING
 from tests.cli.program import Project
 from tests.cli.terminal import ANSWER, KEY, terminal
 

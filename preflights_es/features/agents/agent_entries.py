@@ -22,7 +22,7 @@ TIMEOUT_S: Final = 10  # a hook of ours takes less than one second
 PROGRAM: Final = "preflights-es"
 """Our command: `preflights` may be the program of another package (docs/decisions/0032)."""
 
-_BODY: Final = Path(__file__).with_name("agents") / "instructions.md"
+_BODY: Final = Path(__file__).parent / "data" / "agents" / "instructions.md"
 _IMPORT: Final = re.compile(r"(^|\s)@(\.{1,2}/)*AGENTS\.md\b")
 _PATH: Final = ("mcp_servers", "preflights")
 _TABLE: Final = f'[mcp_servers.preflights]\ncommand = "{PROGRAM}"\nargs = ["mcp"]\n'

@@ -24,8 +24,8 @@ from preflights_es.use.results import Result
 Host = Literal["github"]
 SIZE_MAX: Final = 1_000_000  # bytes of a file that a person keeps by hand
 
-_TEMPLATES: Final = Path(managed_files.__file__).with_name("ci")
-_STARTERS: Final = Path(managed_files.__file__).with_name("starters")
+_TEMPLATES: Final = Path(__file__).parent / "data" / "ci"
+_STARTERS: Final = Path(__file__).parent / "data" / "starters"
 _RECORDINGS: Final = "replays"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._/-]+")
 
@@ -115,7 +115,7 @@ def _begun(root: Path, path: str, template: str, *, writes: bool) -> ProjectFile
 
 
 def _wanted(settings: Settings, host: Host) -> tuple[Template, ...]:
-    filings = (WORKFLOWS[name].filing for name in WORKFLOWS.shipped)
+    filings = (one.filing for one in WORKFLOWS.values())
     filed = [settings.decisions, *(filing.folder for filing in filings if filing)]
     kept = [f"{folder}/{FOLDER}" for folder in filed]
     # Any other name would have to be quoted in three languages.

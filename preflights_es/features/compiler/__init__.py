@@ -1,1 +1,52 @@
-"""TODO."""
+"""Approved documents become structured plans, pass by pass (seed 2)."""
+
+from preflights_es.kernel.feature import Feature
+
+FEATURE = Feature(
+    __name__,
+    workflow="domain:WORKFLOW",
+    session="use.results:SESSION",
+    start="use.sessions:start",
+    accept="use.sessions:accept",
+    bank="domain.simulation:BANK",
+    references="domain.simulation:REFERENCES",
+    shown="commands.display:SHOWN",
+    commands={
+        "plan": (
+            "commands.group:plan_command",
+            "Make structured plans from documents, pass by pass.",
+        ),
+        "plan project": (
+            "commands.plan:project_command",
+            "Plan domains and modules from the documents.",
+        ),
+        "plan architecture": ("commands.plan:architecture_command", "Plan layers and rules."),
+        "plan scaffold": ("commands.plan:scaffold_command", "Plan the files."),
+        "plan tests": ("commands.plan:tests_command", "Plan the tests."),
+        "plan impl": ("commands.plan:impl_command", "Plan the implementation of a file."),
+        "plan refactor": ("commands.plan:refactor_command", "Plan a refactoring."),
+        "plan check": (
+            "commands.check:check_command",
+            "Compare the plans in force with each other and with decisions.",
+        ),
+        "artifacts": (
+            "commands.artifacts:artifacts_command",
+            "List artifacts and their standing, show one, compare two.",
+        ),
+        "artifacts list": (
+            "commands.artifacts:list_command",
+            "List artifacts: the default, `list` can be left out.",
+        ),
+        "artifacts show": ("commands.artifacts:show_command", "Show an artifact."),
+        "artifacts diff": ("commands.artifacts:diff_command", "Show where two artifacts differ."),
+        "approve": ("commands.approve:approve_command", "Approve an artifact."),
+        "reject": ("commands.approve:reject_command", "Reject an artifact."),
+        "lock": ("commands.lock:lock_command", "Lock the tests of a TestPlan, or verify them."),
+        "lock tests": (
+            "commands.lock:tests_command",
+            "Lock the approved TestPlan with its test files.",
+        ),
+        "lock verify": ("commands.lock:verify_command", "Name each locked test file that changed."),
+    },
+    offers={"approve": "use.approval:approve"},
+)

@@ -1,1 +1,24 @@
-"""TODO."""
+"""A question becomes queries that find what was decided (the domain of seed 1)."""
+
+from preflights_es.kernel.feature import Feature
+
+FEATURE = Feature(
+    __name__,
+    workflow="domain:WORKFLOW",
+    session="use.results:SESSION",
+    start="use.sessions:start",
+    resumed="use.sessions:looked_up",
+    bank="domain.simulation:BANK",
+    shown="commands.display:SHOWN",
+    tools="tools:TOOLS",
+    commands={
+        "recall": ("commands.recall:recall_command", "Ask what was decided about something."),
+    },
+    offers={
+        "recall": "use.sessions:recall",
+        "learn": "use.sessions:learn",
+        "near": "use.near:near",
+        "places": "use.near:places",
+        "ranks": "use.searching:ranks",
+    },
+)

@@ -1,1 +1,13 @@
-"""TODO."""
+"""Recorded sessions as regression tests of code, prompts and models."""
+
+from preflights_es.kernel.feature import Feature
+
+FEATURE = Feature(
+    __name__,
+    commands={
+        "regress": (
+            "commands.regress:regress_command",
+            "Run recorded sessions with today's code, or a change, and judge.",
+        ),
+    },
+)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
 from typing import Any, Final
 
 import mcp_types as types
@@ -17,6 +15,7 @@ from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.kernel.version import __version__
+from preflights_es.runtime.features import FEATURES
 from preflights_es.surfaces.mcp import resources
 from preflights_es.surfaces.mcp.call import Call, Desk, Worded
 from preflights_es.surfaces.mcp.log_file import LogFile
@@ -86,12 +85,10 @@ def threads() -> ThreadPoolExecutor:
 
 
 def offered() -> Iterable[Tool]:
-    """Every tool: those of single workflows first."""
-    folder = os.path.join(os.path.dirname(__file__), "workflows")
-    names = sorted(name.removesuffix(".py") for name in os.listdir(folder) if name.endswith(".py"))
-    for name in names:
-        if name != "__init__":
-            yield from import_module(f"preflights_es.surfaces.mcp.workflows.{name}").TOOLS
+    """Every tool: those of features first."""
+    for feature in FEATURES.installed():
+        if feature.tools:
+            yield from feature.loaded(feature.tools)
     yield from TOOLS
 
 

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Hooks, files and conversations of coding agents on the command line."""

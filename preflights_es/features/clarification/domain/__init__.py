@@ -52,7 +52,7 @@ def _settings() -> SettingsTable:
 
 WORKFLOW: Workflow[State] = Workflow(
     name="clarification",
-    package=__name__,
+    package="preflights_es.features.clarification",
     decider="clarification/3",
     events=EVENTS,
     initial=State(),

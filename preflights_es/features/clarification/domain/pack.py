@@ -115,8 +115,8 @@ def loaded(inlined: str = "") -> Pack:
 def _shipped() -> Pack:
     # The file is part of the program; importlib.resources would cost as much as the whole step.
     assert __spec__ is not None, "a module of a package"
-    name = f"packs/{STANDARD.name}.v{STANDARD.version}.json"
-    data = __spec__.loader.get_data(__file__.rpartition("pack.")[0] + name)  # type: ignore[union-attr]
+    name = f"data/packs/{STANDARD.name}.v{STANDARD.version}.json"
+    data = __spec__.loader.get_data(__file__.rpartition("domain")[0] + name)  # type: ignore[union-attr]
     return msgspec.json.decode(data, type=Pack)
 
 

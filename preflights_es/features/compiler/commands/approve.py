@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from preflights_cli import EXIT_REFUSED
 from preflights_cli.common import Voice, by_option, common, given, key_option
-from preflights_cli.main import EXIT_REFUSED
 from preflights_cli.rendering import said
 from preflights_es.features.compiler.use.approval import approve, reject
 from preflights_es.use.request import Request

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from preflights_cli import EXIT_REFUSED
 from preflights_cli.common import Voice, finish_pending, reading, tell_behind
-from preflights_cli.main import EXIT_REFUSED
 from preflights_cli.progress import counted
 from preflights_es.features.compiler.commands.display import (
     say_findings,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from preflights_cli import EXIT_REFUSED
 from preflights_cli.commands import Lazy
 from preflights_cli.common import Voice, by_option, common, finish_pending, key_option, reading
-from preflights_cli.main import EXIT_REFUSED
 from preflights_cli.progress import counted
 from preflights_cli.rendering import said
 from preflights_es.features.compiler.use.locking import lock_tests, verify_lock

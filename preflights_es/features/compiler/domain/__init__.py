@@ -17,7 +17,7 @@ from preflights_es.kernel.session import Workflow
 
 WORKFLOW: Workflow[State] = Workflow(
     name="compiler",
-    package=__name__,
+    package="preflights_es.features.compiler",
     decider="compiler/1",
     events=EVENTS,
     initial=State(),

@@ -6,8 +6,8 @@ from typing import cast, get_args
 
 import click
 
+from preflights_cli import EXIT_REFUSED
 from preflights_cli.common import Voice, common, given, key_option, language_option, recording
-from preflights_cli.main import EXIT_REFUSED
 from preflights_cli.rendering import said
 from preflights_es.features.extraction.domain.values import Energy, Importance, ItemType
 from preflights_es.features.extraction.use.sessions import add, close, edit

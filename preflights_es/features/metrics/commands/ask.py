@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import click
 
+from preflights_cli import EXIT_INTERRUPTED, EXIT_WAITING
 from preflights_cli.common import (
     Voice,
     given,
@@ -24,7 +25,6 @@ from preflights_cli.common import (
     whole,
 )
 from preflights_cli.dialogue import Left, line
-from preflights_cli.main import EXIT_INTERRUPTED, EXIT_WAITING
 from preflights_cli.rendering import exit_code, said
 from preflights_es.features.metrics.domain.values import QUESTION_MAX
 from preflights_es.features.metrics.use.results import Answer

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Folders = tuple[Path, Path]
 """Of metrics and of snippets."""
 
-_SHIPPED: Final = Path(__file__).parent / "catalogue"
+_SHIPPED: Final = Path(__file__).parents[1] / "data" / "catalogue"
 BUILT_IN: Final[Folders] = (_SHIPPED / "metrics", _SHIPPED / "snippets")
 _KEYS: Final = (
     *("name", "aliases", "description", "sql", "snippet", "dimensions", "date"),

@@ -10,7 +10,7 @@ from preflights_es.kernel.session import Workflow
 
 WORKFLOW: Workflow[State] = Workflow(
     name="planning",
-    package=__name__,
+    package="preflights_es.features.planning",
     decider="planning/1",
     events=EVENTS,
     initial=State(),

@@ -9,7 +9,7 @@ from preflights_es.kernel.session import Workflow
 
 WORKFLOW: Workflow[State] = Workflow(
     name="recall",
-    package=__name__,
+    package="preflights_es.features.recall",
     decider="recall/3",
     events=EVENTS,
     initial=State(),
@@ -25,5 +25,4 @@ WORKFLOW: Workflow[State] = Workflow(
     lead=lambda state: state.led.lead,
     prompts=tuple(PROMPTS.items()),
     aside=True,
-    looks_up=True,
 )

@@ -83,7 +83,7 @@ def synonyms(word: str) -> tuple[str, ...]:
 def _lines() -> tuple[tuple[str, ...], ...]:
     # The file is part of the program; importlib.resources costs more than all that is done with it.
     assert __spec__ is not None, "a module of a package"
-    data = __spec__.loader.get_data(__file__.rpartition("variants.")[0] + "synonyms.txt")  # type: ignore[union-attr]
+    data = __spec__.loader.get_data(__file__.rpartition("use")[0] + "data/synonyms.txt")  # type: ignore[union-attr]
     text: str = data.decode()
     return tuple(words(line) for line in text.splitlines())
 

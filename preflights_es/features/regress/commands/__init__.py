@@ -1,1 +1,1 @@
-"""TODO."""
+"""Regression runs on the command line."""

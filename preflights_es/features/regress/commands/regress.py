@@ -10,14 +10,9 @@ from typing import Any, Final
 
 import click
 
+from preflights_cli import EXIT_DAMAGED, EXIT_ENVIRONMENT, EXIT_INCONCLUSIVE, EXIT_REFUSED
 from preflights_cli.common import Voice, given, reading
 from preflights_cli.dates import Moment
-from preflights_cli.main import (
-    EXIT_DAMAGED,
-    EXIT_ENVIRONMENT,
-    EXIT_INCONCLUSIVE,
-    EXIT_REFUSED,
-)
 from preflights_cli.progress import BAR_FROM, counted
 from preflights_es.features.regress.commands.regress_options import (
     FORMATS,

@@ -68,7 +68,7 @@ def change_of(leads: Leads, asked: Asked) -> Change | None:
 def _lead(leads: Leads, asked: Asked) -> Lead | None:
     seed = None if asked.seed is None else str(asked.seed)
     said = leads.saying(Options(provider=asked.provider, model=asked.model, seed=seed))
-    some = WORKFLOWS[WORKFLOWS.shipped[0]]
+    some = next(iter(WORKFLOWS.values()))
     return said.over(None).configured(some)
 
 

@@ -18,9 +18,9 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.features.regress.engine.results import Case, LeftOut
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import FEATURES
 
-PACKAGE: Final = Path(__file__).parents[2]
+PACKAGE: Final = Path(__file__).parents[3]
 """Our code."""
 FILE: Final = "regress.db"
 TOGETHER: Final = 500  # digests that are looked up at once
@@ -73,7 +73,7 @@ class KeptResults:
             (self._key, digest, _encoder.encode(replace(case, source="", repeat="")))
             for digest, case in judged
             if digest and isinstance(case, Case) and is_textless(case)
-            if case.workflow in WORKFLOWS.shipped  # the code of others is not in the key
+            if not FEATURES.is_foreign(case.workflow)  # the code of others is not in the key
         ]
         with suppress(sqlite3.Error), self._database:
             self._database.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", rows)

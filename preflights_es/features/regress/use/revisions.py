@@ -147,7 +147,7 @@ def revision(typed: str, here: Path, cache: Path, env: Mapping[str, str]) -> Rev
         return Revision(typed, str(folder.resolve()), _python(folder, cache), told)
     if typed.startswith("-"):
         raise Refused(f"{typed!r} is no revision")
-    for checkout in (here, Path(__file__).parents[3]):
+    for checkout in (here, Path(__file__).parents[4]):
         commit = git.said(
             ("rev-parse", "--verify", "--quiet", f"{typed}^{{commit}}"), checkout, env
         )
