@@ -28,7 +28,7 @@ from preflights_es.runtime.sessions import Desk
 from tests.record_goldens import Recorder
 from tests.scripted import Reply, Scripted, asks
 
-FOLDER: Final = Path(__file__).parent / "artifacts" / "documents"
+FOLDER: Final = Path(__file__).parent / "records" / "documents"
 MODEL: Final = "claude-opus-4-1"
 ADA, JOERG = Actor("user", "Ada Lovelace"), Actor("user", "Jörg Müller")
 CLAUDE, NIGHTLY = Actor("agent", "claude-code 2.1"), Actor("script", "nightly")

@@ -46,7 +46,8 @@ class Registry(MutableMapping[str, Workflow[Any]]):
                 raise
             raise self._features.unloadable(name, error) from error
         if not isinstance(made, Workflow) or made.name != name:
-            what = f"the workflow {made.name!r}" if isinstance(made, Workflow) else type(made)
+            is_one = isinstance(made, Workflow)
+            what = f"the workflow {made.name!r}" if is_one else type(made).__name__
             why = f"{feature.package} gives {what}, expected a Workflow of that name"
             raise WorkflowMissing(name, why)
         return made

@@ -13,7 +13,9 @@ from typing import Any
 
 from tests.benchmarks.floor import P, parsed, verify
 
-PROMPTS = Path(__file__).parents[2] / "preflights_es" / "workflows" / "clarification" / "prompts"
+PROMPTS = (
+    Path(__file__).parents[2] / "preflights_es" / "features" / "clarification" / "data" / "prompts"
+)
 TEXTS = {name: (PROMPTS / f"{name}.md").read_text() for name in ("clarify.v1", "decide.v2")}
 HASHES = {name: sha256(text.encode()).hexdigest() for name, text in TEXTS.items()}
 INVALID = "Your previous response was invalid JSON. Please respond ONLY with valid JSON."

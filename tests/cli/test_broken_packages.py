@@ -26,7 +26,7 @@ def site(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("entry_points.txt", b"[preflights.workflows]\ntoy = \xff\xfe:X\n"),
+        ("entry_points.txt", b"[preflights.features]\ntoy = \xff\xfe:X\n"),
         ("entry_points.txt", b"no section\n"),
         ("METADATA", b"\xff\xfe\x00"),
         ("METADATA", None),
@@ -35,7 +35,7 @@ def site(tmp_path: Path) -> Path:
 def test_a_broken_package_hides_no_other_and_is_named(
     site: Path, house: Project, name: str, content: bytes | None
 ) -> None:
-    installed(site, "toys", {"toy": "toys:WORKFLOW"}, {"toys/__init__.py": TOY})
+    installed(site, "toys", {"toy": "toys:FEATURE"}, {"toys/__init__.py": TOY})
     broken = site / "broken-1.0.dist-info"
     broken.mkdir()
     (broken / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
@@ -55,7 +55,7 @@ def test_a_broken_package_hides_no_other_and_is_named(
 def test_what_cannot_be_read_of_a_package_is_one_line(site: Path, house: Project) -> None:
     broken = site / "broken-1.0.dist-info"
     broken.mkdir()
-    (broken / "entry_points.txt").write_bytes(b"[preflights.workflows]\ntoy = \xff\xfe:X\n")
+    (broken / "entry_points.txt").write_bytes(b"[preflights.features]\ntoy = \xff\xfe:X\n")
     (house.folder / "one.jsonl").write_bytes(jsonl.lines(chain_of(said("Hi", "i-1"), heard("Hi"))))
     done = house.run("admin", "import", "one.jsonl", env={"PYTHONPATH": str(site)})
     assert done.code == 5, "its workflow is not here"

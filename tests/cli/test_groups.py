@@ -9,8 +9,10 @@ import sys
 import click
 import pytest
 
-from preflights_cli.commands import MEANT, MOVED, SECTIONS, commands, workflows
+from preflights_cli.commands import MEANT, MOVED, SECTIONS, commands
 from preflights_cli.main import preflights
+from preflights_es.runtime.features import FEATURES
+from preflights_es.runtime.registry import WORKFLOWS
 from tests.cli.program import Project
 from tests.markdown import ROOT
 
@@ -147,27 +149,25 @@ def test_a_command_that_changes_a_session_wants_its_name(house: Project, command
 def test_the_table_of_commands_imports_no_command() -> None:
     code = (
         "import sys; from preflights_cli.commands import commands; commands();"
-        "print(*sorted(m for m in sys.modules if m.startswith('preflights_cli')))"
+        "rooms = ('preflights_cli', 'preflights_es.f');"
+        "print(*sorted(m for m in sys.modules if m.startswith(rooms)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [
         "preflights_cli",
         "preflights_cli.commands",
-        "preflights_cli.workflows",
-        *(f"preflights_cli.workflows.{name}" for name in workflows()),
+        "preflights_es.features",
+        *(f"preflights_es.features.{name}" for name in FEATURES),
     ]
 
 
 def test_nothing_else_on_the_command_line_names_a_workflow() -> None:
     folder = ROOT / "cli" / "preflights_cli"
-    others = [
-        name for name in workflows() if name not in commands()
-    ]  # one is called like its command
+    others = [name for name in WORKFLOWS if name not in commands()]  # one is called like a command
     named = re.compile("|".join(rf"\b{name}s?\b" for name in others))
     for path in folder.rglob("*.py"):
-        if path.relative_to(folder).parts[0] != "workflows":
-            found = [line for line in path.read_text().splitlines() if named.search(line)]
-            assert found == [], path
+        found = [line for line in path.read_text().splitlines() if named.search(line)]
+        assert found == [], path
 
 
 @pytest.mark.parametrize("word", MEANT)

@@ -11,11 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_cli import rendering
-from preflights_cli.commands import workflows
 from preflights_cli.common import Voice
 from preflights_es.kernel.json import decoded, encoded
 from preflights_es.kernel.questions import AnswerRefusal, Refusal
 from preflights_es.kernel.views import Question, View
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.store.memory import MemoryStore
 from preflights_es.use.results import session_of
@@ -63,7 +63,7 @@ def spoken(say: Callable[[Voice], int]) -> tuple[int, str, str]:
 
 
 def test_it_is_shown_with_its_status_and_its_question(handle: Handle) -> None:
-    assert "toy" not in workflows()
+    assert "toy" not in WORKFLOWS
     code, out, err = spoken(lambda voice: rendering.said(voice, session_of(Step(handle, ()))))
     id_ = SESSION[-8:]
     assert code == 3
@@ -102,6 +102,6 @@ def test_its_json_has_the_documented_fields(handle: Handle) -> None:
 
 
 def test_every_workflow_with_a_folder_has_a_display() -> None:
-    for name in workflows():
+    for name in WORKFLOWS:
         assert isinstance(rendering.shown_of(name), rendering.Shown)
         assert rendering.shown_of(name) is not rendering.PLAIN

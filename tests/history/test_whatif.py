@@ -350,7 +350,7 @@ def test_prompts_are_named_by_version_or_whole() -> None:
 def test_every_version_of_a_prompt_has_the_same_generator(name: str) -> None:
     simulator = own_providers.simulated(sim(1))
     assert isinstance(simulator, SimLLMProvider)
-    package = f"preflights_es.workflows.{name}"
+    package = f"preflights_es.features.{name}"
     for prompt_name, default in WORKFLOWS[name].prompts:
         texts = [prompt(package, id_).text for id_ in (default, *versions(package, prompt_name))]
         asked = [simulator.asked([Message("system", text)]) for text in texts]

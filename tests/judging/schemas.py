@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import preflights_es
 from preflights_es.judging.contract import Contract
 
-WORKFLOWS = Path(preflights_es.__file__).parent / "workflows"
-TESTS = Path(__file__).parent.parent / "workflows"
+FEATURES = Path(preflights_es.__file__).parent / "features"
+TESTS = Path(__file__).parent.parent / "features"
 # What says nothing of the values that a schema takes.
 NOTES = frozenset(("title", "description", "default", "examples", "$comment", "$schema", "$id"))
 # What is compared in a way of its own, or where it is referred to.
@@ -36,14 +36,14 @@ class SchemaFile(NamedTuple):
     def schema(self) -> dict[str, Any]:
         """What stands in it."""
         found: dict[str, Any] = json.loads(
-            (WORKFLOWS / self.workflow / "schemas" / f"{self.id}.json").read_text("utf-8")
+            (FEATURES / self.workflow / "data" / "schemas" / f"{self.id}.json").read_text("utf-8")
         )
         return found
 
     @property
     def contracts(self) -> list[Contract]:
         """The contracts of the workflow that ask for it."""
-        module = importlib.import_module(f"preflights_es.workflows.{self.workflow}.contracts")
+        module = importlib.import_module(f"preflights_es.features.{self.workflow}.domain.contracts")
         values = [*vars(module).values()]
         values += [one for value in values if isinstance(value, dict) for one in value.values()]
         found = (value for value in values if isinstance(value, Contract))
@@ -58,8 +58,8 @@ class SchemaFile(NamedTuple):
 def schema_files() -> list[SchemaFile]:
     """All of them, each workflow's versions in order."""
     found = (
-        SchemaFile(path.parent.parent.name, name, int(version))
-        for path in WORKFLOWS.glob("*/schemas/*.json")
+        SchemaFile(path.parents[2].name, name, int(version))
+        for path in FEATURES.glob("*/data/schemas/*.json")
         for name, _, version in (path.stem.rpartition(".v"),)
     )
     return sorted(found)

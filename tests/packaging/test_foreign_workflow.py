@@ -15,7 +15,7 @@ from typing import Final
 
 import pytest
 
-from preflights_es.runtime.registry import GROUP
+from preflights_es.runtime.features import GROUP
 from tests.packaging.test_wheel import ROOT, TIMEOUT_S, run
 
 PAGE: Final = (ROOT / "docs" / "writing-a-workflow.md").read_text("utf-8")

@@ -110,7 +110,7 @@ def test_a_schema_of_the_request_is_sent_where_the_endpoint_has_it(
     api: FakeAPI, endpoint: str
 ) -> None:
     asked = provider(endpoint, api)
-    schema = native("preflights_es.features.clarification.domain", "clarify.v1")
+    schema = native("preflights_es.features.clarification", "clarify.v1")
     told = replace(request(asked), contract="clarify.v1", output=schema)
     asyncio.run(asked.respond(told))
     held = {"type": "json_schema", "schema": json.loads(schema)}

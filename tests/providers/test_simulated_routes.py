@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -13,6 +11,7 @@ from preflights_es.kernel.simulation import Bank, Draws, Route
 from preflights_es.providers.simulated.bank import FIVE
 from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.providers.simulated.router import CACHED_MAX, unversioned
+from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.use.own_providers import bank
 from tests.markdown import tables
@@ -210,7 +209,7 @@ PROMPTS = [(name, id_) for name, workflow in WORKFLOWS.items() for _, id_ in wor
 
 @pytest.mark.parametrize(("name", "id_"), PROMPTS, ids=[id_ for _, id_ in PROMPTS])
 def test_every_prompt_of_every_workflow_goes_to_its_own_route(name: str, id_: str) -> None:
-    text = prompt(f"preflights_es.workflows.{name}", id_).text
+    text = prompt(f"preflights_es.features.{name}", id_).text
     said = "Extract entities, rewrite this query, categorize, clarify, decide and extract items."
     route = {"extract": "extraction", "ask": "metrics"}.get(unversioned(id_), unversioned(id_))
     assert route_of(("system", text), said, bank=bank()) == route
@@ -218,7 +217,5 @@ def test_every_prompt_of_every_workflow_goes_to_its_own_route(name: str, id_: st
 
 
 def test_no_two_workflows_have_one_route() -> None:
-    names = [f"preflights_es.workflows.{name}.simulation" for name in WORKFLOWS]
-    rooms = [import_module(name) for name in names if find_spec(name)]
-    routes = [route for room in rooms for route in room.BANK]
+    routes = [r for one in FEATURES.values() if one.bank for r in one.loaded(one.bank)]
     assert sorted(routes) == sorted(bank())

@@ -15,7 +15,7 @@ from tests.records.test_project_brief import encoding, tokens
 
 LEAST: Final = 1.00
 MOST: Final = 1.15
-UNSEEN: Final = Path(__file__).parents[1] / "workflows"
+UNSEEN: Final = Path(__file__).parents[1] / "features"
 Line = tuple[str, str, str, tuple[str, ...]]
 """Scope, value, reason and what it was chosen over."""
 

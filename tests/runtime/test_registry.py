@@ -11,6 +11,7 @@ from typing import Final
 import pytest
 
 from preflights_es.kernel.errors import LogFromFuture, SettingsError, WorkflowMissing
+from preflights_es.runtime.features import Features
 from preflights_es.runtime.registry import Registry
 from preflights_es.use import own_providers
 from tests import toy
@@ -49,14 +50,14 @@ def test_those_that_ship_are_listed_without_importing_them() -> None:
     code = (
         "import sys; from preflights_es.runtime.registry import WORKFLOWS;"
         "print(*WORKFLOWS, len(WORKFLOWS));"
-        "print(*(m for m in sys.modules if m.startswith('preflights_es.workflows.')))"
+        "print(*(m for m in sys.modules if m.startswith('preflights_es.') and '.domain' in m))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.stdout.splitlines() == [f"{' '.join(SHIPPED)} {len(SHIPPED)}", ""], done.stderr
 
 
 def test_a_workflow_of_another_package_is_found_by_its_name(site: Path) -> None:
-    installed(site, "toys", {"toy": "toys:WORKFLOW"}, {"toys/__init__.py": TOY})
+    installed(site, "toys", {"toy": "toys:FEATURE"}, {"toys/__init__.py": TOY})
     registry = Registry()
     assert tuple(registry) == SHIPPED
     assert registry["toy"].decider == toy.WORKFLOW.decider
@@ -65,21 +66,11 @@ def test_a_workflow_of_another_package_is_found_by_its_name(site: Path) -> None:
     assert len(registry) == len(SHIPPED) + 1
 
 
-@pytest.mark.parametrize(
-    ("module", "file"), [("toys", "toys/__init__.py"), ("toys.flow", "toys/flow.py")]
-)
-def test_its_prompts_and_its_simulation_lie_in_the_package_of_the_module(
-    site: Path, module: str, file: str
-) -> None:
-    installed(site, "toys", {"toy": f"{module}:WORKFLOW"}, {"toys/__init__.py": "", file: TOY})
-    assert Registry()["toy"].package == "toys"
-
-
 def test_a_package_that_is_found_twice_on_the_path_is_one(
     site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An editable installation and what an older one left behind."""
-    installed(site, "my-toys", {"toy": "toys:WORKFLOW"}, {"toys/__init__.py": TOY})
+    installed(site, "my-toys", {"toy": "toys:FEATURE"}, {"toys/__init__.py": TOY})
     installed(tmp_path / "old", "my_toys", {"toy": "gone:WORKFLOW"})
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "old")])
     assert Registry()["toy"].name == "toy"
@@ -98,35 +89,51 @@ def test_a_name_that_no_package_has_says_what_to_do() -> None:
 def test_a_name_that_two_packages_have_is_neither_s(site: Path) -> None:
     for package in ("toys", "other-toys"):
         file = f"{package.replace('-', '_')}.py"
-        installed(site, package, {"toy": f"{file[:-3]}:WORKFLOW"}, {file: TOY})
+        installed(site, package, {"toy": f"{file[:-3]}:FEATURE"}, {file: TOY})
     assert why() == "several packages have it (other-toys, toys): keep one of them"
     assert "toys" not in sys.modules
 
 
+MADE: Final = "from preflights_es.kernel.feature import Feature\n"
+
+
 @pytest.mark.parametrize(
-    ("value", "text", "found"),
+    ("text", "found"),
     [
-        ("toys:WORKFLOW", "raise OSError('no\\nline')", "does not load: OSError: no line"),
-        ("toys:WORKFLOW", "import sys; sys.exit(3)", "does not load: SystemExit: 3"),
-        ("toys:WORKFLOW", "x = (", "does not load: SyntaxError: "),
-        ("toys:WORKFLOW", "", "does not load: AttributeError: "),
-        ("toys:WORKFLOW", f"raise ValueError('x' * {10**6})", "does not load: ValueError: xxx"),
-        ("nowhere:WORKFLOW", "", "does not load: ModuleNotFoundError: "),
-        ("toys:WORKFLOW", "WORKFLOW = 'toy'", "gives str, expected a Workflow of that name"),
-        (
-            "toys:WORKFLOW",
-            "from preflights_es.features.extraction.domain import WORKFLOW",
-            "gives the workflow 'extraction', expected a Workflow of that name",
-        ),
+        ("raise OSError('no\\nline')", "does not load: OSError: no line"),
+        ("import sys; sys.exit(3)", "does not load: SystemExit: 3"),
+        ("x = (", "does not load: SyntaxError: "),
+        ("", "does not load: AttributeError: "),
+        (f"raise ValueError('x' * {10**6})", "does not load: ValueError: xxx"),
+        ("FEATURE = 'toy'", "gives str, expected a Feature of that name"),
+        (f"{MADE}FEATURE = Feature('x', __name__)", "gives the feature 'x', expected a Feature"),
+        (f"{MADE}FEATURE = Feature('toy', __name__, workflow='no:W')", "does not load: ModuleNot"),
+        (f"{MADE}FEATURE = Feature('toy', __name__, workflow=':W')", "does not load: Attribute"),
     ],
 )
 def test_a_package_that_does_not_give_it_is_named_and_the_rest_goes_on(
-    site: Path, value: str, text: str, found: str
+    site: Path, text: str, found: str
 ) -> None:
-    installed(site, "my-toys", {"toy": value}, {"toys.py": text})
+    installed(site, "my-toys", {"toy": "toys:FEATURE"}, {"toys.py": text})
     assert why().startswith(f"the package my-toys {found}")
     assert len(why()) < 400
     assert Registry()["extraction"].name == "extraction"
+
+
+def test_a_package_whose_module_is_not_there_is_named(site: Path) -> None:
+    installed(site, "my-toys", {"toy": "nowhere:FEATURE"})
+    assert why().startswith("the package my-toys does not load: ModuleNotFoundError: ")
+
+
+def test_a_feature_without_a_workflow_has_no_sessions(site: Path) -> None:
+    installed(
+        site, "toys", {"toy": "toys:FEATURE"}, {"toys.py": f"{MADE}FEATURE = Feature('toy', '')"}
+    )
+    assert why() == "the feature of that name has no sessions"
+    other = f"{MADE}W = 1\nFEATURE = Feature('toy', __name__, workflow=':W')"
+    (site / "toys.py").write_text(other)
+    sys.modules.pop("toys")
+    assert why() == "toys gives int, expected a Workflow of that name"
 
 
 def test_what_was_looked_for_in_vain_is_looked_for_once(
@@ -134,7 +141,7 @@ def test_what_was_looked_for_in_vain_is_looked_for_once(
 ) -> None:
     registry = Registry()
     assert "toy" not in registry
-    installed(site, "toys", {"toy": "toys:WORKFLOW"}, {"toys.py": TOY})
+    installed(site, "toys", {"toy": "toys:FEATURE"}, {"toys.py": TOY})
     assert "toy" not in registry
     assert "toy" in Registry()
 
@@ -144,9 +151,9 @@ def test_what_was_looked_for_in_vain_is_looked_for_once(
 
 def test_a_name_that_ships_is_no_other_package_s(site: Path) -> None:
     for name in SHIPPED:
-        points = {name: f"evil_{name}:WORKFLOW"}
+        points = {name: f"evil_{name}:FEATURE"}
         installed(site, f"evil-{name}", points, {f"evil_{name}.py": "raise SystemExit"})
-        assert Registry()[name].package == f"preflights_es.workflows.{name}"
+        assert Registry()[name].package == f"preflights_es.features.{name}"
 
 
 def scanned(code: str, folder: Path, *words: str) -> bool:
@@ -188,7 +195,7 @@ def test_nothing_is_found_in_the_current_folder(
 ) -> None:
     clone = tmp_path / "clone"
     files = {"toys.py": "raise SystemExit", "toy.py": "raise SystemExit"}
-    installed(clone, "toys", {"toy": "toys:WORKFLOW"}, files)
+    installed(clone, "toys", {"toy": "toys:FEATURE"}, files)
     monkeypatch.chdir(tmp_path if entry == "clone" else clone)
     monkeypatch.setattr(sys, "path", [str(clone) if entry == "absolute" else entry, *sys.path])
     assert why() == "install the package that has it"
@@ -198,7 +205,7 @@ def test_nothing_is_found_in_the_current_folder(
 def test_a_link_to_the_current_folder_is_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clone = installed(tmp_path / "clone", "toys", {"toy": "toys:WORKFLOW"})
+    clone = installed(tmp_path / "clone", "toys", {"toy": "toys:FEATURE"})
     (tmp_path / "link").symlink_to(clone)
     monkeypatch.chdir(clone)
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "link")])
@@ -215,10 +222,12 @@ def test_a_route_that_another_workflow_has_names_the_package(
         "from preflights_es.kernel.simulation import Route\n"
         "BANK = {'extraction': Route(lambda *_: '{}'), 'own': Route(lambda *_: '{}')}\n"
     )
-    files = {"toys/__init__.py": TOY, "toys/simulation.py": simulation}
-    installed(site, "toys", {"toy": "toys:WORKFLOW"}, files)
-    registry = Registry()
-    monkeypatch.setattr(own_providers, "WORKFLOWS", registry)
+    brings = TOY.replace("')\n", "', bank='simulation:BANK')\n")
+    files = {"toys/__init__.py": brings, "toys/simulation.py": simulation}
+    installed(site, "toys", {"toy": "toys:FEATURE"}, files)
+    features = Features()
+    registry = Registry(features)
+    monkeypatch.setattr(own_providers, "FEATURES", features)
     shipped = own_providers.bank()
     with pytest.raises(SettingsError, match=r"the package toys has the route 'extraction', which"):
         own_providers.refuse_taken_route(registry["toy"])
@@ -228,9 +237,6 @@ def test_a_route_that_another_workflow_has_names_the_package(
     own_providers.refuse_taken_route(registry["extraction"])
 
 
-def test_a_workflow_without_a_package_has_no_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
-    registry = Registry()
-    registry["toy"] = toy.WORKFLOW
-    monkeypatch.setattr(own_providers, "WORKFLOWS", registry)
+def test_a_workflow_without_a_feature_has_no_simulation() -> None:
     assert "clarify" in own_providers.bank()
-    own_providers.refuse_taken_route(registry["toy"])
+    own_providers.refuse_taken_route(toy.WORKFLOW)

@@ -3,6 +3,7 @@
 from preflights_es.kernel.feature import Feature
 
 FEATURE = Feature(
+    "agents",
     __name__,
     commands={
         "transcripts": (

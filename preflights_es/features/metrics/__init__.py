@@ -3,6 +3,7 @@
 from preflights_es.kernel.feature import Feature
 
 FEATURE = Feature(
+    "metrics",
     __name__,
     workflow="domain:WORKFLOW",
     session="use.results:SESSION",

@@ -3,6 +3,7 @@
 from preflights_es.kernel.feature import Feature
 
 FEATURE = Feature(
+    "recall",
     __name__,
     workflow="domain:WORKFLOW",
     session="use.results:SESSION",

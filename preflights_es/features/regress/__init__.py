@@ -3,6 +3,7 @@
 from preflights_es.kernel.feature import Feature
 
 FEATURE = Feature(
+    "regress",
     __name__,
     commands={
         "regress": (

@@ -39,7 +39,7 @@ from tests.markdown import ROOT
 from tests.providers import server
 from tests.providers.server import FakeAPI
 
-SAMPLE: Final = ROOT / "tests" / "workflows" / "compiler" / "sample"
+SAMPLE: Final = ROOT / "tests" / "features" / "compiler" / "sample"
 ADA_SAYS: Final = ("--by", "Ada Lovelace")
 SEEDS: Final = 200
 FAULTS: Final = (

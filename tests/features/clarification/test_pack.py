@@ -12,7 +12,7 @@ from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD
 from preflights_es.features.clarification.domain.values import HeuristicsConfig
 from preflights_es.kernel import forms, names
 
-PACKS: Final = Path(clarification.__file__).parent / "packs"
+PACKS: Final = Path(clarification.__file__).parents[1] / "data" / "packs"
 LINES_MAX: Final = 500
 BYTES_MAX: Final = 100_000
 

@@ -35,7 +35,7 @@ from tests.providers import server
 from tests.providers.server import FakeAPI
 
 PROJECT = CompilerPassType.PROJECT
-SAMPLE = ROOT / "tests" / "workflows" / "compiler" / "sample"
+SAMPLE = ROOT / "tests" / "features" / "compiler" / "sample"
 
 
 @pytest.fixture
