@@ -1,4 +1,4 @@
-"""A workflow is one folder: the rest of the program names none."""
+"""A feature is one folder: the rest of the program names none."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import re
 from pathlib import Path
 from typing import Final
 
+from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.registry import WORKFLOWS
 from tests.markdown import ROOT
 
 ROOMS: Final = (ROOT / "preflights_es", ROOT / "cli" / "preflights_cli")
-OWN: Final = ("workflows", "services")
-"""Folders that hold a folder of each workflow."""
-NAMED: Final = re.compile(
-    r"(?<![a-z])(?:" + "|".join(WORKFLOWS.shipped) + r")s?(?![a-z])", re.IGNORECASE
-)
+OWN: Final = "features"
+"""The folder that holds a folder of each."""
+NAMED: Final = re.compile(r"(?<![a-z])(?:" + "|".join(WORKFLOWS) + r")s?(?![a-z])", re.IGNORECASE)
 ALLOWED: Final = {
     "cli/preflights_cli/commands.py": "the place of a command that is called like its workflow",
     "preflights_es/__init__.py": "the public names of three specifications",
@@ -22,19 +21,15 @@ ALLOWED: Final = {
     "preflights_es/settings/load.py": "the same table",
     "preflights_es/surfaces/async_api.py": "a public name: the coroutine of `recall`",
     "preflights_es/surfaces/api.py": "a public name: the workflow of `start`, where none is given",
-    "preflights_es/use/why.py": "what is known of a value: that it was kept when asked again",
 }
-JUDGING: Final = re.compile(r"preflights_es\.contracts\.extraction|Judging a response: extraction")
+JUDGING: Final = re.compile(r"preflights_es\.judging\.extraction|Judging a response: extraction")
 """Taking the one JSON value out of a response is called extraction, too."""
 
 
 def of_a_workflow(path: Path) -> bool:
     """Whether a file lies in a workflow's own folder, or is the one that a room has for it."""
     parts = path.parts
-    return any(
-        parts[n] in OWN and parts[n + 1].removesuffix(".py") in WORKFLOWS.shipped
-        for n in range(len(parts) - 1)
-    )
+    return any(parts[n] == OWN and parts[n + 1] in FEATURES for n in range(len(parts) - 1))
 
 
 def naming(path: Path) -> list[str]:

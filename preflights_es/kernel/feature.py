@@ -14,7 +14,7 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Feature(NamedTuple):
-    """One folder; each reference is `module:name`, below the folder's package; `:name` is in its `__init__`.
+    """One folder; each reference is `module:name` below its package, `:name` in the package itself.
 
     The folder of another package is found by an entry point of the group `preflights.features`.
     """

@@ -100,7 +100,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in FILE.findall(PAGE):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
-    assert len(list(folder.rglob("*.*"))) == 9
+    assert len(list(folder.rglob("*.*"))) == 11
     run(sys.executable, "-m", "build", "--wheel", "--no-isolation", folder=folder)
     (built,) = (folder / "dist").glob("*.whl")
     return built
@@ -169,7 +169,7 @@ def test_it_is_recorded_answered_shown_replayed_exported_and_erased(
 
 def test_the_commands_of_the_page_do_what_it_says(house: House) -> None:
     lines = re.findall(r"^\$ preflights (.*?)(?: # exit (\d))?$", PAGE, re.MULTILINE)
-    assert len(lines) == 5
+    assert len(lines) == 6
     for words, code in lines:
         house.run(*shlex.split(words), code=int(code or 0))
 

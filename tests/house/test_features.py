@@ -1,0 +1,64 @@
+"""Features stand apart: what they bring exists, and few modules are imported across them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+import grimp
+import pytest
+
+from preflights_cli.rendering import Shown
+from preflights_es.kernel.feature import Feature
+from preflights_es.kernel.session import Workflow
+from preflights_es.runtime.features import FEATURES
+from preflights_es.use.results import Session
+
+FOLDER: Final = "preflights_es.features"
+ACROSS: Final = {
+    ("agents", "clarification"): {"domain", "domain.events", "use.observed"},
+    ("clarification", "extraction"): {"domain.events", "use.notes"},
+    ("clarification", "recall"): {
+        *("domain.evolution", "domain.ranking", "domain.rules"),
+        *("use.comparing", "use.relating", "use.searching", "use.variants"),
+    },
+    ("compiler", "clarification"): {"domain.pack", "domain.topics"},
+    ("planning", "extraction"): {"domain", "domain.events"},
+    ("recall", "clarification"): {
+        *("domain.events", "domain.pack", "domain.state", "domain.stated"),
+        *("domain.titles", "domain.topics", "domain.values"),
+    },
+}
+"""Modules of one feature that another imports. The list may only shrink: what is new is a port."""
+
+
+def test_what_a_feature_imports_of_another_is_listed() -> None:
+    graph, found = grimp.build_graph("preflights_es"), dict[tuple[str, str], set[str]]()
+    for name in FEATURES:
+        own = f"{FOLDER}.{name}"
+        for module in (own, *graph.find_descendants(own)):
+            for imported in graph.find_modules_directly_imported_by(module):
+                other, _, below = imported.removeprefix(f"{FOLDER}.").partition(".")
+                if imported.startswith(f"{FOLDER}.") and other != name:
+                    found.setdefault((name, other), set()).add(below)
+    assert found == ACROSS
+
+
+@pytest.mark.parametrize("feature", FEATURES.values(), ids=FEATURES)
+def test_what_a_feature_brings_is_there(feature: Feature) -> None:
+    kinds = {"workflow": Workflow, "session": type, "shown": Shown, "bank": dict}
+    for field, reference in feature._asdict().items():
+        if field not in ("name", "package") and isinstance(reference, str) and reference:
+            assert isinstance(feature.loaded(reference), kinds.get(field, object)), field
+    if feature.session:
+        assert issubclass(feature.loaded(feature.session), Session)
+    for where, line in feature.commands.values():
+        assert isinstance(feature.loaded(where), click.Command), where
+        assert line.endswith(".")
+    for port in feature.offers.values():
+        assert callable(feature.loaded(port))
+
+
+def test_a_port_is_offered_once() -> None:
+    offered = [port for feature in FEATURES.values() for port in feature.offers]
+    assert sorted(set(offered)) == sorted(offered)
