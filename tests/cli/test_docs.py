@@ -590,8 +590,9 @@ def test_every_shape_is_documented_and_named_after_its_format() -> None:
     shapes = {heading for heading in tables("docs/api.md") if "/" in heading}
     formats = {
         found
-        for room in (ROOT / "cli" / "preflights_cli", ROOT / "preflights_es" / "services")
-        for path in room.rglob("*.py")
+        for room in ("cli/preflights_cli", "preflights_es/use", "preflights_es/features")
+        for path in (ROOT / room).rglob("*.py")
+        if "domain" not in path.parts and "engine" not in path.parts
         for found in re.findall(r'"([a-z-]+/\d)"', path.read_text())
     }
     report = str(Report.__struct_config__.tag)
@@ -600,8 +601,9 @@ def test_every_shape_is_documented_and_named_after_its_format() -> None:
 
 def results() -> dict[str, type[msgspec.Struct]]:
     """The results of services that are a shape of their own, by format."""
-    for path in (ROOT / "preflights_es" / "services").rglob("[a-z]*.py"):
-        import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    for room in ("preflights_es/use", "preflights_es/features"):
+        for path in (ROOT / room).rglob("[a-z]*.py"):
+            import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
     kinds = [struct for base in (Shape, Verified) for struct in base.__subclasses__()]
     tagged = {kind.__struct_config__.tag: kind for kind in kinds}
     return {str(tag): kind for tag, kind in tagged.items() if tag is not None}

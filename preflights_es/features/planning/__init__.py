@@ -7,7 +7,6 @@ FEATURE = Feature(
     __name__,
     workflow="domain:WORKFLOW",
     session="use.results:SESSION",
-    start="use.sessions:start",
     bank="domain.simulation:BANK",
     references="domain.simulation:REFERENCES",
     shown="commands.display:SHOWN",

@@ -135,7 +135,7 @@ def objects(schema: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_schemas_are_of_2020_12_and_take_no_further_properties(name: PassName) -> None:
-    file = files(PACKAGE) / "schemas" / f"{PASSES[name].schema}.v1.json"
+    file = files(PACKAGE) / "data" / "schemas" / f"{PASSES[name].schema}.v1.json"
     schema = json.loads(file.read_text("utf-8"))
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert schema["title"] == PASSES[name].writes

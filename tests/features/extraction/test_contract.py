@@ -169,7 +169,7 @@ def test_a_failure_object_of_the_compiler_is_none_here() -> None:
 
 
 def test_the_schema_file_is_the_image_of_its_class() -> None:
-    file = files(lead.PACKAGE) / "schemas" / f"{EXTRACTION.id}.json"
+    file = files(lead.PACKAGE) / "data" / "schemas" / f"{EXTRACTION.id}.json"
     model: Any = EXTRACTION.model
     assert json.loads(file.read_text("utf-8")) == model.model_json_schema()
 

@@ -70,7 +70,7 @@ def test_two_objects_are_no_answer() -> None:
 
 def test_the_prompt_names_what_the_schema_has() -> None:
     text = prompt(lead.PACKAGE, "planning.v1").text
-    schema = json.loads(files(lead.PACKAGE).joinpath("schemas/planning.v1.json").read_text())
+    schema = json.loads(files(lead.PACKAGE).joinpath("data/schemas/planning.v1.json").read_text())
     assert all(f'"{name}"' in text for name in schema["properties"])
 
 

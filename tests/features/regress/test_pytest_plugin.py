@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from preflights_es.store import jsonl
 from tests.features.regress.engine.sessions import chained, many
 
-GOLDENS = Path(__file__).parents[2] / "replays"
+GOLDENS = Path(__file__).parents[3] / "replays"
 ONE = GOLDENS / "clarification" / "a_model_leads.jsonl"
 OTHER = GOLDENS / "extraction" / "a_task_has_a_life.jsonl"
 

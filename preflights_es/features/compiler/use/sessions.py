@@ -14,7 +14,6 @@ from preflights_es.features.compiler.domain.passes import PASSES, Pass
 from preflights_es.features.compiler.domain.state import State
 from preflights_es.features.compiler.domain.values import Document, LeftOut, PassName, ReadPlan
 from preflights_es.features.compiler.use.agreement import beside, foreign_decisions, told
-from preflights_es.features.compiler.use.approval import accept
 from preflights_es.features.compiler.use.inputs import check_length, documents, target_file, within
 from preflights_es.features.compiler.use.layout import LAYOUT_MAX, layout
 from preflights_es.features.compiler.use.reading import decisions_in_force, names_file, plans, split
@@ -27,12 +26,9 @@ from preflights_es.kernel.plan_record import path_of
 from preflights_es.kernel.text import visible
 from preflights_es.kernel.version import __version__
 from preflights_es.runtime.sanitizing import cleaned, cleaned_fields
-from preflights_es.use.answers import Given
 from preflights_es.use.filing import filed
 from preflights_es.use.request import Request
 from preflights_es.use.results import Session
-
-__all__ = ["accept", "dry_run", "plan", "reading", "start"]
 
 
 class Wanted(NamedTuple):
@@ -99,15 +95,6 @@ def reading(request: Request, wanted: Wanted) -> PassBegun:
 def dry_run(request: Request, wanted: Wanted) -> DryRun:
     """What the pass would ask of the model now, as `reading` reads it."""
     return dry_run_of(reading(request, wanted))
-
-
-def start(request: Request, text: str, given: Given = (), *, strict: bool = False) -> Session:  # noqa: ARG001  as of every workflow
-    """A pass begins with more than a text.
-
-    Raises:
-        Refused: always.
-    """
-    raise Refused("a pass takes more than a text to begin", code="text_not_enough")
 
 
 # 1. What is asked for ------------------------------------------------------------------------

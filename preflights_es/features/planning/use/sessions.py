@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Never
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -33,14 +33,6 @@ from preflights_es.use.results import Session, session_of
 NOTHING_SAID: Final = Wanted()
 OLDER: Final = "plan_older"
 """Code of the notice that the plan is older than a change."""
-
-
-def start(_request: Request, _text: str, *_: object, **__: object) -> Never:
-    """Raises:
-    Refused: a plan follows from the open tasks, and not from a text.
-    """
-    message = f"a session of the workflow {WORKFLOW.name} takes more than a text to begin"
-    raise Refused(message, code="text_not_enough", workflow=WORKFLOW.name)
 
 
 def today(

@@ -150,9 +150,7 @@ def test_the_text_of_a_candidate_travels_in_the_first_input() -> None:
     asked = decoded(child[place(child, CompletionRequested.tag)].data or b"")
     assert asked["messages"][0] == {"role": "system", "content": "Ask, please."}
     assert asked["prompts"][0][0] == "clarify.v1"
-    assert asked["prompts"][0][1] != prompt(
-        "preflights_es.features.clarification.domain", "clarify.v1"
-    )
+    assert asked["prompts"][0][1] != prompt("preflights_es.features.clarification", "clarify.v1")
     assert Replayer(WORKFLOWS, own_code()).replay(child).status == "identical"
 
 
@@ -165,7 +163,7 @@ def test_a_candidate_takes_the_place_of_the_version_it_is_for() -> None:
 
 
 def test_the_words_that_ship_change_nothing() -> None:
-    text = prompt("preflights_es.features.clarification.domain", "clarify.v1").text
+    text = prompt("preflights_es.features.clarification", "clarify.v1").text
     case = judged(led("clarification", "Add login", 3), tried("clarify", text))
     assert (case.outcome, case.measures, case.causes) == ("same", (), ())
 
