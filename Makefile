@@ -6,16 +6,18 @@ VENV ?= .venv$(if $(filter python3,$(PYTHON)),,-$(shell $(PYTHON) -c 'import sys
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test tests check style types format bench freeze lock clean
+.PHONY: help demo test test-slow test-all test-part check style types format bench freeze lock clean
 
 help:
-	@echo "make demo    a decision and its replay, a day of six workflows, and a coding agent"
-	@echo "make test    format, lint, types, import contracts, tests"
-	@echo "make tests   the tests alone; with PYTHON=python3.13 under another interpreter, as make test"
-	@echo "make bench   measures speed and writes docs/performance.md"
-	@echo "make format  mends format and what lint can mend"
-	@echo "make freeze  writes the statements and tables of SQLite, and the index of packs, anew"
-	@echo "make lock    writes constraints.txt anew"
+	@echo "make demo       a decision and its replay, a day of six workflows, and a coding agent"
+	@echo "make test       format, lint, types, import contracts, and all tests that are not slow"
+	@echo "make test-slow  the slow tests, and every property with more examples"
+	@echo "make test-all   both"
+	@echo "make test-part  a small part of the tests; with PYTHON=python3.13 under another interpreter, as all of these"
+	@echo "make bench      measures speed and writes docs/performance.md"
+	@echo "make format     mends format and what lint can mend"
+	@echo "make freeze     writes the statements and tables of SQLite, and the index of packs, anew"
+	@echo "make lock       writes constraints.txt anew"
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -37,18 +39,27 @@ demo: $(READY)
 # What Python compiles is kept, as many tests start programs. Each worker would rewrite every assertion,
 # which takes seconds: it is only done for tests that fail, which are run again to say more.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
+WORKERS := -n auto --dist worksteal --assert=plain
+QUICK := -m "not slow and not live" --hypothesis-profile=few
+# Another interpreter breaks what is close to the language and to SQLite: these rooms, and how commands run.
+PART := tests/kernel tests/runtime tests/store tests/test_laws.py tests/cli/test_accept.py tests/cli/test_today.py
 
 # mypy needs one core for half a minute, so the tests begin beside it; it speaks after them.
 test: $(READY) style
 	@$(BIN)/mypy >$(VENV)/types.txt 2>&1 & types=$$!; trap "kill $$types 2>/dev/null" INT TERM; \
-	echo "$(PYTEST) -n auto --dist worksteal"; \
-	$(PYTEST) -n auto --dist worksteal --assert=plain; tests=$$?; \
+	echo '$(PYTEST) $(WORKERS) $(QUICK)'; \
+	$(PYTEST) $(WORKERS) $(QUICK); tests=$$?; \
 	[ $$tests -ne 1 ] || $(PYTEST) --last-failed; \
 	wait $$types; types=$$?; echo "$(BIN)/mypy"; cat $(VENV)/types.txt; \
 	exit $$((tests || types))
 
-tests: $(READY)
-	$(PYTEST) -n auto --dist worksteal --assert=plain
+test-slow: $(READY)
+	$(PYTEST) $(WORKERS) -m "(slow or hypothesis) and not live"
+
+test-all: test test-slow
+
+test-part: $(READY)
+	$(PYTEST) $(WORKERS) $(QUICK) $(PART)
 
 check: style types
 

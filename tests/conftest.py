@@ -1,4 +1,4 @@
-"""What every test is run with: how many examples hypothesis tries, and a clock that is set."""
+"""What every test is run with: a clock that is set, examples of hypothesis, one of two speeds."""
 
 from __future__ import annotations
 
@@ -25,6 +25,23 @@ _PATIENT = settings(deadline=None, max_examples=60, suppress_health_check=[Healt
 settings.register_profile("dev", _PATIENT)
 settings.register_profile("ci", _PATIENT, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+# `make test` tries a few examples of each property, `make test-slow` all of them.
+settings.register_profile("few", _PATIENT, max_examples=15, derandomize=bool(os.environ.get("CI")))
+
+SLOW: Final = {
+    "kills": "programs are killed or interrupted, again and again",
+    "crowds": "many processes or threads work on one log at once",
+    "clocks": "every command runs while the clock is wrong",
+    "full disk": "a disk fills up",
+    "sizes": "files of megabytes, thousands of sessions, memory that is measured",
+    "hostile clones": "every command runs in a clone that was made to mislead it",
+    "fuzzing": "thousands of generated inputs",
+    "whole runs": "programs, servers or a browser work through a whole example",
+}
+"""Why a test may be slow: the words of `slow`."""
+SLOW_MAX: Final = 400  # tests, of all that are parametrized
+SLOW_TESTS: Final = pytest.StashKey[list[str]]()
+"""The slow tests that were collected, also where they are left out."""
 
 NEEDS: Final = {
     "chromium": (("chromium", "chromedriver"), "apt-get install chromium chromium-driver"),
@@ -53,6 +70,21 @@ def pytest_configure(config: pytest.Config) -> None:
     for variables in KEY_VARIABLES.values():
         for variable in variables:
             os.environ.pop(variable, None)
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` leaves some out
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Note which tests are slow."""
+    config.stash[SLOW_TESTS] = slow_tests(items)
+
+
+def slow_tests(items: list[pytest.Item]) -> list[str]:
+    """The ids of those that are slow; each says why by a word of `SLOW`."""
+    found = [(one.nodeid, mark) for one in items for mark in one.iter_markers("slow")]
+    for name, mark in found:
+        if len(mark.args) != 1 or mark.args[0] not in SLOW or mark.kwargs:
+            raise pytest.UsageError(f"{name}: slow() takes one of {', '.join(SLOW)}")
+    return [*dict.fromkeys(name for name, _ in found)]
 
 
 @pytest.hookimpl(tryfirst=True)  # before the fixtures of the test

@@ -66,6 +66,7 @@ def test_no_step_is_asked_more_often_than_its_calls(case: Case) -> None:
     assert waits(case) or not any(isinstance(event, StepRetried) for event in session.events)
 
 
+@pytest.mark.slow("crowds")
 @given(st.lists(cases(), min_size=2, max_size=6))
 def test_sessions_that_share_an_event_loop_are_what_they_are_alone(some: list[Case]) -> None:
     at_once = [session.replayed().trace for session in led.together(some)]
@@ -79,6 +80,7 @@ SURROUNDINGS = (
 )
 
 
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize("extra", SURROUNDINGS, ids=lambda extra: extra["PYTHONHASHSEED"])
 def test_a_seed_gives_the_same_traces_wherever_it_runs(
     tmp_path: Path, extra: dict[str, str]

@@ -40,6 +40,7 @@ def bare(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow("whole runs")
 def test_what_a_machine_lacks_is_left_out_with_one_line_each(bare: Path) -> None:
     done = ran(bare)
     assert done.returncode == 0, done.stdout
@@ -51,6 +52,7 @@ def test_what_a_machine_lacks_is_left_out_with_one_line_each(bare: Path) -> None
     assert " passed" not in done.stdout
 
 
+@pytest.mark.slow("whole runs")
 def test_what_a_build_lacks_is_an_error_and_not_left_out(bare: Path) -> None:
     done = ran(bare, CI="true")
     assert done.returncode == 1
@@ -60,6 +62,7 @@ def test_what_a_build_lacks_is_an_error_and_not_left_out(bare: Path) -> None:
     assert "were left out" not in done.stdout
 
 
+@pytest.mark.slow("kills")
 def test_tests_that_run_in_the_background_are_told_of_control_c() -> None:
     # As a shell starts what stands before an `&`.
     words = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-k", "[1]", VOICE)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.each import each
 from tests.markdown import ROOT
 
 PAGES = (
@@ -31,7 +32,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@each("page", PAGES)
 def test_every_link_leads_to_a_page_and_its_heading(page: Path) -> None:
     for path, anchor in _LINK.findall(_BLOCK.sub("", page.read_text("utf-8"))):
         target = page.parent / path if path else page
@@ -39,7 +40,7 @@ def test_every_link_leads_to_a_page_and_its_heading(page: Path) -> None:
         assert not anchor or anchor in anchors(target), f"{path}#{anchor}"
 
 
-@pytest.mark.parametrize("page", PLAIN, ids=name_of)
+@each("page", PLAIN)
 def test_the_subject_of_a_sentence_is_an_actor(page: Path) -> None:
     found = _VAGUE.findall(_BLOCK.sub("", page.read_text("utf-8")))
     assert not found, f"{name_of(page)} says {found[0]!r}: name the person, the program or the role"
@@ -51,6 +52,7 @@ def test_the_index_lists_every_page() -> None:
     assert {page.name for page in index.parent.glob("*.md")} - {index.name} <= listed
 
 
+@pytest.mark.slow("whole runs")
 def test_no_help_and_no_message_names_a_page_that_an_installed_program_lacks() -> None:
     for path in (ROOT / "preflights_es", ROOT / "cli"):
         for module in path.rglob("*.py"):

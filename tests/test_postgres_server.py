@@ -23,6 +23,7 @@ input()
 GONE_S = 20  # seconds in which a server must be gone; it takes a twentieth of one
 
 
+@pytest.mark.slow("kills")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_no_server_outlives_the_tests_that_started_it(number: signal.Signals) -> None:
     with subprocess.Popen(

@@ -60,6 +60,7 @@ def test_every_command_that_advice_names_is_there() -> None:
     assert named <= known
 
 
+@pytest.mark.slow("whole runs")
 def test_every_advice_is_for_something_that_is_said() -> None:
     assert [code for code in ADVICE if not is_said(code)] == []
 
@@ -108,6 +109,7 @@ def test_a_program_gets_the_code_and_no_command(house: Project) -> None:
     assert str(raised.value) == "no session matches 'last'"
 
 
+@pytest.mark.slow("whole runs")
 def test_the_documented_codes_are_those_of_the_program() -> None:
     documented = {code for row in tables("docs/api.md")["Codes"] for code in ticked(row["code"])}
     assert documented

@@ -190,6 +190,7 @@ def test_a_damaged_archive_is_refused(house: Project, command: str, damage: str)
     assert done.is_safe()
 
 
+@pytest.mark.slow("sizes")
 @pytest.mark.parametrize("unit", [b"x", b" ", b"\n"])
 def test_what_swells_when_it_is_unpacked_is_refused_before_it_fills_the_memory(
     house: Project, unit: bytes
@@ -282,6 +283,7 @@ def test_a_log_that_is_not_there_is_not_copied(house: Project) -> None:
     assert [path.name for path in house.folder.iterdir() if path.is_file()] == []
 
 
+@pytest.mark.slow("crowds")
 def test_writers_go_on_while_a_backup_is_made(house: Project) -> None:
     many(house.folder / "many.jsonl", 800)
     writer = house.started("admin", "import", "many.jsonl")

@@ -50,6 +50,7 @@ def test_rows_are_of_this_project_unless_all_are_wanted(asked: Project) -> None:
     assert wide["result"]["rows"] == [[5]]
 
 
+@pytest.mark.slow("whole runs")
 def test_a_query_is_run_later_as_it_stands(asked: Project) -> None:
     found = answer(asked, "how many sessions today?")
     asked.call("start", "Add search", "--no-input")
@@ -70,6 +71,7 @@ def test_words_are_no_csv(asked: Project) -> None:
     assert "2. tokens" in done.err
 
 
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize(("zone", "ahead"), [("XXX-14", 14), ("XXX+12", -12)])
 def test_days_are_those_of_the_clock_that_asks(asked: Project, zone: str, ahead: int) -> None:
     local = {"TZ": zone}
@@ -78,6 +80,7 @@ def test_days_are_those_of_the_clock_that_asks(asked: Project, zone: str, ahead:
     assert done.json["result"]["rows"] == [[day, 3]]
 
 
+@pytest.mark.slow("whole runs")
 def test_a_follow_up_on_another_day_says_from_which_day_it_counts(asked: Project) -> None:
     found = answer(asked, "sessions today")
     there = {"TZ": "XXX-14" if datetime.now(UTC).hour >= 10 else "XXX+12"}
@@ -87,6 +90,7 @@ def test_a_follow_up_on_another_day_says_from_which_day_it_counts(asked: Project
     assert asked.call("ask", "--follow-up", "by day").err == ""
 
 
+@pytest.mark.slow("whole runs")
 def test_a_question_goes_on_by_number_and_by_words(asked: Project) -> None:
     found = answer(asked, "sessions and tokens", code=3)
     assert (found["type"], found["candidates"]) == ("ambiguous", ["sessions", "tokens"])
@@ -99,6 +103,7 @@ def test_a_question_goes_on_by_number_and_by_words(asked: Project) -> None:
     assert asked.call("replay", found["session_id"]).code == 0
 
 
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize("last", [b"quit", b"EXIT", b" q "])
 def test_a_pipe_is_a_conversation(asked: Project, last: bytes) -> None:
     lines = b"rev?\n\nsessions and tokens\n1\n" + last + b"\ntokens today\n"
@@ -110,6 +115,7 @@ def test_a_pipe_is_a_conversation(asked: Project, last: bytes) -> None:
     assert len(asked.call("sessions", "--all").out.splitlines()) >= 4
 
 
+@pytest.mark.slow("whole runs")
 def test_a_model_that_fails_leaves_the_session_open(asked: Project) -> None:
     found = answer(asked, "sessions today", *FAILING, code=1)
     assert (found["status"], found["type"], found["sql"]) == ("stopped", "", "")

@@ -36,6 +36,7 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+@pytest.mark.slow("whole runs")
 def test_without_the_check_no_statement_writes_or_takes_long_in_sqlite(
     asked: Project, tmp_path: Path
 ) -> None:
@@ -75,6 +76,7 @@ def test_a_catalogue_may_read_a_view_and_names_in_any_case(
             rows(SqliteFile(str(orders)), f"SELECT * FROM {table}", ("months",), LIMITS)
 
 
+@pytest.mark.slow("whole runs")
 def test_what_passes_the_check_runs_in_sqlite(asked: Project) -> None:
     from preflights_es.features.metrics.domain.sql_check import bound, rendered
 
@@ -142,6 +144,7 @@ except QueryFailed as error:
 """
 
 
+@pytest.mark.slow("kills")
 def test_a_query_ends_with_the_program_that_asked(orders: Path) -> None:
     asking = ASKING.replace("seconds=1.0", "seconds=60.0")
     words = [sys.executable, "-c", asking, str(orders), SLOW_SQLITE]
@@ -166,6 +169,7 @@ def test_a_catalogue_reads_no_table_of_the_database_itself(tmp_path: Path, table
         own_catalogue((folder / "metrics", folder / "snippets"), "postgres")
 
 
+@pytest.mark.slow("whole runs")
 def test_both_hold_in_postgresql(house: Project, postgres: str) -> None:
     from preflights_es.features.metrics.domain.sql_check import bound, rendered
 
@@ -206,6 +210,7 @@ def everything(url: str) -> list[object]:
         return found
 
 
+@pytest.mark.slow("whole runs")
 def test_values_of_postgresql_are_shown_as_json_has_them(
     house: Project, tmp_path: Path, server: Server
 ) -> None:
@@ -227,6 +232,7 @@ def test_values_of_postgresql_are_shown_as_json_has_them(
     assert house.call("ask", *args, "--csv").out.splitlines()[1].startswith("-1.5,")
 
 
+@pytest.mark.slow("whole runs")
 def test_a_query_in_postgresql_takes_the_readers_role(
     house: Project, postgres: str, server: Server
 ) -> None:
@@ -257,6 +263,7 @@ def test_a_query_in_postgresql_takes_the_readers_role(
             owner.execute("DROP ROLE preflights_reader")
 
 
+@pytest.mark.slow("whole runs")
 def test_a_query_in_postgresql_takes_the_login_for_readers(
     house: Project, postgres: str, server: Server
 ) -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from preflights_es.features.metrics.domain.reference import answer
+from preflights_es.features.metrics.domain.sql_check import bound, rendered
+from preflights_es.features.metrics.domain.values import Dialect, Metric
 from preflights_es.features.metrics.use import log_views
 from preflights_es.features.metrics.use.catalogue_files import BUILT_IN, check_for, metrics
+from preflights_es.store.guarded_query import Limits, rows_here
+from preflights_es.store.urls import parsed
 from preflights_es.system import clock_ids
 from tests.cli.asking import shop
 from tests.cli.program import Project
@@ -41,6 +47,15 @@ class Log:
         where = ("--catalog", str(self.catalogue), "--on", self.url, "--run")
         found = self.call("ask", f"all {name}", *where)["result"]
         return [dict(zip(found["columns"], row, strict=True)) for row in found["rows"]]
+
+    def rows_of(self, metric: Metric) -> tuple[tuple[Any, ...], ...]:
+        """What the query of a metric brings, as `ask` runs it, without its session."""
+        dialect: Dialect = "sqlite" if self.url.startswith("sqlite") else "postgres"
+        reply = answer((metric.name,), METRICS, date.fromisoformat(today()), "en", dialect=dialect)
+        assert isinstance(reply, dict), reply
+        views = log_views.definitions(dialect, None, today=today())
+        query = bound(rendered(reply["sql"], dialect), views)
+        return rows_here(parsed(self.url), query, log_views.read(), Limits()).rows
 
     def decision(self) -> Row:
         (row,) = self.table("decisions")
@@ -120,6 +135,7 @@ def test_what_is_not_said_is_null_and_an_actor_without_a_name_has_a_kind(log: Lo
     assert {name: row[name] for name in nothing} == dict.fromkeys(nothing)
 
 
+@pytest.mark.slow("whole runs")
 def test_the_age_counts_days_to_the_question(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     log.call("start", "Add login", "--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
     log.call(
@@ -148,6 +164,7 @@ def test_the_age_counts_days_to_the_question(log: Log, monkeypatch: pytest.Monke
     assert float(found["rows"][0][0]) == pytest.approx(20 / 3)
 
 
+@pytest.mark.slow("whole runs")
 def test_an_acceptance_that_an_agent_imported_is_a_persons_only_once_confirmed(
     log: Log, colleague: Project
 ) -> None:
@@ -167,13 +184,14 @@ def test_an_acceptance_that_an_agent_imported_is_a_persons_only_once_confirmed(
     )
 
 
-@pytest.mark.parametrize("name", ["json_each", "json_array_elements"])
-def test_no_name_of_a_query_takes_the_place_of_a_function_of_ours(log: Log, name: str) -> None:
+@pytest.mark.slow("whole runs")
+def test_no_name_of_a_query_takes_the_place_of_a_function_of_ours(log: Log) -> None:
     log.call("start", "Add login", "--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
-    text = f"WITH {name} AS (SELECT 1 AS value) SELECT d.value FROM decisions AS d, {name}"
-    (log.catalogue / "metrics" / "own.yaml").write_text(f"name: taken\nsql: {text}\n")
-    where = ("--catalog", str(log.catalogue), "--on", log.url, "--run")
-    assert log.call("ask", "taken", *where)["result"]["rows"] == [["OAuth"]]
+    for name in ("json_each", "json_array_elements"):
+        text = f"WITH {name} AS (SELECT 1 AS value) SELECT d.value FROM decisions AS d, {name}"
+        (log.catalogue / "metrics" / "own.yaml").write_text(f"name: taken\nsql: {text}\n")
+        where = ("--catalog", str(log.catalogue), "--on", log.url, "--run")
+        assert log.call("ask", "taken", *where)["result"]["rows"] == [["OAuth"]], name
 
 
 def test_no_query_reads_json_as_a_table(house: Project, tmp_path: Path) -> None:
@@ -186,6 +204,7 @@ def test_no_query_reads_json_as_a_table(house: Project, tmp_path: Path) -> None:
 # 2. Tasks ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("whole runs")
 def test_a_task_says_how_it_was_filed_and_has_a_day(log: Log) -> None:
     more = ("--importance", "high", "--due", "2027-01-31")
     log.call("note", "add", "task", "Renew the domain", *more)
@@ -224,31 +243,28 @@ def test_every_metric_runs_on_a_log_of_real_sessions(
     log.call("start", "Print labels", "--provider", "sim", "--faults", "malformed=1")
     log.call("note", "add", "task", "Renew the domain", "--due", "2027-01-31")
     log.call("note", "add", "task", "Pay the host", "--due", "2020-01-31")
-    now, empty = clock_ids.now, []
+    now = clock_ids.now
     monkeypatch.setattr(clock_ids, "now", lambda: now() + DAY)
-    for metric in METRICS:
-        found = log.call("ask", metric.name, "--run")["result"]
-        if not found["rows"] or found["rows"][0][0] in (0, None):
-            empty.append(metric.name)
-    assert not empty, empty
+    # It brings the rows of the log up to date.
+    assert log.call("ask", "proposed decisions", "--run")["result"]["rows"] == [[1]]
+    found = {metric.name: log.rows_of(metric) for metric in METRICS}
+    assert not [name for name, rows in found.items() if not rows or rows[0][0] in (0, None)]
     log.call("accept", ready, "--by", "Ada")
     assert log.call("ask", "proposed decisions", "--run")["result"]["rows"] == [[0]]
 
 
-@pytest.mark.parametrize(
-    ("text", "rows"),
-    [
+@pytest.mark.slow("whole runs")
+def test_a_question_about_decisions(log: Log) -> None:
+    words = ("start", "Add login", "--answer", "auth_strategy=OAuth")
+    session = log.call(*words, actor="agent:claude")["session_id"]
+    log.call("accept", session, "--by", "Ada")
+    listed = {"title", "reason", "accepted_on"}
+    for text, rows in (
         ("what was decided?", [["OAuth", None, "Ada"]]),
         ("Welche Entscheidungen gelten?", [["OAuth", None, "Ada"]]),
         ("decisions by category", [["Authentication", 1]]),
         ("Entscheidungen nach standing", [["accepted", 1]]),
-    ],
-)
-def test_a_question_about_decisions(log: Log, text: str, rows: list[list[Any]]) -> None:
-    words = ("start", "Add login", "--answer", "auth_strategy=OAuth")
-    session = log.call(*words, actor="agent:claude")["session_id"]
-    log.call("accept", session, "--by", "Ada")
-    found = log.call("ask", text, "--run")["result"]
-    listed = {"title", "reason", "accepted_on"}
-    wanted = [n for n, name in enumerate(found["columns"]) if name not in listed]
-    assert [[row[n] for n in wanted] for row in found["rows"]] == rows
+    ):
+        found = log.call("ask", text, "--run")["result"]
+        wanted = [n for n, name in enumerate(found["columns"]) if name not in listed]
+        assert [[row[n] for n in wanted] for row in found["rows"]] == rows, text

@@ -16,6 +16,8 @@ from tests.features.metrics.test_regression import QUESTIONS
 from tests.providers import server
 from tests.providers.server import FakeAPI
 
+pytestmark = pytest.mark.slow("whole runs")
+
 KEYS = {"PREFLIGHTS_OPENAI_API_KEY": "sk-no-key", "PREFLIGHTS_ANTHROPIC_API_KEY": "sk-no-key"}
 AMBIGUOUS = {"type": "ambiguous", "candidates": ["Ads Gross Rev", "Net Ads Rev"]}
 SQL = "SELECT sum(a) AS rev FROM ads WHERE d >= '2025-11-01' AND d < '2025-12-01'"

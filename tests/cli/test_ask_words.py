@@ -19,6 +19,8 @@ from tests.cli.terminal import terminal
 from tests.providers import server
 from tests.providers.server import FakeAPI
 
+pytestmark = pytest.mark.slow("whole runs")
+
 KEYS = {"PREFLIGHTS_OPENAI_API_KEY": "sk-no-key"}
 REVENUE = """name: revenue
 aliases: [umsatz]

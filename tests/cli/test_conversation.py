@@ -122,6 +122,7 @@ def test_the_category_can_be_revised_before_it_is_accepted(house: Project) -> No
     assert house.show()["patch"] == {"category": "Frontend", "fields": [["Framework", "Vue"]]}
 
 
+@pytest.mark.slow("kills")
 def test_a_model_at_work_is_shown_and_control_c_leaves_it(house: Project) -> None:
     with FakeAPI() as api:
         slow = server.slow(server.text("no JSON"), 20)
@@ -210,6 +211,7 @@ def test_what_was_pasted_before_the_proposal_was_seen_accepts_nothing(house: Pro
     assert house.show()["status"] == "ready"
 
 
+@pytest.mark.slow("whole runs")
 def test_a_session_that_another_process_ends_meanwhile_ends_here_too(house: Project) -> None:
     with terminal(house, "start", "Add login") as t:
         t.expect(ANSWER)
@@ -280,6 +282,7 @@ def test_a_narrow_terminal_still_shows_every_column(house: Project) -> None:
         assert max(map(len, t.rest().splitlines())) <= 80
 
 
+@pytest.mark.slow("whole runs")
 def test_colours_are_the_terminals_unless_a_variable_says_otherwise(house: Project) -> None:
     house.call("start", "Add login")
     for command, env, styled in (

@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 
+import pytest
+
 from tests.cli.program import BIN
 from tests.markdown import ROOT
+
+pytestmark = pytest.mark.slow("whole runs")
 
 SECONDS = 50  # of the minute; the picture of the front page takes the rest
 

@@ -142,6 +142,7 @@ def shop(tmp_path: Path, home: Path) -> Project:
     return made
 
 
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize("page", PAGES)
 def test_the_commands_of_a_page_do_what_it_says(shop: Project, page: str) -> None:
     ids: dict[str, str] = {}
@@ -266,6 +267,7 @@ def _pattern(wanted: str) -> re.Pattern[str]:
     return re.compile("".join(lines))
 
 
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if "```python" in (ROOT / page).read_text()]
 )
@@ -371,6 +373,7 @@ def differing(shop: Project) -> Any:
     return shop.call("start", "Use NATS for the orders", "--accept", "--by", "Ada", "--json").json
 
 
+@pytest.mark.slow("whole runs")
 def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) -> None:
     written = shop.call("start", "Go faster", *WRITTEN, "--json").json
     relayed = shop.call("answer", written["session_id"], "1", "--relayed", "--json").json

@@ -69,6 +69,7 @@ def shared(house: Project, own: OwnServer) -> Shared:
     return Shared(house, own)
 
 
+@pytest.mark.slow("whole runs")
 def test_what_was_erased_leaves_the_servers_files_as_the_page_says(shared: Shared) -> None:
     quimbys = [shared.decided(f"Let Quimby {n} in by a login", "Z. Quimby") for n in range(3)]
     shared.decided("Add SSO"), shared.decided("Add a login")
@@ -93,6 +94,7 @@ def test_what_was_erased_leaves_the_servers_files_as_the_page_says(shared: Share
     assert shared.call("audit", "verify").out.startswith("5 sessions (3 erased), ")
 
 
+@pytest.mark.slow("whole runs")
 def test_a_transaction_that_is_older_than_the_erasure_keeps_it_in_the_files(
     shared: Shared,
 ) -> None:
@@ -108,6 +110,7 @@ def test_a_transaction_that_is_older_than_the_erasure_keeps_it_in_the_files(
     assert not shared.holds("base")
 
 
+@pytest.mark.slow("whole runs")
 def test_statistics_of_a_table_without_rows_stay_until_they_are_deleted(shared: Shared) -> None:
     quimbys = [shared.decided(f"Let Quimby {n} in by a login", "Z. Quimby") for n in range(3)]
     shared.call("decisions")

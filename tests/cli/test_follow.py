@@ -66,6 +66,7 @@ def fits(store: SqlStore) -> None:
 # 1. Following --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("crowds")
 def test_it_folds_what_another_process_appends_and_says_how_much(
     house: Project, place: str
 ) -> None:
@@ -77,6 +78,7 @@ def test_it_folds_what_another_process_appends_and_says_how_much(
         assert len(kept(store)["sessions"]) == 2
 
 
+@pytest.mark.slow("clocks")
 def test_between_two_looks_it_sleeps(house: Project, place: str) -> None:
     with follower(house, "--db", place, "--every", "86400") as it, log(place) as store:
         recorded(store, goldens()[:1])
@@ -99,6 +101,7 @@ def mortal() -> Iterator[OwnServer]:
     made.close()
 
 
+@pytest.mark.slow("kills")
 @pytest.mark.parametrize("how", ["killed", "stopped"])
 def test_it_goes_on_after_the_server_was_started_again(
     house: Project, mortal: OwnServer, how: str
@@ -114,6 +117,7 @@ def test_it_goes_on_after_the_server_was_started_again(
         assert it.ended(signal.SIGTERM)[0] == 0
 
 
+@pytest.mark.slow("kills")
 def test_a_server_that_stays_away_is_told_once_and_looked_for(
     house: Project, mortal: OwnServer
 ) -> None:
@@ -194,6 +198,7 @@ def test_a_damaged_session_does_not_stop_it(house: Project) -> None:
 # 3. The end ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("kills")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_in_the_middle_ends_it_between_two_transactions(
     house: Project, place: str, number: signal.Signals
@@ -240,6 +245,7 @@ def _is_waited_for(place: str) -> bool:
         return other.execute(waits).fetchone() == (True,)
 
 
+@pytest.mark.slow("kills")
 def test_a_rebuild_that_it_began_is_ended_between_two_transactions_too(
     house: Project, postgres: str
 ) -> None:

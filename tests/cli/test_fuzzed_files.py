@@ -24,8 +24,8 @@ from tests import fuzzing
 from tests.bounds import bounded
 from tests.cli.program import Project, Result
 
-CASES: Final = 200
-PARTS: Final = 10  # test functions, so that several processes share them
+CASES: Final = 120
+PARTS: Final = 4  # test functions, so that several processes share them
 FIRST_SEED: Final = 1_000_000  # others than those that are played in memory
 READ_MAX: Final = 2  # sessions of a log that are read one by one
 PROJECT: Final = fuzzing.recorded()[0][0].project
@@ -184,6 +184,7 @@ def read(case: Case, streams: Streams) -> None:
     assert here <= {".git", ".preflights", "docs", *logs}
 
 
+@pytest.mark.slow("fuzzing")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_what_the_program_says_of_a_forged_file_is_so(house: Project, part: int) -> None:
     outcomes = []

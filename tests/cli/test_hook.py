@@ -315,6 +315,7 @@ def test_outside_of_a_repository_nothing_breaks(house: Project, tmp_path: Any) -
     assert hook(apart, "PreToolUse", EDIT) == {}
 
 
+@pytest.mark.slow("clocks")
 def test_a_busy_log_holds_no_agent(house: Project) -> None:
     house.decided()
     several = {"tool_input": {"questions": [{"question": f"Which {n}?"} for n in range(4)]}}

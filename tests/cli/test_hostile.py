@@ -116,6 +116,7 @@ def test_what_is_far_too_long_is_refused_in_a_few_words(
     assert house.show()["version"] == before
 
 
+@pytest.mark.slow("sizes")
 def test_arguments_of_any_bytes_and_of_any_length_reach_no_traceback(house: Project) -> None:
     house.call("start", "Add login", "--answer", "auth_strategy=OAuth")
     for words in (

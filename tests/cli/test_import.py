@@ -100,6 +100,7 @@ def waiting(watcher: psycopg.Connection[tuple[object, ...]]) -> int:
     return len(watcher.execute("SELECT pid FROM pg_locks WHERE NOT granted").fetchall())
 
 
+@pytest.mark.slow("kills")
 def test_an_import_that_was_killed_is_completed_when_it_is_run_again(
     house: Project, file: bytes, log: str
 ) -> None:
@@ -131,6 +132,7 @@ def test_an_import_that_is_repeated_adds_nothing(house: Project, file: bytes, lo
 # 2. With others ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("crowds")
 def test_two_imports_of_one_file_at_the_same_time_take_it_once(
     house: Project, file: bytes, log: str
 ) -> None:
@@ -149,6 +151,7 @@ def test_two_imports_of_one_file_at_the_same_time_take_it_once(
     assert house.call("audit", "verify", "--all", "--db", log).code == 0
 
 
+@pytest.mark.slow("crowds")
 def test_two_imports_of_one_tail_at_the_same_time_take_it_once(
     house: Project, postgres: str
 ) -> None:

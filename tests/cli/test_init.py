@@ -247,6 +247,7 @@ def host() -> Iterator[tuple[str, list[dict[str, Any]]]]:
         yield made
 
 
+@pytest.mark.slow("whole runs")
 def test_the_steps_replay_comment_once_and_update(
     empty: Project, workflow: Any, host: tuple[str, list[dict[str, Any]]], tmp_path: Path
 ) -> None:

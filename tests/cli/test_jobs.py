@@ -20,7 +20,7 @@ from tests.store.given import at
 
 SLOW = """
 CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS
-  'BEGIN PERFORM pg_sleep(5); RETURN NEW; END';
+  'BEGIN PERFORM pg_sleep(2); RETURN NEW; END';
 CREATE TRIGGER slowly BEFORE INSERT ON marks FOR EACH ROW EXECUTE FUNCTION slowly()
 """
 ASLEEP = (
@@ -29,6 +29,7 @@ ASLEEP = (
 )
 
 
+@pytest.mark.slow("kills")
 @pytest.mark.parametrize("at_work", [1, 2], ids=["who helps still begins", "all are at it"])
 def test_control_c_ends_all_who_rebuild_in_one_word(
     house: Project, postgres: str, at_work: int
@@ -54,6 +55,7 @@ def slow(log: psycopg.Connection[Any]) -> Iterator[None]:
     try:
         yield
     finally:
+        log.execute(ASLEEP.replace("count(*)", "pg_terminate_backend(pid)"))
         log.execute("DROP FUNCTION slowly CASCADE")
 
 

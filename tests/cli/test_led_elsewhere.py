@@ -17,6 +17,8 @@ from tests.providers import server
 from tests.providers.server import FakeAPI
 from tests.scripted import asks
 
+pytestmark = pytest.mark.slow("whole runs")
+
 KEY = {"PREFLIGHTS_OPENAI_API_KEY": "sk-not-a-real-key"}
 CLARIFY = asks("Database", "Which one?", "SQLite", "MySQL")
 DECIDE = {"category": "Database", "fields": [{"name": "Type", "value": "SQLite"}]}

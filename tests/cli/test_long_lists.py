@@ -50,6 +50,7 @@ def peak(house: Project, *args: str) -> int:
             tracemalloc.stop()
 
 
+@pytest.mark.slow("sizes")
 @pytest.mark.parametrize(
     "words",
     [

@@ -137,6 +137,7 @@ def test_the_row_of_a_completion_under_another_project_is_set_right(house: Proje
     assert claims(house) == 1
 
 
+@pytest.mark.slow("crowds")
 @pytest.mark.parametrize("until", ["9000000000000000000", "'soon'"])
 def test_a_claim_that_never_ends_is_named_and_ended(house: Project, until: str) -> None:
     session_id = waiting(house)

@@ -164,6 +164,7 @@ def test_a_line_break_in_a_title_breaks_the_contract(house: Project, api: FakeAP
     assert house.call("note", "tasks", "--json").json["items"] == []
 
 
+@pytest.mark.slow("whole runs")
 def test_what_a_model_says_of_a_key_is_recorded_without_it(house: Project, api: FakeAPI) -> None:
     api.script(server.echo_key(), server.echo_key())
     # A process of its own: also what a library writes past Python's streams is seen.

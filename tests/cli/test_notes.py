@@ -261,6 +261,7 @@ def test_at_a_terminal_the_question_is_asked_and_answered(house: Project) -> Non
         assert t.code() == 0
 
 
+@pytest.mark.slow("whole runs")
 def test_a_question_that_is_left_waits(house: Project) -> None:
     with terminal(house, "note", "Arzt") as t:
         t.expect(ANSWER)

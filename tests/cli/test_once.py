@@ -170,6 +170,7 @@ def test_repeated_notes_and_tasks_say_what_they_said(house: Project) -> None:
     assert [house.call(*word) for word in (note, *words)] == first
 
 
+@pytest.mark.slow("whole runs")
 def test_a_model_that_was_changed_since_is_not_asked_for_a_repeated_command(
     house: Project,
 ) -> None:

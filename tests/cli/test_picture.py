@@ -5,9 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from tests.markdown import ROOT
 
 
+@pytest.mark.slow("whole runs")
 def test_the_picture_is_what_its_script_draws() -> None:
     code = "import picture; print(picture.drawn(picture.printed()))"
     done = subprocess.run(

@@ -189,17 +189,18 @@ def test_a_log_that_was_named_and_is_not_there_is_not_made_by_reading_it(
         assert done.err.count("\n") == 1 + ("error/1" in done.err)
 
 
-@pytest.mark.parametrize("command", READING)
+@pytest.mark.slow("whole runs")
 def test_where_nothing_was_recorded_reading_leaves_nothing_behind(
-    empty: Project, tmp_path: Path, command: str
+    empty: Project, tmp_path: Path
 ) -> None:
     (tmp_path / "temporary").mkdir()
     before = files(empty)
-    done = empty.run(*command.split(), env={"TMPDIR": str(tmp_path / "temporary")})
-    assert done.code in (0, 1, 5), done
-    assert done.is_safe()
-    assert files(empty) == before
-    assert list((tmp_path / "temporary").iterdir()) == []
+    for command in READING:
+        done = empty.run(*command.split(), env={"TMPDIR": str(tmp_path / "temporary")})
+        assert done.code in (0, 1, 5), done
+        assert done.is_safe()
+        assert files(empty) == before, command
+        assert list((tmp_path / "temporary").iterdir()) == [], command
 
 
 def test_the_first_look_at_a_new_project_is_answered(empty: Project) -> None:
@@ -329,7 +330,7 @@ def test_a_read_only_log_can_be_read_and_not_written(house: Project) -> None:
     house.started_session()
     before = files(house)
     for url in (f"sqlite:///{house.log}?mode=ro", f"sqlite:///file:{house.log}?mode=ro&uri=true"):
-        shown = house.run("show", "--db", url)
+        shown = house.call("show", "--db", url)
         assert (shown.code, shown.err) == (0, "")
         assert house.call("admin", "db", "status", "--db", url, "--json").json["database"] == str(
             house.log
@@ -348,7 +349,7 @@ def test_a_read_only_log_can_be_read_and_not_written(house: Project) -> None:
 def test_a_log_that_is_only_to_be_read_is_not_made(house: Project) -> None:
     before = files(house)
     for command in (("start", "Add login"), ("admin", "db", "upgrade"), ("sessions",)):
-        done = house.run(*command, "--db", "sqlite:///x.db?mode=ro")
+        done = house.call(*command, "--db", "sqlite:///x.db?mode=ro")
         assert (done.code, done.out, done.err.count("\n")) == (5, "", 1), done
         assert done.err.startswith("preflights: there is no log at x.db: ")
     assert files(house) == before
@@ -358,7 +359,7 @@ def test_a_log_that_is_only_to_be_read_is_not_made(house: Project) -> None:
     "asked", ["mode=rw", "mode=memory", "cache=shared", "timeout=5", "uri=true", "mode=ro&vfs=x"]
 )
 def test_what_a_file_cannot_be_asked_is_refused(house: Project, asked: str) -> None:
-    done = house.run("start", "Add login", "--db", f"sqlite:///x.db?{asked}")
+    done = house.call("start", "Add login", "--db", f"sqlite:///x.db?{asked}")
     assert (done.code, done.out) == (2, "")
     found = asked.removeprefix("mode=ro&")
     assert done.err == (
@@ -367,6 +368,7 @@ def test_what_a_file_cannot_be_asked_is_refused(house: Project, asked: str) -> N
     assert not (house.folder / "x.db").exists()
 
 
+@pytest.mark.slow("full disk")
 def test_a_full_disk_loses_nothing_that_was_acknowledged(house: Project) -> None:
     house.decided()
     blocks = house.log.stat().st_size // 512

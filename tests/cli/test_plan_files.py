@@ -248,6 +248,7 @@ def test_other_files_of_the_folder_are_no_strays(shop: Project) -> None:
 # 4. Killed -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("kills")
 def test_a_kill_between_approval_file_session_and_log_loses_nothing(shop: Project) -> None:
     root = str(Path(__file__).parents[2])
     env = {"PYTHONPATH": f"{root}{os.pathsep}{root}/cli"}

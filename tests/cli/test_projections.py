@@ -47,6 +47,7 @@ def test_of_an_empty_log_every_command_says_so(house: Project, words: tuple[str,
     assert house.call(*words, "--json").code == 0
 
 
+@pytest.mark.slow("whole runs")
 def test_the_json_of_every_command_is_what_is_documented(house: Project) -> None:
     former = house.decided()
     why = ("--because", "It fits", "--consequence", "One more", "--alternative", "SAML: slow")
@@ -232,6 +233,7 @@ def test_one_projection_is_rebuilt_and_all_where_none_is_named(house: Project) -
     ]
 
 
+@pytest.mark.slow("crowds")
 def test_several_processes_rebuild_together(house: Project) -> None:
     for number in range(4):
         house.decided(f"Add login number {number}")

@@ -143,6 +143,7 @@ def test_an_erasure_names_the_recalls_that_show_a_link_to_it(
     assert quotes[found["session_id"]] == "named"
 
 
+@pytest.mark.slow("whole runs")
 def test_a_strict_recall_that_is_resumed_looks_up_what_it_asked(
     house: Project, decided: list[str]
 ) -> None:

@@ -146,6 +146,7 @@ def test_erased_sessions_alone_fail_no_check_and_bisect_nothing(house: Project) 
 # 2. Where it runs ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow("crowds")
 def test_one_report_whatever_runs_it(suite: Project, postgres: str) -> None:
     assert suite.call("admin", "import", "all.jsonl", "--db", postgres).code == 0
     alone = regress(suite, "--fresh", "--jobs", "1")
@@ -174,6 +175,7 @@ def begun(suite: Project) -> subprocess.Popen[bytes]:
     return process
 
 
+@pytest.mark.slow("kills")
 def test_a_run_that_was_killed_goes_on_and_says_the_same(suite: Project) -> None:
     process = begun(suite)
     os.kill(process.pid, signal.SIGKILL)
@@ -194,6 +196,7 @@ def _is_a_group(leader: int) -> bool:
     return True
 
 
+@pytest.mark.slow("kills")
 def test_control_c_ends_all_who_judge_in_one_word(suite: Project) -> None:
     process = begun(suite)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does

@@ -17,6 +17,8 @@ from tests.cli.test_regress import regress, sessions
 from tests.features.regress.engine.sessions import chained, edited, place
 from tests.markdown import ROOT
 
+pytestmark = pytest.mark.slow("whole runs")
+
 RULES = "preflights_es/features/clarification/domain/decide.py"
 
 

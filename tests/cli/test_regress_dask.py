@@ -30,6 +30,7 @@ def cluster() -> Iterator[str]:
         yield made.scheduler_address
 
 
+@pytest.mark.slow("crowds")
 def test_one_report_from_dask_and_from_one_process(
     house: Project, postgres: str, cluster: str
 ) -> None:
@@ -50,6 +51,7 @@ def test_dask_loses_no_more_than_the_batch_of_a_lost_worker(tmp_path: Path, clus
     assert found == dict.fromkeys(names, "same") | {"2-deadly.jsonl": "lost"}
 
 
+@pytest.mark.slow("crowds")
 def test_a_scheduler_that_is_not_there_is_an_environment_failure(house: Project) -> None:
     house.decided()
     done = house.call("regress", "--fresh", "--scheduler", "tcp://127.0.0.1:1")

@@ -365,6 +365,7 @@ def test_a_decision_that_is_accepted_meanwhile_is_compared_too(house: Project) -
         assert log.show(ready[1]).status == "ready"
 
 
+@pytest.mark.slow("sizes")
 def test_of_many_that_differ_five_are_named_and_one_command_is_advised(house: Project) -> None:
     uids: list[str] = []
     for number in range(7):

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+import pytest
 from msgspec.structs import replace
 
 from preflights_es.store import jsonl
@@ -41,6 +42,7 @@ def test_the_trace_is_the_same_in_the_log_in_a_file_and_on_another_machine(
     assert elsewhere.call("replay", "session.jsonl", env={"TZ": "Asia/Tokyo"}).out == here
 
 
+@pytest.mark.slow("whole runs")
 def test_every_golden_session_replays(house: Project) -> None:
     goldens = sorted(str(path) for path in (ROOT / "replays").rglob("*.jsonl"))
     assert goldens, "replays/ holds golden sessions"
@@ -49,6 +51,7 @@ def test_every_golden_session_replays(house: Project) -> None:
     assert {s["status"] for s in done.json["sessions"]} == {"identical"}
 
 
+@pytest.mark.slow("whole runs")
 def test_todays_code_is_held_against_the_record(house: Project) -> None:
     house.call("start", "Add a login", "--answer", "auth_strategy=OAuth")
     done = house.run("replay", "last", "--json", program=DIVERGING)
@@ -80,6 +83,7 @@ def test_todays_code_is_held_against_the_record(house: Project) -> None:
     assert house.call("replay", "last").code == 0
 
 
+@pytest.mark.slow("whole runs")
 def test_a_bug_is_recorded_replayed_and_survived(house: Project) -> None:
     """A real one: the program that raises is another process, and what it leaves is its log."""
     id_ = house.started_session()[-8:]
@@ -116,6 +120,7 @@ def test_a_bug_is_recorded_replayed_and_survived(house: Project) -> None:
     assert house.call("replay", "last").code == 0
 
 
+@pytest.mark.slow("whole runs")
 def test_a_faulted_session_is_given_up_only_by_force(house: Project) -> None:
     id_ = house.started_session()
     assert house.run("answer", "last", "crash", program=BUGGY).code == 70

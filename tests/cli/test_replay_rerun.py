@@ -77,6 +77,7 @@ def test_another_seed_is_a_question_and_no_difference(house: Project) -> None:
     assert '/status: "ready" -> "needs_answers"' in done.out
 
 
+@pytest.mark.slow("whole runs")
 def test_several_sessions_run_again_at_once(house: Project, tmp_path: Path) -> None:
     goldens = sorted(str(p) for p in (Path(__file__).parents[2] / "replays").rglob("*.jsonl"))
     done = house.call("replay", "--drift", "--json", *goldens)

@@ -236,6 +236,7 @@ def test_a_session_that_grew_in_two_clones_is_named_and_both_stay(
     assert house.call("sync").code == 0
 
 
+@pytest.mark.slow("fuzzing")
 def test_two_clones_that_accept_at_once_merge_and_renumber(house: Project, tmp_path: Path) -> None:
     committed(house, "Begin")
     clone = cloned(house, tmp_path / "house-of-bob")
@@ -426,6 +427,7 @@ def test_a_colleague_s_erasure_waits_for_consent(
 # 6. Killed -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("kills")
 def test_a_kill_between_record_session_file_and_log_loses_nothing(house: Project) -> None:
     words = ("--answer", "auth_strategy=OAuth", "--accept", "--again", "--by", "Ada", "--json")
     for n in range(1, 60):
@@ -476,6 +478,7 @@ def sealed(house: Project, home: Path, tmp_path: Path) -> Callable[..., Result]:
     return run
 
 
+@pytest.mark.slow("whole runs")
 def test_what_is_recorded_while_git_s_folder_is_read_only_is_found_again(
     house: Project, decided: str, sealed: Callable[..., Result], tmp_path: Path
 ) -> None:
@@ -500,6 +503,7 @@ def test_what_is_recorded_while_git_s_folder_is_read_only_is_found_again(
     assert house.call("audit", "verify", "--all").code == 0
 
 
+@pytest.mark.slow("whole runs")
 def test_what_others_record_in_git_s_folder_is_seen_while_it_is_read_only(
     house: Project, decided: str, sealed: Callable[..., Result]
 ) -> None:
@@ -512,6 +516,7 @@ def test_what_others_record_in_git_s_folder_is_seen_while_it_is_read_only(
     assert "was erased" in sealed("show", decided).out
 
 
+@pytest.mark.slow("whole runs")
 def test_a_session_that_grew_on_both_sides_holds_up_no_other(
     house: Project, decided: str, sealed: Callable[..., Result], tmp_path: Path
 ) -> None:
@@ -531,6 +536,7 @@ def test_a_session_that_grew_on_both_sides_holds_up_no_other(
     assert len([*tmp_path.glob("state/preflights/read-only/*/apart-*.db")]) == 1
 
 
+@pytest.mark.slow("whole runs")
 def test_a_clone_whose_git_folder_is_read_only_gets_a_log_all_the_same(
     house: Project, sealed: Callable[..., Result]
 ) -> None:
@@ -540,6 +546,7 @@ def test_a_clone_whose_git_folder_is_read_only_gets_a_log_all_the_same(
     assert not house.log.exists()
 
 
+@pytest.mark.slow("whole runs")
 def test_what_only_a_file_holds_is_marked_for_agents_as_in_decisions(
     house: Project, tmp_path: Path
 ) -> None:

@@ -70,6 +70,7 @@ def test_the_same_day_again_shows_its_plan(house: Project, tasks: list[str]) -> 
     assert "planned already: `preflights today --replan`" in done.err
 
 
+@pytest.mark.slow("crowds")
 def test_processes_that_plan_a_day_at_once_make_one_plan(house: Project, tasks: list[str]) -> None:
     with ThreadPoolExecutor(4) as pool:
         ran = list(pool.map(lambda _: house.run("today", *DAY, "--json"), range(4)))
@@ -231,6 +232,7 @@ def waiting(house: Project, tasks: list[str]) -> str:
     return str(today(house)["session_id"])
 
 
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize("args", [("--replan",), ("--mini", "last.1"), ("--done",)])
 def test_what_the_model_may_still_answer_is_not_changed(
     house: Project, waiting: str, args: tuple[str, ...]
@@ -456,6 +458,7 @@ def test_a_plan_under_a_key_is_made_once(
     assert today(house)["version"] == version == first["version"]
 
 
+@pytest.mark.slow("whole runs")
 def test_another_day_under_a_key_is_the_day_of_the_key(house: Project, tasks: list[str]) -> None:
     """The two zones are 26 hours apart, so that they never have the same date."""
     day = ("--from", "00:00", "--until", "24:00")

@@ -9,6 +9,8 @@ import re
 from contextlib import closing
 from typing import Any
 
+import pytest
+
 from preflights_es.store.sql import SqlStore
 from tests.cli import tampering
 from tests.cli.program import Project
@@ -101,6 +103,7 @@ def test_a_cloudevent_has_what_the_specification_asks_for(house: Project) -> Non
     assert any(event.get("provider") == "sim" for event in events)
 
 
+@pytest.mark.slow("sizes")
 def test_many_sessions_are_listed_as_each_says_of_itself(house: Project) -> None:
     with closing(SqlStore(str(house.log), Clock(), salt)) as store:
         ids = recorded(store, goldens())

@@ -108,6 +108,7 @@ def test_a_traceback_is_shown_only_when_asked_for(house: Project) -> None:
         assert "Traceback (most recent call last)" in done.err
 
 
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_a_terminal_that_speaks_no_unicode_is_no_reason_to_fail(
     house: Project, encoding: str
@@ -155,6 +156,7 @@ def test_completion_knows_commands_and_options_without_importing_them(house: Pro
     assert house.run("-c", code, program=("python",)).out == "[]\n"
 
 
+@pytest.mark.slow("whole runs")
 def test_every_exit_code_is_reached(house: Project) -> None:
     """All but 70, 130 and 141, which have tests of their own."""
     codes = {
@@ -169,6 +171,7 @@ def test_every_exit_code_is_reached(house: Project) -> None:
         assert house.run(*words).code == code
 
 
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize("times", [1, 2])
 def test_control_c_without_a_terminal_ends_with_130(house: Project, times: int) -> None:
     fifo = house.folder / "answers"
@@ -262,6 +265,7 @@ def test_a_pipe_that_is_closed_says_nothing_of_damage_that_it_did_not_see(house:
     assert unread(house, "audit", "verify")[0] == 141, "neither 0 nor 1: it is unknown"
 
 
+@pytest.mark.slow("whole runs")
 def test_what_head_takes_of_a_long_result_is_whole(house: Project) -> None:
     with closing(SqlStore(str(house.log), Clock(), salt)) as store:
         recorded(store, golden("keyword_skips_the_generic_question") * 200)

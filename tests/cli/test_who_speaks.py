@@ -53,6 +53,14 @@ def test_an_agent_may_say_its_name(house: Project) -> None:
 
 
 @pytest.mark.parametrize("sign", SIGNS, ids=lambda sign: sign.variable)
+def test_each_sign_of_an_agent_is_seen(house: Project, sign: Sign) -> None:
+    name, _, value = sign.variable.partition("=")
+    done = house.call(*READY, "--accept", "--json", env={name: value or "1"})
+    assert (done.code, done.json["status"]) == (0, "proposed")
+    assert done.json["acknowledged_by"]["kind"] == "agent"
+
+
+@pytest.mark.parametrize("sign", SIGNS[::10], ids=lambda sign: sign.variable)
 def test_no_terminal_of_an_agent_makes_a_person_of_it(house: Project, sign: Sign) -> None:
     name, _, value = sign.variable.partition("=")
     session = house.call(*READY, "--json").json["session_id"]

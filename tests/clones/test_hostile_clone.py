@@ -70,6 +70,7 @@ def test_every_command_is_known_as_one_that_reads_or_one_that_records() -> None:
     assert not set(READS) & RECORDS
 
 
+@pytest.mark.slow("hostile clones")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_command_that_reads_is_led_astray_by_a_clone(
     ground: Ground, log: Log, part: int
@@ -80,6 +81,7 @@ def test_no_command_that_reads_is_led_astray_by_a_clone(
     assert not found, "\n".join(found)
 
 
+@pytest.mark.slow("hostile clones")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_command_that_reads_is_led_astray_by_an_archive_with_a_log(
     ground: Ground, log: Log, part: int
@@ -94,6 +96,7 @@ def test_no_command_that_reads_is_led_astray_by_an_archive_with_a_log(
 # 1. Settings ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("hostile clones")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_settings_that_lead_elsewhere_are_refused_and_named(
     ground: Ground, log: Log, part: int
@@ -149,6 +152,7 @@ ODD: Final[dict[str, Callable[[Path, Ground], object]]] = {
 }
 
 
+@pytest.mark.slow("hostile clones")
 @pytest.mark.parametrize("file", ["preflights.toml", "pyproject.toml"])
 def test_a_settings_file_that_is_none_is_one_line_and_exit_code_2(
     ground: Ground, file: str
@@ -308,6 +312,7 @@ OWED: Final[dict[str, Callable[[Ground, Path], None]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow("hostile clones")
 @pytest.mark.parametrize("name", OWED)
 def test_a_document_that_a_clone_says_is_owed_reaches_no_victim(
     ground: Ground, log: Log, name: str
@@ -326,6 +331,7 @@ def test_a_document_that_a_clone_says_is_owed_reaches_no_victim(
 # 4. Files that a person names ----------------------------------------------------------------
 
 
+@pytest.mark.slow("hostile clones")
 @pytest.mark.parametrize(
     "words",
     [

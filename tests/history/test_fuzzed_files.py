@@ -49,8 +49,8 @@ from tests import fuzzing
 from tests.bounds import TookTooLong, bounded
 from tests.fixed import Clock, Ids, salt
 
-CASES: Final = 6_000
-PARTS: Final = 12  # test functions, so that several processes share them
+CASES: Final = 3_000
+PARTS: Final = 4  # test functions, so that several processes share them
 GROWTH_MAX_KB: Final = 200_000  # of the memory of a process, over one part
 EVE: Final = Actor("user", "Eve")
 FOLDERS: Final = ("docs/decisions", "docs/tasks")
@@ -195,6 +195,7 @@ def played(seed: int) -> str:
     return outcome
 
 
+@pytest.mark.slow("fuzzing")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_forged_file_is_refused_or_taken_and_every_reader_bears_it(part: int) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

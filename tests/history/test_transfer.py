@@ -40,6 +40,7 @@ def write(path: Path) -> None:
             file.write(jsonl.lines(runner.store.read(handle.session_id)))
 
 
+@pytest.mark.slow("sizes")
 def test_a_large_file_is_taken_over_and_written_again_in_little_memory(tmp_path: Path) -> None:
     path = tmp_path / "large.jsonl.gz"
     write(path)
@@ -100,6 +101,7 @@ def peak(folder: Path, content: bytes) -> int:
         tracemalloc.stop()
 
 
+@pytest.mark.slow("sizes")
 def test_a_session_more_in_a_file_takes_next_to_no_memory(tmp_path: Path) -> None:
     few, many = small(1_400), small(3_000)
     assert len(few) > 2 * TOGETHER, "one transaction is held while the next is read"

@@ -134,6 +134,7 @@ def passes(size: int, most: list[int], share_better: float) -> float:
     return float(weights @ stats.binom.cdf(most, size - counts, share_worse))
 
 
+@pytest.mark.slow("sizes")
 def test_a_loss_at_the_margin_passes_as_rarely_as_is_said() -> None:
     assert len(SIZES) == 230
     largest = dict.fromkeys((0.0, 0.01, 0.05, 0.10), 0.0)
@@ -304,6 +305,7 @@ def against_itself(sessions: int, runs: int, repeat: int) -> list[str]:
     ]
 
 
+@pytest.mark.slow("sizes")
 @pytest.mark.parametrize("repeat", [1, 3])
 def test_a_noisy_model_against_itself_is_blocked_in_at_most_ten_of_two_hundred_runs(
     repeat: int,
@@ -311,6 +313,7 @@ def test_a_noisy_model_against_itself_is_blocked_in_at_most_ten_of_two_hundred_r
     assert against_itself(200, 200, repeat).count("BLOCK") <= 10
 
 
+@pytest.mark.slow("sizes")
 def test_a_noisy_model_against_itself_passes_in_most_runs_of_two_thousand_sessions() -> None:
     assert against_itself(2_000, 100, 1).count("PASS") >= 80
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-import pytest
-
 from preflights_es.judging.contract import Accepted, Contract, judge
+from tests.each import each
 from tests.judging.judging_corpus import around, code, prose, strict
 from tests.judging.judging_corpus.case import Case
 
@@ -36,7 +35,7 @@ def verdict(raw: str, contract: Contract) -> Any:
     return found.payload if isinstance(found, Accepted) else found.kind
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@each("case", CASES)
 def test_a_response_comes_to_what_its_case_says(case: Case) -> None:
     assert (verdict(case.raw, COMPILER), verdict(case.raw, EXTRACTION)) == case.verdicts
 

@@ -10,7 +10,6 @@ from itertools import pairwise
 from types import FrameType
 from typing import Any
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from preflights_es.judging.code_search import LANGUAGES
 from preflights_es.judging.contract import Accepted, Contract, OutputValidator, Rejected, judge
 from preflights_es.kernel.errors import LLMError
 from preflights_es.kernel.text import shown
+from tests.each import each
 from tests.judging.judging_corpus import code, prose
 from tests.judging.judging_large import LARGE
 
@@ -142,7 +142,7 @@ def _texts(value: dict[str, Any]) -> list[str]:
     return [*found, "\n".join(value.get("l", ()))]
 
 
-@pytest.mark.parametrize("name", LARGE)
+@each("name", LARGE)
 def test_twice_the_response_is_at_most_twice_the_work(name: str) -> None:
     once, twice = (_calls(LARGE[name](length)) for length in (20_000, 40_000))
     assert twice <= 2.2 * once + 100

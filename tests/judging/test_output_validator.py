@@ -19,6 +19,7 @@ from preflights_es.judging.contract import (
     judge,
 )
 from preflights_es.kernel.errors import LLMError
+from tests.each import each
 from tests.judging.judging_large import LARGE
 
 SCHEMA: dict[str, Any] = {
@@ -62,7 +63,7 @@ def test_what_stands_around_one_value_is_tolerated(raw: str) -> None:
     assert verdict(raw) == GOOD
 
 
-@pytest.mark.parametrize(
+@each(
     ("raw", "error"),
     [
         ('Here: {"a":"x"}', "ExplanatoryTextError"),
@@ -199,10 +200,11 @@ def test_an_invalid_schema_is_the_callers_mistake() -> None:
         OutputValidator().validate("{}", {"type": "nonsense"})
 
 
-@pytest.mark.parametrize("name", LARGE)
-def test_five_megabytes_of_anything_are_judged(name: str) -> None:
+@pytest.mark.slow("sizes")
+def test_five_megabytes_of_anything_are_judged() -> None:
     every_stage = Contract(name="object", version=1, schema={"type": "object"})
-    assert isinstance(judge(LARGE[name](5_000_000), every_stage), Accepted | Rejected)
+    for name, large in LARGE.items():
+        assert isinstance(judge(large(5_000_000), every_stage), Accepted | Rejected), name
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=200))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from preflights_es.judging.contract import Accepted, Contract, judge
+from tests.each import each
 from tests.judging.schemas import TESTS, SchemaFile, changes, schema_files
 
 FILES = schema_files()
@@ -25,23 +26,21 @@ def of(file: SchemaFile) -> str:
     return f"{file.workflow}/{file.id}"
 
 
-@pytest.mark.parametrize("versions", VERSIONS, ids=lambda versions: of(versions[-1]))
+@each("versions", VERSIONS)
 def test_the_newest_schema_is_what_its_contract_asks_for(versions: list[SchemaFile]) -> None:
     contracts = versions[-1].contracts
     assert len(contracts) == 1, "the workflow's contracts.py has one contract of this id"
     assert versions[-1].schema == contracts[0].shape.schema
 
 
-@pytest.mark.parametrize("versions", VERSIONS, ids=lambda versions: of(versions[-1]))
+@each("versions", VERSIONS)
 def test_versions_have_no_gap_and_only_add_optional_properties(versions: list[SchemaFile]) -> None:
     assert [file.version for file in versions] == list(range(1, len(versions) + 1))
     for old, new in pairwise(versions):
         assert changes(old.schema, new.schema) == []
 
 
-@pytest.mark.parametrize(
-    ("file", "answer"), ANSWERS, ids=[f"{of(file)}/{answer.stem}" for file, answer in ANSWERS]
-)
+@each(("file", "answer"), ANSWERS)
 def test_an_old_answer_meets_every_newer_schema(file: SchemaFile, answer: Path) -> None:
     newer = [f for f in FILES if f[:2] == file[:2] and f.version >= file.version]
     for version in newer:

@@ -15,6 +15,7 @@ from preflights_es.kernel.completions import COMPLETION_EVENTS, CompletionReceiv
 from preflights_es.kernel.events import INT_MAX, NUMBER_MAX, SESSION_EVENTS, Actor, Event, Input
 from preflights_es.kernel.json import encoded, repeated
 from preflights_es.runtime.registry import WORKFLOWS
+from tests.each import each
 
 EVERY: Final = dict.fromkeys(
     (
@@ -40,7 +41,7 @@ def whole_numbers(info: Any) -> Iterator[IntType]:
                 yield from whole_numbers(part)
 
 
-@pytest.mark.parametrize("event", [*EVERY], ids=lambda event: event.__name__)
+@each("event", [*EVERY])
 def test_no_whole_number_of_an_event_is_larger_than_a_database_keeps(event: type[Any]) -> None:
     for found in whole_numbers(msgspec.inspect.type_info(event)):
         assert found.ge is not None
@@ -107,7 +108,7 @@ def test_a_name_that_an_object_has_twice_is_found(data: bytes, name: str | None)
 INPUTS: Final = [event for event in EVERY if issubclass(event, Input)]
 
 
-@pytest.mark.parametrize("new", INPUTS, ids=lambda new: new.__name__)
+@each("new", INPUTS)
 def test_an_input_that_records_what_was_taken_out_marks_the_texts_it_comes_from(
     new: type[Input],
 ) -> None:

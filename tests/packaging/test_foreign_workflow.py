@@ -18,6 +18,8 @@ import pytest
 from preflights_es.runtime.features import GROUP
 from tests.packaging.test_wheel import ROOT, TIMEOUT_S, run
 
+pytestmark = pytest.mark.slow("whole runs")
+
 PAGE: Final = (ROOT / "docs" / "writing-a-workflow.md").read_text("utf-8")
 FILE: Final = re.compile(r"^```\w+\n# ([\w/.]+\.\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MISSING: Final = "the workflow 'retro' is not known here: install the package that has it"

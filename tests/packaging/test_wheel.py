@@ -17,6 +17,8 @@ import pytest
 
 from preflights_es.kernel.version import __version__
 
+pytestmark = pytest.mark.slow("whole runs")
+
 ROOT: Final = Path(__file__).resolve().parents[2]
 TIMEOUT_S: Final = 120
 

@@ -104,6 +104,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     return Copy(tmp_path_factory.mktemp("copy"))
 
 
+@pytest.mark.slow("whole runs")
 def test_a_module_and_a_migration_make_a_projection(copy: Copy) -> None:
     answer = ("--answer", "auth_strategy=OAuth")
     copy.preflights("start", "Add login", *answer, "--json", code=3)

@@ -40,9 +40,10 @@ def house(tmp_path: Path) -> Project:
     return Project(tmp_path, tmp_path)
 
 
+@pytest.mark.slow("kills")
 def test_who_is_killed_while_following_leaves_rows_and_marks_that_fit(store: SqlStore) -> None:
     with Mortals("tests.projections.follower") as followers:
-        for round_ in range(6):
+        for round_ in range(3):
             recorded(store, goldens(), first=1 + round_ * 1_000)
             followers.acknowledged(address(store))
             if store.database.dialect == "postgresql":
@@ -52,23 +53,24 @@ def test_who_is_killed_while_following_leaves_rows_and_marks_that_fit(store: Sql
             assert left == marks
         following(store).catch_up()
         caught_up = kept(store)
-        assert len(caught_up["sessions"]) == len(goldens()) * 6
+        assert len(caught_up["sessions"]) == len(goldens()) * 3
         following(store).rebuild()
         assert caught_up == kept(store)
 
 
+@pytest.mark.slow("crowds")
 def test_two_followers_and_eight_writers_end_with_what_a_rebuild_gives(
     house: Project, store: SqlStore
 ) -> None:
     with ExitStack() as stack:
         for _ in range(2):
             stack.enter_context(follower(house, "--db", address(store), "--every", "0.1"))
-        writers = ("tests.projections.writer", address(store), "8", "2000")
+        writers = ("tests.projections.writer", address(store), "8", "600")
         subprocess.run([sys.executable, "-m", *writers], cwd=ROOT, check=True)
         until(lambda: SqlFollowing(store).counts()["waiting"] == 0)
         total = SqlFollowing(store).counts()["events"]
         followed = kept(store)
-    assert total >= 2_000
+    assert total >= 600
     assert sum(row["version"] for row in followed["sessions"]) == total
     following(store).rebuild()
     assert kept(store) == followed

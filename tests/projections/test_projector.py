@@ -54,6 +54,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
 # 1. Following --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("whole runs")
 def test_what_is_folded_step_by_step_is_what_is_folded_at_once(store: SqlStore) -> None:
     projections = following(store)
     growing = [Recording(events, number) for number, events in enumerate(goldens(), 1)]
@@ -153,6 +154,7 @@ def with_decisions(store: SqlStore, decisions: Projection) -> Projector:
     return Projector(SqlFollowing(store), (SESSIONS, decisions, USAGE), reader())
 
 
+@pytest.mark.slow("kills")
 @pytest.mark.parametrize("after", [0, 20])
 def test_who_dies_while_folding_leaves_rows_and_marks_that_fit(store: SqlStore, after: int) -> None:
     following(store).catch_up()
@@ -199,6 +201,7 @@ def test_a_transaction_that_fails_moves_neither_rows_nor_marks(store: SqlStore) 
     assert len(kept(store)["sessions"]) == 2
 
 
+@pytest.mark.slow("kills")
 def test_who_is_killed_while_rebuilding_leaves_rows_and_marks_that_fit(tmp_path: Path) -> None:
     with (
         closing(sql(tmp_path)) as store,

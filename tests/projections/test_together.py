@@ -79,13 +79,14 @@ class Poller:
             self._last = max(self._last, position)
 
 
-def test_a_follower_of_a_sequence_loses_events_and_ours_none_of_20_000(
+@pytest.mark.slow("crowds")
+def test_a_follower_of_a_sequence_loses_events_and_ours_none_of_6_000(
     empty_database: str,
 ) -> None:
     with closing(at(empty_database)) as store, ThreadPoolExecutor(1) as pool:
         poller, projections = Poller(store), following(store)
         projections.catch_up()
-        writers = started(store, 8, 20_000)
+        writers = started(store, 8, 6_000)
         # No process is held up: a writer takes positions, and another one commits later ones first.
         polled = pool.submit(poller.follow, writers)
         while writers.poll() is None:
@@ -94,15 +95,16 @@ def test_a_follower_of_a_sequence_loses_events_and_ours_none_of_20_000(
         assert writers.returncode == 0
         projections.follow()
         total = SqlFollowing(store).counts()["events"]
-        assert total >= 20_000
+        assert total >= 6_000
         lost = total - len(poller.seen)
-        assert lost > 1_000, "six to thirteen thousand, on one processor or two, busy or not"
+        assert lost > 300, "two to four thousand, on one processor or two, busy or not"
         followed = kept(store)
         assert sum(row["version"] for row in followed["sessions"]) == total
         assert SqlFollowing(store).counts()["waiting"] == 0
         assert followed == from_zero(store)
 
 
+@pytest.mark.slow("crowds")
 def test_nothing_is_lost_while_several_write_and_one_rebuilds(tmp_path: Path) -> None:
     with closing(sql(tmp_path)) as store:
         writers = started(store, 4, 6_000)
@@ -148,6 +150,7 @@ class Held(SqlFollowing):
         super().write(heads, versions, held)
 
 
+@pytest.mark.slow("crowds")
 def test_two_that_rebuild_at_once_end_with_what_one_would(store: SqlStore) -> None:
     words = (sys.executable, "-m", "tests.projections.joiner", address(store))
     pipe = subprocess.PIPE
@@ -183,6 +186,7 @@ def test_two_that_rebuild_at_once_end_with_what_one_would(store: SqlStore) -> No
     assert all(state.is_current for state in following(store).states())
 
 
+@pytest.mark.slow("crowds")
 def test_a_joining_process_begins_elsewhere_and_goes_all_the_way_round(store: SqlStore) -> None:
     recorded(store, goldens())
     expected = from_zero(store)
@@ -229,6 +233,7 @@ def test_a_reader_that_was_overtaken_empties_nothing(store: SqlStore) -> None:
     assert kept(store) == from_zero(store)
 
 
+@pytest.mark.slow("crowds")
 def test_several_can_be_the_first_to_read(store: SqlStore) -> None:
     recorded(store, goldens())
 

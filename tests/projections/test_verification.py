@@ -71,6 +71,7 @@ def found(store: SqlStore, looked: SqlFollowing | None = None) -> list[tuple[str
     return [(one.projection, one.session_id, one.found) for one in both]
 
 
+@pytest.mark.slow("fuzzing")
 def test_what_was_folded_is_what_the_log_folds_to(store: SqlStore) -> None:
     recorded(store, goldens() * 3, first=1_000)
     assert found(store) == [], "sessions that are not folded yet are no damage"

@@ -19,6 +19,7 @@ from preflights_es.providers.capabilities import (
     parameters_for,
     structured,
 )
+from tests.each import each
 
 
 def wanted(**changes: Any) -> ProviderSettings:
@@ -29,7 +30,7 @@ def wanted(**changes: Any) -> ProviderSettings:
 BOTH = {"temperature": 0.0, "top_p": 0.3}
 
 
-@pytest.mark.parametrize(
+@each(
     ("provider", "model", "settings", "expected"),
     [
         ("anthropic", "claude-sonnet-5-5", wanted(**BOTH), {"max_tokens": "100"}),
@@ -100,9 +101,9 @@ def test_a_request_names_what_the_model_takes(
     assert len(found) == len(expected)
 
 
-@pytest.mark.parametrize("provider", REAL)
-@pytest.mark.parametrize("api", ["chat", "responses"])
-@pytest.mark.parametrize("model", ["", "claude-opus-5", "gpt-4.1", "gpt-6-sol", "llama"])
+@each("provider", REAL)
+@each("api", ["chat", "responses"])
+@each("model", ["", "claude-opus-5", "gpt-4.1", "gpt-6-sol", "llama"])
 def test_what_a_request_names_can_be_sent(provider: str, api: str, model: str) -> None:
     said = parameters_for(provider, model, wanted(**BOTH, api=api))
     sent = arguments("messages" if provider == "anthropic" else api, said)
@@ -162,7 +163,7 @@ def test_an_address_is_taken(provider: str, url: str, expected: str) -> None:
     assert checked_url(provider, url) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         "localhost:11434",

@@ -128,6 +128,7 @@ def recorded(log: Path) -> list[Event]:
     return [Codec(toy.WORKFLOW).decode(one) for one in stored]
 
 
+@pytest.mark.slow("kills")
 def test_a_process_that_died_before_it_asked_leaves_a_call_that_two_others_make_once(
     processes: list[Process], api: FakeAPI, log: Path
 ) -> None:
@@ -145,6 +146,7 @@ def test_a_process_that_died_before_it_asked_leaves_a_call_that_two_others_make_
     assert len(api.requests) == 1
 
 
+@pytest.mark.slow("kills")
 def test_a_process_that_died_while_it_asked_has_made_a_call_that_two_others_only_retry(
     processes: list[Process], api: FakeAPI, log: Path
 ) -> None:
@@ -165,6 +167,7 @@ def test_a_process_that_died_while_it_asked_has_made_a_call_that_two_others_only
     assert [event.text for event in events if isinstance(event, toy.Answered)] == ["because"]
 
 
+@pytest.mark.slow("whole runs")
 def test_two_crashes_in_the_middle_of_a_call_use_up_the_calls_of_a_step(
     processes: list[Process], api: FakeAPI, log: Path
 ) -> None:

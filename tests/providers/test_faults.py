@@ -43,6 +43,7 @@ from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
 from tests import toy
+from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt
 from tests.markdown import tables
 from tests.providers.driving import driven, request
@@ -67,8 +68,8 @@ def test_chaos_has_some_of_everything() -> None:
     assert all(0 < getattr(chaos, name) < 1 for name in NAMES)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("value", [-0.1, 1.1, float("nan"), float("inf"), "0.5", None, True, 2, -1])
+@each("name", NAMES)
+@each("value", [-0.1, 1.1, float("nan"), float("inf"), "0.5", None, True, 2, -1])
 def test_a_probability_is_a_number_from_0_to_1(name: str, value: float) -> None:
     with pytest.raises(ValueError, match=f"{name} is"):
         FaultConfig(**{name: value})
@@ -559,7 +560,7 @@ def insisting(step: Callable[[], T]) -> T:
     raise AssertionError(message)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40))
 def test_a_session_ends_and_replays_whatever_fails_below_it(seed: int) -> None:
     inner, ids = memory(), Ids()
     config = replace(FaultConfig.chaos(), storage_read_error=0.2, storage_write_error=0.3)

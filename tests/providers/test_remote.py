@@ -672,6 +672,7 @@ def test_sessions_share_a_client_that_asks_no_more_than_its_limit_at_once(
     assert 1 < api.most_at_once <= 3
 
 
+@pytest.mark.slow("clocks")
 def test_waiting_for_a_turn_is_not_the_time_of_a_call(api: FakeAPI) -> None:
     answer(provider("chat", api))
     api.script(server.slow(server.text(), 0.2))

@@ -51,6 +51,7 @@ def asking(house: Project, api: FakeAPI) -> subprocess.Popen[bytes]:
 FRAMED = json.dumps(asks("Authentication", "Which way in?", "OAuth", "Passkeys"))
 
 
+@pytest.mark.slow("whole runs")
 def test_what_is_said_while_another_process_asks_is_recorded_and_no_failure(
     house: Project, api: FakeAPI
 ) -> None:
@@ -85,6 +86,7 @@ def failures(house: Project) -> list[Any]:
     return [e["data"]["kind"] for e in events if e["type"] == "completion.failed.v2"]
 
 
+@pytest.mark.slow("kills")
 def test_a_call_that_control_c_stops_counts_and_the_next_command_makes_the_second(
     house: Project, api: FakeAPI
 ) -> None:
@@ -103,6 +105,7 @@ def test_a_call_that_control_c_stops_counts_and_the_next_command_makes_the_secon
     assert house.call("replay", "last").code == 0
 
 
+@pytest.mark.slow("kills")
 def test_a_call_whose_program_was_killed_is_not_made_again_while_it_may_be_answered(
     house: Project, api: FakeAPI
 ) -> None:
@@ -117,6 +120,7 @@ def test_a_call_whose_program_was_killed_is_not_made_again_while_it_may_be_answe
     assert house.show()["status"] == "waiting"
 
 
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize("lacking", ["jiter", "httpcore2", "sniffio"])
 def test_nothing_is_recorded_where_the_package_of_a_provider_lacks_one_of_its_own(
     house: Project, api: FakeAPI, tmp_path: Path, lacking: str

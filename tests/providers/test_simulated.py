@@ -19,6 +19,7 @@ from preflights_es.kernel.simulation import GENERATION, Bank, Draws, Route
 from preflights_es.providers.base import LLMProvider
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulated.provider import SimLLMProvider
+from tests.each import each
 from tests.providers import pinned
 from tests.providers.driving import Said, driven, request, run
 
@@ -173,6 +174,7 @@ print(sha256(repr(pinned()).encode()).hexdigest())
 """
 
 
+@pytest.mark.slow("whole runs")
 def test_processes_agree_whatever_surrounds_them(tmp_path: Path) -> None:
     root = Path(__file__).parent.parent.parent
     surroundings = [
@@ -205,7 +207,7 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("prompt", HOSTILE, ids=range(len(HOSTILE)))
+@each("prompt", HOSTILE)
 def test_any_prompt_is_answered_with_valid_text(prompt: str) -> None:
     for route in (None, "extract_entities", "rewrite_query", "detect_evolution", "categorize"):
         text = driven(SimLLMProvider(5).complete(prompt, route=route))

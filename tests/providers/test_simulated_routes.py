@@ -14,6 +14,7 @@ from preflights_es.providers.simulated.router import CACHED_MAX, unversioned
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.use.own_providers import bank
+from tests.each import each
 from tests.markdown import tables
 from tests.providers.driving import Said, driven, request
 
@@ -52,7 +53,7 @@ INSTRUCTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("prompt", "route"), INSTRUCTIONS)
+@each(("prompt", "route"), INSTRUCTIONS)
 def test_an_instruction_names_its_route(prompt: str, route: str) -> None:
     assert route_of(prompt) == route
     assert route_of(("system", prompt), "hello") == route
@@ -72,7 +73,7 @@ def test_the_table_of_the_docs_is_the_table() -> None:
             assert route_of(first) == route_of(second) == "generic"
 
 
-@pytest.mark.parametrize(
+@each(
     "prompt",
     [
         "extractentities",
@@ -207,7 +208,7 @@ def test_a_name_without_its_version(name: str, bare: str) -> None:
 PROMPTS = [(name, id_) for name, workflow in WORKFLOWS.items() for _, id_ in workflow.prompts]
 
 
-@pytest.mark.parametrize(("name", "id_"), PROMPTS, ids=[id_ for _, id_ in PROMPTS])
+@each(("name", "id_"), PROMPTS)
 def test_every_prompt_of_every_workflow_goes_to_its_own_route(name: str, id_: str) -> None:
     text = prompt(f"preflights_es.features.{name}", id_).text
     said = "Extract entities, rewrite this query, categorize, clarify, decide and extract items."

@@ -5,13 +5,12 @@ After a change on purpose: `python -m tests.record_documents`, and read what cha
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.record_documents import DOCUMENTS, FOLDER, document, file_name
 from tests.records.reading import body, headings
 
 
-@pytest.mark.parametrize("number", range(1, len(DOCUMENTS) + 1))
+@each("number", range(1, len(DOCUMENTS) + 1))
 def test_a_session_gives_the_record_that_people_read(number: int) -> None:
     session = DOCUMENTS[number - 1]
     expected = (FOLDER / file_name(number, session)).read_bytes()
@@ -24,7 +23,7 @@ def test_there_are_25_and_no_other_file() -> None:
     assert len(names) == 25
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.iterdir()), ids=lambda path: path.stem)
+@each("path", sorted(FOLDER.iterdir()))
 def test_no_section_of_a_record_is_empty(path: object) -> None:
     tokens = body((FOLDER / str(path)).read_text("utf-8"))
     kinds = [token.type for token in tokens]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from preflights_es.features.agents.managed_files import entry, whole
+from tests.each import each
 
 BODY = "- repo: local\n  hooks:\n    - id: ours\n      name: ours\n"
 NEWER = BODY + "      files: new\n"
@@ -51,7 +52,7 @@ def _read(text: str) -> Any:
     return YAML(typ="safe").load(text)
 
 
-@pytest.mark.parametrize("found", PLAIN.values(), ids=PLAIN)
+@each("found", PLAIN.values())
 def test_an_entry_is_added_and_every_line_stays(found: str) -> None:
     outcome = entry(found, BODY, MARK)
     before = _read(found) or {}
@@ -64,7 +65,7 @@ def test_an_entry_is_added_and_every_line_stays(found: str) -> None:
     assert ("\r\n" in found) == ("\r\n" in outcome.content)
 
 
-@pytest.mark.parametrize("found", PLAIN.values(), ids=PLAIN)
+@each("found", PLAIN.values())
 def test_twice_is_once_and_a_newer_version_takes_its_place(found: str) -> None:
     once = entry(found, BODY, MARK).content
     assert entry(once, BODY, MARK)[:2] == ("current", once)
@@ -73,7 +74,7 @@ def test_twice_is_once_and_a_newer_version_takes_its_place(found: str) -> None:
     assert newer.content == entry(found, NEWER, MARK).content
 
 
-@pytest.mark.parametrize("found", PLAIN.values(), ids=PLAIN)
+@each("found", PLAIN.values())
 def test_an_edited_entry_stays(found: str) -> None:
     edited = entry(found, BODY, MARK).content.replace("name: ours", "name: mine")
     assert entry(edited, NEWER, MARK)[:2] == ("edited", edited)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from preflights_es.records.foreign_records import foreign_record
 from preflights_es.records.record_header import Reference, Tool
 from preflights_es.records.record_status import Successor, superseded_status
+from tests.each import each
 from tests.records.test_foreign_records import EXPECTED, RECORDS
 
 BY: Final = Successor("ADR-0112", "0112-use-something-new.md")
@@ -39,7 +40,7 @@ def common(one: bytes, other: bytes) -> int:
 # 1. Forms ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after"),
     [
         ("## Status\n\nAccepted\n\n## C\n", f"## Status\n\nSuperseded by {LINK}\n\n## C\n"),
@@ -117,7 +118,7 @@ def test_a_task_that_replaces_a_record_has_no_link() -> None:
 # 2. All records ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", EXPECTED)
+@each("path", EXPECTED)
 def test_a_record_says_what_replaced_it_and_else_what_it_said(path: str) -> None:
     before = (RECORDS / path).read_bytes()
     read = foreign_record(path, before)
@@ -136,7 +137,7 @@ def test_a_record_says_what_replaced_it_and_else_what_it_said(path: str) -> None
         assert like == read
 
 
-@pytest.mark.parametrize("path", EXPECTED)
+@each("path", EXPECTED)
 def test_a_status_that_is_set_again_is_the_same(path: str) -> None:
     tool = EXPECTED[path]["tool"]
     once = superseded_status((RECORDS / path).read_bytes(), tool, BY)

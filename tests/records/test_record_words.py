@@ -7,9 +7,10 @@ import pytest
 from preflights_es.records.record_header import Reference
 from preflights_es.records.record_names import day_of, number_of
 from preflights_es.records.record_words import iso_date, reference, references, said
+from tests.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "status"),
     [
         *(("Accepted", "accepted"), ("ACCEPTED.", "accepted"), ("**Approved**", "accepted")),
@@ -38,7 +39,7 @@ def test_a_status_is_one_of_six(text: str, status: str) -> None:
     assert said(text).status == status
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "named"),
     [
         ("ADR-0012", Reference("ADR-0012", 12)),
@@ -65,7 +66,7 @@ def test_several_references_are_told_apart() -> None:
     assert [one.number for one in references("[a](0004-a.md) and [b](0011-b.md)")] == [4, 11]
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "number", "day"),
     [
         *(("0012-x", 12, ""), ("12-x", 12, ""), ("ADR-012-x", 12, ""), ("adr_012_x", 12, "")),

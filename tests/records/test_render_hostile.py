@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -15,6 +14,7 @@ from preflights_es.kernel.questions import Option, Place, Recommended
 from preflights_es.kernel.rationale import Rationale, Rejected, Statement
 from preflights_es.kernel.text import one_line, shown, shown_lines
 from preflights_es.records.render import BRIEF_BYTES_MAX, brief, document
+from tests.each import each
 from tests.records.reading import RECORD, body, every, front_matter, headings, section
 
 # 1. Text that forges nothing -----------------------------------------------------------------
@@ -222,10 +222,8 @@ def test_a_long_title_is_cut_and_the_intention_is_not() -> None:
 # 2. The length of a brief --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "letter", ["a", "é", "漢", "🛫", "*", "\\", "\u202e", "\x1b", "a\n", "# \n"]
-)
-@pytest.mark.parametrize("count", [1, 50])
+@each("letter", ["a", "é", "漢", "🛫", "*", "\\", "\u202e", "\x1b", "a\n", "# \n"])
+@each("count", [1, 50])
 def test_a_brief_is_short_whatever_was_typed(letter: str, count: int) -> None:
     text = (letter * 4_000)[:4_000]
     record = replace(

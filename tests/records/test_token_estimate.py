@@ -6,11 +6,10 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
-
 from preflights_es.records import token_estimate
 from preflights_es.records.project_brief import Conflict, InForce, Open, told
 from preflights_es.records.token_estimate import cost
+from tests.each import each
 from tests.records.test_project_brief import encoding, tokens
 
 LEAST: Final = 1.00
@@ -198,7 +197,7 @@ def brief(lines: list[Line]) -> str:
     return told(decisions, clash, decisions[:2], asked, len(lines), near=len(decisions) // 3).text
 
 
-@pytest.mark.parametrize("name", BRIEFS)
+@each("name", BRIEFS)
 def test_the_estimate_is_close_above_the_count(name: str) -> None:
     text = brief(BRIEFS[name])
     ratio = cost(text) / tokens(text)

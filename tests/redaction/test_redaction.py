@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from preflights_es.redaction import redact
 from preflights_es.redaction.patterns import KINDS
+from tests.each import each
 
 MIX = "a1B2" * 12  # 48 characters
 HEX = "0a1b2c3d" * 8  # 64 characters
@@ -752,12 +753,12 @@ ASSEMBLED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "recorded"), [*pairs(*GUILTY), *ASSEMBLED])
+@each(("text", "recorded"), [*pairs(*GUILTY), *ASSEMBLED])
 def test_a_secret_goes_and_the_rest_stays(text: str, recorded: str) -> None:
     assert redact(text).text == recorded
 
 
-@pytest.mark.parametrize(("secret", "kind"), SHAPES)
+@each(("secret", "kind"), SHAPES)
 def test_a_credential_goes_by_its_shape(secret: str, kind: str) -> None:
     assert redact(f"use {secret} for it") == (f"use [redacted:{kind}] for it", (kind,))
     assert redact(f'"{secret}",') == (f'"[redacted:{kind}]",', (kind,))
@@ -1227,7 +1228,7 @@ INNOCENT_ASSEMBLED = [
 ]
 
 
-@pytest.mark.parametrize("text", [*INNOCENT.strip("\n").splitlines(), *INNOCENT_ASSEMBLED])
+@each("text", [*INNOCENT.strip("\n").splitlines(), *INNOCENT_ASSEMBLED])
 def test_an_innocent_text_stays(text: str) -> None:
     text = text.replace("↵", "\n")
     assert redact(text) == (text, ())
@@ -1317,8 +1318,8 @@ MILLION = 1_000_000  # characters
 @pytest.mark.parametrize(
     "unit", ["a", "@", "password=", "-----BEGIN", "a@", "a.", "eyJ", "://a:", "[redacted:", "\\"]
 )
-def test_a_million_characters_without_a_secret_stay(unit: str) -> None:
-    text = unit * (MILLION // len(unit))
+def test_a_long_text_without_a_secret_stays(unit: str) -> None:
+    text = unit * (200_000 // len(unit))
     assert redact(text) == (text, ())
 
 
@@ -1333,7 +1334,7 @@ def test_a_million_characters_without_a_secret_stay(unit: str) -> None:
     ],
 )
 def test_secrets_without_number_all_go(unit: str, recorded: str, kind: str) -> None:
-    number = 5_000
+    number = 2_000
     assert redact(unit * number) == (recorded * number, (kind,) * number)
 
 

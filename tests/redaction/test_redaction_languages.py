@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from preflights_es.redaction import redact
+from tests.each import each
 from tests.redaction.test_redaction import pairs
 
 FRENCH = r"""
@@ -485,13 +486,13 @@ WLAN-Schlüssel: siehe Router
 """
 
 
-@pytest.mark.parametrize(("text", "recorded"), [*pairs(FRENCH, SPANISH, LIKEWISE), *TYPOGRAPHIC])
+@each(("text", "recorded"), [*pairs(FRENCH, SPANISH, LIKEWISE), *TYPOGRAPHIC])
 def test_a_secret_behind_a_french_or_spanish_label_goes(text: str, recorded: str) -> None:
     assert redact(text).text == recorded
     assert redact(recorded) == (recorded, ())
 
 
-@pytest.mark.parametrize("text", f"{NOT_FRENCH}{NOT_SPANISH}{NOT_LIKEWISE}".split("\n"))
+@each("text", f"{NOT_FRENCH}{NOT_SPANISH}{NOT_LIKEWISE}".split("\n"))
 def test_a_french_or_spanish_sentence_without_a_secret_stays(text: str) -> None:
     assert redact(text) == (text, ())
 
@@ -518,5 +519,5 @@ def test_each_language_has_as_many_innocents_as_positives(guilty: str, innocent:
     ],
 )
 def test_a_long_text_of_labels_without_values_stays(unit: str) -> None:
-    text = unit * (200_000 // len(unit))
+    text = unit * (50_000 // len(unit))
     assert redact(text) == (text, ())

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preflights_es.redaction import redact
+from tests.each import each
 from tests.redaction.test_redaction import pairs
 
 CARDS = r"""
@@ -467,13 +468,13 @@ TYPOGRAPHIC = [
 ]
 
 
-@pytest.mark.parametrize(("text", "recorded"), [*pairs(CARDS, IBANS, PHONES), *TYPOGRAPHIC])
+@each(("text", "recorded"), [*pairs(CARDS, IBANS, PHONES), *TYPOGRAPHIC])
 def test_a_number_of_a_person_goes_and_the_rest_stays(text: str, recorded: str) -> None:
     assert redact(text).text == recorded
     assert redact(recorded) == (recorded, ())
 
 
-@pytest.mark.parametrize("text", "".join((NO_CARDS, NO_IBANS, NO_PHONES)).split("\n"))
+@each("text", "".join((NO_CARDS, NO_IBANS, NO_PHONES)).split("\n"))
 def test_another_number_stays(text: str) -> None:
     assert redact(text) == (text, ())
 
@@ -503,7 +504,7 @@ def test_a_number_goes_wherever_it_stands(before: str, number: str, after: str) 
     assert len(redact(f"{before} {number} {after}").kinds) == 1
 
 
-LONG = 200_000  # characters
+LONG = 50_000  # characters
 UNITS = """
 wa.me/|wa.me/49|tel:|011 49|0011|4111.|DE89.|%2B49|+33 612 |1|4|4111 |4111-
 1234 5678 |+|+4|+49 |00|(0)|1(|49 30/|DE89|DE89 |a1|+1 202 555 |00 1 |+49(|- -|.

@@ -21,6 +21,7 @@ from preflights_es.store.chain import (
     stream_prefix,
     verified,
 )
+from tests.each import each
 from tests.fixed import NOON, PROJECT
 from tests.store.given import (
     WORKFLOW,
@@ -88,8 +89,8 @@ OF_THE_ENVELOPE = {
 }
 
 
-@pytest.mark.parametrize("version", range(1, 7))
-@pytest.mark.parametrize("field", OF_THE_ENVELOPE)
+@each("version", range(1, 7))
+@each("field", OF_THE_ENVELOPE)
 def test_a_changed_field_of_the_envelope_is_found(version: int, field: str) -> None:
     events = conversation()
     was = getattr(events[version - 1], field)
@@ -103,8 +104,8 @@ def test_absent_and_empty_are_not_the_same(version: int, field: str, to: str | N
     assert found(altered(conversation(), version, **{field: to})).version == version
 
 
-@pytest.mark.parametrize("field", ["session_id", "project", "workflow"])
-@pytest.mark.parametrize("version", range(1, 7))
+@each("field", ["session_id", "project", "workflow"])
+@each("version", range(1, 7))
 def test_an_event_of_another_stream_is_found(version: int, field: str) -> None:
     assert found(altered(conversation(), version, **{field: "elsewhere"})).version == version
 
@@ -121,8 +122,8 @@ def test_a_changed_payload_is_found(version: int) -> None:
     assert (damage.version, damage.found) == (version, "its payload was changed")
 
 
-@pytest.mark.parametrize("version", range(1, 7))
-@pytest.mark.parametrize("field", ["salt", "digest", "hash"])
+@each("version", range(1, 7))
+@each("field", ["salt", "digest", "hash"])
 def test_a_changed_link_is_found(version: int, field: str) -> None:
     events = conversation()
     was: bytes = getattr(events[version - 1], field)
@@ -285,7 +286,7 @@ def test_a_payload_without_its_salt_is_no_erasure() -> None:
 # 5. Values of the wrong kind -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     "changes",
     [
         {"type": b"toy.heard.v1"},

@@ -306,6 +306,7 @@ NEGATIVE: Final = re.compile(r"(?<![\w.-])-\d")
 SAID: Final = (("sessions",), ("log", "last"), ("usage",), ("decisions",), ("audit", "trail"))
 
 
+@pytest.mark.slow("clocks")
 @pytest.mark.parametrize("step", [0, SECOND, -HOUR])
 def test_no_command_fails_or_shows_less_than_nothing_by_any_clock(
     house: Clocked, tmp_path: Path, step: int

@@ -47,6 +47,7 @@ def alone(place: str) -> Iterator[SqlStore]:
         yield store
 
 
+@pytest.mark.slow("kills")
 def test_a_killed_writer_loses_nothing_it_acknowledged_and_leaves_no_session_stuck(
     place: str,
 ) -> None:
@@ -101,6 +102,7 @@ def _everything_goes_on(store: SqlStore, prefix: str) -> None:
     assert {h.session_id for h in store.heads(None)} <= {session_id(n + 1) for n in range(SESSIONS)}
 
 
+@pytest.mark.slow("kills")
 def test_a_log_that_was_being_made_when_its_process_was_killed_can_be_opened(
     tmp_path: Path,
 ) -> None:
@@ -117,6 +119,7 @@ def test_a_log_that_was_being_made_when_its_process_was_killed_can_be_opened(
                     store.check()
 
 
+@pytest.mark.slow("kills")
 def test_a_killed_program_leaves_decisions_that_the_next_command_finishes(
     tmp_path: Path, place: str
 ) -> None:

@@ -205,6 +205,7 @@ def refused(done: Result, *words: str) -> None:
 DECIDE: Final = ("--answer", "auth_strategy=OAuth", "--accept", "--again", "--by", "Ada Lovelace")
 
 
+@pytest.mark.slow("full disk")
 @pytest.mark.parametrize("left", [0, TO_LOOK])
 @on_a_disk("2m")
 def test_a_command_on_a_full_disk_says_so_and_loses_nothing(
@@ -344,6 +345,7 @@ class SmallServer(OwnServer):
             self.started_again()
 
 
+@pytest.mark.slow("full disk")
 @on_a_disk("96m")
 def test_a_server_whose_disk_fills_up_loses_nothing_and_goes_on(disk: SmallDisk) -> None:
     with closing(SmallServer(disk)) as server, closing(at(server.url(server.database()))) as store:
@@ -362,6 +364,7 @@ def test_a_server_whose_disk_fills_up_loses_nothing_and_goes_on(disk: SmallDisk)
         writer.check()
 
 
+@pytest.mark.slow("full disk")
 @on_a_disk("96m")
 def test_a_command_says_in_one_line_that_the_disk_of_its_server_is_full(
     disk: SmallDisk, house: Project
@@ -391,6 +394,7 @@ def _moved_on(server: SmallServer, writer: Writer) -> StoreError:
     raise AssertionError("the journal does not come to its end")
 
 
+@pytest.mark.slow("full disk")
 @on_a_disk("96m")
 def test_a_server_that_ends_itself_for_want_of_room_loses_nothing(disk: SmallDisk) -> None:
     with ExitStack() as stack:

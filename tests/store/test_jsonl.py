@@ -16,6 +16,7 @@ from preflights_es.kernel.ports import Draft, Stored
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
 from preflights_es.store.jsonl import BLOCK, LINE_MAX
+from tests.each import each
 from tests.store.given import INPUT, chain_of, conversation, erased, heard, said
 
 FILE = "session.jsonl"
@@ -131,7 +132,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
 }
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         *(b"hello", b"{", b"[]", b"null", b"1", b'"text"', b"{}", b"\x00"),

@@ -6,6 +6,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
+
 from preflights_es.history.verification import walked
 from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.kernel.ports import Head
@@ -19,7 +21,7 @@ from tests.projections.recording import goldens
 from tests.store.eraser import app, left
 from tests.store.mortal import Mortals
 
-ROUNDS: Final = 6  # kills, of each engine
+ROUNDS: Final = 3  # kills, of each engine
 SOME: Final = goldens()[::3]
 """Sessions of every workflow, as many as no process erases before it is killed."""
 WORD: Final = b"OAuth"
@@ -29,6 +31,7 @@ Rows = dict[str, dict[str, list[Any]]]
 """Of a projection, by session."""
 
 
+@pytest.mark.slow("kills")
 def test_who_is_killed_while_erasing_leaves_each_session_erased_or_whole(
     tmp_path: Path, database: str
 ) -> None:

@@ -79,6 +79,7 @@ def said(program: Request, root: Path, database: str) -> list[Said]:
     return found
 
 
+@pytest.mark.slow("crowds")
 def test_fifty_sessions_answered_by_four_processes_lose_nothing_and_double_nothing(
     program: Request, tmp_path: Path, database: str
 ) -> None:

@@ -126,6 +126,7 @@ def test_an_empty_file_becomes_a_log(path: Path) -> None:
         assert store.schema() == frozen.schema()
 
 
+@pytest.mark.slow("crowds")
 def test_processes_that_open_one_new_log_at_once_all_find_it_upgraded(tmp_path: Path) -> None:
     paths = [tmp_path / f"log-{n}.db" for n in range(10)]
     processes = [

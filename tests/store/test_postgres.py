@@ -415,6 +415,7 @@ def test_a_database_that_cannot_hold_every_text_is_refused(server: Server) -> No
     assert "LATIN1" in str(error)
 
 
+@pytest.mark.slow("crowds")
 def test_processes_that_open_one_new_log_at_once_all_find_it_upgraded(server: Server) -> None:
     names = [server.database() for _ in range(2)]
     with ExitStack() as stack:

@@ -189,6 +189,7 @@ def mortal() -> Iterator[OwnServer]:
     made.close()
 
 
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize("how", ["killed", "stopped"])
 def test_a_session_goes_on_after_the_server_was_started_again(mortal: OwnServer, how: str) -> None:
     name = mortal.database()
@@ -202,6 +203,7 @@ def test_a_session_goes_on_after_the_server_was_started_again(mortal: OwnServer,
         assert whole(store) == ["input-1", "before", "after"]
 
 
+@pytest.mark.slow("kills")
 def test_an_unknown_commit_stays_unknown_where_the_server_cannot_be_asked(
     mortal: OwnServer, tmp_path: Path
 ) -> None:
@@ -252,6 +254,7 @@ def killed_with_its_children(server: OwnServer) -> None:
             server.killed()
 
 
+@pytest.mark.slow("kills")
 @pytest.mark.parametrize("goes", [killed_with_its_children, OwnServer.stopped])
 def test_nothing_acknowledged_is_lost_where_the_server_goes_among_appends(
     mortal: OwnServer, goes: Callable[[OwnServer], None]

@@ -115,6 +115,7 @@ def test_one_number_goes_to_one_of_sixteen_threads(store: SqlStore) -> None:
     assert len(store.numbers("house")) == 1
 
 
+@pytest.mark.slow("crowds")
 def test_threads_that_follow_while_others_record_keep_what_one_would(store: SqlStore) -> None:
     log, sessions = SqlFollowing(store), goldens()[:8]
     projections = following(store)
@@ -150,6 +151,7 @@ def connections() -> list[sqlite3.Connection]:
     return found
 
 
+@pytest.mark.slow("crowds")
 def test_the_connection_of_a_thread_that_ended_is_closed(file: SqlStore) -> None:
     opened(file, 1)
     before = len(connections())
@@ -160,6 +162,7 @@ def test_the_connection_of_a_thread_that_ended_is_closed(file: SqlStore) -> None
     assert len(connections()) == before
 
 
+@pytest.mark.slow("crowds")
 def test_a_store_that_is_closed_has_no_connection_of_any_thread(file: SqlStore) -> None:
     before = len(connections())
     reads, ends = Event(), Event()

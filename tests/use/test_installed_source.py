@@ -70,6 +70,7 @@ def test_what_ci_cannot_have_is_said(said: str) -> None:
     assert trouble
 
 
+@pytest.mark.slow("whole runs")
 def test_a_source_is_tried(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(PYPROJECT)
     (tmp_path / "backend.py").write_text(BACKEND)

@@ -126,6 +126,7 @@ def test_six_passes_by_the_rules_from_init_to_refactor(house: Project) -> None:
         assert chain.drafts[name]["artifact"]["created_by"] == "system"
 
 
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize("provider", ["claude", "openai"])
 def test_six_passes_by_an_sdk_against_a_server(house: Project, provider: str) -> None:
     chain = Chain(house)
@@ -146,6 +147,7 @@ def test_six_passes_by_an_sdk_against_a_server(house: Project, provider: str) ->
 # By seed -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("fuzzing")
 def test_every_seed_ends_valid_asks_waits_or_reports(house: Project) -> None:
     chain = Chain(house)
     assert [*chain.passes()] == [*PASSES]

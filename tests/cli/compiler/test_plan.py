@@ -198,6 +198,7 @@ def test_after_an_approval_the_next_pass_is_named(house: Project) -> None:
         assert f". Next: {following}" in house.call("approve", "last", "--by", "Ada").out
 
 
+@pytest.mark.slow("whole runs")
 def test_a_failed_transport_waits_until_it_is_resumed(house: Project) -> None:
     failing = ("--provider", "sim", "--faults", "timeout=1")
     done = documented(house).call("plan", "project", *failing)

@@ -34,6 +34,7 @@ from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionReceived
 from preflights_es.kernel.events import Actor, Decision, Input, ResponseIgnored
 from preflights_es.kernel.questions import RefusalReason
+from tests.each import each
 from tests.features.clarification.cases import (
     ADA,
     AGENT,
@@ -316,7 +317,7 @@ def test_a_revision_without_a_companion_forgets_the_former_one() -> None:
 # 2.2 Refusals --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("answers", "key", "reason"),
     [
         ({"auth_strategy": ""}, "auth_strategy", "blank"),

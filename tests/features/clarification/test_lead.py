@@ -50,6 +50,7 @@ from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
+from tests.each import each
 from tests.features.clarification.cases import ADA, OAUTH, UID
 from tests.fixed import PROJECT, memory_runner
 from tests.scripted import Reply, Scripted, asks
@@ -316,7 +317,7 @@ def test_where_a_further_question_fails_the_answers_count() -> None:
 # 2. What stays the rules' --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "pointer"),
     [
         ({"topic": ""}, "/topic"),

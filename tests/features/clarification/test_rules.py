@@ -19,6 +19,7 @@ from preflights_es.features.clarification.domain.values import (
 )
 from preflights_es.kernel.questions import is_placeholder
 from preflights_es.kernel.views import Question
+from tests.each import each
 from tests.features.clarification.cases import CONFIG, config_of
 
 AUTH, DATABASE, FRONTEND, BACKEND, INFRA = CONFIG.categories
@@ -36,7 +37,7 @@ def category_detected(intention: str, config: HeuristicsConfig = CONFIG) -> str 
 # 1. Keywords ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("intention", "tokens"),
     [
         ("", []),
@@ -64,10 +65,8 @@ def test_tokens_are_runs_of_letters_and_digits(intention: str, tokens: list[str]
     assert rules.tokens(intention) == tokens
 
 
-@pytest.mark.parametrize(
-    ("category", "keyword"), [(c.name, k) for c in CONFIG.categories for k in c.keywords]
-)
-@pytest.mark.parametrize("template", ["{}", "Please {} now", "{}!", "x/{}", "«{}»", "user_{}_2"])
+@each(("category", "keyword"), [(c.name, k) for c in CONFIG.categories for k in c.keywords])
+@each("template", ["{}", "Please {} now", "{}!", "x/{}", "«{}»", "user_{}_2"])
 def test_every_keyword_is_found_between_other_words(
     category: str, keyword: str, template: str
 ) -> None:
@@ -77,7 +76,7 @@ def test_every_keyword_is_found_between_other_words(
         assert (found.category.name, found.keyword) == (category, keyword)
 
 
-@pytest.mark.parametrize(
+@each(
     "word",
     [
         *("author", "guide", "specific", "feedback", "rapid", "reaction", "pricing", "build"),
@@ -230,7 +229,7 @@ PLACEHOLDERS = [
 ]
 
 
-@pytest.mark.parametrize("placeholder", PLACEHOLDERS)
+@each("placeholder", PLACEHOLDERS)
 def test_a_placeholder_is_refused_wherever_it_is_typed(placeholder: str) -> None:
     assert is_placeholder(placeholder)
     assert rules.judged(STRATEGY, placeholder, None) == "placeholder"

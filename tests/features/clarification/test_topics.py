@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from preflights_es.features.clarification.domain.topics import find
 from preflights_es.features.clarification.domain.values import Named
+from tests.each import each
 
 
 def said(text: str) -> tuple[str, str, str, str]:
@@ -18,7 +19,7 @@ def said(text: str) -> tuple[str, str, str, str]:
     return value, replaced, found.scope, found.because
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("Use PostgreSQL", ("PostgreSQL", "", "", "")),
@@ -49,7 +50,7 @@ def test_a_form_that_covers_the_text_states_a_value(
     assert (found.kind, said(text)) == ("stated", expected)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "We do not want to use Kafka any more",

@@ -9,8 +9,6 @@ import json
 from functools import reduce
 from typing import Any, Final
 
-import pytest
-
 from preflights_es.features.clarification.domain import WORKFLOW, contracts, lead
 from preflights_es.features.clarification.domain.decide import decide
 from preflights_es.features.clarification.domain.events import IntentionDeclared, Known
@@ -25,6 +23,7 @@ from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.names import names
 from preflights_es.kernel.verdict import Accepted
 from preflights_es.kernel.words import folded
+from tests.each import each
 from tests.features.clarification.cases import ADA, UID
 from tests.features.clarification.unseen import FOLDER
 from tests.fixed import NOON
@@ -98,8 +97,6 @@ def test_good_answers_pass_unchanged() -> None:
     assert sum(passed) == 450
 
 
-@pytest.mark.parametrize(
-    "bad", LED["bad"], ids=[f"{n} {one['fault']}" for n, one in enumerate(LED["bad"])]
-)
+@each("bad", LED["bad"])
 def test_bad_answers_are_refused(bad: dict[str, str]) -> None:
     assert not is_usable(bad["intention"], bad["answer"])

@@ -24,6 +24,7 @@ from preflights_es.features.compiler.domain.contracts import loaded
 from preflights_es.features.compiler.domain.values import REQUEST_MAX
 from preflights_es.judging.contract import OutputValidator
 from preflights_es.kernel import errors
+from tests.each import each
 
 DOCUMENTS = {
     ".preflights/requirements.md": "# Shop\n\n## Orders\n\nA customer orders.\n",
@@ -136,7 +137,7 @@ def test_a_pass_asks_with_its_schema_and_gives_the_payload(pass_type: CompilerPa
     assert made.get_output_schema()["title"] == WRITES[pass_type]
 
 
-@pytest.mark.parametrize(
+@each(
     ("pass_type", "name"), [(one, name) for one in PASSES for name in sorted(TABLE[one.value][0])]
 )
 def test_a_required_input_that_is_missing_is_refused(

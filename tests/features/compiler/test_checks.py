@@ -11,6 +11,7 @@ from preflights_es.features.compiler.domain import checks
 from preflights_es.features.compiler.domain.passes import PASSES
 from preflights_es.features.compiler.domain.values import PassName
 from preflights_es.kernel.verdict import VIOLATIONS_MAX
+from tests.each import each
 from tests.features.compiler.passes_read import GOAL, PLANS, TARGET, begun
 
 NAMES = tuple(PASSES)
@@ -70,7 +71,7 @@ ROWS: list[tuple[PassName, str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "pointer", "value", "message"), ROWS)
+@each(("name", "pointer", "value", "message"), ROWS)
 def test_a_plan_that_breaks_a_rule_is_refused_at_its_place(
     name: PassName, pointer: str, value: Any, message: str
 ) -> None:
@@ -142,15 +143,15 @@ PLACES: list[tuple[PassName, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "pointer"), PLACES)
-@pytest.mark.parametrize("path", PATHS)
+@each(("name", "pointer"), PLACES)
+@each("path", PATHS)
 def test_a_path_that_leaves_the_repository_is_refused(
     name: PassName, pointer: str, path: str
 ) -> None:
     assert list(found(name, changed(name, pointer, path))) == [pointer]
 
 
-@pytest.mark.parametrize("path", PATHS)
+@each("path", PATHS)
 def test_a_target_that_leaves_the_repository_is_refused_though_asked_for(path: str) -> None:
     payload = changed("implementation", "/target", path)
     assert "/target" in found("implementation", payload, target=path)

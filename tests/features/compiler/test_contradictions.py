@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from preflights_es.features.compiler.domain.contradictions import contradictions, mentions
 from preflights_es.features.compiler.domain.values import DecidedField, ReadDecision
+from tests.each import each
 from tests.features.compiler.passes_read import decided
 
 AUTH = DecidedField("Authentication strategy", "OAuth", ("Email/Password", "Magic Link"))
@@ -167,7 +168,7 @@ def stated(texts: list[tuple[str, str]], *rules: ReadDecision) -> list[tuple[str
     return list(contradictions(texts, rules))
 
 
-@pytest.mark.parametrize(("field", "text"), STATING)
+@each(("field", "text"), STATING)
 def test_a_text_that_states_another_value_contradicts(field: DecidedField, text: str) -> None:
     ((pointer, message),) = stated([("/steps/0", text)], decided(field))
     assert pointer == "/steps/0"
@@ -175,7 +176,7 @@ def test_a_text_that_states_another_value_contradicts(field: DecidedField, text:
     assert "auth-7" in message
 
 
-@pytest.mark.parametrize(("field", "text"), STATING_NOTHING)
+@each(("field", "text"), STATING_NOTHING)
 def test_whatever_else_a_text_says_contradicts_nothing(field: DecidedField, text: str) -> None:
     assert stated([("/steps/0", text)], decided(field)) == []
 
@@ -224,7 +225,7 @@ def test_a_decision_holds_for_its_scope(text: str, contradicts: bool) -> None:
 # Mentions ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("field", "text"), MENTIONING)
+@each(("field", "text"), MENTIONING)
 def test_a_text_that_names_another_option_mentions_it(field: DecidedField, text: str) -> None:
     ((pointer, message),) = mentions([("/steps/0", text)], [decided(field)])
     assert pointer == "/steps/0"
@@ -232,7 +233,7 @@ def test_a_text_that_names_another_option_mentions_it(field: DecidedField, text:
     assert "auth-7" in message
 
 
-@pytest.mark.parametrize(("field", "text"), INNOCENT)
+@each(("field", "text"), INNOCENT)
 def test_a_text_that_names_no_other_option_or_the_value_too_does_not(
     field: DecidedField, text: str
 ) -> None:

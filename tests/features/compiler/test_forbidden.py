@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preflights_es.features.compiler.domain.forbidden import NAMES, SUFFIXES, why_forbidden
+from tests.each import each
 from tests.features.compiler.chain import sample
 from tests.features.compiler.forbidden_corpus import (
     CODE_TEXTS,
@@ -19,12 +20,12 @@ from tests.features.compiler.forbidden_corpus import (
 )
 
 
-@pytest.mark.parametrize("case", FORBIDDEN)
+@each("case", FORBIDDEN)
 def test_a_source_or_test_file_is_refused(case: str) -> None:
     assert why_forbidden(*FORBIDDEN[case])
 
 
-@pytest.mark.parametrize("case", INNOCENT)
+@each("case", INNOCENT)
 def test_a_document_is_taken(case: str) -> None:
     assert why_forbidden(*INNOCENT[case]) == ""
 
@@ -33,12 +34,12 @@ def test_the_corpus_has_sixty_files_half_of_them_innocent() -> None:
     assert len(FORBIDDEN) == len(INNOCENT) == 30
 
 
-@pytest.mark.parametrize("case", CODE_TEXTS)
+@each("case", CODE_TEXTS)
 def test_a_source_file_is_known_by_its_content_alone(case: str) -> None:
     assert why_forbidden("orders.md", CODE_TEXTS[case])
 
 
-@pytest.mark.parametrize("case", PROSE_TEXTS)
+@each("case", PROSE_TEXTS)
 def test_a_text_that_looks_a_little_like_code_is_taken(case: str) -> None:
     assert why_forbidden("orders.md", PROSE_TEXTS[case]) == ""
 
@@ -48,7 +49,7 @@ def test_the_sample_project_is_taken(document: str) -> None:
     assert why_forbidden(f".preflights/{document}.md", sample(document)) == ""
 
 
-@pytest.mark.parametrize("suffix", sorted(SUFFIXES))
+@each("suffix", sorted(SUFFIXES))
 def test_a_suffix_counts_in_any_case_and_behind_a_copy(suffix: str) -> None:
     for path in (f"a/b.{suffix}", f"a/B.{suffix.upper()}", f"b.{suffix}.bak", f"b.{suffix} ."):
         assert why_forbidden(path, PROSE)

@@ -15,6 +15,7 @@ from preflights_es.features.compiler.domain.simulation import REFERENCES
 from preflights_es.features.compiler.domain.values import Document, PassName
 from preflights_es.kernel.completions import CompletionRequested, Message
 from preflights_es.kernel.verdict import Accepted, Rejected
+from tests.each import each
 from tests.features.compiler.chain import (
     GOAL,
     by_rules,
@@ -103,7 +104,7 @@ def test_the_reference_answers_the_plans_of_a_model(name: PassName) -> None:
 # 2. Project ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("requirements", "expected"),
     [
         ("## Orders\ntext\n## Stock", ["Orders", "Stock"]),
@@ -254,7 +255,7 @@ LAYOUT = ["README.md", "src/basket.py", "src/orders/rules.py", "../outside.py"]
 LAYERS = ["domain", "application", "infrastructure"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("goal", "operations"),
     [
         (

@@ -10,6 +10,7 @@ from preflights_es.features.compiler.domain.forbidden import why_forbidden
 from preflights_es.features.compiler.domain.passes import PASSES
 from preflights_es.features.compiler.domain.values import PassName
 from preflights_es.kernel.verdict import Accepted, Rejected
+from tests.each import each
 from tests.features.compiler.chain import by_rules, chained, sampled, verdict
 from tests.features.compiler.passes_read import PLANS, begun
 
@@ -93,8 +94,8 @@ REJECTIONS = [
 ]
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("response", "kind"), REJECTIONS)
+@each("name", NAMES)
+@each(("response", "kind"), REJECTIONS)
 def test_9_1_each_rejection_scenario_is_one_of_every_pass(
     name: PassName, response: str, kind: str
 ) -> None:

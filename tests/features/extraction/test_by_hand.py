@@ -15,6 +15,7 @@ from preflights_es.features.extraction.domain.events import (
 from preflights_es.features.extraction.domain.state import State
 from preflights_es.features.extraction.domain.values import Item, ItemType
 from preflights_es.kernel import session as kernel
+from tests.each import each
 from tests.features.extraction.cases import ADA, EMAIL, Note, event, items, task
 from tests.fixed import NOON
 
@@ -77,7 +78,7 @@ def test_an_item_is_filed_as_it_was_typed(
     assert note.replayed() == "identical"
 
 
-@pytest.mark.parametrize(
+@each(
     ("type_", "title", "fields", "reason", "field"),
     [
         ("task", "", {}, "invalid_value", "title"),

@@ -12,6 +12,7 @@ from preflights_es.features.extraction.domain import lead
 from preflights_es.features.extraction.domain.contracts import EXTRACTION
 from preflights_es.judging.contract import Accepted, Rejected, judge
 from preflights_es.kernel.prompts import prompt
+from tests.each import each
 from tests.features.extraction.cases import event, items, task
 from tests.judging.schemas import TESTS
 
@@ -55,7 +56,7 @@ def test_an_answer_as_the_specification_has_it_is_taken_as_it_is(answer: dict[st
 # 2. What does not ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "pointer"),
     [
         ({}, "/items"),

@@ -29,6 +29,7 @@ from preflights_es.kernel.views import Language
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.use.own_providers import bank
+from tests.each import each
 from tests.features.extraction import notes
 from tests.features.extraction.cases import (
     ASKED,
@@ -370,7 +371,7 @@ def test_no_number_is_given_twice() -> None:
 # 5. The reference and the simulator ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("row", notes.SEED + notes.LISTS, ids=lambda row: row[0])
+@each("row", notes.SEED + notes.LISTS)
 def test_the_mock_is_the_reference(row: notes.Row) -> None:
     note = by_rules(row[0])
     payload = reading.extracted(row[0], "en", noted=note.state.noted_at[:10])
@@ -423,7 +424,7 @@ def test_any_seed_and_fault_ends_valid_or_resumable_and_replays(start: int) -> N
         assert note.replayed() == "identical"
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_a_simulator_without_faults_is_always_understood(seed: int) -> None:
     note = Note(note=SAID[seed % len(SAID)], provider=SimLLMProvider(seed, bank=bank()))
     if note.view.questions:

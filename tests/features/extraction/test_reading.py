@@ -24,6 +24,7 @@ from preflights_es.kernel.json import encoded
 from preflights_es.kernel.text import problem
 from preflights_es.kernel.views import Language
 from tests import strategies
+from tests.each import each
 from tests.features.extraction import notes
 from tests.features.extraction.notes import Row
 from tests.led import Case, alone
@@ -55,7 +56,7 @@ def read(note: str, answer: str = "", language: Language = "en", rules: Rules = 
 # 0. Days -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "date"),
     [
         ("morgen", "2026-11-24"),
@@ -145,13 +146,13 @@ def test_a_day_lies_within_the_text_and_is_one(text: str) -> None:
 # 1. Examples ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("row", notes.EVERY, ids=lambda row: row[0])
+@each("row", notes.EVERY)
 def test_a_simple_note_holds_what_a_sensible_person_finds_in_it(row: Row) -> None:
     assert read(row[0]) == list(row[1:])
     assert read(row[0], rules=1) == list(row[1:])
 
 
-@pytest.mark.parametrize("row", notes.SINCE_2, ids=lambda row: row[0])
+@each("row", notes.SINCE_2)
 def test_the_second_rules_find_more_and_the_first_stay_as_they_were(row: Row) -> None:
     assert read(row[0]) == list(row[1:])
     assert read(row[0], rules=1) != list(row[1:])
@@ -237,7 +238,7 @@ def test_nothing_else_is_asked_for(note: str) -> None:
     assert "question" not in reading.extracted(note, "en")
 
 
-@pytest.mark.parametrize(
+@each(
     ("note", "answer", "items"),
     [
         ("Arzt", "14 Uhr", ["event: Arzt @14:00"]),

@@ -12,6 +12,7 @@ from preflights_es.features.metrics.domain.values import Metric
 from preflights_es.kernel.completion_step import INVALID
 from preflights_es.kernel.errors import LLMAPIError
 from preflights_es.kernel.lead import ResponseAccepted, ResponseRejected
+from tests.each import each
 from tests.features.metrics.cases import AMBIGUOUS, SQL, Asked
 from tests.scripted import Reply
 
@@ -113,7 +114,7 @@ def test_words_are_a_question_to_the_person(reply: str) -> None:
     assert asked.view.text == reply.rpartition("</think>")[2]
 
 
-@pytest.mark.parametrize(
+@each(
     "reply",
     [
         "42",
@@ -218,7 +219,7 @@ def test_an_empty_answer_and_a_wrong_key_do_not_count(text: str) -> None:
 # 5. The rules --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "days"),
     [
         ("DAU today", ("2026-11-23", "2026-11-24")),
@@ -278,7 +279,7 @@ def test_the_rules_know_ranges_in_two_languages(text: str, days: tuple[str, str]
     assert asked.view.sql == expected
 
 
-@pytest.mark.parametrize(
+@each(
     "days",
     [
         *("2026-02-30", "last 0 days", "not today", "November 2025 or November 2026"),

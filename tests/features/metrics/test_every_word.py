@@ -21,6 +21,7 @@ from preflights_es.features.metrics.domain.sql_check import findings
 from preflights_es.features.metrics.domain.values import Matched, Metric, Saved, Table
 from preflights_es.features.metrics.use.catalogue_files import BUILT_IN, check_for, metrics
 from preflights_es.features.metrics.use.log_views import tables
+from tests.each import each
 
 TODAY = date(2026, 11, 26)
 RANGE = "day >= :first_day AND day < :end_day"
@@ -239,7 +240,7 @@ def rounded(value: object) -> object:
     return round(value, 6) if isinstance(value, float) else value
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "words"),
     [
         ("revenue in Denmark during the trade fair of 2026", ["trade fair"]),
@@ -323,7 +324,7 @@ def test_a_saved_question_is_answered_by_its_name_alone() -> None:
     assert isinstance(answer(("by-month please",), METRICS, TODAY, "en", saved=saved), str)
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         "web or returned orders",
@@ -495,27 +496,24 @@ def test_a_made_up_word_is_named(word: str) -> None:
     assert reply.startswith(f"I do not know *zz{word}*")
 
 
+OF_THE_LOG = metrics(BUILT_IN, check_for("sqlite", tables()))
 SETS = sorted((Path(__file__).parent / "unseen").glob("*.json"))
 
 
-def cases() -> Iterator[Any]:
+def cases() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     for path in SETS:
         held = json.loads(path.read_text("utf-8"))
         for one in held["questions"]:
-            yield pytest.param(held, one, id=f"{path.stem}-{one['id']}")
+            yield held, one
 
 
-@pytest.mark.parametrize(("held", "one"), list(cases()))
+@each(("held", "one"), list(cases()))
 def test_questions_whose_authors_had_not_seen_the_rules(
     held: dict[str, Any], one: dict[str, Any]
 ) -> None:
     """Each query was compared with the author's own by its rows; `reads` says where they differ."""
     said = held["catalogues"].get(one["db"])
-    known = (
-        msgspec.convert(said, tuple[Metric, ...])
-        if said is not None
-        else metrics(BUILT_IN, check_for("sqlite", tables()))
-    )
+    known = OF_THE_LOG if said is None else msgspec.convert(said, tuple[Metric, ...])
     values = [Matched(*pair) for pair in one.get("matched", ())]
     reply = answer(one["turns"], known, TODAY, one["language"], matched=values)
     if isinstance(reply, dict) and reply["type"] == "sql":

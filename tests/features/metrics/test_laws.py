@@ -34,6 +34,7 @@ def case(seed: int) -> Case:
     return Case("metrics", texts[seed % len(texts)], seed, faults, strict=seed % 5 == 0)
 
 
+@pytest.mark.slow("fuzzing")
 def test_200_seeds_with_faults_end_as_the_specification_says() -> None:
     ends: Counter[str] = Counter()
     for session in led.together([case(seed) for seed in range(SEEDS)]):

@@ -14,6 +14,7 @@ from preflights_es.features.metrics.domain.values import Catalogue
 from preflights_es.features.metrics.use import log_views
 from preflights_es.features.metrics.use.catalogue_files import BUILT_IN, check_for, metrics
 from preflights_es.kernel.prompts import prompt
+from tests.each import each
 
 QUESTIONS: Final = (
     ("sessions that fell back last week?", "sql", ("fell_back", "2026-11-16")),
@@ -39,14 +40,15 @@ QUESTIONS: Final = (
     ("How is it going?", "text", ()),
 )
 TABLES: Final = log_views.tables()
+HELD: Final = Catalogue(
+    dialect="sqlite", metrics=metrics(BUILT_IN, check_for("sqlite", TABLES)), tables=TABLES
+)
 
 
 def replied(client: LLMClient, question: str) -> str:
-    held = metrics(BUILT_IN, check_for("sqlite", TABLES))
-    catalogue = Catalogue(dialect="sqlite", metrics=held, tables=log_views.tables())
     asked = State(asked_at="2026-11-23T09:30+00:00", time_zone="UTC")
     text = prompt(PACKAGE, PROMPTS["ask"]).text
-    system = f"{text}\n{known(catalogue)}\n{situation(asked)}"
+    system = f"{text}\n{known(HELD)}\n{situation(asked)}"
     said = ({"role": "system", "content": system}, {"role": "user", "content": question})
     return client.chat(said)
 
@@ -59,7 +61,7 @@ def check(client: LLMClient, question: str, kind: str, held: tuple[str, ...]) ->
         assert all(part in data["sql"] for part in held), data
 
 
-@pytest.mark.parametrize(("question", "kind", "held"), QUESTIONS)
+@each(("question", "kind", "held"), QUESTIONS)
 def test_the_rules_come_to_the_query(question: str, kind: str, held: tuple[str, ...]) -> None:
     check(LLMClient(provider="mock"), question, kind, held)
 

@@ -6,7 +6,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
-import pytest
 import yaml
 
 from preflights_es.features.extraction.domain.values import Energy, Importance, ItemStatus
@@ -32,6 +31,7 @@ from preflights_es.kernel.session import STATUSES
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.use.sessions import TROUBLES
 from tests import markdown
+from tests.each import each
 from tests.markdown import Row, ticked
 
 
@@ -136,7 +136,7 @@ def columns_of(said: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
     return table, next(one.columns for one in log_views.tables() if one.name == table)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@each("path", FILES)
 def test_a_metric_of_the_log_speaks_of_what_its_table_has(path: Any) -> None:
     said = read(path)
     table, columns = columns_of(said)
@@ -146,7 +146,7 @@ def test_a_metric_of_the_log_speaks_of_what_its_table_has(path: Any) -> None:
         assert set(known) <= STORED[table, column], column
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@each("path", FILES)
 def test_a_metric_of_the_log_is_one_number_or_a_list(path: Any) -> None:
     said = read(path)
     words = f" {' '.join(said['sql'].split())} "

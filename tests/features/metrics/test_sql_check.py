@@ -9,6 +9,7 @@ import pytest
 from preflights_es.features.metrics.domain.sql_check import bound, findings, rendered, tables_of
 from preflights_es.features.metrics.domain.values import SQL_MAX, Table
 from preflights_es.features.metrics.use import log_views
+from tests.each import each
 from tests.features.metrics.statements import HOSTILE, INNOCENT, Dialect
 
 TABLES = log_views.tables()
@@ -20,12 +21,12 @@ def test_there_are_60_statements_of_each_kind_in_each_dialect() -> None:
             assert len({sql for found, sql in statements if found == dialect}) == 60
 
 
-@pytest.mark.parametrize(("dialect", "sql"), HOSTILE)
+@each(("dialect", "sql"), HOSTILE)
 def test_a_hostile_statement_is_refused(dialect: Dialect, sql: str) -> None:
     assert findings(sql, dialect, TABLES)
 
 
-@pytest.mark.parametrize(("dialect", "sql"), INNOCENT)
+@each(("dialect", "sql"), INNOCENT)
 def test_an_innocent_statement_passes(dialect: Dialect, sql: str) -> None:
     assert findings(sql, dialect, TABLES) == ()
     again = rendered(sql, dialect)
@@ -133,8 +134,8 @@ RAW_TEXTS = (
 )
 
 
-@pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
-@pytest.mark.parametrize("text", RAW_TEXTS)
+@each("dialect", ["sqlite", "postgres"])
+@each("text", RAW_TEXTS)
 def test_what_would_be_written_out_as_raw_sql_is_refused(dialect: Dialect, text: str) -> None:
     sql = f"SELECT {text} AS v FROM orders"
     assert findings(sql, dialect, (Table("orders", ("a", "day")),))

@@ -6,6 +6,7 @@ import pytest
 
 from preflights_es.features.metrics.domain.sql_check import findings, unproven
 from preflights_es.features.metrics.domain.values import Dialect, Table
+from tests.each import each
 
 KNOWN = (Table("orders", ("id", "market", "day")), Table("shop.items", ("id", "price")))
 UNKNOWN = (Table("orders"), Table("shop.items"))
@@ -64,7 +65,7 @@ COLUMNS = (
 )
 
 
-@pytest.mark.parametrize("sql", NO_COLUMNS)
+@each("sql", NO_COLUMNS)
 def test_what_is_no_column_is_refused_or_left_to_the_database(sql: str) -> None:
     for dialect in ("sqlite", "postgres"):
         assert findings(sql, dialect, KNOWN), sql
@@ -76,7 +77,7 @@ UNQUALIFIED = ("SELECT bump FROM orders", "(SELECT bump FROM shop.items AS i) AS
 """PostgreSQL calls no function of a name without a table in front."""
 
 
-@pytest.mark.parametrize("sql", COLUMNS)
+@each("sql", COLUMNS)
 def test_columns_of_tables_subqueries_and_definitions_pass(sql: str) -> None:
     for dialect in ("sqlite", "postgres"):
         assert findings(sql, dialect, KNOWN) == (), sql

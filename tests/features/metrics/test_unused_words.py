@@ -9,6 +9,7 @@ import pytest
 from preflights_es.features.metrics.domain.values import Catalogue, Matched, Table
 from preflights_es.features.metrics.use.sentence import sentence
 from preflights_es.features.metrics.use.unused_words import unused
+from tests.each import each
 from tests.features.metrics.test_every_word import METRICS, TODAY
 
 CATALOGUE = Catalogue(dialect="sqlite", metrics=METRICS, tables=(Table("orders"),))
@@ -17,7 +18,7 @@ SUM = "SELECT sum(amount) AS revenue FROM orders"
 COUNT = "SELECT count(*) AS orders FROM orders"
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "sql", "words"),
     [
         ("revenue in Denmark in October 2026", f"{SUM} WHERE {OCTOBER}", ("Denmark",)),

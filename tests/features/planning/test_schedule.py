@@ -15,6 +15,7 @@ from preflights_es.features.planning.domain.clock import clock
 from preflights_es.features.planning.domain.left_out import left_out
 from preflights_es.features.planning.domain.schedule import Day
 from preflights_es.features.planning.domain.values import Block, Plan, Shift, Situation, Task
+from tests.each import each
 from tests.features.planning.cases import NINE, Planned, situation, task
 from tests.features.planning.plans import PLANS, Labelled
 
@@ -28,7 +29,7 @@ def planned(day: Situation) -> Plan:
     return schedule.planned(schedule.day_of(day), "en")
 
 
-@pytest.mark.parametrize("row", PLANS, ids=[row.name for row in PLANS])
+@each("row", PLANS)
 def test_a_day_is_planned_as_the_table_says(row: Labelled) -> None:
     day = situation(*row.tasks, **row.day)
     plan = planned(day)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from functools import cache
 from typing import get_args, get_type_hints
 
-import pytest
-
 from preflights_es.features.planning.domain import WORKFLOW, events, sentences, values
 from preflights_es.features.planning.domain.contracts import PLANNING
 from preflights_es.kernel.events import Decision, Input
 from preflights_es.kernel.session import STATUSES
 from tests import markdown
+from tests.each import each
 from tests.markdown import Row, ticked
 
 
@@ -28,7 +27,7 @@ def names(heading: str, column: str) -> tuple[str, ...]:
     return tuple(ticked(row[column])[0] for row in rows(heading))
 
 
-@pytest.mark.parametrize("row", rows("1.1 Limits"), ids=lambda row: row["Constant"])
+@each("row", rows("1.1 Limits"))
 def test_a_limit_is_that_of_the_code(row: Row) -> None:
     name = row["Constant"].strip("`")
     found = PLANNING.policy.calls_max if "." in name else getattr(values, name)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import get_args
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from preflights_es.features.recall.domain.evolution import Decision, evolution, is_related
 from preflights_es.kernel.evolution import Evolution
+from tests.each import each
 from tests.features.recall.evolutions import EVOLUTIONS
 
 WORDS = st.sampled_from(("OAuth", "Redis", "x y", "Type", "", "statt", "Replace OAuth", "é"))
@@ -28,9 +28,7 @@ def test_the_table_has_pairs_of_every_kind() -> None:
     assert {kind for kind, _, _ in EVOLUTIONS} == set(get_args(Evolution))
 
 
-@pytest.mark.parametrize(
-    ("kind", "new", "old"), EVOLUTIONS, ids=[f"{n}-{one[0]}" for n, one in enumerate(EVOLUTIONS)]
-)
+@each(("kind", "new", "old"), EVOLUTIONS)
 def test_an_evolution_is_what_its_label_says(kind: Evolution, new: Decision, old: Decision) -> None:
     assert evolution(new, old) == kind
 

@@ -11,6 +11,7 @@ from preflights_es.features.recall.use.variants import forms, guesses, synonyms
 from preflights_es.kernel.decision_record import Decided
 from preflights_es.kernel.names import also_called, canonical, names
 from preflights_es.kernel.projection_ports import TERMS_MAX
+from tests.each import each
 from tests.features.recall.crowded import CROWDED, QUESTIONS
 from tests.features.recall.held import Held, held
 from tests.features.recall.recalls import DECISIONS, PLAIN, RECALLS, Case
@@ -72,7 +73,7 @@ def test_the_words_of_a_question_choose_between_decisions_of_one_topic() -> None
     assert sum(rank < FIRST for rank in ranks) >= 56
 
 
-@pytest.mark.parametrize("question", [question for question, _ in RECALLS])
+@each("question", [question for question, _ in RECALLS])
 def test_a_question_becomes_one_query_of_few_words(question: str) -> None:
     queries = rules.rewritten(question)
     assert 1 <= len(queries) <= QUERIES_MAX

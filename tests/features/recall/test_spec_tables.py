@@ -16,6 +16,7 @@ from preflights_es.kernel.evolution import Evolution
 from preflights_es.kernel.session import STATUSES
 from preflights_es.projections import memory
 from tests import markdown
+from tests.each import each
 from tests.markdown import Row, ticked
 
 
@@ -28,7 +29,7 @@ def rows(heading: str) -> list[Row]:
     return spec()[heading]
 
 
-@pytest.mark.parametrize("row", rows("1.1 Limits"), ids=lambda row: row["Constant"])
+@each("row", rows("1.1 Limits"))
 def test_a_limit_is_that_of_the_code(row: Row) -> None:
     name = row["Constant"].strip("`")
     places = (values, memory, words, comparing, ranking, variants)

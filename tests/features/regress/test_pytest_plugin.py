@@ -49,24 +49,28 @@ def _tested(
     return done.returncode, done.stdout
 
 
+@pytest.mark.slow("whole runs")
 def test_each_session_is_a_test(project: Path) -> None:
     code, said = _tested(project, alone=False)
     assert code == 0
     assert "3 passed" in said
 
 
+@pytest.mark.slow("whole runs")
 def test_it_is_inert_where_no_folder_is_named(project: Path) -> None:
     code, said = _tested(project, "", alone=False)
     assert code == 0
     assert "1 passed" in said
 
 
+@pytest.mark.slow("whole runs")
 def test_files_elsewhere_are_not_sessions(project: Path) -> None:
     (project / "data.jsonl").write_text('{"no": "session"}\n')
     code, said = _tested(project)
     assert (code, "3 passed" in said) == (0, True)
 
 
+@pytest.mark.slow("whole runs")
 def test_a_damaged_session_fails_and_the_others_go_on(project: Path) -> None:
     file = project / "replays" / ONE.name
     file.write_bytes(file.read_bytes().replace(b"e", b"a", 1))
@@ -77,6 +81,7 @@ def test_a_damaged_session_fails_and_the_others_go_on(project: Path) -> None:
     assert "Traceback" not in said
 
 
+@pytest.mark.slow("whole runs")
 def test_a_difference_names_the_command_that_repeats_it(project: Path) -> None:
     # A prompt of ours that changes: the recorded request is another one then.
     (project / "conftest.py").write_text(
@@ -94,6 +99,7 @@ def test_a_difference_names_the_command_that_repeats_it(project: Path) -> None:
     assert f"preflights regress {project / 'replays' / ONE.name} --only " in said
 
 
+@pytest.mark.slow("whole runs")
 def test_sessions_of_one_file_are_tests_of_their_own(project: Path) -> None:
     file = project / "replays" / "all.jsonl"
     damaged, cut = many(2)

@@ -144,6 +144,7 @@ def _decided(log: Any, number: int) -> Session:
     return done
 
 
+@pytest.mark.slow("crowds")
 def test_threads_that_share_a_log_lose_and_double_nothing(log: Any) -> None:
     with ThreadPoolExecutor(THREADS) as pool:
         done = list(pool.map(lambda number: _decided(log, number), range(2 * THREADS)))
@@ -164,6 +165,7 @@ def test_threads_that_answer_one_session_are_heard_once_each(log: Any) -> None:
     assert log.replay(session.session_id).status == "identical"
 
 
+@pytest.mark.slow("crowds")
 def test_tasks_of_one_loop_lose_and_double_nothing(log: Any) -> None:
     async def played() -> list[Session]:
         many = preflights_es.AsyncPreflights(log)

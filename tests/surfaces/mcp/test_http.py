@@ -59,6 +59,7 @@ def running(shop: Project) -> Iterator[str]:
             thread.join()
 
 
+@pytest.mark.slow("whole runs")
 def test_only_programs_of_this_machine_with_the_token_are_served(shop: Project) -> None:
     async def elicited(context: Any, params: Any) -> types.ElicitResult:
         return types.ElicitResult(action="accept", content={"choice": "OAuth"})
@@ -109,6 +110,7 @@ def test_a_port_without_http_is_refused(shop: Project) -> None:
     assert (refused.code, "--port goes with --http" in refused.err) == (2, True)
 
 
+@pytest.mark.slow("whole runs")
 def test_the_command_prints_its_address_and_a_new_token(shop: Project) -> None:
     process = shop.started("mcp", "--http", "--port", "0")
     assert process.stderr is not None

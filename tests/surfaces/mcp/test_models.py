@@ -76,6 +76,7 @@ def test_progress_is_told_and_a_cancelled_call_is_saved(
     assert len(api.requests) == 1
 
 
+@pytest.mark.slow("kills")
 def test_a_model_that_a_dead_server_asked_is_asked_again_by_the_same_call(
     shop: Project, api: FakeAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,6 +105,7 @@ def test_a_model_that_a_dead_server_asked_is_asked_again_by_the_same_call(
     assert asyncio.run(with_model(shop, api, flow, "auto")) == ["waiting", "needs_answers"]
 
 
+@pytest.mark.slow("crowds")
 def test_equal_calls_at_once_are_one_session_and_one_call_of_its_model(shop: Project) -> None:
     equal, rounds = 20, 12
 

@@ -367,6 +367,7 @@ def test_no_settings_of_a_repository_let_a_form_accept(
 CLIENTS, CALLS = 5, 10
 
 
+@pytest.mark.slow("crowds")
 def test_fifty_calls_of_five_clients_are_recorded_each_once(shop: Project, database: str) -> None:
     async def one(number: int) -> list[str]:
         async def flow(client: Client) -> list[str]:

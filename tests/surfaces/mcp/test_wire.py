@@ -24,6 +24,7 @@ CLIENT: Final = Path(__file__).parent / "former_client.py"
 LARGE: Final = 10_000_000  # characters
 
 
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize(("era", "spoken"), [("legacy", "2025-11-25"), ("auto", "2026-07-28")])
 def test_the_sdks_client_talks_to_the_command(shop: Project, era: str, spoken: str) -> None:
     server = StdioServerParameters(
@@ -50,6 +51,7 @@ def former(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow("whole runs")
 def test_a_client_of_the_former_major_version_is_asked_by_a_form(
     shop: Project, former: Path
 ) -> None:
@@ -117,6 +119,7 @@ def raw(shop: Project) -> Iterator[Raw]:
         process.wait()
 
 
+@pytest.mark.slow("sizes")
 def test_garbage_unknown_versions_and_ten_megabytes_do_no_harm(shop: Project) -> None:
     with raw(shop) as server:
         server.send(b"garbage", b"[]", b"\xff\xfe\x00", b'{"jsonrpc":"2.0"}', b"[" * 100_000)
@@ -149,6 +152,7 @@ sys.addaudithook(lambda event, _: print("noise") if event == "sqlite3.connect" e
 """
 
 
+@pytest.mark.slow("whole runs")
 def test_what_other_code_prints_does_not_reach_the_wire(shop: Project, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(NOISY)
     process = shop.started("mcp", env={"PYTHONPATH": str(tmp_path)})
@@ -160,6 +164,7 @@ def test_what_other_code_prints_does_not_reach_the_wire(shop: Project, tmp_path:
     assert (out, b"noise" in errors) == (b"", True)
 
 
+@pytest.mark.slow("whole runs")
 def test_a_client_that_reads_no_more_ends_the_server(shop: Project) -> None:
     process = shop.started("mcp")
     assert process.stdout is not None
@@ -170,6 +175,7 @@ def test_a_client_that_reads_no_more_ends_the_server(shop: Project) -> None:
     assert (process.returncode, errors) == (0, b"")
 
 
+@pytest.mark.slow("whole runs")
 def test_ctrl_c_ends_the_server_while_its_input_is_open(shop: Project) -> None:
     """The thread that reads stdin would keep the process until the next line."""
     process = shop.started("mcp")
@@ -182,6 +188,7 @@ def test_ctrl_c_ends_the_server_while_its_input_is_open(shop: Project) -> None:
         process.communicate()
 
 
+@pytest.mark.slow("kills")
 def test_a_server_that_is_killed_at_its_question_goes_on_where_it_stood(shop: Project) -> None:
     process = shop.started("mcp")
     server = Raw(process)

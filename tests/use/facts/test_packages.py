@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from preflights_es.system.bounded_read import Unreadable
 from preflights_es.use.facts.packages import is_lock, listed
+from tests.each import each
 
 TOKEN = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
 FILES = {
@@ -115,7 +116,7 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("name", FILES)
+@each("name", FILES)
 def test_a_list_gives_its_names(name: str) -> None:
     text, names = FILES[name]
     assert listed(name, text) == names

@@ -14,6 +14,7 @@ from preflights_es.features.agents.hooks.agents import HookEvent
 from preflights_es.features.agents.hooks.asked import choices, questions
 from preflights_es.kernel.observed import ANSWERED
 from preflights_es.kernel.text import visible
+from tests.each import each
 
 OPTIONS = [{"label": "Redis", "description": "fast"}, {"label": "Kafka"}, {"label": "A, B"}]
 CACHE = {"question": "Which broker?", "header": "Broker", "options": OPTIONS}
@@ -113,7 +114,7 @@ def came(call: dict[str, Any], *, failed: bool = False) -> list[Any]:
     return [*choices(event, "failed" if failed else "asked", questions(event))]
 
 
-@pytest.mark.parametrize(("call", "outcome", "said"), CASES, ids=lambda one: str(one)[:50])
+@each(("call", "outcome", "said"), CASES)
 def test_what_came_of_a_question(call: dict[str, Any], outcome: str, said: tuple[str, ...]) -> None:
     assert came(call) == [(outcome, said)]
 

@@ -14,6 +14,7 @@ from preflights_es.features.agents.transcripts.asked import Agent, Asked, Findin
 from preflights_es.features.agents.transcripts.files import READERS
 from preflights_es.features.agents.transcripts.places import Project
 from preflights_es.kernel.observed import ANSWERED
+from tests.each import each
 from tests.features.agents.transcripts.cases import CASES, PG
 from tests.features.agents.transcripts.writing import (
     HERE,
@@ -59,7 +60,7 @@ def test_there_are_sixty_conversations_over_all_outcomes() -> None:
         assert len({case.outcome for case in CASES if case.agent == agent}) >= known - 1
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.agent}: {case.name}")
+@each("case", CASES)
 def test_what_came_of_a_question_is_read(case: Case) -> None:
     found = read(case.agent, transcript(case))
     asked = only(found)
@@ -89,7 +90,7 @@ def test_no_silence_is_ever_a_persons() -> None:
             assert asked.answers == ()
 
 
-@pytest.mark.parametrize("case", CASES[::4], ids=lambda case: f"{case.agent}: {case.name}")
+@each("case", CASES[::4])
 def test_a_transcript_may_be_cut_anywhere(case: Case) -> None:
     text = text_of(transcript(case))
     for length in range(0, len(text), 7):

@@ -53,6 +53,7 @@ def generated(one: Adapter, schema: dict[str, Any] | None = None) -> CompilerRes
     return one.generate(PROJECT, context(PROJECT), schema or SCHEMA)
 
 
+@pytest.mark.slow("whole runs")
 def test_a_payload_is_the_result_and_the_request_is_that_of_a_session(
     asked: tuple[Adapter, FakeAPI],
 ) -> None:

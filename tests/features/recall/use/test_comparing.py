@@ -66,6 +66,7 @@ def test_what_has_no_category_is_not_compared_by_its_description(log: Any) -> No
     assert found(log, "Name the mascot", change_category="Other", description="Otter") == ()
 
 
+@pytest.mark.slow("sizes")
 def test_a_field_of_its_own_is_compared_however_many_others_have_the_same_category(
     log: Any,
 ) -> None:
@@ -83,6 +84,7 @@ def test_a_field_of_its_own_is_compared_however_many_others_have_the_same_catego
     assert (other.evolution, other.related.session_id) == ("contradict", first)
 
 
+@pytest.mark.slow("sizes")
 def test_many_sessions_that_moved_are_folded_for_good(log: Any) -> None:
     first = decided(log, "Add login", auth_strategy="OAuth")
     for _ in range(MOVED_MAX + 2):

@@ -155,6 +155,7 @@ def test_a_record_of_another_tool_is_said_and_may_contradict(begun: Any, tmp_pat
     assert same.known
 
 
+@pytest.mark.slow("sizes")
 def test_an_erasure_finds_every_session_that_was_told(log: Any, begun: Any, kafka: Session) -> None:
     told = {begun(f"Which queue for domain events of shop {n}?").session_id for n in range(50)}
     quotes = plan(log.request(), [kafka.session_id]).quotes

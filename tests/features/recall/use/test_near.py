@@ -48,6 +48,7 @@ def test_a_place_is_a_scope_that_says_the_same_or_leads_to_one(scopes: list[str]
         assert place in {found[one] for one in same} | {scope}
 
 
+@pytest.mark.slow("whole runs")
 @given(SCOPES)
 def test_scopes_that_say_the_same_begin_alike(scopes: list[str]) -> None:
     """So a list needs no stems of those that do not."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+import pytest
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import AnswersGiven, QuestionAsked
@@ -83,6 +84,7 @@ PLANTED: Final[dict[str, tuple[Callable[[Events], Events], str]]] = {
 }
 
 
+@pytest.mark.slow("whole runs")
 def test_exactly_what_was_planted_is_found_and_attributed() -> None:
     sessions = list(many(1_000))
     fitting = (i for i, one in enumerate(sessions) if _fits(one))

@@ -36,6 +36,7 @@ REPORTS: Final[dict[str, Callable[[], Report]]] = {
 }
 
 
+@pytest.mark.slow("whole runs")
 @pytest.mark.parametrize(
     ("name", "scheme"),
     [
@@ -51,12 +52,14 @@ def test_axe_finds_nothing(browser: Browser, name: str, scheme: str) -> None:
     assert browser.errors() == []
 
 
+@pytest.mark.slow("whole runs")
 def test_axe_would_find_something(browser: Browser) -> None:
     # Keeps the test above from looking at nothing.
     browser.open(html.render(given.usual()).replace("<label ", "<span "))
     assert any("label" in one for one in browser.complaints())
 
 
+@pytest.mark.slow("whole runs")
 def test_the_page_filters_by_keyboard(browser: Browser) -> None:
     browser.open(html.render(given.usual()))
     browser.shows(COUNT, "27 of 207 sessions match.")
@@ -140,6 +143,7 @@ def test_the_file_names_no_address_and_no_text_ends_its_data() -> None:
     assert {one["message"] for one in json.loads(data)["cases"]} == set(given.HOSTILE)
 
 
+@pytest.mark.slow("sizes")
 def test_a_page_stays_small_and_says_what_it_leaves_out(browser: Browser) -> None:
     large = [given.case(n, "same", message="x" * 10**6) for n in range(25)]
     browser.open(html.render(given.report([*large, given.case(99, "open")])))

@@ -11,6 +11,7 @@ from preflights_es.features.regress.use.scheduling import processes, scheduled
 from tests.features.regress.use.workers import batches, mortal, told
 
 
+@pytest.mark.slow("kills")
 @pytest.mark.parametrize(("deadly", "outcome"), [("deadly", "lost"), ("deadly-once", "same")])
 def test_a_lost_process_costs_its_batch_which_is_tried_twice(
     tmp_path: Path, deadly: str, outcome: str
