@@ -388,11 +388,6 @@ def folder() -> Path:
         raise StoreUnavailable(message) from error
 
 
-def finish_pending(app: Request, _voice: Voice) -> None:
-    """Documents that an earlier command left open."""
-    app.finish_pending()
-
-
 def tell_behind(app: Request, voice: Voice) -> bool:
     """Say so where rows of a projection may be older than the log; for `behind` in JSON."""
     if app.process.projector.behind:

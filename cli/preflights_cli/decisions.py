@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from preflights_cli.advice import worded
-from preflights_cli.common import Voice, finish_pending, given, reading, tell_behind
+from preflights_cli.common import Voice, given, reading, tell_behind
 from preflights_cli.dates import DAY_LENGTH, Moment
 from preflights_cli.progress import counted
 from preflights_cli.records import say_foreign
@@ -58,7 +58,7 @@ def decisions_command(
     if everything and at is not None:
         message = "--all and --at exclude each other: leave one out"
         raise click.UsageError(message)
-    finish_pending(app, voice)
+    app.finish_pending()
     found = listing(app, at=at, category=category, everything=everything, query=query or "")
     if found.categories:
         there = ", ".join(found.categories)

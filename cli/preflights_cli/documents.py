@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from preflights_cli import EXIT_REFUSED
-from preflights_cli.common import Voice, finish_pending, reading_where
+from preflights_cli.common import Voice, reading_where
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import shown
 from preflights_es.use.documents import InItsPlace, Rendered, render
@@ -30,7 +30,7 @@ def render_command(session: str, to_stdout: bool, check: bool, app: Request, voi
     if check and to_stdout:
         message = "--check and --stdout exclude each other"
         raise click.UsageError(message)
-    finish_pending(app, voice)
+    app.finish_pending()
     done, other = render(app, session, write=not check, prints=to_stdout)
     voice.json(done)
     if done.text is None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 from msgspec import UNSET
 
-from preflights_cli.common import Voice, finish_pending, reading
+from preflights_cli.common import Voice, reading
 from preflights_cli.dates import day, second
 from preflights_cli.table import streamed
 from preflights_es.kernel.completions import Message
@@ -43,7 +43,7 @@ def log_command(session: str, app: Request, voice: Voice) -> int:
       preflights log last
       preflights log last --json | jq -r .type
     """
-    finish_pending(app, voice)
+    app.finish_pending()
     found = log(app, session, decodes=not voice.as_json)
     if voice.as_json:
         from preflights_es.store import jsonl

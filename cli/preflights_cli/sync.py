@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from preflights_cli import EXIT_REFUSED
-from preflights_cli.common import Voice, finish_pending, recording
+from preflights_cli.common import Voice, recording
 from preflights_cli.consent import Consent
 from preflights_cli.progress import counted, tell_scrubbed
 from preflights_cli.transfer import Telling, warn_twice
@@ -33,7 +33,7 @@ def sync_command(yes: bool, erase: bool, app: Request, voice: Voice) -> int:
       preflights sync --yes --json
     """
     app.process.documents.check_folders()
-    finish_pending(app, voice)
+    app.finish_pending()
     consent = Consent(voice, extend=yes, erase=erase, option="--yes")
     told = Telling(voice)
     done = synced(app, consent.agrees, told.tell, erases=erase)

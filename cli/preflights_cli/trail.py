@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from preflights_cli.common import Voice, finish_pending, given, reading
+from preflights_cli.common import Voice, given, reading
 from preflights_cli.dates import between, refuse_backwards
 from preflights_cli.trail_forms import WRITERS
 from preflights_es.kernel.ids import short
@@ -66,7 +66,7 @@ def trail_command(
         message = f"--json and --format {form}: leave one out"
         raise click.UsageError(message)
     refuse_backwards(since, until)
-    finish_pending(app, voice)
+    app.finish_pending()
     who = (actor or "").strip()
     of = partial(trail, app, decision=decision, session=session, any_project=any_project)
     found = of(since=since, until=until, actor=who, tell=lambda one: voice.warn(_said(one)))

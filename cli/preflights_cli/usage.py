@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from preflights_cli.common import Voice, finish_pending, reading, tell_behind
+from preflights_cli.common import Voice, reading, tell_behind
 from preflights_cli.dates import between, refuse_backwards
 from preflights_cli.table import streamed
 from preflights_es.projections.usage import BY, By, Used
@@ -47,7 +47,7 @@ def usage_command(
       preflights usage --by model --since 2026-11-01 --json
     """
     refuse_backwards(since, until)
-    finish_pending(app, voice)
+    app.finish_pending()
     found = usage(app, by, since=since, until=until, any_project=any_project)
     tell_behind(app, voice)
     voice.json(found)

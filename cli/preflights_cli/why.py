@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from preflights_cli.common import Voice, finish_pending, reading
+from preflights_cli.common import Voice, reading
 from preflights_cli.dates import minute
 from preflights_cli.decisions import KINDS, who
 from preflights_cli.rendering import shown_of
@@ -57,7 +57,7 @@ def why_command(what: str, field: str | None, app: Request, voice: Voice) -> int
       preflights why 3f9a12c4 Strategy
       preflights why Database.Type --json
     """
-    finish_pending(app, voice)
+    app.finish_pending()
     found, workflows = why(app, what, field)
     voice.json(found)
     if not voice.as_json:

@@ -42,7 +42,7 @@ def accept(
         SessionMoved: the session is at another version.
         Refused: nothing there can be accepted.
     """
-    handle, expect = begun(request, session, by, expect)
+    handle, expect = begun(request, session, expect)
     cls = handle.workflow.acknowledges or Input
     own = Acceptances.of(request)
     how: dict[str, Any] = {"by": by, "expect": expect, "relays": relays}
@@ -59,18 +59,13 @@ def notice_agent(request: Request, step: Step) -> None:
         request.notice("agent_proposes", text, session=ids.short(step.handle.session_id))
 
 
-def begun(
-    request: Request, session: str, by: str | None, expect: int | None
-) -> tuple[Handle, int | None]:
+def begun(request: Request, session: str, expect: int | None) -> tuple[Handle, int | None]:
     """The session that is accepted, and the version at which it must still be then."""
     handle = request.sessions.load(session)
     request.process.documents.check_folders(handle.workflow.filing, writes=True)
-    request.finish_pending()
     handle = request.process.runner.refreshed(handle)
     if expect is None and handle.session.undecided is None:
         expect = handle.version
-    if by is None:
-        request.notice_name()
     return handle, expect
 
 

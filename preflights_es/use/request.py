@@ -80,7 +80,10 @@ class Request:
         Raises:
             SettingsError: git or the system has a name for it that cannot be recorded.
         """
-        return self._who()
+        actor = self._who()
+        # An e-mail address is one that people have there by accident.
+        self.notice_redacted("your name (PREFLIGHTS_ACTOR, or as git knows it)", actor.name)
+        return actor
 
     @property
     def key(self) -> str:
@@ -106,11 +109,6 @@ class Request:
             found = f"what looks like a secret ({', '.join(kinds)})"
             self.notice("redacted", f"{what} is recorded without {found}", kinds=kinds)
 
-    def notice_name(self) -> None:
-        """Warn where the name of the person at work looks like a secret: an e-mail address does."""
-        what = "your name (PREFLIGHTS_ACTOR, or as git knows it)"
-        self.notice_redacted(what, self.actor.name)
-
     def finish_pending(self) -> None:
         """Write documents that an earlier call left open; trouble with one is no reason to stop.
 
@@ -135,7 +133,8 @@ class Request:
 
     @cached_property
     def desk(self) -> Desk:
-        """Who is at work in which project."""
+        """Who is at work in which project; first, what earlier calls left open is written."""
+        self.finish_pending()
         process = self.process
         once = Once(process.runner, process.project, self._key, process.log_id)
         return Desk(

@@ -94,8 +94,6 @@ def start(
     request.sessions.check(answers)
     if found.record is not None or found.filing is not None:
         request.process.documents.check_folders(found.filing)
-    request.finish_pending()
-    request.notice_name()
     setup = request.setup(found, strict=strict)
     step = request.sessions.begin(found, text, setup, partial(check_taken, found, answers))
     if answers:
@@ -123,7 +121,6 @@ def answer(
         UnknownSession, AmbiguousSession: none or several match.
         Refused: the session takes no answers any more, or has no such option.
     """
-    request.finish_pending()
     handle = request.sessions.load(session)
     if reasons is not None:
         taking(handle.workflow, reasons)
@@ -250,7 +247,6 @@ def abandon(request: Request, session: str, reason: str = "", *, force: bool = F
     Args:
         force: also one whose last Input cannot be decided.
     """
-    request.finish_pending()
     step = request.sessions.abandon(request.sessions.load(session), reason, force=force)
     request.notice_redacted("the reason", reason)
     return filed(request, step)
@@ -262,7 +258,6 @@ def resume(request: Request, session: str, *, anew: bool = False) -> Session:
     Args:
         anew: whether the model that the request names leads from here on.
     """
-    request.finish_pending()
     handle = request.sessions.load(session)
     step = request.led_anew(handle) if anew else request.sessions.resume(handle)
     feature = FEATURES.get(handle.workflow.name)
@@ -276,7 +271,6 @@ def resume(request: Request, session: str, *, anew: bool = False) -> Session:
 
 def show(request: Request, session: str) -> Session:
     """A session as it stands."""
-    request.finish_pending()
     at = looking(request, session)
     handle = at.sessions.load(session)
     found = session_of(Step(handle, ()), request.notices)
@@ -426,7 +420,6 @@ def prompt(request: Request, session: str) -> Prompt:
     from preflights_es.records.token_estimate import cost
     from preflights_es.use.brief import beside
 
-    request.finish_pending()
     at = looking(request, session)
     handle = at.sessions.load(session)
     documents, view = at.process.documents, handle.view

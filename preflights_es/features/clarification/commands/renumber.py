@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from preflights_cli import EXIT_REFUSED
-from preflights_cli.common import Voice, finish_pending, reading_where
+from preflights_cli.common import Voice, reading_where
 from preflights_es.features.clarification.use.renumber import renumber
 from preflights_es.kernel.text import shown
 from preflights_es.use.request import Request
@@ -25,7 +25,7 @@ def renumber_command(check: bool, app: Request, voice: Voice) -> int:
       preflights admin renumber --check
       preflights admin renumber
     """
-    finish_pending(app, voice)
+    app.finish_pending()
     done = renumber(app, write=not check)
     voice.json(done)
     for move in done.moves:

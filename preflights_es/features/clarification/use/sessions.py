@@ -86,8 +86,6 @@ def start(
     if reasons is not None:
         taking(WORKFLOW, reasons)
     request.process.documents.check_folders(writes=accepts)
-    request.finish_pending()
-    request.notice_name()
     settings = request.process.settings
     tables = settings.of(WORKFLOW)
     listed = _listed(request, task) if task else None
@@ -210,7 +208,7 @@ def accept(
         relays: whether an agent's client passes a person's acceptance on.
     """
     choosing = Choosing(request, choices)
-    handle, expect = begun(request, session, by, expect)
+    handle, expect = begun(request, session, expect)
     own = clarifications_of(request)
     own.refuse_relaying(by, short(handle.session_id))
     if reasons is not None:

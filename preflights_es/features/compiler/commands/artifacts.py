@@ -6,7 +6,7 @@ import click
 import msgspec
 
 from preflights_cli.commands import Lazy
-from preflights_cli.common import Voice, finish_pending, reading, tell_behind
+from preflights_cli.common import Voice, reading, tell_behind
 from preflights_cli.progress import counted
 from preflights_cli.table import streamed
 from preflights_es.features.compiler.commands.display import say_findings, say_waived
@@ -72,7 +72,7 @@ def list_command(everything: bool, app: Request, voice: Voice) -> int:
       preflights artifacts list --all
       preflights artifacts --json
     """
-    finish_pending(app, voice)
+    app.finish_pending()
     found = artifacts(app, everything=everything)
     tell_behind(app, voice)
     for path in found.head.strays:
@@ -121,7 +121,7 @@ def show_command(id_: str, app: Request, voice: Voice) -> int:
       preflights artifacts show 3f9a12c4
       preflights artifacts show 3f9a12c4 --json
     """
-    finish_pending(app, voice)
+    app.finish_pending()
     found = artifact(app, id_)
     voice.json(found)
     row = found.row
@@ -155,7 +155,7 @@ def diff_command(before: str, after: str, app: Request, voice: Voice) -> int:
       preflights artifacts diff 3f9a12c4 81b7de05
       preflights artifacts diff 3f9a12c4 81b7de05 --json
     """
-    finish_pending(app, voice)
+    app.finish_pending()
     found = compared(app, before, after)
     voice.json(found)
     for one in found.differences:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from preflights_cli import EXIT_REFUSED
-from preflights_cli.common import Voice, finish_pending, reading, tell_behind
+from preflights_cli.common import Voice, reading, tell_behind
 from preflights_cli.progress import counted
 from preflights_es.features.compiler.commands.display import (
     say_findings,
@@ -34,7 +34,7 @@ def check_command(id_: str | None, app: Request, voice: Voice) -> int:
       preflights plan check
       preflights plan check 3f9a12c4 --json
     """
-    finish_pending(app, voice)
+    app.finish_pending()
     found = check(app, id_)
     tell_behind(app, voice)
     voice.json(found)

@@ -6,7 +6,7 @@ import click
 
 from preflights_cli import EXIT_REFUSED
 from preflights_cli.commands import Lazy
-from preflights_cli.common import Voice, by_option, common, finish_pending, key_option, reading
+from preflights_cli.common import Voice, by_option, common, key_option, reading
 from preflights_cli.progress import counted
 from preflights_cli.rendering import said
 from preflights_es.features.compiler.use.locking import lock_tests, verify_lock
@@ -55,7 +55,7 @@ def verify_command(app: Request, voice: Voice) -> int:
       preflights lock verify
       preflights lock verify --json
     """
-    finish_pending(app, voice)
+    app.finish_pending()
     found = verify_lock(app)
     voice.json(found)
     for one in found.files:

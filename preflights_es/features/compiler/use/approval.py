@@ -88,7 +88,6 @@ def reject(request: Request, typed: str, reason: str, *, by: str | None = None) 
     own = Approvals(request)
     own.refuse_unless_person(by, "reject")
     session_id = plan_named(request, typed)
-    request.finish_pending()
     handle = request.sessions.load(session_id)
     return filed(request, own.rejected(handle, reason, by))
 
@@ -102,7 +101,7 @@ def _recorded(
     waivers: tuple[Waiver, ...] = (),
     cls: type[Input] = PlanApproved,
 ) -> Session:
-    handle, expect = begun(request, session, by, expect)
+    handle, expect = begun(request, session, expect)
     said = {"waivers": waivers}
     step = own.acknowledged(handle.session_id, cls, said, by=by, expect=expect)
     notice_agent(request, step)

@@ -44,7 +44,7 @@ def lock_tests(request: Request, typed: str | None = None, *, by: str | None = N
     own = Locks(request)
     own.refuse_unless_person(by, "lock")
     session_id = plan_named(request, typed) if typed else _approved(request)
-    handle, expect = begun(request, session_id, by, None)
+    handle, expect = begun(request, session_id, None)
     step = own.acknowledged(handle.session_id, PlanLocked, {}, by=by, expect=expect)
     return filed(request, step)
 

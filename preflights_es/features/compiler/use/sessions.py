@@ -58,8 +58,6 @@ def plan(request: Request, wanted: Wanted) -> Session:
         SettingsError: the provider lacks something.
     """
     asked = _checked(request, wanted)
-    request.finish_pending()
-    request.notice_name()
     setup = request.setup(WORKFLOW)
     said = {"pass_type": asked.pass_name, "target": asked.target, "goal": asked.goal}
     step = request.sessions.opened(

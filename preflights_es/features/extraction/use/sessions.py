@@ -36,8 +36,6 @@ def start(request: Request, text: str, given: Given = (), *, strict: bool = Fals
     """
     own, answers = notes_of(request), pairs(given)
     own.check(answers)
-    request.finish_pending()
-    request.notice_name()
     when, zone = clock_ids.local(clock_ids.now())
     setup = request.setup(WORKFLOW, strict=strict)
     step = own.take(text, setup, request.process.settings.language, when, zone)
@@ -58,8 +56,6 @@ def add(
     Raises:
         Refused: it cannot be recorded.
     """
-    request.finish_pending()
-    request.notice_name()
     own = notes_of(request)
     to = own.note(note) if note else None
     if to is None and (wrong := own.unfit(type_, title, fields)):
@@ -118,7 +114,6 @@ def _before(request: Request, own: Notes, listed: Listed, typed: str) -> str:
 
 
 def _found(request: Request, task: str) -> tuple[Notes, Listed]:
-    request.finish_pending()
     own = notes_of(request)
     return own, own.found(task)
 

@@ -80,8 +80,6 @@ def start(
     """
     need_extra()
     known = read_catalogue(request, catalogue, on)
-    request.finish_pending()
-    request.notice_name()
     when, zone = clock_ids.local(clock_ids.now())
     snippets = snippets_of(request, catalogue)
     saved = _saved(request, text, saved_questions(snippets))
@@ -114,7 +112,6 @@ def follow_up(request: Request, text: str, typed: str = "", *, on: str = "") -> 
         on: the address of the database that it is about, for the values of its dimensions.
     """
     need_extra()
-    request.finish_pending()
     handle = found(request, typed)
     if request.leads.named:
         handle = request.led_anew(handle).handle

@@ -53,8 +53,6 @@ def today(
     Raises:
         Refused: something said is no time, no interval or no task; nothing is recorded.
     """
-    request.finish_pending()
-    request.notice_name()
     day = clock_ids.local_day(clock_ids.now())
     own, is_chosen = days_of(request), bool(focus or minis)
     once = None if request.has_key else own.first(day.day, request.process.log_id)
@@ -120,8 +118,6 @@ def done(request: Request, task: str | None = None) -> Session:
     Raises:
         Refused: there is no plan of today, or no block that is open.
     """
-    request.finish_pending()
-    request.notice_name()
     own = days_of(request)
     handle = own.before(BlockDone) or own.of(clock_ids.local_day(clock_ids.now()).day)
     if handle is None:

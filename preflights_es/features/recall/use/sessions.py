@@ -68,8 +68,6 @@ def recall(
     Raises:
         Refused: the question cannot be recorded.
     """
-    request.finish_pending()
-    request.notice_name()
     own = Sessions(request.desk)
     said = {
         "question": question,
@@ -275,8 +273,6 @@ def learn(request: Request, typed: str, *, strict: bool = False) -> Recall:
         UnknownSession, AmbiguousSession: none or several match.
         Refused: no person accepted it.
     """
-    request.finish_pending()
-    request.notice_name()
     session_id = request.sessions.resolved(typed)
     read = request.process.history(session_id)
     request.sessions.refuse_elsewhere(request.process.runner.load(session_id))
