@@ -255,7 +255,7 @@ VALUES: Final[tuple[Any, ...]] = (
     *(None, True, False, 0, 1, -1, 2**31, 2**63 - 1, -(2**63), 2**63, 10**30, 0.5, 1e308),
     *("", " ", "x", "x" * 5_000, "\0", "\x1b]0;owned\x07", "\u202e\u2066", "../../../etc/passwd"),
     *("accepted", "user", "agent", "script", "Other", "change_category", "artifact-1", "clarify-1"),
-    *("clarify", "decide", "v1", "extract", "clarification/1", "clarification/2", "sim", "mock"),
+    *("clarify", "decide", "v1", "extract", "clarification/1", "sim", "mock"),
     *(
         "category",
         "auth_strategy",

@@ -112,7 +112,7 @@ class Team(Recorder):
 
 
 def patch(category: str, **fields: str) -> dict[str, Any]:
-    """A `decide.v2` of a model, without reasons."""
+    """A `decide.v1` of a model, without reasons."""
     named = [{"name": name.replace("_", " "), "value": value} for name, value in fields.items()]
     return {"category": category, "fields": named}
 

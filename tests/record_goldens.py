@@ -96,8 +96,6 @@ class Recorder:
         self.documents = Documents(self.runner, root, ("docs/decisions", "docs/tasks"))
         self.order: list[str] = []
         self.asked: Provider = SimLLMProvider(0, bank=BANK)
-        self.decider = "clarification/2"
-        """The rules of most goldens; a golden of newer rules says so."""
 
     def by(self, actor: Actor = ADA, project: str = "golden") -> Clarifications:
         """The project as one actor meets it."""
@@ -116,7 +114,7 @@ class Recorder:
     ) -> Handle:
         step = self.by(actor).open(
             intention,
-            Setup(preflights="0.1.0", decider=self.decider),
+            Setup(preflights="0.1.0", decider=WORKFLOW.decider),
             heuristics or HeuristicsConfig(),
             mark=mark,
             supersedes=supersedes,
@@ -133,12 +131,11 @@ class Recorder:
         *,
         strict: bool = False,
         actor: Actor = ADA,
-        decider: str = "",
     ) -> Handle:
         """A session that the simulator leads, as far as its first question."""
         lead = Lead("sim", "simllm/1", (("seed", str(seed)), ("faults", faults)), strict)
         self.asked = SimLLMProvider(seed, FaultConfig.parsed(faults), BANK)
-        setup = Setup("0.1.0", decider or self.decider, "sim", lead=lead)
+        setup = Setup("0.1.0", WORKFLOW.decider, "sim", lead=lead)
         step = self.by(actor).open(intention, setup, HeuristicsConfig())
         self.order.append(step.handle.session_id)
         return self.settled(step.handle)
@@ -146,7 +143,7 @@ class Recorder:
     def scripted(self, intention: str, *replies: Reply) -> Handle:
         """A session that a model leads which says this in turn, as far as its first question."""
         self.asked = Scripted(*replies)
-        setup = Setup("0.1.0", self.decider, "script", lead=Lead("script", "model-1"))
+        setup = Setup("0.1.0", WORKFLOW.decider, "script", lead=Lead("script", "model-1"))
         step = self.by().open(intention, setup, HeuristicsConfig())
         self.order.append(step.handle.session_id)
         return self.settled(step.handle)
@@ -416,7 +413,7 @@ def a_task_of_a_note_is_decided(r: Recorder) -> None:
     note = Source("01a0c0de-0000-7000-8000-000000000001", 2, "5a" * 32)
     step = r.by().open(
         "Add login to the shop",
-        Setup(preflights="0.1.0", decider=r.decider),
+        Setup(preflights="0.1.0", decider=WORKFLOW.decider),
         HeuristicsConfig(),
         item=ItemRef(1, note),
     )
@@ -552,7 +549,6 @@ def a_model_asks_again_reads_a_value_or_asks_nothing(r: Recorder) -> None:
     ended = {"outcome": "nothing", "reason": "The answer settles it."}
     fields = (("Type", "PostgreSQL"), ("Tenancy", "Yes"))
     patch = {"category": "Database", "fields": [{"name": n, "value": v} for n, v in fields]}
-    r.decider = "clarification/3"
     handle = r.scripted("Keep the orders of our shops", more, tenants, ended, patch)
     handle = r.settled(r.answer_all(handle, {"db_type": "PostgreSQL"}))
     r.accept(r.settled(r.answer_all(handle, {"custom.tenancy": "yes"})))
@@ -579,11 +575,8 @@ def a_strict_session_is_retried(r: Recorder) -> None:
 
 
 def an_agent_chose_the_category(r: Recorder) -> None:
-    """Under the first rules, which told the model of a person, and under those of today."""
-    for decider in ("clarification/1", "clarification/2"):
-        handle = r.led("Make it nicer", 0, actor=CLAUDE, decider=decider)
-        given = [("change_category", ("Infra",))]
-        r.settled(r.by(CLAUDE).answer(handle, given).handle)
+    handle = r.led("Make it nicer", 0, actor=CLAUDE)
+    r.settled(r.by(CLAUDE).answer(handle, [("change_category", ("Infra",))]).handle)
 
 
 def an_agent_writes_the_question(r: Recorder) -> None:
@@ -603,8 +596,7 @@ def an_agent_writes_the_question(r: Recorder) -> None:
     )
     r.asked = GivenProvider("agent", response(written))
     lead = Lead("agent", "claude-code 2.1", (("sha256", "00"),))
-    r.decider = "clarification/3"
-    setup = Setup("0.1.0", r.decider, "agent", lead=lead)
+    setup = Setup("0.1.0", WORKFLOW.decider, "agent", lead=lead)
     step = r.by(CLAUDE).open("Speed up the search", setup, HeuristicsConfig())
     r.order.append(step.handle.session_id)
     handle = r.settled(step.handle)
@@ -615,10 +607,9 @@ def an_agent_writes_the_question(r: Recorder) -> None:
 
 def an_agent_asked_elsewhere(r: Recorder) -> None:
     """A question that a person answered in the agent, and one that timed out there."""
-    r.decider = "clarification/3"
     written = written_question("Which broker?", ("RabbitMQ", "Kafka"), "Broker")
     r.asked = GivenProvider("agent", response(written))
-    setup = Setup("0.1.0", r.decider, "agent", lead=Lead("agent", "claude-code 2.1.300"))
+    setup = Setup("0.1.0", WORKFLOW.decider, "agent", lead=Lead("agent", "claude-code 2.1.300"))
     seen = Observed(
         channel="hook",
         agent="claude-code",
@@ -654,7 +645,6 @@ def somebody_else_takes_over(r: Recorder) -> None:
 
 def a_decision_says_why(r: Recorder) -> None:
     """A reason that holds no more, one that is refused, and one of a proposal."""
-    r.decider = "clarification/3"
     handle = r.answer(r.start("Keep what customers order in a database"), db_type="mysql")
     handle = r.why(handle, "The team runs it", MariaDB="it brings no gain")
     handle = r.revise(handle, db_type="PostgreSQL")
@@ -665,7 +655,6 @@ def a_decision_says_why(r: Recorder) -> None:
 
 
 def a_model_says_why_and_a_person_edits_it(r: Recorder) -> None:
-    r.decider = "clarification/3"
     for seed in (7, 24):
         handle = r.led("Keep orders safe", seed)
         question = handle.session.state.question

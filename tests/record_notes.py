@@ -12,10 +12,7 @@ from preflights_es.kernel.views import Language
 from preflights_es.runtime.runner import Handle
 from tests.record_goldens import Recorder, desk, sim
 
-FIRST = "extraction/1"
-"""The rules under which the first goldens were recorded; today's program reads by them still."""
-MOCK = Lead("mock", FIRST)
-TODAY = Lead("mock", WORKFLOW.decider)
+MOCK = Lead("mock", WORKFLOW.decider)
 
 
 def notes(r: Recorder) -> Notes:
@@ -24,13 +21,7 @@ def notes(r: Recorder) -> Notes:
 
 
 def take(r: Recorder, note: str, lead: Lead = MOCK, language: Language = "de") -> Handle:
-    setup = Setup(
-        "0.1.0",
-        lead.model if lead.provider == "mock" else FIRST,
-        lead.provider,
-        WORKFLOW.prompts,
-        lead,
-    )
+    setup = Setup("0.1.0", WORKFLOW.decider, lead.provider, WORKFLOW.prompts, lead)
     step = notes(r).take(note, setup, language, "2026-11-22T09:30+01:00", "Europe/Berlin")
     r.order.append(step.handle.session_id)
     return step.handle
@@ -120,19 +111,18 @@ def a_secret_in_a_note_is_not_recorded(r: Recorder) -> None:
 
 
 def a_time_opens_what_follows(r: Recorder) -> None:
-    take(r, "14 Uhr, Meeting mit Team, 15 Uhr, Arzt", TODAY)
-    take(r, "Workshop from 9am to noon, party from 8pm until midnight", TODAY, "en")
-    handle = take(r, "Arzt, 14 Uhr Besprechung", TODAY)
+    take(r, "14 Uhr, Meeting mit Team, 15 Uhr, Arzt")
+    take(r, "Workshop from 9am to noon, party from 8pm until midnight", language="en")
+    handle = take(r, "Arzt, 14 Uhr Besprechung")
     answer(r, handle, "9 Uhr bis Mittag")
-    take(r, "14 Uhr, Meeting mit Team")  # in a session of the first rules
 
 
 def appointments_have_dates_and_tasks_an_order(r: Recorder) -> None:
-    handle = take(r, "Zahnarzt morgen 9-11 Uhr, Bericht schreiben, Folien", TODAY)
+    handle = take(r, "Zahnarzt morgen 9-11 Uhr, Bericht schreiben, Folien")
     handle = notes(r).edited(listed(handle, 1), [("date", "2026-11-28")]).handle
     place = f"{handle.session_id}.3"
     notes(r).edited(listed(handle, 2), [("after", place)])
-    handle = take(r, "Arzt, 28 November lunch with Bob at noon", TODAY, "en")
+    handle = take(r, "Arzt, 28 November lunch with Bob at noon", language="en")
     answer(r, handle, "am Freitag um 9")
 
 

@@ -35,7 +35,7 @@ TABLES = (
     Table("sessions", ("session_id", "workflow", "fell_back", "began_on")),
     Table("usage", ("session_id", "input_tokens")),
 )
-MOCK = Lead("mock", "metrics/2")
+MOCK = Lead("mock", WORKFLOW.decider)
 
 
 def questions(r: Recorder) -> Sessions:
@@ -52,13 +52,7 @@ def put(
     matched: tuple[Matched, ...] = (),
     saved: tuple[Saved, ...] = (),
 ) -> Handle:
-    setup = Setup(
-        "0.1.0",
-        lead.model if lead.provider == "mock" else "metrics/2",
-        lead.provider,
-        WORKFLOW.prompts,
-        lead,
-    )
+    setup = Setup("0.1.0", WORKFLOW.decider, lead.provider, WORKFLOW.prompts, lead)
     said = {
         "text": text,
         "language": language,

@@ -297,9 +297,7 @@ def clarification_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
         intention=INTENTIONS,
         project=st.just(PROJECT),
         uid=st.just("0123456789ab"),
-        setup=st.sampled_from(("clarification/1", "clarification/3")).map(
-            lambda rules: Setup("0.1.0", rules)
-        ),
+        setup=st.just(Setup("0.1.0", "clarification/1")),
         heuristics=_CONFIGS,
         pack=st.sampled_from((None, None, STANDARD, PackRef("ours", 1, "0" * 64))),
         inlined=st.sampled_from(("", "{not json")),
@@ -775,7 +773,7 @@ def recall_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
     """A question, a learning or a comparison, for a model or the rules."""
     leads = st.builds(Lead, st.just("script"), st.just("model-1"), strict=st.booleans())
     setup = st.builds(
-        Setup, st.just("0.1.0"), st.just("recall/2"), lead=weighted((3, leads), (1, st.none()))
+        Setup, st.just("0.1.0"), st.just("recall/1"), lead=weighted((3, leads), (1, st.none()))
     )
     asked = {
         "at": TIMES,
@@ -876,7 +874,7 @@ def metrics_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
     """A question that a model or nothing leads."""
     leads = st.builds(Lead, st.just("script"), st.just("model-1"), strict=st.booleans())
     lead = weighted((5, leads), (1, st.none()))
-    setup = st.builds(Setup, st.just("0.1.0"), st.just("metrics/2"), lead=lead)
+    setup = st.builds(Setup, st.just("0.1.0"), st.just("metrics/1"), lead=lead)
     return st.builds(questions.put, _ASKS, setup, st.sampled_from(("en", "de"))).map(_always)
 
 

@@ -77,27 +77,6 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
 }
 """Module and one line of help; a command of a group by both words."""
 
-MOVED: Final = {
-    "db": "admin db",
-    "projections": "admin projections",
-    "render": "admin render",
-    "renumber": "admin renumber",
-    "erase": "admin erase",
-    "export": "admin export",
-    "import": "admin import",
-    "completion": "admin completion",
-    "notes": "note list",
-    "tasks": "note tasks",
-    "events": "note events",
-    "ideas": "note ideas",
-    "task done": "note done",
-    "task cancel": "note cancel",
-    "task edit": "note edit",
-    "task --help": "note --help",
-    "task -h": "note -h",
-}
-"""Old names and new ones. The old names go in the next release."""
-
 MEANT: Final = {
     "status": "`preflights inbox` lists what waits, `preflights sessions` every session",
     "new": '`preflights start "what you want to build"` begins a session',
@@ -203,7 +182,7 @@ class Lazy(click.Group):
 
 
 class Program(Lazy):
-    """The commands in sections, and their old names."""
+    """The commands in sections."""
 
     def table(self) -> dict[str, Entry]:
         table = super().table()
@@ -220,14 +199,6 @@ class Program(Lazy):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        for length in (1, 2):
-            old = " ".join(args[:length])
-            if len(args) >= length and (new := MOVED.get(old)):
-                if not ctx.resilient_parsing:
-                    message = f"`preflights {old}` is now `preflights {new}`: use the new name, "
-                    click.echo(f"{message}the next release removes the old name", err=True)
-                args = [*new.split(), *args[length:]]
-                break
         if args and (meant := MEANT.get(args[0])) and not ctx.resilient_parsing:
             message = f"there is no command {args[0]!r}: {meant}"
             raise click.UsageError(message)

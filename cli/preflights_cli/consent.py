@@ -98,7 +98,7 @@ def _one(one: Said) -> str:
 
 
 def what(tag: str) -> str:
-    """The words of a tag: `decision acknowledged` of `NAME.decision_acknowledged.v2`."""
+    """The words of a tag: `decision acknowledged` of `NAME.decision_acknowledged.v1`."""
     parts = tag.split(".")
     return shown(parts[1] if len(parts) == 3 else tag).replace("_", " ")
 

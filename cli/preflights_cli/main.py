@@ -264,7 +264,7 @@ def _exit_code(error: Exception) -> int:
         (errors.Refused, EXIT_REFUSED),
         ((errors.ProviderMissing, errors.WorkflowMissing), EXIT_ENVIRONMENT),
         ((errors.SettingsError, errors.ArtifactOutside), EXIT_USAGE),
-        ((errors.LogDamaged, errors.LogFromFuture), EXIT_DAMAGED),
+        ((errors.LogDamaged, errors.AnotherVersion), EXIT_DAMAGED),
         ((errors.StoreError, errors.LLMError), EXIT_ENVIRONMENT),
     )
     return next((code for kinds, code in codes if isinstance(error, kinds)), EXIT_BUG)

@@ -65,7 +65,7 @@ def _prompt(payload: Payload) -> None:
 
 def _other_step(events: Events) -> Session:
     """The first call was one of another step."""
-    return edited(events, place(events, REQUESTED), lambda one: one.update(contract="decide.v2"))
+    return edited(events, place(events, REQUESTED), lambda one: one.update(contract="decide.v1"))
 
 
 def _one_more_call(events: Events) -> Session:

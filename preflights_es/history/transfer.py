@@ -22,10 +22,10 @@ from preflights_es.history.incoming import NOTHING, TAIL, WHOLE, Filed, Known
 from preflights_es.history.two_pass_reader import Mixed, Passes, Source
 from preflights_es.kernel.artifacts import ArtifactDue
 from preflights_es.kernel.errors import (
+    AnotherVersion,
     Conflict,
     DuplicateInput,
     LogDamaged,
-    LogFromFuture,
     Refused,
     StoreUnavailable,
     WorkflowMissing,
@@ -169,7 +169,7 @@ class Transfer:
 
         Raises:
             LogDamaged: an event does not verify; nothing of the file is taken.
-            LogFromFuture: a newer version wrote it; likewise.
+            AnotherVersion: another version wrote it; likewise.
             Refused: a session has gone another way here, a number is far beyond the next one, only
                 one side says that a session held here is superseded, or an agent would change a
                 session that is held here; likewise. Or an Input of a session stands in another one
@@ -217,8 +217,8 @@ class Transfer:
         except Refused as error:
             message = f"{error}; nothing was imported"
             raise Refused(message, code=error.code, **error.fields) from error
-        except LogFromFuture as error:
-            raise LogFromFuture(f"{error}; nothing was imported") from error
+        except AnotherVersion as error:
+            raise type(error)(f"{error}; nothing was imported") from error
 
     def _checked(self, passes: Passes, where: str, progress: Callable[[], None]) -> Known:
         known = Known()

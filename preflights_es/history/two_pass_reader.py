@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import Final
 
-from preflights_es.kernel.errors import LogDamaged, LogFromFuture, PreflightsError, Refused
+from preflights_es.kernel.errors import AnotherVersion, LogDamaged, PreflightsError, Refused
 from preflights_es.kernel.ports import Stored
 from preflights_es.store import chain, jsonl
 
@@ -51,7 +51,7 @@ class Passes:
         Raises:
             Mixed: a session goes on after another one began: see `is_mixed`.
             LogDamaged: a line is no event; names the line.
-            LogFromFuture: a newer version wrote it.
+            AnotherVersion: another version wrote it.
             Refused: they are mixed, and too large to be put in order.
         """
         del self._hashes[:]
@@ -71,7 +71,7 @@ class Passes:
                 if _hash(pairs) != next(hashes, None):
                     raise self._changed()
                 yield _run(pairs)
-        except (LogDamaged, LogFromFuture, Mixed) as error:
+        except (LogDamaged, AnotherVersion, Mixed) as error:
             raise self._changed() from error
         if next(hashes, None) is not None:
             raise self._changed()

@@ -217,9 +217,7 @@ class Compared(msgspec.Struct, frozen=True):
     """What was appended since to those that grew."""
 
 
-def remembered(
-    store: Store, project: str | None, heads: Iterable[Head], log: str = ""
-) -> Checkpoint:
+def remembered(store: Store, project: str | None, heads: Iterable[Head], log: str) -> Checkpoint:
     """A checkpoint of sessions that verify.
 
     Raises:

@@ -139,7 +139,6 @@ class Record(Value, frozen=True):
     """The person's name; empty when a script or an agent proposed it."""
     proposed_by: ActorKind | None = None
     category: str = ""
-    category_source: str = ""
     fields: tuple[RecordField, ...] = ()
     rationale: Rationale = Rationale()
     considered: tuple[str, ...] = ()

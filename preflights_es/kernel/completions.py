@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Final, Literal
+from typing import ClassVar, Literal
 
 from msgspec import UNSET, UnsetType
 
@@ -59,7 +58,7 @@ class CompletionReceived(Outcome, frozen=True):
 class CompletionFailed(Outcome, frozen=True):
     """No usable response came."""
 
-    tag: ClassVar[str] = "completion.failed.v2"
+    tag: ClassVar[str] = "completion.failed.v1"
     answers: ClassVar[type[Request]] = CompletionRequested
     kind: str
     """`timeout`, `rate_limit`, `api_error`, or another kind of `core.errors.LLMError`."""
@@ -93,28 +92,3 @@ COMPLETION_EVENTS: tuple[type[Event], ...] = (
     CompletionReceived,
     CompletionFailed,
 )
-
-
-# Tags of the past ----------------------------------------------------------------------------
-
-_SINCE_V2: Final[dict[str, Any]] = {
-    "received": "",
-    "model": "",
-    "stop_reason": "",
-    "request_id": "",
-    "input_tokens": None,
-    "output_tokens": None,
-}
-
-
-def failed_v2(old: dict[str, Any]) -> dict[str, Any]:
-    """A failure recorded before the partial response and its cost were kept."""
-    if found := _SINCE_V2.keys() & old.keys():
-        raise ValueError(f"fields that came later: {sorted(found)}")
-    return {**old, **_SINCE_V2}
-
-
-COMPLETION_UPCASTERS: dict[str, tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
-    "completion.failed.v1": (CompletionFailed.tag, failed_v2),
-}
-"""Maps an old tag to the newer tag and to the function that converts the payload."""

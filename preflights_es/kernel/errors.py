@@ -11,8 +11,10 @@ PreflightsError
 │   └── ProviderMissing     its key or its package is not here
 ├── LogDamaged              what was stored does not verify
 │   └── ProjectionDamaged   nothing of the log: it can be made again
-├── LogFromFuture           written by a newer version of this program
-│   └── NewerProjection
+├── AnotherVersion          this version of the program cannot read it
+│   ├── LogFromFuture           a newer one wrote it
+│   │   └── NewerProjection
+│   └── LogFromDevelopment      one before the first release wrote it
 ├── SessionFaulted          `decide` or `evolve` raised: a bug of ours, kept for replay
 ├── ArtifactOutside         a path that leaves the configured folder
 ├── StoreError
@@ -164,8 +166,16 @@ class ProjectionDamaged(LogDamaged):
         super().__init__(f"projection {name!r}", 0, found, name=name)
 
 
-class LogFromFuture(PreflightsError):
-    """A log, a line or an event that a newer version of this program wrote."""
+class AnotherVersion(PreflightsError):
+    """A log, a file or an event that another version of this program wrote."""
+
+
+class LogFromFuture(AnotherVersion):
+    """A newer version wrote it; says to upgrade."""
+
+
+class LogFromDevelopment(AnotherVersion):
+    """A version before the first release wrote it: it stays as it is, and is never upgraded."""
 
 
 class WorkflowMissing(LogFromFuture, KeyError):

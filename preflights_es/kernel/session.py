@@ -59,8 +59,6 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     name: str
     decider: str
     """Version of the rules, `name/N`; recorded with every batch."""
-    former_deciders: tuple[str, ...] = ()
-    """Versions by which the reference still answers the sessions that they began."""
     events: tuple[type[Event], ...]
     """All it may record or read besides the kernel's own."""
     initial: S

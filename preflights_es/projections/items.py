@@ -83,7 +83,7 @@ def _said(value: str | None) -> str | None:
 
 ITEMS: Final = Projection(
     name="items",
-    version=3,
+    version=1,
     rows=rows,
     row=ItemRow,
     key=2,

@@ -106,7 +106,7 @@ def _proposed(row: dict[str, Any], _proposal: Proposal) -> dict[str, Any]:
 
 SESSIONS: Final = Projection(
     name="sessions",
-    version=3,
+    version=1,
     rows=rows,
     row=SessionRow,
     # In the order in which rows are read, with all that is asked before a row is: a row has texts.

@@ -159,7 +159,7 @@ def _late(
     )
 
 
-USAGE: Final = Projection(name="usage", version=2, rows=rows, row=Call, key=2)
+USAGE: Final = Projection(name="usage", version=1, rows=rows, row=Call, key=2)
 PROJECTION: Final = USAGE
 
 

@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from typing import Final
 
-DECISIONS: Final = 5
-MEMORY: Final = 5
+DECISIONS: Final = 1
+MEMORY: Final = 1

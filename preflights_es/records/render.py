@@ -49,7 +49,7 @@ def brief(record: Record, in_force: str = "") -> str:
     Args:
         in_force: lines of other decisions, in the room beyond `BRIEF_BYTES_MAX`.
     """
-    template = _template("brief.v2")
+    template = _template("brief.v1")
     values = {"context": ">", "outcome": "*", "open": "*", "in_force": ""}
     values["more"] = _before_you_code(record)
     values["standing"] = _STANDING.get(record.status, "Superseded, do not follow")
@@ -108,10 +108,8 @@ def _values(record: Record) -> dict[str, str]:
         "title": inline(shortened(record.title, TITLE_MAX)),
         "context": _quoted(record.intention),
         "question": "\n\n".join(_question(one, record) for one in record.shown),
-        "options": _options(record),
         "considered": _considered(record),
         "chosen": _chosen(record),
-        "outcome": _outcome(record),
         "decided": _decided_rows(record),
         "consequences": _grouped(
             (_speaker(one.by, record), inline(one.text)) for one in record.rationale.consequences
@@ -281,22 +279,7 @@ def related_name(related: Related) -> str:
     return f"task {related.uid}" if related.number is None else f"ADR-{related.number:04d}"
 
 
-def _options(record: Record) -> str:
-    """One list for each question; a person's own words are among the options."""
-    lists = []
-    for field in record.fields:
-        if field.options:
-            options = dict.fromkeys((*field.options, field.value))
-            lines = "\n".join(f"* {inline(option)}" for option in options)
-            lists.append(f"For {inline(field.name)}:\n\n{lines}")
-    return "\n\n".join(lists)
-
-
 _HOW = {
-    "detected": "named by the intention",
-    "chosen": "one of the options offered",
-    "custom": "in their own words",
-    "typed": "in their own words",
     "stated": "stated in the intention",
     "suggested": "a model read it out of what was said",
 }
@@ -357,25 +340,6 @@ def _value(field: RecordField, record: Record) -> str:
         own = ", in their own words" if field.source in ("custom", "typed") else ""
         how = _said(record, f"answered by {{}}{own}", _said(record, _BY[field.by]))
     return f"{inline(field.name)}: **{inline(field.value)}** ({how})"
-
-
-def _outcome(record: Record) -> str:
-    lines = [_decided(field) for field in record.fields]
-    if not lines:
-        return ""
-    if record.category:
-        how = "named by the intention" if record.category_source == "detected" else ""
-        lines.insert(0, f"* Category: {inline(record.category)}{f' ({how})' if how else ''}")
-    if record.proposed_by is not None:
-        lines.append(f"\nProposed by {_BY[record.proposed_by]}; no person has confirmed it yet.")
-    return "\n".join(lines)
-
-
-def _decided(field: RecordField) -> str:
-    how = _HOW[field.source]
-    if field.source not in ("stated", "suggested"):  # which are no answers
-        how = f"{how}, answered by {_BY[field.by]}"
-    return f"* {inline(field.name)}: **{inline(field.value)}** ({how})"
 
 
 def _relations(record: Record) -> str:

@@ -80,7 +80,7 @@ class Once:
         if step := self._before(wanted):
             return step
         try:
-            step = record(self._ids(self._count)[0])
+            step = record(self._id(self._count))
         except (Refused, DuplicateInput):
             if (found := self._before(wanted)) is None:
                 raise
@@ -181,11 +181,9 @@ class Once:
         return msgspec.structs.replace(handle, session=session, hash=stored[-1].hash)
 
     def _found(self, count: int) -> _Recorded | None:
-        for input_id in self._ids(count):
-            session_id = self._runner.store.session_of_input(input_id)
-            if session_id is not None:
-                return self._read(session_id, input_id)
-        return None
+        input_id = self._id(count)
+        session_id = self._runner.store.session_of_input(input_id)
+        return None if session_id is None else self._read(session_id, input_id)
 
     def _read(self, session_id: str, input_id: str) -> _Recorded:
         handle = self._runner.load(session_id)
@@ -198,28 +196,18 @@ class Once:
         assert isinstance(events[0], Input), "only Inputs have an id"
         return _Recorded(events[0], handle, stored, events)
 
-    # Ids -------------------------------------------------------------------------------------
-
-    def _ids(self, count: int) -> tuple[str, str]:
-        """That of an Input under the key, and that which an older version would have given it.
-
-        Source: docs/specs/log.md, section 4.
-        """
+    def _id(self, count: int) -> str:
+        """Source: docs/specs/log.md, section 4."""
         import json
 
-        named: list[Any] = [self._log_id(), self._project, self._key, count]
-        formerly = f"{self._project}\0{self._key}\0{count}"
-        return _digest("key2", json.dumps(named, separators=(",", ":"))), _digest("key", formerly)
+        named = json.dumps([self._log_id(), self._project, self._key, count], separators=(",", ":"))
+        return f"key-{sha256(named.encode()).hexdigest()[:32]}"
 
 
 def answering(lead: Lead | None) -> Lead | None:
     """The lead that a caller names, without the version of the program's own code."""
     own = lead is not None and lead.provider in ("mock", "sim")
     return msgspec.structs.replace(lead, model="") if lead and own else lead
-
-
-def _digest(form: str, text: str) -> str:
-    return f"{form}-{sha256(text.encode()).hexdigest()[:32]}"
 
 
 def _is_decision(event: Event) -> bool:

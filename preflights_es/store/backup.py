@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from preflights_es.kernel.errors import LogDamaged, LogFromFuture, NoLog, SettingsError
+from preflights_es.kernel.errors import AnotherVersion, LogDamaged, NoLog, SettingsError
 from preflights_es.store.sqlite import SqliteDatabase
 from preflights_es.store.urls import SqliteFile, parsed, shown_url
 
@@ -44,8 +44,8 @@ def blamed_on(url: str, copy: Path) -> Iterator[None]:
     name, found = shown_url(parsed(url)), str(copy)
     try:
         yield
-    except LogFromFuture as error:
-        raise LogFromFuture(str(error).replace(found, name)) from error
+    except AnotherVersion as error:
+        raise type(error)(str(error).replace(found, name)) from error
     except LogDamaged as error:
         where = error.where.replace(found, name)
         raise LogDamaged(where, error.version, error.found) from error

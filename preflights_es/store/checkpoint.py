@@ -18,22 +18,22 @@ from preflights_es.kernel.errors import LogDamaged, LogFromFuture
 from preflights_es.kernel.json import encoded
 from preflights_es.store.jsonl import is_id
 
-VERSION: Final = 2  # version 1 does not say which log it is of
+VERSION: Final = 1
 FILE_MAX: Final = 160 * 1024 * 1024  # bytes: a million sessions
 
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 T = TypeVar("T")
 
 
-class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The first line: which sessions it speaks of."""
 
     checkpoint: int
     """Version of this form."""
     project: str | None
     """All of whose sessions follow; null for all of the log."""
-    log: str = ""
-    """What the log calls itself; left out in version 1."""
+    log: str
+    """What the log calls itself."""
 
 
 class Tip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -60,16 +60,16 @@ class Checkpoint(msgspec.Struct, frozen=True):
     tips: tuple[Tip, ...]
     """By session id."""
     root: str
-    log: str = ""
-    """What the log called itself; empty in a file of version 1."""
+    log: str
+    """What the log called itself."""
 
     @property
     def scope(self) -> Scope:
         """Its first line."""
-        return Scope(VERSION if self.log else 1, self.project, self.log)
+        return Scope(VERSION, self.project, self.log)
 
 
-def checkpoint(project: str | None, tips: Iterable[Tip], log: str = "") -> Checkpoint:
+def checkpoint(project: str | None, tips: Iterable[Tip], log: str) -> Checkpoint:
     """What remembers sessions as they stand."""
     ordered = tuple(sorted(tips, key=lambda tip: tip.session_id))
     made = Checkpoint(project, ordered, "", log)

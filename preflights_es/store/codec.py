@@ -9,12 +9,12 @@ import msgspec
 
 from preflights_es.kernel import json
 from preflights_es.kernel.artifacts import ARTIFACT_EVENTS
-from preflights_es.kernel.completions import COMPLETION_EVENTS, COMPLETION_UPCASTERS
+from preflights_es.kernel.completions import COMPLETION_EVENTS
 from preflights_es.kernel.errors import ErasedSession, LogDamaged, LogFromFuture
 from preflights_es.kernel.events import SESSION_EVENTS, Event, Input
 from preflights_es.kernel.opaque import opaque_event
 from preflights_es.kernel.ports import Draft, Stored
-from preflights_es.kernel.session import Upcaster, Workflow
+from preflights_es.kernel.session import Workflow
 
 Decode = Callable[[bytes], Event]
 
@@ -29,7 +29,7 @@ class Codec:
         self.workflow = workflow
         kernel = (*SESSION_EVENTS, *COMPLETION_EVENTS, *ARTIFACT_EVENTS)
         self._decoders = _Decoders((*kernel, *workflow.events))
-        self._upcasters: dict[str, Upcaster] = {**workflow.upcasters, **COMPLETION_UPCASTERS}
+        self._upcasters = workflow.upcasters
         self._deciders = {workflow.decider}
 
     def draft(self, event: Event, input_id: str | None = None) -> Draft:

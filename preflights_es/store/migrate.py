@@ -10,10 +10,8 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from alembic.util import CommandError
-from sqlalchemy import create_engine, event, text
+from sqlalchemy import create_engine, event
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.pool import NullPool
@@ -21,9 +19,6 @@ from sqlalchemy.pool import NullPool
 from preflights_es.kernel.errors import LogDamaged
 from preflights_es.store.database import HURRY_MS, PATIENCE_S, WAIT_S, Database
 from preflights_es.store.urls import Address, database, shown_url
-
-_DUPLICATE = ("42P07", "42701", "42710", "42723")  # a table, column, object or function
-_CURE = "UPDATE alembic_version SET version_num = :revision"
 
 
 def script_location() -> Path:
@@ -33,10 +28,11 @@ def script_location() -> Path:
     return packaged if packaged.is_dir() else here.parent.parent / "alembic"
 
 
-def config(connection: Connection | None = None) -> Config:
+def config(connection: Connection | None = None, scripts: Path | None = None) -> Config:
     """Alembic's configuration, made here so that no ini file is needed."""
     made = Config()
-    made.set_main_option("script_location", str(script_location()).replace("%", "%%"))
+    location = str(scripts or script_location()).replace("%", "%%")
+    made.set_main_option("script_location", location)
     if connection is not None:
         made.attributes["connection"] = connection
     return made
@@ -53,20 +49,15 @@ def sqlite_engine(opened: Callable[[], sqlite3.Connection]) -> Engine:
     return made
 
 
-def is_known(schema: str) -> bool:
-    """Whether a version of this program made tables of this schema."""
-    scripts = ScriptDirectory.from_config(config()).walk_revisions()
-    return schema in {script.revision for script in scripts}
-
-
-def upgrade(url: Address, *, hurries: bool = False) -> None:
+def upgrade(url: Address, *, hurries: bool = False, scripts: Path | None = None) -> None:
     """To the newest revision; two processes at once end with one of them having done it.
 
     Args:
         hurries: wait only `HURRY_MS` for a process that writes.
+        scripts: the folder of the migrations, where it is another one.
 
     Raises:
-        LogDamaged: the tables have a revision that there never was, or another one than they say.
+        LogDamaged: the tables have a revision that there never was.
         OSError, and errors of the driver: as they come.
     """
     opened = database(url)
@@ -75,7 +66,7 @@ def upgrade(url: Address, *, hurries: bool = False) -> None:
         with opened.hurried() if hurries else nullcontext():
             while True:
                 try:
-                    _upgrade(opened)
+                    _upgrade(opened, scripts)
                     return
                 except (sqlite3.OperationalError, DatabaseError) as error:
                     if time.monotonic() > until or not opened.raced(error):
@@ -92,51 +83,8 @@ def _of_driver(error: Exception) -> BaseException:
     return error.orig or error if isinstance(error, DatabaseError) else error
 
 
-def _upgrade(opened: Database) -> None:
+def _upgrade(opened: Database, scripts: Path | None) -> None:
     opened.prepared()
-    said = None
-    try:
-        with opened.engine.begin() as connection:
-            opened.alone(connection)
-            said = MigrationContext.configure(connection).get_current_revision()
-            command.upgrade(config(connection), "head")
-    except DatabaseError as error:
-        # A process that found a revision is alone: no other one has made what is there already.
-        if said is None or not _is_there(error):
-            raise
-        raise LogDamaged(shown_url(opened.url), 0, _set_back(opened, said)) from error
-
-
-def _is_there(error: DatabaseError) -> bool:
-    """Whether a migration makes what another one has made."""
-    if (state := getattr(error.orig, "sqlstate", None)) is not None:
-        return state in _DUPLICATE
-    words = str(error.orig)
-    return "already exists" in words or "duplicate column" in words
-
-
-def _set_back(opened: Database, said: str) -> str:
-    found = f"it says schema {said}, but has tables of a newer one"
-    if (fitting := _fitting(opened, said)) is None:
-        return f"{found}: restore it from a copy"
-    return (
-        f"it says schema {said}, but has the tables of {fitting}: restore it from a copy, or run "
-        f"in it: `{_CURE.replace(':revision', repr(fitting))}`"
-    )
-
-
-def _fitting(opened: Database, said: str) -> str | None:
-    """The oldest revision from which the tables can be upgraded; tried, and taken back."""
-    newer = ScriptDirectory.from_config(config()).iterate_revisions("head", said)
-    for revision in sorted(script.revision for script in newer if script.revision != said):
-        try:
-            with opened.engine.connect() as connection, connection.begin() as tried:
-                connection.execute(text(_CURE), {"revision": revision})
-                command.upgrade(config(connection), "head")
-                tried.rollback()
-        except DatabaseError as error:
-            if not _is_there(error):
-                raise
-        else:
-            return revision
-    return None
+    with opened.engine.begin() as connection:
+        opened.alone(connection)
+        command.upgrade(config(connection, scripts), "head")

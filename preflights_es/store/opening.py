@@ -5,12 +5,20 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import Final
 
-from preflights_es.kernel.errors import LogBusy, LogDamaged, LogFromFuture, NoLog
+from preflights_es.kernel.errors import (
+    LogBusy,
+    LogDamaged,
+    LogFromDevelopment,
+    LogFromFuture,
+    NoLog,
+)
 from preflights_es.store import frozen
 from preflights_es.store.database import Database
 from preflights_es.store.urls import may_create, shown_url
 
 _OURS: Final = {"alembic_version", "events", "heads"}
+SHOWN: Final = 40  # characters of a schema in a message
+DIGITS: Final = 9  # of a format's number
 
 
 def schema(database: Database) -> str | None:
@@ -58,6 +66,7 @@ def make_current(database: Database, *, creates: bool, hurries: bool = False) ->
     Raises:
         NoLog: there are none, and the caller did not ask to create them.
         LogFromFuture: a newer version of this program made them.
+        LogFromDevelopment: a version before the first release made them.
         LogDamaged: they are not ours.
         LogBusy: they must be upgraded, and another process is writing.
         StoreUnavailable: they cannot be upgraded.
@@ -72,11 +81,8 @@ def make_current(database: Database, *, creates: bool, hurries: bool = False) ->
                 is_made = database.made()
             found = _known_schema(database) if is_made else None  # an older version may be first
         if found != frozen.schema():
-            from preflights_es.store import migrate, schema_advice
+            from preflights_es.store import migrate
 
-            if found is not None and not migrate.is_known(found):
-                told = schema_advice.unknown(database, found)
-                raise LogDamaged(shown_url(url), 0, told)
             database.close()
             with database.translated():
                 migrate.upgrade(url, hurries=hurries)
@@ -86,14 +92,30 @@ def make_current(database: Database, *, creates: bool, hurries: bool = False) ->
 
 
 def _known_schema(database: Database) -> str | None:
-    """As `schema`; `LogFromFuture`: a newer version of this program made the tables."""
+    """As `schema`, where a release made the tables, and no newer one than this.
+
+    A revision is `log_N`, and N is the format of the log (docs/decisions/0041).
+    """
     found, known = schema(database), frozen.schema()
-    if found is not None and found > known and found.isdigit():
+    if found is None or 1 <= (number := _format(found)) <= _format(known):
+        return found
+    where = f"the log {shown_url(database.url)}"
+    if number:
         raise LogFromFuture(
-            f"the log {shown_url(database.url)} has schema {found}, this version knows {known}: "
-            "upgrade preflights"
+            f"{where} was written by a newer Preflights (schema {found}, this version knows "
+            f"{known}): upgrade preflights"
         )
-    return found
+    raise LogFromDevelopment(
+        f"{where} was written by a development version of Preflights (schema {found[:SHOWN]!r}), "
+        "which no release reads: move it away to begin a new log"
+    )
+
+
+def _format(schema: str) -> int:
+    """The number of a schema; 0 where no release has such a one."""
+    name, _, number = schema.partition("_")
+    is_ours = name == "log" and number.isascii() and number.isdecimal() and len(number) <= DIGITS
+    return int(number) if is_ours else 0
 
 
 def _busy(found: str | None) -> str:

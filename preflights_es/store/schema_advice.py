@@ -32,28 +32,11 @@ def unsaid(database: Database, rows: int) -> str:
     return f"{found}: {_COPY}" if rows > 1 else _told(found, database, _SET if rows else _INSERT)
 
 
-def unknown(database: Database, schema: str) -> str:
-    """Where the table has a schema that no version of this program made."""
-    found = f"it says the schema {schema[:SHOWN_LENGTH]!r}, which no version of preflights has"
-    return _told(found, database, _SET)
-
-
 def several(database: Database, schemas: Sequence[str]) -> str:
-    """Where the table has more than one schema.
-
-    Today's is kept where the tables are today's. Else the oldest is kept: the next command upgrades
-    the tables, or says which schema they have.
-    """
+    """Where the table has more than one schema; today's is kept where the tables are today's."""
     named = ", ".join(repr(one[:SHOWN_LENGTH]) for one in sorted(schemas)[:SHOWN])
     found = f"it says {len(schemas)} schemas ({named}), expected one"
-    today = frozen.schema()
-    ours = [one for one in schemas if one.isdigit() and one <= today]
-    if not ours:
-        return f"{found}: {_COPY}"
-    if today in ours and _is_of_today(database):
-        return _told(found, database, _KEEP)
-    kept = f"{_COPY}, or run in it: `{_KEEP.format(min(ours))}`"
-    return f"{found}: {kept}; the next command upgrades it or says what fits"
+    return _told(found, database, _KEEP) if frozen.schema() in schemas else f"{found}: {_COPY}"
 
 
 _COPY: Final = "restore it from a copy"

@@ -61,38 +61,22 @@ CREATE TABLE numbers (
 	PRIMARY KEY (project, number)
 )
 
-CREATE TRIGGER events_are_kept BEFORE DELETE ON events
-BEGIN
-  SELECT RAISE(ABORT, 'events are never deleted');
-END
-
-CREATE TRIGGER events_are_immutable BEFORE UPDATE ON events
-WHEN NOT (
-  NEW.data IS NULL AND NEW.salt IS NULL AND NEW.rowid IS OLD.rowid
-  AND NEW.session_id IS OLD.session_id AND NEW.version IS OLD.version
-  AND NEW.input_id IS OLD.input_id AND NEW.type IS OLD.type
-  AND NEW.recorded_at IS OLD.recorded_at AND NEW.actor_kind IS OLD.actor_kind
-  AND NEW.decider IS OLD.decider AND NEW.digest IS OLD.digest AND NEW.hash IS OLD.hash
-  AND EXISTS (
-    SELECT 1 FROM events AS erasure
-    WHERE erasure.session_id = OLD.session_id AND erasure.type = 'session.erased.v1'
-  )
+CREATE TABLE imported_documents (
+	session_id VARCHAR(36) NOT NULL,
+	call VARCHAR(200) NOT NULL,
+	PRIMARY KEY (session_id, call)
 )
-BEGIN
-  SELECT RAISE(ABORT, 'events are never changed');
-END
 
-CREATE TRIGGER events_are_not_replaced BEFORE INSERT ON events
-WHEN EXISTS (
-  SELECT 1 FROM events AS old WHERE old.session_id = NEW.session_id AND old.version = NEW.version
-) OR EXISTS (
-  SELECT 1 FROM events AS old WHERE old.input_id = NEW.input_id
-) OR EXISTS (
-  SELECT 1 FROM events AS old WHERE old.rowid = NEW.rowid
+CREATE TABLE projects (
+	name TEXT NOT NULL,
+	identity TEXT NOT NULL,
+	PRIMARY KEY (name)
 )
-BEGIN
-  SELECT RAISE(ABORT, 'events are never replaced');
-END
+
+CREATE TABLE log (
+	id VARCHAR(32) NOT NULL,
+	PRIMARY KEY (id)
+)
 
 CREATE TABLE projections (
 	name VARCHAR(100) NOT NULL,
@@ -152,29 +136,6 @@ CREATE TABLE projected_usage (
 	PRIMARY KEY (session_id, version)
 )
 
-CREATE INDEX projected_usage_by_project ON projected_usage (project, session_id)
-
-CREATE TABLE log (
-	id VARCHAR(32) NOT NULL,
-	PRIMARY KEY (id)
-)
-
-CREATE INDEX projected_sessions_by_project ON projected_sessions (project, session_id, status, began_at, moved_at)
-
-CREATE INDEX projected_decisions_by_project ON projected_decisions (project, session_id, version, accepted_at, superseded_at)
-
-CREATE TABLE projects (
-	name TEXT NOT NULL,
-	identity TEXT NOT NULL,
-	PRIMARY KEY (name)
-)
-
-CREATE TABLE imported_documents (
-	session_id VARCHAR(36) NOT NULL,
-	call VARCHAR(200) NOT NULL,
-	PRIMARY KEY (session_id, call)
-)
-
 CREATE TABLE projected_artifacts (
 	session_id VARCHAR(36) NOT NULL,
 	version BIGINT NOT NULL,
@@ -186,8 +147,6 @@ CREATE TABLE projected_artifacts (
 	"plan" TEXT NOT NULL,
 	PRIMARY KEY (session_id, version)
 )
-
-CREATE INDEX projected_artifacts_by_project ON projected_artifacts (project, session_id, version, standing)
 
 CREATE TABLE projected_items (
 	session_id VARCHAR(36) NOT NULL,
@@ -206,11 +165,16 @@ CREATE TABLE projected_items (
 	noted_at TEXT NOT NULL,
 	began_at BIGINT NOT NULL,
 	version BIGINT NOT NULL,
-	hash TEXT NOT NULL, source TEXT, confidence FLOAT, content TEXT, decision TEXT, record BIGINT, date TEXT, "after" TEXT,
+	hash TEXT NOT NULL,
+	source TEXT,
+	confidence FLOAT,
+	content TEXT,
+	decision TEXT,
+	record BIGINT,
+	date TEXT,
+	"after" TEXT,
 	PRIMARY KEY (session_id, number)
 )
-
-CREATE INDEX projected_items_by_project ON projected_items (project, session_id)
 
 CREATE TABLE projected_memory (
 	session_id VARCHAR(36) NOT NULL,
@@ -226,6 +190,49 @@ CREATE TABLE projected_memory (
 	PRIMARY KEY (session_id, version, term)
 )
 
+CREATE INDEX projected_sessions_by_project ON projected_sessions (project, session_id, status, began_at, moved_at)
+
+CREATE INDEX projected_decisions_by_project ON projected_decisions (project, session_id, version, accepted_at, superseded_at)
+
+CREATE INDEX projected_usage_by_project ON projected_usage (project, session_id)
+
+CREATE INDEX projected_artifacts_by_project ON projected_artifacts (project, session_id, version, standing)
+
+CREATE INDEX projected_items_by_project ON projected_items (project, session_id)
+
 CREATE INDEX projected_memory_by_project ON projected_memory (project, term, session_id, superseded_at)
 
-INSERT INTO alembic_version (version_num) VALUES ('0012')
+CREATE TRIGGER events_are_kept BEFORE DELETE ON events
+BEGIN
+  SELECT RAISE(ABORT, 'events are never deleted');
+END
+
+CREATE TRIGGER events_are_immutable BEFORE UPDATE ON events
+WHEN NOT (
+  NEW.data IS NULL AND NEW.salt IS NULL AND NEW.rowid IS OLD.rowid
+  AND NEW.session_id IS OLD.session_id AND NEW.version IS OLD.version
+  AND NEW.input_id IS OLD.input_id AND NEW.type IS OLD.type
+  AND NEW.recorded_at IS OLD.recorded_at AND NEW.actor_kind IS OLD.actor_kind
+  AND NEW.decider IS OLD.decider AND NEW.digest IS OLD.digest AND NEW.hash IS OLD.hash
+  AND EXISTS (
+    SELECT 1 FROM events AS erasure
+    WHERE erasure.session_id = OLD.session_id AND erasure.type = 'session.erased.v1'
+  )
+)
+BEGIN
+  SELECT RAISE(ABORT, 'events are never changed');
+END
+
+CREATE TRIGGER events_are_not_replaced BEFORE INSERT ON events
+WHEN EXISTS (
+  SELECT 1 FROM events AS old WHERE old.session_id = NEW.session_id AND old.version = NEW.version
+) OR EXISTS (
+  SELECT 1 FROM events AS old WHERE old.input_id = NEW.input_id
+) OR EXISTS (
+  SELECT 1 FROM events AS old WHERE old.rowid = NEW.rowid
+)
+BEGIN
+  SELECT RAISE(ABORT, 'events are never replaced');
+END
+
+INSERT INTO alembic_version (version_num) VALUES ('log_1')

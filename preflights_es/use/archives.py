@@ -207,7 +207,7 @@ def imported(
         lists: whether the result names every session: a file may have a million.
 
     Raises:
-        LogDamaged, LogFromFuture, Refused, StoreUnavailable: as `Transfer.imported` says.
+        LogDamaged, AnotherVersion, Refused, StoreUnavailable: as `Transfer.imported` says.
     """
     agreed = Agreement(agrees)
     came: list[Came] = []
@@ -240,7 +240,7 @@ def sessions_of(file: SessionFile, drawn: Drawn = undrawn) -> Iterator[Sequence[
     Raises:
         Refused: it cannot be read, or is too large.
         LogDamaged: a line is no event, or there is none.
-        LogFromFuture: a newer version wrote it.
+        AnotherVersion: another version wrote it.
     """
     with _opened(file, drawn) as source:
         passes = Passes(source.lines, file.name)

@@ -108,7 +108,7 @@ def _renamed(request: Request, remembered: Checkpoint) -> Broken | None:
         now = request.process.log_id()
     except LogDamaged:
         return None  # it is named already
-    if remembered.log in ("", now):
+    if remembered.log == now:
         return None
     found = (
         f"its id is {now!r}, and the checkpoint was made of {remembered.log!r}: this is another "
@@ -209,7 +209,7 @@ def read_checkpoint(file: str) -> Checkpoint:
 
     Raises:
         Refused: it cannot be read, or is too large.
-        LogDamaged, LogFromFuture: it is no checkpoint of this version.
+        LogDamaged, AnotherVersion: it is no checkpoint of this version.
     """
     try:
         raw = regular(Path(file), checkpoints.FILE_MAX)

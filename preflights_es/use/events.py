@@ -32,7 +32,7 @@ def log(request: Request, session: str, *, decodes: bool = True) -> Recorded:
 
     Raises:
         UnknownSession, AmbiguousSession: none or several match.
-        LogFromFuture: a newer version wrote it.
+        AnotherVersion: another version wrote it.
     """
     request = looking(request, session)
     store, runner = request.process.store, request.process.runner

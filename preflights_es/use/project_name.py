@@ -23,7 +23,7 @@ def named(
     """The project's name in a log: in the repository's own, and where a person said it, as it is.
 
     Args:
-        claims: whether the command may take a name, with the sessions that an older log has of it.
+        claims: whether the command may take a name, with the sessions that the log has of it.
 
     Raises:
         Refused: other repositories have every name that this one could have.

@@ -68,7 +68,7 @@ def replays(
 
     Raises:
         WorkflowMissing: no session could be replayed.
-        LogDamaged, LogFromFuture: as `Replayer.replay` says.
+        LogDamaged, AnotherVersion: as `Replayer.replay` says.
     """
     replayer = Replayer(WORKFLOWS, own_code())
     # What is not shown is not held: a file may have many sessions that differ in every event.
@@ -120,6 +120,4 @@ def _made_again(lead: Lead) -> LLMProvider:
 
 
 def _generation(request: CompletionRequested, workflow: Workflow[Any]) -> str | None:
-    is_former = request.model in workflow.former_deciders
-    reference = request.model if is_former else workflow.decider
-    return {"sim": GENERATION, "mock": reference}.get(request.provider)
+    return {"sim": GENERATION, "mock": workflow.decider}.get(request.provider)

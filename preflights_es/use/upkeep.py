@@ -54,7 +54,7 @@ class Rebuilt(Result, frozen=True, tag_field="format", tag="projections-rebuild/
     waiting: int
 
 
-class Followed(Result, frozen=True, tag_field="format", tag="projections-follow/2"):
+class Followed(Result, frozen=True, tag_field="format", tag="projections-follow/1"):
     """What a follower folded since the time before."""
 
     at: str

@@ -17,6 +17,13 @@ PLACEHOLDER = re.compile(
     r"tbd|tba|todo|n/a|to be (?:determined|decided|defined|confirmed)|placeholder|xxx+|\?+|-+"
 )
 P = "clarification."
+FOR = {
+    "auth_strategy": "authentication",
+    "db_type": "the database",
+    "frontend_framework": "the frontend",
+    "api_style": "the API",
+    "hosting": "hosting",
+}
 
 
 def replay(lines: list[bytes]) -> int:
@@ -83,11 +90,11 @@ def _drive(events: list[dict[str, Any]]) -> None:
 
 
 def _decide(state: dict[str, Any], tag: str, data: dict[str, Any]) -> list[tuple[str, Any]]:
-    if tag == P + "intention_declared.v2":
+    if tag == P + "intention_declared.v1":
         return _open(state, data)
     if tag in (P + "answers_given.v1", P + "answers_revised.v1"):
         return _answer(state, data, revising="revised" in tag)
-    assert tag == P + "decision_acknowledged.v2", tag
+    assert tag == P + "decision_acknowledged.v1", tag
     return _accept(state, data)
 
 
@@ -175,7 +182,8 @@ def _answer(
 def _accept(state: dict[str, Any], data: dict[str, Any]) -> list[tuple[str, Any]]:
     assert data["patch"] == state["patch"], "the patch moved"
     number = data["number"]
-    words = re.findall(r"[a-z0-9]+", state["data"]["intention"].lower())
+    title = f"Use {state['patch']['fields'][0][1]} for {FOR[state['category']['primary']['id']]}"
+    words = re.findall(r"[a-z0-9]+", title.lower())
     name = f"{number:04d}"
     due = {
         "call": "artifact-1",

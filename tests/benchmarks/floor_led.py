@@ -16,7 +16,7 @@ from tests.benchmarks.floor import P, parsed, verify
 PROMPTS = (
     Path(__file__).parents[2] / "preflights_es" / "features" / "clarification" / "data" / "prompts"
 )
-TEXTS = {name: (PROMPTS / f"{name}.md").read_text() for name in ("clarify.v1", "decide.v2")}
+TEXTS = {name: (PROMPTS / f"{name}.md").read_text() for name in ("clarify.v1", "decide.v1")}
 HASHES = {name: sha256(text.encode()).hexdigest() for name, text in TEXTS.items()}
 INVALID = "Your previous response was invalid JSON. Please respond ONLY with valid JSON."
 OTHER = "Other (specify)"
@@ -46,7 +46,7 @@ def drive(events: list[dict[str, Any]]) -> None:
 
 
 def decided(state: dict[str, Any], tag: str, data: dict[str, Any]) -> Decided:
-    if tag == P + "intention_declared.v2":
+    if tag == P + "intention_declared.v1":
         categories = {c["name"]: c for c in data["heuristics"]["categories"]}
         state.update(data=data, lead=data["setup"]["lead"], categories=categories)
         return [_request(state, "clarify")]

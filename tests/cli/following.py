@@ -63,7 +63,7 @@ def follower(house: Project, *words: str) -> Iterator[Following]:
     made = Following(house.started("admin", "projections", "follow", "--json", *words))
     try:
         said = made.next()
-        assert said["format"] == "projections-follow/2"
+        assert said["format"] == "projections-follow/1"
         yield made
     finally:
         made.kill()

@@ -170,7 +170,7 @@ def test_an_acceptance_that_an_agent_imported_is_a_persons_only_once_confirmed(
 ) -> None:
     decided = colleague.decided()
     exported = log.house.folder / "theirs.jsonl"
-    exported.write_text(colleague.call("export", decided["session_id"]).out)
+    exported.write_text(colleague.call("admin", "export", decided["session_id"]).out)
     log.call("admin", "import", "theirs.jsonl", actor="agent:claude")
     row = log.decision()
     hidden = ("accepted_by", "accepted_on", "age_days")

@@ -147,7 +147,7 @@ def test_an_erased_question_is_gone(house: Project) -> None:
 
 def test_an_imported_question_replays_and_goes_on(house: Project) -> None:
     found = house.call("ask", "sessions and tokens", "--json").json
-    (house.folder / "all.jsonl").write_text(house.call("export", found["session_id"]).out)
+    (house.folder / "all.jsonl").write_text(house.call("admin", "export", found["session_id"]).out)
     there = ("--db", "copy.db")
     assert house.call("admin", "import", "all.jsonl", *there).code == 0
     assert house.call("replay", found["session_id"], *there).code == 0
@@ -171,7 +171,7 @@ def test_rows_are_never_recorded(house: Project) -> None:
         led = ("--provider", "openai", "--base-url", api.openai)
         done = house.call("ask", "what was begun?", "--run", *led, env=KEYS)
     assert "Zacharias Quimby" in done.out, done.err
-    assert "Quimby" not in house.call("export", house.show()["session_id"]).out
+    assert "Quimby" not in house.call("admin", "export", house.show()["session_id"]).out
 
 
 def test_without_the_extra_one_line_names_it(house: Project) -> None:

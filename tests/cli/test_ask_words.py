@@ -74,7 +74,7 @@ def test_values_of_the_database_are_words_and_only_those_of_the_question_are_kep
     assert "*kiosk*" in found["text"]
     found = answer(house, "--follow-up", "only phone", "--on", url, "--run")
     assert found["result"]["rows"] == [[3]]
-    text = house.call("export", found["session_id"]).out
+    text = house.call("admin", "export", found["session_id"]).out
     assert '{"column":"channel","value":"Web Shop"}' in text
     assert '"value":"SE"' not in text
     without = answer(house, "revenue in the web shop", "--catalog", str(folder), code=3)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from hashlib import sha256
 from typing import Any, Final
 
 import pytest
 
-from preflights_es.kernel.json import encoded
 from preflights_es.store import triggers
 from preflights_es.store.frozen import schema
 from tests.cli.program import Project
@@ -236,17 +234,3 @@ def test_a_log_that_calls_itself_otherwise_is_found_against_a_checkpoint(house: 
     assert "and the checkpoint was made of" in named(house, "--against", "checkpoint.jsonl")
     again = house.call("audit", "checkpoint", "-o", "checkpoint.jsonl", "--force")
     assert (again.code, (house.folder / "checkpoint.jsonl").read_bytes()) == (4, before)
-
-
-def test_a_checkpoint_of_version_1_is_read_and_says_no_id(house: Project) -> None:
-    house.decided()
-    tip = house.events()[-1]
-    lines = [
-        b'{"checkpoint":1,"project":"house"}',
-        encoded({name: tip[name] for name in ("session_id", "version", "hash")}),
-    ]
-    body = b"".join(line + b"\n" for line in lines)
-    root = encoded({"sessions": 1, "root": sha256(body).hexdigest()})
-    (house.folder / "old.jsonl").write_bytes(body + root + b"\n")
-    done = house.call("audit", "verify", "--against", "old.jsonl", "--json")
-    assert (done.code, done.json["against"]["same"]) == (0, 1), done

@@ -27,7 +27,7 @@ def test_a_checkpoint_names_every_session_with_its_version_and_hash(house: Proje
     )
     log_id = scope.pop("log")
     assert len(log_id) == 32
-    assert scope == {"checkpoint": 2, "project": "house"}
+    assert scope == {"checkpoint": 1, "project": "house"}
     assert tips == [
         {"session_id": id_, "version": last["version"], "hash": last["hash"]}
         for id_ in ids
@@ -276,10 +276,10 @@ def test_line_ends_that_git_changed_are_no_damage(house: Project) -> None:
 
 
 def test_a_checkpoint_of_a_newer_version_is_refused_as_such(house: Project) -> None:
-    (house.folder / "checkpoint.jsonl").write_text('{"checkpoint":3,"tree":"merkle"}\n')
+    (house.folder / "checkpoint.jsonl").write_text('{"checkpoint":2,"tree":"merkle"}\n')
     done = house.call("audit", "verify", "--against", "checkpoint.jsonl")
     assert done.code == 4
-    assert "checkpoint version 3, this version knows 2: upgrade preflights" in done.err
+    assert "checkpoint version 2, this version knows 1: upgrade preflights" in done.err
 
 
 NUMBERS = {

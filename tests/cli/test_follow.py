@@ -284,7 +284,7 @@ def test_at_a_terminal_one_line_says_how_it_stands(house: Project) -> None:
 def test_its_json_is_what_is_documented(house: Project) -> None:
     with follower(house, *SOON) as it:
         house.decided()
-        check("projections-follow/2", it.next())
+        check("projections-follow/1", it.next())
 
 
 def test_what_the_page_shows_is_what_it_prints(house: Project) -> None:

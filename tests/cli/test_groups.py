@@ -9,32 +9,12 @@ import sys
 import click
 import pytest
 
-from preflights_cli.commands import MEANT, MOVED, SECTIONS, commands
+from preflights_cli.commands import MEANT, SECTIONS, commands
 from preflights_cli.main import preflights
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.registry import WORKFLOWS
 from tests.cli.program import Project
 from tests.markdown import ROOT
-
-OLD = {
-    "notes": "note list",
-    "tasks --all": "note tasks --all",
-    "events --json": "note events --json",
-    "ideas": "note ideas",
-    "db status --json": "admin db status --json",
-    "projections status": "admin projections status",
-    "render last --check": "admin render last --check",
-    "renumber --check": "admin renumber --check",
-    "erase last --dry-run --json": "admin erase last --dry-run --json",
-    "erase last": "admin erase last",
-    "export last": "admin export last",
-    "import nowhere.jsonl": "admin import nowhere.jsonl",
-    "completion fish": "admin completion fish",
-    "task done last.9 --json": "note done last.9 --json",
-    "task cancel last": "note cancel last",
-    "task edit last.1": "note edit last.1",
-    "task --help": "note --help",
-}
 
 
 def test_help_has_the_sections_in_order(house: Project) -> None:
@@ -42,8 +22,6 @@ def test_help_has_the_sections_in_order(house: Project) -> None:
     found = [line.removesuffix(":") for line in lines if line.removesuffix(":") in SECTIONS]
     assert found == [*SECTIONS]
     assert all(len(line) <= 80 for line in lines)
-    for old in {name.split()[0] for name in MOVED}:
-        assert not any(line.startswith(f"  {old} ") for line in lines), old
 
 
 def test_every_command_stands_in_one_section() -> None:
@@ -56,28 +34,6 @@ def test_every_command_stands_in_one_section() -> None:
 def test_a_command_of_a_workflow_that_is_in_no_section_stands_last() -> None:
     table = {"weather": ("x", "What the weather is."), "start": ("y", "Begin.")}
     assert preflights.sections(table)["More"] == ["weather"]
-
-
-@pytest.mark.parametrize("old", OLD)
-def test_an_old_name_does_the_same_and_says_the_new_one(house: Project, old: str) -> None:
-    house.call("note", "add", "task", "Call the tax office")
-    house.decided()
-    then = house.call(*OLD[old].split())
-    done = house.call(*old.split())
-    told, _, err = done.err.partition("\n")
-    assert (done.code, done.out, err) == then
-    name = next(name for name in MOVED if old.startswith(name))
-    new = MOVED[name]
-    assert told == (
-        f"`preflights {name}` is now `preflights {new}`: use the new name, "
-        "the next release removes the old name"
-    )
-
-
-def test_every_old_name_is_tried() -> None:
-    assert {name for name in MOVED if any(old.startswith(name) for old in OLD)} == {
-        *MOVED,
-    } - {"task -h"}
 
 
 def test_a_task_without_a_word_takes_no_note(house: Project) -> None:

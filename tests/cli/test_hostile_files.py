@@ -206,7 +206,7 @@ def test_a_file_of_many_sessions_is_replayed_one_by_one(house: Project) -> None:
         intention="Add a cache".ljust(MB, "x"),
         project="house",
         uid="0" * 12,
-        setup=Setup("0.1.0", "clarification/2"),
+        setup=Setup("0.1.0", "clarification/1"),
         heuristics=HeuristicsConfig(),
     )
     workflow = runner.workflow("clarification")
@@ -259,7 +259,7 @@ def test_a_checkpoint_that_was_made_to_fill_the_memory_is_refused(
     house: Project, size: int
 ) -> None:
     with (house.folder / "large.jsonl").open("wb") as file:
-        file.write(b'{"checkpoint":1,"project":null}' + b"\n" * 1_000_000)
+        file.write(b'{"checkpoint":1,"project":null,"log":""}' + b"\n" * 1_000_000)
         file.truncate(size)
     done = house.run("audit", "verify", "--against", "large.jsonl", limits=LIMITS)
     assert done.code in (1, 4), done

@@ -249,13 +249,15 @@ def test_a_session_that_cannot_go_on_hides_no_later_one_that_was_taken(
 ) -> None:
     """New sessions are taken together, before others go on."""
     extended = house.started_session()
-    assert house.call("import", "-", "--db", log, stdin=text_of(house, extended)).code == 0
+    assert house.call("admin", "import", "-", "--db", log, stdin=text_of(house, extended)).code == 0
     assert house.call("answer", extended, "OAuth").code in (0, 3)
     new = house.started_session("Add a cache")
     more = text_of(house, extended)
     said = next(json.loads(line)["input_id"] for line in more.splitlines()[3:])
-    assert house.call("import", "-", "--db", log, stdin=one_with(house, said)).code == 0
-    done = house.call("import", "-", "--extend", "--db", log, stdin=more + text_of(house, new))
+    assert house.call("admin", "import", "-", "--db", log, stdin=one_with(house, said)).code == 0
+    done = house.call(
+        "admin", "import", "-", "--extend", "--db", log, stdin=more + text_of(house, new)
+    )
     assert done.code == 1
     assert f"an Input of session {extended} stands in another session" in done.err
     assert done.err.endswith("(sessions taken over before: 1)\n")

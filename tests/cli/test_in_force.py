@@ -125,7 +125,7 @@ def test_a_record_of_another_tool_is_kept_and_perhaps_contradicted(kafka: Projec
     assert (done.json["status"], done.json["perhaps"]) == ("accepted", differing)
     assert kafka.show()["perhaps"] == differing
     assert f"perhaps contradicts {path}" in kafka.call("show", "last").out
-    acknowledged = [e for e in kafka.events() if e["type"].endswith("acknowledged.v2")]
+    acknowledged = [e for e in kafka.events() if e["type"].endswith("acknowledged.v1")]
     assert acknowledged[-1]["data"]["perhaps"] == differing
 
 

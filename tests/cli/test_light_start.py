@@ -45,7 +45,7 @@ COMMANDS: Final[dict[str, tuple[tuple[str, ...], int]]] = {
     "log as JSON": (("log", "last", "--json"), 0),
     "sessions": (("sessions",), 0),
     "why": (("why", "Strategy"), 0),
-    "tasks": (("tasks",), 0),
+    "tasks": (("note", "tasks"), 0),
     "today": (("today", "--from", "09:00", "--until", "18:00"), 0),
     "replay": (("replay", "last"), 0),
     "regress": (("regress", "--fresh"), 0),

@@ -11,9 +11,7 @@ from typing import Final
 import pytest
 
 from preflights_es.runtime.projector import BUSY
-from preflights_es.store.frozen import schema
 from tests.cli.program import Project
-from tests.store.given import older
 
 SOON_S: Final = 8  # seconds; one that waits for the lock takes 15 or 30
 LOOKING: Final = (
@@ -71,33 +69,6 @@ def test_json_says_whether_an_answer_may_be_older(house: Project, words: tuple[s
     house.decided("Add SSO")
     with locked(house):
         assert house.call(*words, "--json").json["behind"] is True
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        *(*LOOKING, ("audit", "verify"), ("admin", "export", "last")),
-        *(("admin", "render", "--check"), ("admin", "render", "--stdout")),
-        ("admin", "renumber", "--check"),
-        ("admin", "erase", "--older-than", "365d", "--dry-run"),
-    ],
-    ids=" ".join,
-)
-def test_a_command_that_looks_does_not_wait_to_upgrade_the_log(
-    house: Project, words: tuple[str, ...]
-) -> None:
-    house.decided()
-    older(str(house.log), "0004")
-    with locked(house):
-        began = time.monotonic()
-        done = house.call(*words)
-        assert time.monotonic() - began < SOON_S
-    assert (done.code, done.out) == (5, ""), done
-    assert done.err == (
-        f"preflights: the log must be upgraded first, from schema 0004 to {schema()}, and another "
-        "process is writing: run this again when it is done, or run `preflights admin db upgrade`\n"
-    )
-    assert house.call(*words).code == 0
 
 
 def test_a_document_that_is_owed_is_left_to_the_next_command(house: Project) -> None:

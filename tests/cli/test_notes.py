@@ -507,7 +507,7 @@ def test_a_note_that_was_given_up_takes_nothing_any_more(house: Project) -> None
     found = house.show()
     assert (found["status"], found["question"], found["questions"]) == ("abandoned", None, [])
     assert ", abandoned" in house.call("show", house.newest()).out
-    for command in (("task", "done", "last.2"), ("note", "add", "task", "x", "--note", "last")):
+    for command in (("note", "done", "last.2"), ("note", "add", "task", "x", "--note", "last")):
         done = house.call(*command)
         assert (done.code, "was abandoned" in done.err) == (1, True)
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import sqlite3
 import sys
 from contextlib import closing
 from hashlib import sha256
 
 import pytest
-from msgspec.structs import replace
 
-from preflights_es.store import jsonl
 from tests.cli.program import Project
 from tests.cli.terminal import ANSWER, terminal
-from tests.store.given import resealed
 
 START = ("start", "Add login", "--answer", "auth_strategy=OAuth")
 ACCEPT = (*START, "--accept", "--by", "Ada", "--json")
@@ -355,20 +351,4 @@ def test_the_id_of_an_input_is_that_of_the_specification(house: Project) -> None
         ((log_id,),) = log.execute("SELECT id FROM log").fetchall()
         found = {id_ for (id_,) in log.execute("SELECT input_id FROM events")} - {None}
     named = [f'["{log_id}","house","K\\u00fcche",{place}]' for place in (1, 2)]
-    assert found == {f"key2-{sha256(name.encode()).hexdigest()[:32]}" for name in named}
-
-
-def test_a_key_of_an_older_version_is_known(house: Project) -> None:
-    """The form of an id as it was before a log had a name."""
-    first = house.call("start", "Add login", "--json")
-    house.call("admin", "export", "last", "-o", "session.jsonl")
-    formerly = f"key-{sha256(b'house' + bytes(1) + b'k' + bytes(1) + b'1').hexdigest()[:32]}"
-    lines = io.BytesIO((house.folder / "session.jsonl").read_bytes())
-    stored = [*jsonl.stored(lines, "session.jsonl")]
-    events = resealed((replace(stored[0], input_id=formerly), *stored[1:]))
-    (house.folder / "older.jsonl").write_bytes(jsonl.lines(events))
-    assert house.call("admin", "import", "older.jsonl", "--db", "older.db").code == 0
-    again = house.call("start", "Add login", "--key", "k", "--json", "--db", "older.db")
-    assert again.json == first.json
-    other = house.call("start", "Add a cache", "--key", "k", "--db", "older.db")
-    assert other.code == 1
+    assert found == {f"key-{sha256(name.encode()).hexdigest()[:32]}" for name in named}

@@ -424,7 +424,7 @@ def test_a_file_that_is_no_database_is_damaged_data(house: Project) -> None:
 def test_a_log_of_a_newer_version_is_refused(house: Project) -> None:
     house.started_session()
     with sqlite3.connect(house.log) as log:
-        log.execute("UPDATE alembic_version SET version_num = '9999'")
+        log.execute("UPDATE alembic_version SET version_num = 'log_2'")
     log.close()
     for command in (
         ("show",),
@@ -434,7 +434,7 @@ def test_a_log_of_a_newer_version_is_refused(house: Project) -> None:
     ):
         done = house.call(*command)
         assert done.code == 4
-        assert f"has schema 9999, this version knows {schema()}: upgrade preflights" in done.err
+        assert f"(schema log_2, this version knows {schema()}): upgrade preflights" in done.err
 
 
 def test_an_event_of_a_newer_version_is_refused_by_name(house: Project, tmp_path: Path) -> None:

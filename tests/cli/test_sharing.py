@@ -11,7 +11,6 @@ import pytest
 
 from preflights_es.store.sql import SqlStore
 from tests.cli.program import Project, Result
-from tests.store.given import older
 
 
 class Shop(Project):
@@ -132,19 +131,20 @@ def test_an_export_carries_the_projects_name(one: Shop, other: Shop) -> None:
     assert again == content
 
 
-# 2. Logs of before ---------------------------------------------------------------------------
+# 2. Names of no repository -------------------------------------------------------------------
 
 
 @pytest.fixture
 def former(tmp_path: Path, home: Path) -> Shop:
-    """A repository with a shared log as an older version left it."""
+    """A repository with a shared log that does not say whose sessions it holds."""
     made = Shop(tmp_path / "one", home, f"sqlite:///{tmp_path}/former.db")
     made.decided()
-    older(str(tmp_path / "former.db"), "0003")
+    with closing(sqlite3.connect(tmp_path / "former.db", isolation_level=None)) as log:
+        log.execute("DELETE FROM projects")
     return made
 
 
-def test_a_log_of_before_keeps_its_sessions_and_says_so_once(former: Shop) -> None:
+def test_sessions_of_no_repository_are_taken_over_once(former: Shop) -> None:
     done = former.call("sessions", "--json")
     assert len(done.json["sessions"]) == 1
     assert "does not say which repository recorded the sessions of 'shop'" in done.err

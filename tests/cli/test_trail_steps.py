@@ -56,7 +56,7 @@ def test_every_step_says_who_and_what_it_follows_from(house: Project) -> None:
             assert step["actor"] is None
             assert step["follows"] < step["version"]
     assert {s["type"] for s in trail(house, "--actor", "user") if s["role"] == "input"} == {
-        "clarification.decision_acknowledged.v2"
+        "clarification.decision_acknowledged.v1"
     }
     assert trail(house, "--actor", "ada lovelace") == trail(house, "--actor", "user:Ada Lovelace")
     assert trail(house, "--actor", "agent") == []

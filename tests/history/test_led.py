@@ -132,13 +132,13 @@ def test_how_long_it_took_is_not_compared() -> None:
 
 def test_a_failure_of_another_kind_is_found() -> None:
     stored = Led(sim(3, "timeout=1")).stored
-    found = replayed(with_payload(stored, "completion.failed.v2", kind="api_error"))
+    found = replayed(with_payload(stored, "completion.failed.v1", kind="api_error"))
     assert (found.divergences[0].pointer, found.divergences[0].computed) == ("/kind", "timeout")
 
 
 def test_a_call_that_was_lost_is_no_answer_of_the_simulator() -> None:
     stored = Led(sim(3, "timeout=1")).stored
-    lost = with_payload(stored, "completion.failed.v2", kind="lost", message="never reported back")
+    lost = with_payload(stored, "completion.failed.v1", kind="lost", message="never reported back")
     assert replayed(lost).reasked == 1, "the retry alone"
 
 

@@ -64,9 +64,9 @@ def test_what_can_name_another_session_is_known_of_every_event_that_ships() -> N
         cls.tag for workflow in WORKFLOWS.values() for cls in workflow.events if has_sources(cls)
     }
     assert found == {
-        "clarification.decision_acknowledged.v2",
+        "clarification.decision_acknowledged.v1",
         "clarification.decision_kept.v1",
-        "clarification.intention_declared.v2",
+        "clarification.intention_declared.v1",
         "compiler.findings_waived.v1",
         "compiler.pass_begun.v1",
         "compiler.plan_approved.v1",

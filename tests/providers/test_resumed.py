@@ -83,7 +83,7 @@ def test_what_is_said_while_another_process_asks_is_recorded_and_no_failure(
 def failures(house: Project) -> list[Any]:
     """The kinds of failures that are recorded."""
     events = house.events()
-    return [e["data"]["kind"] for e in events if e["type"] == "completion.failed.v2"]
+    return [e["data"]["kind"] for e in events if e["type"] == "completion.failed.v1"]
 
 
 @pytest.mark.slow("kills")

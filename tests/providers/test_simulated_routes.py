@@ -151,7 +151,7 @@ def answer(_draws: Draws, _request: object) -> str:
 
 BANK: Bank = {
     "clarify": Route(answer, ("clarify an intention",)),
-    "decide.v2": Route(answer, keywords=("decide|decision", "patch|patches")),
+    "decide.v7": Route(answer, keywords=("decide|decision", "patch|patches")),
     "tasks": Route(answer, ("extract entities and tasks",)),
 }
 
@@ -162,11 +162,11 @@ BANK: Bank = {
         ({"contract": "clarify.v1"}, "clarify"),
         ({"contract": "clarify.v12"}, "clarify"),
         ({"contract": "clarify"}, "clarify"),
-        ({"contract": "decide.v2"}, "decide.v2"),
+        ({"contract": "decide.v7"}, "decide.v7"),
         ({"contract": "decide.v1"}, "categorize"),
         ({"contract": "unknown.v1"}, "categorize"),
         ({"prompts": (("clarify.v1", "ab" * 32),)}, "clarify"),
-        ({"contract": "decide.v2", "prompts": (("clarify.v1", "ab" * 32),)}, "decide.v2"),
+        ({"contract": "decide.v7", "prompts": (("clarify.v1", "ab" * 32),)}, "decide.v7"),
         ({"contract": "clarify.v1", "parameters": (("route", "tasks"),)}, "tasks"),
         ({"parameters": (("temperature", "0"),)}, "categorize"),
         ({}, "categorize"),
@@ -179,7 +179,7 @@ def test_a_contract_or_prompt_file_names_the_route(fields: dict[str, Any], route
 def test_a_bank_is_asked_before_the_table_of_seed_1() -> None:
     assert route_of("Extract entities and tasks", bank=BANK) == "tasks"
     assert route_of("Extract the entities", bank=BANK) == "extract_entities"
-    assert route_of("Which patch was decided?", bank=BANK) == "decide.v2"
+    assert route_of("Which patch was decided?", bank=BANK) == "decide.v7"
     assert route_of("Clarify  an\tintention", bank=BANK) == "clarify"
 
 

@@ -24,7 +24,6 @@ RECORD: Final = Record(
     date="2026-11-21",
     decided_by="Ada Lovelace",
     category="Authentication",
-    category_source="detected",
     fields=(
         RecordField(
             name="Strategy",

@@ -100,7 +100,7 @@ def house(tmp_path: Path) -> House:
     return House(root)
 
 
-LOGIN = "docs/decisions/0001-add-login.md"
+LOGIN = "docs/decisions/0001-use-oauth-for-authentication.md"
 
 
 # 1. Writing ----------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def test_a_task_lies_under_its_uid(house: House) -> None:
     step = sessions.accept(opened.handle.session_id, mark="task")
     house.documents.finish(step.handle)
     uid = opened.handle.session_id[-12:]
-    assert [*house.files()] == [f"docs/tasks/{uid}-improve-the-ui.md"]
+    assert [*house.files()] == [f"docs/tasks/{uid}-use-vue-for-the-frontend.md"]
 
 
 def test_finishing_what_is_finished_does_nothing(house: House) -> None:
@@ -180,7 +180,10 @@ def test_a_document_of_the_past_stays_as_it_was_asked_for(house: House) -> None:
     house.documents.finish_pending(PROJECT)
     assert house.documents.text(first, "artifact-1") == before
     assert 'status: "superseded by ADR-0002"' in house.files()[LOGIN]
-    assert "Supersedes [ADR-0001" in house.files()["docs/decisions/0002-add-a-better-login.md"]
+    assert (
+        "Supersedes [ADR-0001"
+        in house.files()["docs/decisions/0002-use-oauth-for-authentication.md"]
+    )
 
 
 # 2. After a crash ----------------------------------------------------------------------------
@@ -220,7 +223,7 @@ def test_a_renaming_that_a_crash_interrupted_is_finished(house: House) -> None:
     due, text = house.documents.text(session_id)
     house.documents.target(due.path).write_text(text)
     house.documents.finish_pending(PROJECT)
-    assert house.files() == {"docs/decisions/0007-add-login.md": text}
+    assert house.files() == {"docs/decisions/0007-use-oauth-for-authentication.md": text}
 
 
 def test_documents_of_another_project_are_not_touched(house: House) -> None:
@@ -240,14 +243,14 @@ def test_a_document_that_cannot_be_written_holds_up_no_other(house: House) -> No
     first, second, third = (house.answered(f"Add login {n}") for n in range(3))
     for session_id in (first, second, third):
         house.by().accept(session_id)
-    (house.root / "docs" / "decisions" / "0002-add-login-1.md").mkdir(parents=True)
-    (house.root / "docs" / "decisions" / "0002-add-login-1.md.new").mkdir()
+    (house.root / "docs" / "decisions" / "0002-use-oauth-for-authentication.md").mkdir(parents=True)
+    (house.root / "docs" / "decisions" / "0002-use-oauth-for-authentication.md.new").mkdir()
     with pytest.raises(StoreUnavailable):
         house.documents.finish_pending(PROJECT)
     assert len(house.files()) == 2
     assert house.store.open_calls(PROJECT) == ((second, "artifact-1"),)
-    (house.root / "docs" / "decisions" / "0002-add-login-1.md.new").rmdir()
-    (house.root / "docs" / "decisions" / "0002-add-login-1.md").rmdir()
+    (house.root / "docs" / "decisions" / "0002-use-oauth-for-authentication.md.new").rmdir()
+    (house.root / "docs" / "decisions" / "0002-use-oauth-for-authentication.md").rmdir()
     house.documents.finish_pending(PROJECT)
     assert len(house.files()) == 3
 
@@ -320,7 +323,10 @@ def test_an_edited_record_that_is_superseded_changes_only_its_status(house: Hous
     first = house.answered()
     house.documents.finish(house.by().accept(first).handle)
     text = house.files()[LOGIN]
-    edited = text.replace("# Add login", "# Log in with OAuth").replace("\n", "\r\n") + "Edited."
+    edited = (
+        text.replace("# Use OAuth for authentication", "# Log in with OAuth").replace("\n", "\r\n")
+        + "Edited."
+    )
     (house.root / LOGIN).write_bytes(edited.encode())
     house.by().accept(house.answered("Add a better login", supersedes=first))
     house.documents.finish_pending(PROJECT)
@@ -363,7 +369,7 @@ def test_a_replaced_record_of_another_tool_is_marked_before_the_document_counts(
     handle = house.by().accept(house.answered(supersedes="ADR-0007")).handle
     assert "Accepted" in house.files()[theirs]
     house.documents.finish(handle)
-    status = "Superseded by [ADR-0008](0008-add-login.md)"
+    status = "Superseded by [ADR-0008](0008-use-oauth-for-authentication.md)"
     assert house.files()[theirs] == f"# 7. Use cookies\n\n## Status\n\n{status}\n"
     assert house.store.open_calls(PROJECT) == ()
     assert house.replays(handle.session_id)
@@ -381,7 +387,7 @@ def test_a_record_under_a_new_number_leaves_its_former_name(house: House) -> Non
     session_id = house.answered()
     handle = house.documents.finish(house.by().accept(session_id).handle)
     house.documents.finish(house.by().renumber(handle, 12).handle)
-    assert [*house.files()] == ["docs/decisions/0012-add-login.md"]
+    assert [*house.files()] == ["docs/decisions/0012-use-oauth-for-authentication.md"]
 
 
 def test_a_record_that_was_edited_keeps_its_former_name_as_well(house: House) -> None:
@@ -390,7 +396,7 @@ def test_a_record_that_was_edited_keeps_its_former_name_as_well(house: House) ->
     (house.root / LOGIN).write_text("edited")
     house.documents.finish(house.by().renumber(handle, 12).handle)
     assert house.files()[LOGIN] == "edited"
-    assert [*house.files()] == [LOGIN, "docs/decisions/0012-add-login.md"]
+    assert [*house.files()] == [LOGIN, "docs/decisions/0012-use-oauth-for-authentication.md"]
 
 
 def test_a_former_document_outside_todays_folders_is_not_touched(house: House) -> None:

@@ -70,7 +70,7 @@ def test_a_claim_survives_no_next_version_of_a_document(house: House) -> None:
 def test_a_claim_on_a_former_place_removes_nothing(house: House, path: str) -> None:
     handle = claimed(house, path)
     house.documents.finish(house.by().renumber(handle, 12).handle)
-    assert [*house.files()] == sorted([path, "docs/decisions/0012-add-login.md"])
+    assert [*house.files()] == sorted([path, "docs/decisions/0012-use-oauth-for-authentication.md"])
     assert house.files()[path] == THEIRS
 
 

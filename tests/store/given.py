@@ -9,7 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from alembic.command import downgrade
 from msgspec.structs import replace
 
 from preflights_es.kernel.events import ERASED_TAG
@@ -17,10 +16,8 @@ from preflights_es.kernel.ids import SALT_BYTES
 from preflights_es.kernel.ports import Batch, Draft, Head, Stored
 from preflights_es.store.chain import GENESIS, digest, link, sealed, stream_prefix
 from preflights_es.store.memory import MemoryStore
-from preflights_es.store.migrate import config
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import SqliteDatabase
-from preflights_es.store.urls import database, parsed
 from tests.fixed import NOON, PROJECT, Clock
 
 WORKFLOW: Final = "toy"
@@ -68,14 +65,6 @@ def sql(folder: Path) -> SqlStore:
 def at(place: str) -> SqlStore:
     """A log at the address of a server, or in a folder."""
     return SqlStore(place, Clock(), Salt()) if "://" in place else sql(Path(place))
-
-
-def older(address: str, revision: str) -> None:
-    """Give a log the tables that an older version made."""
-    opened = database(parsed(address))
-    with opened.engine.begin() as connection:
-        downgrade(config(connection), revision)
-    opened.close()
 
 
 def cursor(store: SqlStore) -> sqlite3.Cursor:

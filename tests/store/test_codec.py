@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from preflights_es.history.replayer import Replayer
 from preflights_es.history.verification import checked
 from preflights_es.kernel.artifacts import ARTIFACT_EVENTS, Record
-from preflights_es.kernel.completions import COMPLETION_EVENTS, CompletionFailed
+from preflights_es.kernel.completions import COMPLETION_EVENTS
 from preflights_es.kernel.errors import ErasedSession, LogDamaged, LogFromFuture
 from preflights_es.kernel.events import SESSION_EVENTS, Actor, Decision, Event, Input
-from preflights_es.kernel.ports import Draft, Stored
+from preflights_es.kernel.ports import Draft
 from preflights_es.kernel.session import Upcaster, Workflow
 from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Runner
@@ -274,79 +274,6 @@ def test_the_trace_of_a_log_is_that_of_its_upcast_events() -> None:
         "letter-2",
     )
     assert Replayer({"post": NOW}).replay(fresh.read(session_id)).trace == now
-
-
-FAILED_V1 = (
-    b'{"at":3,"actor":{"kind":"script","name":""},"call":"completion-1","kind":"timeout",'
-    b'"message":"too slow","retry_after_ms":null,"latency_ms":2000}'
-)
-FAILED_TODAY = CompletionFailed(
-    at=3,
-    actor=Actor("script"),
-    call="completion-1",
-    kind="timeout",
-    message="too slow",
-    latency_ms=2_000,
-)
-
-
-def with_an_old_failure() -> list[Stored]:
-    """A session of the toy as it was recorded when a failure did not say what it had cost."""
-    codec = Codec(toy.WORKFLOW)
-    request = toy.decide(toy.State(), toy.asked("why?"))
-    state = toy.evolve(toy.evolve(toy.State(), toy.asked("why?")), request[0])
-    return chain_of(
-        codec.draft(toy.asked("why?"), "first"),
-        *map(codec.draft, request),
-        Draft("completion.failed.v1", FAILED_V1, "toy/1", "second", "script"),
-        *map(codec.draft, toy.decide(state, FAILED_TODAY)),
-    )
-
-
-def test_an_old_failure_is_read_by_every_workflow_and_cost_nothing_that_is_known() -> None:
-    stored = with_an_old_failure()[2]
-    for workflow in (toy.WORKFLOW, NOW, THEN):
-        assert Codec(workflow).decode(stored) == FAILED_TODAY
-    today = Codec(toy.WORKFLOW).draft(FAILED_TODAY, "second")
-    assert Codec(toy.WORKFLOW).upcast(stored) == (today.type, today.data)
-    assert today.type == "completion.failed.v2"
-
-
-def test_a_session_with_an_old_failure_replays_identically_and_goes_on() -> None:
-    stored = with_an_old_failure()
-    before = jsonl.lines(stored)
-    assert Replayer({"toy": toy.WORKFLOW}).replay(stored).status == "identical"
-    store = MemoryStore(Clock(), salt)
-    store.insert(stored, open_calls=("completion-2",))
-    now = Runner(store, {"toy": toy.WORKFLOW}, Clock(), Ids())
-    handle = now.load(stored[0].session_id)
-    assert [call.call for call in handle.session.calls] == ["completion-2"]
-    failed = replace(FAILED_TODAY, call="completion-2", output_tokens=7)
-    now.submit(handle, failed, "third")
-    after = store.read(handle.session_id)
-    assert [e.type for e in after if e.type.startswith("completion.failed")] == [
-        "completion.failed.v1",
-        "completion.failed.v2",
-    ]
-    assert jsonl.lines(after).startswith(before)
-    assert Replayer({"toy": toy.WORKFLOW}).replay(after).status == "identical"
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"null",
-        b"{}",
-        FAILED_V1.replace(b'"message":"too slow",', b""),
-        FAILED_V1.replace(b"too slow", b"too \xff"),
-        FAILED_V1[:-1] + b',"output_tokens":7}',
-        FAILED_V1[:-1] + b',"more":7}',
-    ],
-)
-def test_what_was_no_failure_of_its_time_is_damage(data: bytes) -> None:
-    stored = replace(with_an_old_failure()[2], data=data)
-    with pytest.raises(LogDamaged, match=r"event 3: not a completion\.failed\.v"):
-        Codec(toy.WORKFLOW).decode(stored)
 
 
 # 3. Of the future, and of nothing ------------------------------------------------------------

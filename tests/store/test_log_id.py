@@ -7,14 +7,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from alembic import command
 
 from preflights_es.kernel.errors import LogDamaged
-from preflights_es.store import backup, migrate
-from preflights_es.store.frozen import schema
+from preflights_es.store import backup
 from preflights_es.store.sql import SqlStore
 from tests.fixed import Clock
-from tests.store.given import Salt, opened, session_id
+from tests.store.given import Salt
 
 
 def named(place: str) -> str:
@@ -35,19 +33,6 @@ def test_a_log_keeps_its_id(place: str) -> None:
     first = named(place)
     assert re.fullmatch("[0-9a-f]{32}", first)
     assert named(place) == first
-
-
-def test_a_log_of_an_older_schema_gets_one(place: str) -> None:
-    with closing(SqlStore(place, Clock(), Salt())) as store:
-        opened(store, 1)
-        events = store.read(session_id(1))
-        with store.database.engine.begin() as connection:
-            command.downgrade(migrate.config(connection), "0002")
-        assert store.schema() == "0002"
-    first = named(place)
-    with closing(SqlStore(place, Clock(), Salt())) as store:
-        assert (store.schema(), store.read(session_id(1))) == (schema(), events)
-        assert store.log_id() == first
 
 
 def test_two_logs_have_two_and_a_copy_has_the_same(tmp_path: Path) -> None:

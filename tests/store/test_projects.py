@@ -9,12 +9,10 @@ from pathlib import Path
 from threading import Barrier
 
 import pytest
-from alembic import command
 from msgspec.structs import replace
 
 from preflights_es.kernel.errors import Refused, StoreUnavailable
 from preflights_es.kernel.text import NAME_MAX
-from preflights_es.store import migrate
 from preflights_es.store.projects import Named, Projects
 from preflights_es.store.sql import SqlStore
 from tests.fixed import Clock
@@ -85,15 +83,6 @@ def test_where_others_have_every_name_it_is_refused(store: SqlStore) -> None:
         projects.named(name, OTHER)
     with pytest.raises(Refused, match="set PREFLIGHTS_PROJECT"):
         projects.named("shop", ONE)
-
-
-def test_a_log_of_an_older_schema_keeps_its_sessions(place: str) -> None:
-    with closing(SqlStore(place, Clock(), Salt())) as store:
-        recorded(store, "shop", 2)
-        with store.database.engine.begin() as connection:
-            command.downgrade(migrate.config(connection), "0003")
-    with closing(SqlStore(place, Clock(), Salt())) as store:
-        assert Projects(store).named("shop", ONE) == Named("shop", is_new=True, sessions=2)
 
 
 def test_of_repositories_that_ask_at_once_one_has_the_plain_name(place: str) -> None:

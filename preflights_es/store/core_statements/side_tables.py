@@ -26,10 +26,7 @@ from preflights_es.store import tables
 _OPENS: Final = ("completion.requested.v1", "artifact.due.v1")
 # Neither an Outcome that is ignored nor one in quarantine answers its call.
 _LEAVES_OPEN: Final = ("session.response_ignored.v1", "session.input_quarantined.v1")
-_ANSWERS: Final = (
-    *("completion.received.v1", "completion.failed.v1", "completion.failed.v2"),
-    "artifact.written.v1",
-)
+_ANSWERS: Final = ("completion.received.v1", "completion.failed.v1", "artifact.written.v1")
 _NAME_PROJECTS: Final = (tables.numbers, tables.claims, *tables.projected.values())
 """Tables whose rows name a session, and the project that it had."""
 

@@ -153,7 +153,7 @@ def asked(category: str, turn: int) -> QuestionAsked:
 
 def due(name: str, kind: str = "adr", call: str = "artifact-1") -> ArtifactDue:
     """The document of that file name."""
-    return ArtifactDue(call=call, template=f"{kind}.v2", path=f"{FOLDER}/{name}")
+    return ArtifactDue(call=call, template=f"{kind}.v1", path=f"{FOLDER}/{name}")
 
 
 # Given, when, then ---------------------------------------------------------------------------

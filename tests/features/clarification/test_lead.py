@@ -74,7 +74,6 @@ class Led:
         strict: bool = False,
         simulator: SimLLMProvider | None = None,
         actor: Actor = ADA,
-        decider: str = WORKFLOW.decider,
     ) -> None:
         self.actor = actor
         self.provider = Scripted(*replies)
@@ -93,7 +92,9 @@ class Led:
             intention=intention,
             project=PROJECT,
             uid=UID,
-            setup=Setup("0", decider, "script", lead=Lead("script", "model-1", strict=strict)),
+            setup=Setup(
+                "0", WORKFLOW.decider, "script", lead=Lead("script", "model-1", strict=strict)
+            ),
             heuristics=HeuristicsConfig(),
             known=known,
         )
@@ -389,19 +390,16 @@ def test_a_category_that_the_person_chose_is_not_the_models_to_change() -> None:
 
 
 @pytest.mark.parametrize(
-    ("actor", "decider", "chooser"),
+    ("actor", "chooser"),
     [
-        (Actor("user", "Ada"), "clarification/2", "the person"),
-        (Actor("agent", "claude"), "clarification/2", "an agent"),
-        (Actor("script"), "clarification/2", "a script"),
-        (Actor("agent", "claude"), "clarification/1", "the person"),
-        (Actor("script"), "clarification/1", "the person"),
+        (Actor("user", "Ada"), "the person"),
+        (Actor("agent", "claude"), "an agent"),
+        (Actor("script"), "a script"),
     ],
 )
-def test_a_model_is_told_who_chose_the_category(actor: Actor, decider: str, chooser: str) -> None:
-    """Under the first rules it was told of a person; what began so goes on so, and replays."""
+def test_a_model_is_told_who_chose_the_category(actor: Actor, chooser: str) -> None:
     replies = (GOOD, {**GOOD, "topic": "Infra"}, {**GOOD, "topic": "Database"})
-    led = Led(*replies, actor=actor, decider=decider)
+    led = Led(*replies, actor=actor)
     led.answer(change_category="Database")
     assert f"Topic: Database (chosen by {chooser})" in led.provider.requests[1].messages[1].content
     (rejected,) = led.events(ResponseRejected)

@@ -18,12 +18,10 @@ from preflights_es.features.clarification.domain.events import (
 from preflights_es.features.clarification.domain.values import (
     TITLES,
     Category,
-    DecisionPatch,
     Field,
     HeuristicsConfig,
 )
 from preflights_es.kernel.events import Actor, Input
-from preflights_es.kernel.lead import Setup
 from preflights_es.kernel.questions import Option, Recommended
 from preflights_es.kernel.rationale import Alternative, Rationale, Rejected, Statement
 from preflights_es.runtime.sanitizing import cleaned_fields
@@ -36,7 +34,6 @@ from tests.features.clarification.cases import (
     check,
     declared,
     due,
-    log,
     reasoned,
     revised,
 )
@@ -226,18 +223,6 @@ def test_a_title_of_a_team_names_the_category() -> None:
     queues = Category("Queues", ("queue",), Field("Broker", "broker", "Which?", ("SQS",)))
     state = after(declared("A queue", heuristics=HeuristicsConfig((queues,))), answered(broker="x"))
     assert views.view(state).title == "Queues: x"
-
-
-@pytest.mark.parametrize("decider", ["clarification/1", "clarification/2"])
-def test_a_session_of_the_first_rules_keeps_title_template_and_path(decider: str) -> None:
-    first = replace(declared("Add OAuth"), setup=Setup("0.1.0", decider))
-    given = (first, answered(auth_strategy="OAuth"))
-    assert views.view(after(*given)).title == "Add OAuth"
-    events = acknowledged(DecisionPatch("Authentication", (("Strategy", "OAuth"),)))
-    found = after(*given, events)
-    assert found.dues == 1
-    last = log(*given, events)[-1]
-    assert (last.template, last.path) == ("adr.v1", "docs/decisions/0007-add-oauth.md")  # type: ignore[attr-defined]  # a due
 
 
 # 5. Laws -------------------------------------------------------------------------------------

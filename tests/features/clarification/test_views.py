@@ -229,7 +229,6 @@ def test_an_open_record_lists_what_was_asked_and_not_answered() -> None:
         title="Add OAuth",
         intention="Add\n OAuth",
         status="open",
-        category_source="detected",
         missing=("Which authentication approach?",),
     )
 
@@ -245,7 +244,6 @@ def test_an_accepted_record_names_the_person_the_day_and_each_value() -> None:
         date="2026-09-21",
         decided_by="Ada Lovelace",
         category="Authentication",
-        category_source="detected",
         fields=(RecordField("Strategy", "OAuth", "chosen", "user", STRATEGIES),),
         considered=STRATEGIES,
         shown=(
@@ -280,12 +278,6 @@ def test_a_superseded_record_says_by_what() -> None:
     assert record.decided_by == "Ada Lovelace"
 
 
-def test_the_category_says_whether_it_was_chosen() -> None:
-    chosen = after(declared(), answered(change_category="Infra", hosting="Cloud"))
-    assert views.record(chosen).category_source == "chosen"
-    assert views.record(after(declared())).category_source == ""
-
-
 def test_the_options_of_a_record_are_those_that_were_offered() -> None:
     state = after(*READY, answered(auth_library="Authlib"))
     strategy, library = views.record(state).fields
@@ -311,7 +303,7 @@ def test_fields_of_one_name_in_two_categories_are_told_apart() -> None:
 def test_a_description_is_recorded_with_its_source() -> None:
     state = after(declared(), answered(change_category="Mobile", description="Use Flutter"))
     record = views.record(state)
-    assert (record.category, record.category_source) == ("Other", "custom")
+    assert record.category == "Other"
     assert record.fields == (RecordField("Description", "Use Flutter", "typed", "user"),)
 
 

@@ -79,7 +79,7 @@ class Note:
             actor=ADA,
             note=note,
             project=PROJECT,
-            setup=Setup("0", "extraction/1", "script", lead=Lead("script", "m-1", strict=strict)),
+            setup=Setup("0", WORKFLOW.decider, "script", lead=Lead("script", "m-1", strict=strict)),
             language=language,
             noted_at="2026-11-22T09:30+01:00",
             time_zone="Europe/Berlin",

@@ -307,7 +307,7 @@ NOTHING: Final[tuple[Row, ...]] = (
 )
 """What says nothing."""
 
-SINCE_2: Final[tuple[Row, ...]] = (
+LED_BY_TIMES: Final[tuple[Row, ...]] = (
     ("14 Uhr, Meeting mit Team", "event: Meeting mit Team @14:00"),
     ("2:30 pm, call mom, buy milk", "event: call mom @14:30", "task: buy milk"),
     ("14-15 Uhr, Besprechung", "event: Besprechung @14:00-15:00"),
@@ -325,9 +325,9 @@ SINCE_2: Final[tuple[Row, ...]] = (
     ("20 Uhr bis Mitternacht Party", "event: Party @20:00-00:00"),
     ("abends 8 Uhr bis Mitternacht Kino", "event: abends Kino @20:00-00:00"),
 )
-"""What the second rules find and the first did not."""
+"""What a time that opens the note leads to, and ranges to a word."""
 
-AS_BEFORE: Final[tuple[Row, ...]] = (
+NOT_LED: Final[tuple[Row, ...]] = (
     ("Meeting, 14 Uhr, Arzt", "event: Meeting @14:00", "event: Arzt"),
     ("14 Uhr, Idee: Podcast", "event: 14 Uhr @14:00", "idea: Podcast"),
     ("14 Uhr\nMilch kaufen", "event: 14 Uhr @14:00", "task: Milch kaufen"),
@@ -336,10 +336,9 @@ AS_BEFORE: Final[tuple[Row, ...]] = (
     ("workshop from 8 until midnight", "event: workshop from 8 until midnight"),
     ("14 Uhr, Meeting 15 Uhr", "event: 14 Uhr @14:00", "event: Meeting @15:00"),
 )
-"""What stays as it was: to whom the time belongs, or which half of the day, is unknown."""
+"""To whom the time belongs, or which half of the day, is unknown."""
 
 EVERY: Final = (
     *(*SEED, *LISTS, *TIMES, *RANGES, *DEADLINES, *DURATIONS),
-    *(*URGENCY, *IDEAS, *NUMBERS, *WORDS, *LETTERS, *NOTHING, *AS_BEFORE),
+    *(*URGENCY, *IDEAS, *NUMBERS, *WORDS, *LETTERS, *NOTHING, *LED_BY_TIMES, *NOT_LED),
 )
-"""What both rules find."""

@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 
 from preflights_es.features.extraction.domain import clock, dates, reading
 from preflights_es.features.extraction.domain.contracts import EXTRACTION
-from preflights_es.features.extraction.domain.values import (
-    ITEMS_MAX,
-    NOTE_MAX,
-    RULES,
-    TITLE_MAX,
-    Rules,
-)
+from preflights_es.features.extraction.domain.values import ITEMS_MAX, NOTE_MAX, TITLE_MAX
 from preflights_es.judging.contract import Accepted, judge
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.text import problem
@@ -27,7 +21,6 @@ from tests import strategies
 from tests.each import each
 from tests.features.extraction import notes
 from tests.features.extraction.notes import Row
-from tests.led import Case, alone
 
 
 def told(item: dict[str, Any]) -> str:
@@ -49,8 +42,8 @@ def dated(note: str, answer: str = "") -> list[tuple[str, str]]:
     return [(item["title"], item.get("date", "")) for item in found]
 
 
-def read(note: str, answer: str = "", language: Language = "en", rules: Rules = RULES) -> list[str]:
-    return [told(item) for item in reading.extracted(note, language, answer, rules)["items"]]
+def read(note: str, answer: str = "", language: Language = "en") -> list[str]:
+    return [told(item) for item in reading.extracted(note, language, answer)["items"]]
 
 
 # 0. Days -----------------------------------------------------------------------------------
@@ -149,22 +142,9 @@ def test_a_day_lies_within_the_text_and_is_one(text: str) -> None:
 @each("row", notes.EVERY)
 def test_a_simple_note_holds_what_a_sensible_person_finds_in_it(row: Row) -> None:
     assert read(row[0]) == list(row[1:])
-    assert read(row[0], rules=1) == list(row[1:])
 
 
-@each("row", notes.SINCE_2)
-def test_the_second_rules_find_more_and_the_first_stay_as_they_were(row: Row) -> None:
-    assert read(row[0]) == list(row[1:])
-    assert read(row[0], rules=1) != list(row[1:])
-
-
-def test_the_first_rules_are_frozen() -> None:
-    assert read("14 Uhr, Meeting mit Team", rules=1) == [
-        "event: 14 Uhr @14:00",
-        "event: Meeting mit Team",
-    ]
-    assert read("workshop from 9am to noon", rules=1) == ["event: workshop to noon @09:00"]
-    assert read("Arzt", "9am to noon", rules=1) == ["event: Arzt @09:00"]
+def test_an_answer_is_a_range_to_noon() -> None:
     assert read("Arzt", "9am to noon") == ["event: Arzt @09:00-12:00"]
 
 
@@ -199,13 +179,6 @@ def test_a_part_that_is_no_title_is_kept_whole(part: str) -> None:
     assert item["type"] == "idea"
     assert item["content"] == note
     assert len(item["title"]) <= TITLE_MAX
-
-
-def test_the_simulator_of_the_first_rules_varies_around_them_still() -> None:
-    for seed in range(5):
-        session = alone(Case("extraction", "14 Uhr, Meeting mit Team", seed))
-        titles = {item.title for item in session.handle.session.state.items}
-        assert titles == {"14 Uhr", "Meeting mit Team"}
 
 
 # 2. The question and its answer --------------------------------------------------------------

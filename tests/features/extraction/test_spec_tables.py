@@ -91,9 +91,3 @@ def test_the_statuses_are_known_to_every_view() -> None:
     found = {ticked(row["Status"])[0]: row["Note"] for row in rows("7.2 Status")}
     assert set(found) <= {*STATUSES, *WORKFLOW.statuses}
     assert set(found.values()) == set(get_args(values.NoteStatus))
-
-
-def test_the_versions_are_those_of_the_workflow() -> None:
-    found = tuple(row["Rules"].strip("`") for row in rows("5.1 Versions"))
-    assert found == (*WORKFLOW.former_deciders, WORKFLOW.decider)
-    assert found == tuple(f"extraction/{version}" for version in get_args(values.Rules))

@@ -73,8 +73,8 @@ class Asked:
             """The clock of a test does not run."""
 
         self.runner = Runner(plain.store, WORKFLOWS, plain.now, plain.new_id, waited)
-        lead = Lead("script", "metrics/2", strict=strict)
-        first = put(text, Setup("0", "metrics/2", "script", lead=lead), language)
+        lead = Lead("script", WORKFLOW.decider, strict=strict)
+        first = put(text, Setup("0", WORKFLOW.decider, "script", lead=lead), language)
         new_id = self.runner.new_id
         opened = self.runner.open(WORKFLOW, PROJECT, first, new_id(), new_id())
         self.handle: Handle = opened.handle

@@ -16,7 +16,6 @@ from preflights_es.features.clarification.domain.history import behind, decided
 from preflights_es.features.clarification.domain.quotes import quotes, words
 from preflights_es.features.clarification.domain.rules import POLICY, PROMPTS
 from preflights_es.features.clarification.domain.state import State, is_terminal
-from preflights_es.features.clarification.domain.upcasting import UPCASTERS
 from preflights_es.features.clarification.domain.views import (
     answerable,
     reached,
@@ -53,7 +52,7 @@ def _settings() -> SettingsTable:
 WORKFLOW: Workflow[State] = Workflow(
     name="clarification",
     package="preflights_es.features.clarification",
-    decider="clarification/3",
+    decider="clarification/1",
     events=EVENTS,
     initial=State(),
     decide=_decide,
@@ -78,7 +77,6 @@ WORKFLOW: Workflow[State] = Workflow(
     relayed=AnswersRelayed,
     written=True,
     reasons=RationaleGiven,
-    upcasters=UPCASTERS,
     lead=lambda state: state.led.lead,
     settings=_settings,
     policy=POLICY,

@@ -94,8 +94,8 @@ def due(state: State) -> ArtifactDue:
     assert state.acknowledgement is not None, "a document is due only for what was acknowledged"
     kind = state.acknowledgement.kind
     path = rules.document_path(state.folder, kind, state.number, state.uid, title_of(state))
-    template = rules.template(kind, state.decider)
-    return ArtifactDue(call=f"artifact-{state.dues + 1}", template=template, path=path)
+    call = f"artifact-{state.dues + 1}"
+    return ArtifactDue(call=call, template=rules.TEMPLATES[kind], path=path)
 
 
 Changes = (

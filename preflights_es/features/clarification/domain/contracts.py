@@ -82,13 +82,6 @@ class PatchField(_Answer):
     value: Annotated[str, StringConstraints(min_length=1, max_length=2000)]
 
 
-class Decide(_Answer):
-    """What was decided, by the person."""
-
-    category: Annotated[str, Short]
-    fields: list[PatchField]
-
-
 class Alternative(_Answer):
     """What was not chosen, and why."""
 
@@ -96,9 +89,11 @@ class Alternative(_Answer):
     why_not: Annotated[str, Line]
 
 
-class DecideWhy(Decide):
+class Decide(_Answer):
     """What was decided, by the person, and why as the model sees it."""
 
+    category: Annotated[str, Short]
+    fields: list[PatchField]
     because: Annotated[str, Line] | None = None
     consequences: Annotated[list[Annotated[str, Line]], Field(max_length=OFFERED_MAX)] = []
     alternatives: Annotated[list[Alternative], Field(max_length=OFFERED_MAX)] = []
@@ -110,7 +105,7 @@ CLARIFY = Contract(
 WRITTEN = Contract(
     name="written", version=1, model=Written, unknown="refuse", failure=False, policy=POLICY
 )
-DECIDE_V1 = Contract(
+DECIDE = Contract(
     name="decide",
     version=1,
     model=Decide,
@@ -119,14 +114,5 @@ DECIDE_V1 = Contract(
     code=False,
     policy=POLICY,
 )
-DECIDE = Contract(
-    name="decide",
-    version=2,
-    model=DecideWhy,
-    unknown="drop",
-    failure=False,
-    code=False,
-    policy=POLICY,
-)
-CONTRACTS = {contract.id: contract for contract in (CLARIFY, WRITTEN, DECIDE_V1, DECIDE)}
+CONTRACTS = {contract.id: contract for contract in (CLARIFY, WRITTEN, DECIDE)}
 """By the id that a request names."""

@@ -190,9 +190,8 @@ def _recommended(state: State, patch: DecisionPatch) -> Decisions:
     Where the rules go on after a model, its words about its own question count all the same.
     """
     framed = state.framed
-    is_old = state.decider in rules.FIRST_DECIDERS
     is_models = state.led.lead is not None and state.writer is None
-    if framed is None or is_models or is_old:
+    if framed is None or is_models:
         return ()
     before = dict(state.patch.fields) if state.patch else {}
     name = framed.field.name
@@ -334,7 +333,7 @@ def _verdict(
         answer = answer[0]
     is_category = key == config.category.id
     question = config.category_question() if is_category else fields[key].asked()
-    if rules.is_left_undecided(state.decider, question, (*given.values, *(other or ()))):
+    if rules.is_left_undecided(question, (*given.values, *(other or ()))):
         return AnswerRefused(key=key, reason="undecided")
     if is_category:
         found = rules.category_judged(config, answer, other)

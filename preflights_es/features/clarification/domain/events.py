@@ -102,7 +102,7 @@ class Present(Value, frozen=True):
 class IntentionDeclared(Input, frozen=True):
     """The actor states an intention; opens the session and carries all that a replay needs."""
 
-    tag: ClassVar[str] = "clarification.intention_declared.v2"
+    tag: ClassVar[str] = "clarification.intention_declared.v1"
     verb: ClassVar[str] = "started"
     typed: ClassVar = {
         "intention": Typed(INTENTION_MAX, "say in a sentence what you want to build"),
@@ -191,7 +191,7 @@ class RationaleGiven(Input, frozen=True):
 class DecisionAcknowledged(Input, frozen=True):
     """The actor accepts the patch as it was shown."""
 
-    tag: ClassVar[str] = "clarification.decision_acknowledged.v2"
+    tag: ClassVar[str] = "clarification.decision_acknowledged.v1"
     verb: ClassVar[str] = "accepted"
     patch: DecisionPatch | None
     """As shown; None accepts that nothing was decided."""

@@ -125,7 +125,6 @@ def _after_intention(state: State, new: IntentionDeclared) -> State:
         intention=new.intention,
         uid=new.uid,
         heuristics=new.heuristics,
-        decider=new.setup.decider,
         mark=new.mark,
         supersedes=new.supersedes,
         supersedes_file=new.supersedes_file,

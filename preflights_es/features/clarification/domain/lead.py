@@ -37,7 +37,6 @@ from preflights_es.kernel.completions import CompletionRequested, Message
 from preflights_es.kernel.events import ActorKind, Decision, Outcome
 from preflights_es.kernel.late_pattern import late_pattern
 from preflights_es.kernel.names import canonical
-from preflights_es.kernel.prompts import wanted
 from preflights_es.kernel.questions import (
     WRAPPING,
     Option,
@@ -52,7 +51,6 @@ from preflights_es.kernel.verdict import Violation
 from preflights_es.kernel.words import folded
 
 PACKAGE: Final = "preflights_es.features.clarification"
-WITH_REASONS: Final = "decide.v2"
 OWN: Final = "custom."
 """Before the slug, in the key of a question of the writer's own."""
 CHOOSERS: Final[Mapping[ActorKind, str]] = {
@@ -60,8 +58,6 @@ CHOOSERS: Final[Mapping[ActorKind, str]] = {
     "agent": "an agent",
     "script": "a script",
 }
-EVERY_ACTOR_A_PERSON: Final = "clarification/1"
-"""The rules that named a person to the model as the one who chose, whatever the actor."""
 FACTS_MAX: Final = 4_000  # characters of what the repository says of itself, in a request
 IN_FORCE_MAX: Final = 4_000  # characters of decisions in force, in a request
 OPTIONS_MAX: Final = 6  # of one question, without `Other (specify)`
@@ -79,13 +75,9 @@ def request(state: State, step: Step) -> CompletionRequested:
     """The whole of what is sent for a step, derived from the log."""
     last = (Message("user", _fields_to_fill(state)),) if step == "decide" else ()
     said = (Message("user", _surroundings(state)), *state.led.said, *last)
-    default = (rules.FIRST_PROMPTS if state.decider in rules.FIRST_DECIDERS else rules.PROMPTS)[
-        step
-    ]
-    system = wanted(PACKAGE, step, state.led.prompts, default)
-    contract = WITH_REASONS if system.id == WITH_REASONS else f"{step}.v1"
-    if step == "clarify" and state.writer is not None:
-        contract = "written.v1"
+    default = rules.PROMPTS[step]
+    is_written = step == "clarify" and state.writer is not None
+    contract = "written.v1" if is_written else f"{step}.v1"
     return requested(*(state.led, step, contract, (PACKAGE, step, default), said), output=contract)
 
 
@@ -145,11 +137,10 @@ def _facts(context: LLMContext | None, about: frozenset[str]) -> list[str]:
 
 
 def _chooser(state: State) -> str:
-    """Who chose the category; under the first rules, every actor was a person."""
+    """Who chose the category."""
     key = state.heuristics.category.id
     chosen = (p.by for p in state.provenance if p.key == key)
-    by: ActorKind = "user" if state.decider == EVERY_ACTOR_A_PERSON else next(chosen, "user")
-    return CHOOSERS[by]
+    return CHOOSERS[next(chosen, "user")]
 
 
 def _menu(config: HeuristicsConfig) -> list[Category]:
@@ -185,7 +176,7 @@ def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
 
     clarifies = asked.contract.startswith(("clarify.", "written."))
     # A forged log may name any contract: then it is judged by the first of its step.
-    first = contracts.CLARIFY if clarifies else contracts.DECIDE_V1
+    first = contracts.CLARIFY if clarifies else contracts.DECIDE
     contract = contracts.CONTRACTS.get(asked.contract, first)
     check = partial(clarify_violations if clarifies else decide_violations, state)
     verdict = concluded(state.led, outcome, contract, check)

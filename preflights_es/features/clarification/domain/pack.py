@@ -19,7 +19,7 @@ from preflights_es.features.clarification.domain.values import (
 from preflights_es.kernel.views import Language
 
 STANDARD: Final = PackRef(
-    "standard", 3, "9a711cfc5382fd385c2a80872fad4a278c2b33c77988a6dd2ecd74658fad1efc"
+    "standard", 1, "a2af3824c43fa3eade4553bf4720f8f1bfe376327224e27ea65c3ee2b4d4f0bf"
 )
 """What new sessions begin with; the file is frozen."""
 

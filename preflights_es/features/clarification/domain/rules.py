@@ -31,11 +31,7 @@ from preflights_es.kernel.questions import is_placeholder, is_undecided, strippe
 from preflights_es.kernel.text import slug
 from preflights_es.kernel.views import Question
 
-FIRST_DECIDERS: Final = ("clarification/1", "clarification/2")
-"""Rules that knew no reasons: a record was named by the intention, in version 1 of a template."""
-PROMPTS: Final = {"clarify": "clarify.v1", "decide": "decide.v2"}
-FIRST_PROMPTS: Final = {"clarify": "clarify.v1", "decide": "decide.v1"}
-"""Of sessions under the first rules that recorded no version."""
+PROMPTS: Final = {"clarify": "clarify.v1", "decide": "decide.v1"}
 POLICY: Final = Policy(bad_output=1, failed_transport=1, then="rules")
 """Of what a model is asked."""
 TURNS_MAX: Final = 3  # questions answered in one session (seed 0, section 2.2)
@@ -110,14 +106,10 @@ def judged(question: Question, given: Answer | None, other: Answer | None) -> Re
     return Resolved(value, concrete[0].source if len(sources) == 1 else "custom")
 
 
-AT_THEIR_WORD: Final = ("", "clarification/1", "clarification/2")
-"""Deciders that took "I don't know" for a value; sessions that they began still do."""
-
-
-def is_left_undecided(decider: str, question: Question, values: Sequence[str]) -> bool:
+def is_left_undecided(question: Question, values: Sequence[str]) -> bool:
     """Whether one of the values says that there is no answer yet."""
     options = {option.casefold() for option in question.options}
-    return decider not in AT_THEIR_WORD and any(
+    return any(
         is_undecided(value) and stripped(value).casefold() not in options for value in values
     )
 
@@ -279,13 +271,7 @@ def patch_in(answers: Answers, found: CategoryMatch | None) -> DecisionPatch | N
 # 5. The document (section 6, and docs/specs/clarification.md, section 7) ---------------------
 
 RecordKind = Literal["adr", "task"]
-TEMPLATES: dict[RecordKind, str] = {"adr": "adr.v2", "task": "task.v2"}
-FIRST_TEMPLATES: dict[RecordKind, str] = {"adr": "adr.v1", "task": "task.v1"}
-
-
-def template(of: RecordKind, decider: str) -> str:
-    """The template of a session that began under these rules."""
-    return (FIRST_TEMPLATES if decider in FIRST_DECIDERS else TEMPLATES)[of]
+TEMPLATES: dict[RecordKind, str] = {"adr": "adr.v1", "task": "task.v1"}
 
 
 def kind(decided: DecisionPatch | None, mark: Mark) -> RecordKind:

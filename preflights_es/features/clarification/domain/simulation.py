@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 
 from preflights_es.features.clarification.domain import rules
-from preflights_es.features.clarification.domain.lead import WITH_REASONS
 from preflights_es.features.clarification.domain.values import OTHER, Field, HeuristicsConfig
 from preflights_es.kernel.completion_step import RETRY
 from preflights_es.kernel.completions import CompletionRequested
@@ -129,7 +128,7 @@ def decide(draws: Draws, request: CompletionRequested) -> str:
     """A `decide` that writes down what was answered, and at times a word of the intention."""
     messages = [m.content for m in request.messages if m.role == "user"]
     tasks = [found for m in messages if (found := _TASK.search(m))]
-    why = _why(draws) if request.contract == WITH_REASONS else {}
+    why = _why(draws)
     if not tasks:
         return _written(draws, {"category": OTHER, "fields": [], **why})
     category, names = tasks[-1]["category"], tasks[-1]["fields"].split(", ")

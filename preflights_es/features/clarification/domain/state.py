@@ -66,8 +66,6 @@ class State(msgspec.Struct, frozen=True, gc=False):
     intention: str = ""
     uid: str = ""
     heuristics: HeuristicsConfig = HeuristicsConfig()
-    decider: str = ""
-    """Version of the rules under which the session began: what a model is told stays as it was."""
     mark: Mark = ""
     supersedes: Related | None = None
     supersedes_file: str = ""

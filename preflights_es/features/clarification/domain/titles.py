@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from preflights_es.features.clarification.domain.rules import FIRST_DECIDERS
 from preflights_es.features.clarification.domain.state import State
 from preflights_es.features.clarification.domain.stated import language_of, topic_of
 from preflights_es.features.clarification.domain.values import OTHER, TITLES
@@ -18,7 +17,7 @@ VALUE_MAX: Final = 80  # characters of a value in a title
 
 def title_of(state: State) -> str:
     """What is decided, in a few words; the intention while nothing is."""
-    if state.decider in FIRST_DECIDERS or state.patch is None or not state.patch.fields:
+    if state.patch is None or not state.patch.fields:
         return state.intention
     name, value = state.patch.fields[0]
     said = shortened(one_line(value), VALUE_MAX)

@@ -247,7 +247,6 @@ def _warnings(state: State) -> tuple[str, ...]:
 def record(state: State) -> Record:
     """What a document or a brief may say; `open` before an acknowledgement."""
     done = state.acknowledgement
-    category = next((p for p in state.provenance if p.key == state.heuristics.category.id), None)
     by_person = accepted(state)
     return Record(
         uid=state.uid,
@@ -259,7 +258,6 @@ def record(state: State) -> Record:
         decided_by=done.actor.name if done and by_person else "",
         proposed_by=None if done is None or by_person else done.actor.kind,
         category=state.patch.category if state.patch else "",
-        category_source=category.source if category else "",
         fields=_fields(state),
         missing=_open_questions(state),
         supersedes=state.supersedes,

@@ -10,8 +10,7 @@ from preflights_es.kernel.session import Workflow
 WORKFLOW: Workflow[State] = Workflow(
     name="extraction",
     package="preflights_es.features.extraction",
-    decider="extraction/2",
-    former_deciders=("extraction/1",),
+    decider="extraction/1",
     events=EVENTS,
     initial=State(),
     decide=decide,

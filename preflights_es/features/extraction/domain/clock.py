@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.features.extraction.domain.values import DURATION_MAX, RULES, Rules
+from preflights_es.features.extraction.domain.values import DURATION_MAX
 
 _FLAGS: Final = re.IGNORECASE | re.VERBOSE
 _H: Final = r"(?<![\w.,:/-])(?:[01]?\d|2[0-3])"
@@ -28,9 +28,18 @@ _PART: Final = (
 )
 
 # The first that matches at the earliest place wins; each names the parts that `_read` knows.
+# Ranges to a word: 9am to noon, 14 Uhr bis Mitternacht. An hour alone is one before noon; before
+# midnight it says nothing of morning or evening.
+_WORD_TO: Final = r"(?:bis(?:\s+zum)?|to|until|till)\s+"
+_TO_WORD: Final = rf"(?:\s*{_WORD_TO}|[-–—])(?P<word2>noon|midnight|mitternacht|mittag)\b"
+_FROM: Final = r"(?:(?<=\bfrom\s)|(?<=\bvon\s))"
 _TIMES: Final = tuple(
     re.compile(pattern, _FLAGS)
     for pattern in (
+        rf"(?P<h>{_H12})(?:[:.](?P<m>{_M}))?\s*(?P<half>{_HALF}){_TO_WORD}",
+        rf"(?P<h>{_H})(?:[:.](?P<m>{_M}))?\s*uhr(?:\s*(?P<m3>{_M})\b)?{_TO_WORD}",
+        rf"(?P<h>{_H}):(?P<m>{_M}){_TO_WORD}",
+        rf"{_FROM}(?P<h>0?[1-9]|1[01])\s+{_WORD_TO}(?P<word2>noon|mittag)\b",
         # 14-15 Uhr, 14 Uhr bis 15:30 Uhr, 9.30-11 Uhr
         (
             rf"(?P<h>{_H})(?:[:.](?P<m>{_M}))?(?:\s*uhr(?:\s*(?P<m3>{_M})\b)?)?{_TO}"
@@ -58,23 +67,6 @@ _TIMES: Final = tuple(
     )
 )
 _WORDS: Final = {"noon": "12:00", "midnight": "00:00", "mitternacht": "00:00", "mittag": "12:00"}
-# Ranges to a word, which the first rules did not know: 9am to noon, 14 Uhr bis Mitternacht. An hour
-# alone is one before noon; before midnight it says nothing of morning or evening.
-_WORD_TO: Final = r"(?:bis(?:\s+zum)?|to|until|till)\s+"
-_TO_WORD: Final = rf"(?:\s*{_WORD_TO}|[-–—])(?P<word2>noon|midnight|mitternacht|mittag)\b"
-_FROM: Final = r"(?:(?<=\bfrom\s)|(?<=\bvon\s))"
-_TIMES_TO_WORDS: Final = (
-    *(
-        re.compile(pattern, _FLAGS)
-        for pattern in (
-            rf"(?P<h>{_H12})(?:[:.](?P<m>{_M}))?\s*(?P<half>{_HALF}){_TO_WORD}",
-            rf"(?P<h>{_H})(?:[:.](?P<m>{_M}))?\s*uhr(?:\s*(?P<m3>{_M})\b)?{_TO_WORD}",
-            rf"(?P<h>{_H}):(?P<m>{_M}){_TO_WORD}",
-            rf"{_FROM}(?P<h>0?[1-9]|1[01])\s+{_WORD_TO}(?P<word2>noon|mittag)\b",
-        )
-    ),
-    *_TIMES,
-)
 _BEFORE: Final = re.compile(
     r"(?:\b(?:um|at|ab|gegen|from|von|ca\.|around|about)|@)\s*$", re.IGNORECASE
 )
@@ -158,11 +150,10 @@ class Duration(msgspec.Struct, frozen=True):
     at: tuple[int, int]
 
 
-def moment(text: str, rules: Rules = RULES) -> Moment | None:
+def moment(text: str) -> Moment | None:
     """The first time of day that a text says; None where it says none."""
     said = plain(text)
-    patterns = _TIMES if rules == 1 else _TIMES_TO_WORDS
-    found = [match for pattern in patterns if (match := pattern.search(said))]
+    found = [match for pattern in _TIMES if (match := pattern.search(said))]
     if not found:
         return None
     match = min(found, key=lambda match: match.start())

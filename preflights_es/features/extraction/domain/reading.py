@@ -17,9 +17,7 @@ from preflights_es.features.extraction.domain.values import (
     CONTENT_MAX,
     ITEMS_MAX,
     QUESTION_MAX,
-    RULES,
     TITLE_MAX,
-    Rules,
 )
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.kernel.views import Language
@@ -108,11 +106,11 @@ _SAYS: Final = re.compile("[^\\W_]|[\u2600-\u27bf\U0001f000-\U0001faff]")
 """What makes a part more than punctuation: letters, digits and pictures."""
 
 
-def parts(note: str, rules: Rules = RULES, noted: str = "") -> list[str]:
+def parts(note: str, noted: str = "") -> list[str]:
     """What a note lists, each on one line, without bullets and blanks."""
     listed: list[list[str]] = []
-    for line in _lines(note if rules == 1 else _led_by_times(note, noted)):
-        if listed and _is_detail(line, rules, noted):
+    for line in _lines(_led_by_times(note, noted)):
+        if listed and _is_detail(line, noted):
             listed[-1].append(line)
         else:
             listed.append([line])
@@ -147,9 +145,9 @@ def _says(text: str) -> bool:
     return _SAYS.search(text) is not None
 
 
-def _is_detail(line: str, rules: Rules, noted: str = "") -> bool:
+def _is_detail(line: str, noted: str) -> bool:
     """Whether it says when, how long or how urgent something else is: "Meeting, 14 Uhr"."""
-    when, takes, on = clock.moment(line, rules), clock.duration(line), dates.day(line, noted)
+    when, takes, on = clock.moment(line), clock.duration(line), dates.day(line, noted)
     for begin, end in _apart(*(found.at for found in (when, takes, on) if found)):
         line = line[:begin] + line[end:]
     return not _says(_HIGH.sub("", _LOW.sub("", line)))
@@ -196,7 +194,7 @@ def _when_said(piece: str, noted: str) -> tuple[bool, bool]:
 def _opening(piece: str, noted: str) -> list[int]:
     """Which of time and day it says, where it says nothing else; empty where it opens nothing."""
     when = clock.moment(piece)
-    if (when is not None and when.deadline) or not _is_detail(piece, RULES, noted):
+    if (when is not None and when.deadline) or not _is_detail(piece, noted):
         return []
     return [i for i, is_said in enumerate(_when_said(piece, noted)) if is_said]
 
@@ -210,23 +208,21 @@ def _can_be_led(piece: str, said: list[int], noted: str) -> bool:
 # 3. Items ------------------------------------------------------------------------------------
 
 
-def extracted(
-    note: str, language: Language, answer: str = "", rules: Rules = RULES, noted: str = ""
-) -> Payload:
+def extracted(note: str, language: Language, answer: str = "", noted: str = "") -> Payload:
     """An `extraction.v1` of a note, and of the answer to its question where there is one.
 
     Args:
         noted: the day of the note, YYYY-MM-DD; without it no day is read.
     """
-    pieces = parts(note, rules, noted)
-    items = [_item(part, rules, noted) for part in pieces[:ITEMS_MAX]]
+    pieces = parts(note, noted)
+    items = [_item(part, noted) for part in pieces[:ITEMS_MAX]]
     if len(pieces) > ITEMS_MAX:  # nothing is lost: the last item holds the rest
         items[-1] = _kept("\n".join(pieces[ITEMS_MAX - 1 :]))
     untimed = [item for item in items if item["type"] == "event" and "start_time" not in item]
     if not untimed:
         return {"items": items}
     if answer:
-        _timed(untimed, answer, rules, noted)
+        _timed(untimed, answer, noted)
         return {"items": items}
     titles = ", ".join(QUOTED[language].format(item["title"]) for item in untimed)
     sentence = (WHEN_ONE if len(untimed) == 1 else WHEN_MANY)[language]
@@ -235,14 +231,14 @@ def extracted(
     return {"items": items, "question": question}
 
 
-def _item(part: str, rules: Rules, noted: str) -> Payload:
+def _item(part: str, noted: str) -> Payload:
     if len(part) > TITLE_MAX:
         return _kept(part)
     if marked := _IDEA.match(part):
         return _made("idea", _trimmed(part[marked.end() :]) or part, 0.9)
     if _MUSING.match(part):
         return _made("idea", part, 0.7)
-    when, takes = clock.moment(part, rules), clock.duration(part)
+    when, takes = clock.moment(part), clock.duration(part)
     is_then = when is not None and not when.deadline
     if not is_then and not _is_event(part):
         return _task(part, takes)
@@ -329,9 +325,9 @@ def _without(part: str) -> str:
 _AND: Final = re.compile(r"\s(?:und|and|&)\s", re.IGNORECASE)
 
 
-def _timed(events: list[Payload], answer: str, rules: Rules, noted: str) -> None:
+def _timed(events: list[Payload], answer: str, noted: str) -> None:
     """Give events their times and days; what the answer leaves without a time becomes a task."""
-    whole = parts(answer, rules, noted) or [answer]
+    whole = parts(answer, noted) or [answer]
     joined, single = (_split(said) for said in (whole, _lines(answer)))
     is_named = any(_names(said, item["title"]) for said in joined for item in events)
     turns = [said for said in (joined, single) if len(said) == len(events) and not is_named]
@@ -340,7 +336,7 @@ def _timed(events: list[Payload], answer: str, rules: Rules, noted: str) -> None
     times: list[Payload | None] = []
     for i, named in enumerate(names):
         heard = [*named, *in_turn[i : i + 1], *(joined if len(events) == 1 else [])]
-        times.append(next((when for said in heard if (when := _when(said, rules, noted))), None))
+        times.append(next((when for said in heard if (when := _when(said, noted))), None))
     for item, named, when in zip(events, names, times, strict=True):
         if when is None:
             item["type"] = "task"
@@ -359,9 +355,9 @@ def _names(text: str, title: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(title)}(?!\w)", text, re.IGNORECASE) is not None
 
 
-def _when(text: str, rules: Rules, noted: str) -> Payload | None:
+def _when(text: str, noted: str) -> Payload | None:
     """What an event is given by words that say a time; None where they say none."""
-    found = clock.moment(text, rules)
+    found = clock.moment(text)
     on = dates.day(text, noted)
     left = _cut(text, on.at) if on else text
     start = found.start if found else clock.bare_hour(left)

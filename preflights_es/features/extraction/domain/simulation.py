@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from preflights_es.features.extraction.domain import reading
-from preflights_es.features.extraction.domain.values import RULES, TITLE_MAX, Rules
+from preflights_es.features.extraction.domain.values import TITLE_MAX
 from preflights_es.kernel.completion_step import RETRY
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.json import encoded
@@ -23,19 +23,17 @@ _NOTE = re.compile(
     re.DOTALL,
 )
 _MORE = {"en": "What matters most of it?", "de": "Was davon ist am wichtigsten?"}
-_FORMERLY: dict[str, Rules] = {"extraction/1": 1}
-"""By decider: the rules by which the reference reads for sessions of that time."""
 _PROSE = ("Here is what I found:\n", "Hier ist das Ergebnis:\n", "")
 
 
 def extraction(request: CompletionRequested) -> str:
     """What the rules read out of the note, and of the answer where there is one."""
-    return encoded(_read(request, _FORMERLY.get(request.model, RULES))).decode()
+    return encoded(_read(request)).decode()
 
 
 def varied(draws: Draws, request: CompletionRequested) -> str:
-    """An `extraction.v1` around what the rules read; its generation knows those of its time."""
-    payload = _read(request, 1)
+    """An `extraction.v1` around what the rules read."""
+    payload = _read(request)
     payload["items"] = [_varied(draws, item) for item in payload["items"]]
     if draws.chance(0.1) and "question" not in payload and not _answer(request):
         payload["question"] = {"question": _MORE[_parts(request)[0]], "field": "importance"}
@@ -62,10 +60,9 @@ def _varied(draws: Draws, item: dict[str, Any]) -> dict[str, Any]:
     return item
 
 
-def _read(request: CompletionRequested, rules: Rules) -> dict[str, Any]:
+def _read(request: CompletionRequested) -> dict[str, Any]:
     language, note, noted = _parts(request)
-    # The first rules read no day.
-    return reading.extracted(note, language, _answer(request), rules, "" if rules == 1 else noted)
+    return reading.extracted(note, language, _answer(request), noted)
 
 
 def _parts(request: CompletionRequested) -> tuple[Language, str, str]:

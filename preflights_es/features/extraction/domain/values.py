@@ -11,10 +11,6 @@ Importance = Literal["low", "normal", "high"]
 Energy = Literal["deep_work", "admin", "creative"]
 ItemStatus = Literal["open", "done", "cancelled"]
 NoteStatus = Literal["pending", "processed", "unprocessed"]
-Rules = Literal[1, 2]
-"""Versions of the reference. A published one stays: sessions that it read are read again by it."""
-
-RULES: Final[Rules] = 2  # those of a new session
 
 NOTE_MAX: Final = 20_000  # characters; what is longer is a document
 TITLE_MAX: Final = 200  # characters (seed 3)

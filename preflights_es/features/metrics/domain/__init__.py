@@ -10,8 +10,7 @@ from preflights_es.kernel.session import Workflow
 WORKFLOW: Workflow[State] = Workflow(
     name="metrics",
     package="preflights_es.features.metrics",
-    decider="metrics/2",
-    former_deciders=("metrics/1",),
+    decider="metrics/1",
     events=EVENTS,
     initial=State(),
     decide=decide,

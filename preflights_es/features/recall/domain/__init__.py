@@ -10,7 +10,7 @@ from preflights_es.kernel.session import Workflow
 WORKFLOW: Workflow[State] = Workflow(
     name="recall",
     package="preflights_es.features.recall",
-    decider="recall/3",
+    decider="recall/1",
     events=EVENTS,
     initial=State(),
     decide=decide,

@@ -17,7 +17,7 @@ from preflights_es.features.regress.use.batches import (
     Sent,
     runs,
 )
-from preflights_es.kernel.errors import LogDamaged, LogFromFuture
+from preflights_es.kernel.errors import AnotherVersion, LogDamaged
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.store import jsonl
 from preflights_es.store.projection_feed import RANGE, SqlFollowing
@@ -67,7 +67,7 @@ def _of_run(run: Run) -> Read | Case:
         return damaged(run.session_id, run.source, run.trouble)
     try:
         return Read(sha256(run.content).digest(), stored_of(run), None, run.source)
-    except (LogDamaged, LogFromFuture) as error:
+    except (LogDamaged, AnotherVersion) as error:
         return damaged(run.session_id, run.source, str(error))
 
 
@@ -101,7 +101,7 @@ def stored_of(run: Run) -> list[Stored]:
 
     Raises:
         LogDamaged: a line is no event, or there is none.
-        LogFromFuture: a newer version wrote it.
+        AnotherVersion: another version wrote it.
     """
     stored = [*jsonl.stored(BytesIO(run.content), run.source, run.line)]
     if not stored:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from preflights_es.features.regress.use.batches import Lying, OfLog, Piece, lying, runs
 from preflights_es.features.regress.use.reading import read_together, stored_of
 from preflights_es.features.regress.use.sampling import Candidate, sampled, shape_of
-from preflights_es.kernel.errors import LogDamaged, LogFromFuture, Refused, WorkflowMissing
+from preflights_es.kernel.errors import AnotherVersion, LogDamaged, Refused
 from preflights_es.kernel.imports import NAME as IMPORTS
 from preflights_es.kernel.ports import Head
 from preflights_es.kernel.projection_ports import Stream
@@ -280,7 +280,7 @@ class _Picking:
                 continue
             try:
                 stored = stored_of(run)
-            except (LogDamaged, LogFromFuture):
+            except (LogDamaged, AnotherVersion):
                 yield _Found(run.session_id, file=number)
                 continue
             last = stored[-1]
@@ -292,7 +292,7 @@ class _Picking:
     def _row(self, stream: Stream) -> SessionRow | None:
         try:
             return SessionRow(*rows(self._reader.read(stream))[0])
-        except (LogFromFuture, WorkflowMissing):
+        except AnotherVersion:
             return None
 
     def _is_meant(self, row: SessionRow | None) -> bool:
