@@ -25,7 +25,7 @@ FLIPS: Final = 100  # of each kind
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """A log with two sessions, in one file; its schema lies on the first page."""
+    """A log with two sessions, in one file."""
     folder = tmp_path_factory.mktemp("whole")
     with closing(sql(folder)) as store:
         opened(store, 1)
@@ -50,12 +50,12 @@ def read_all(path: Path) -> None:
         store.check()
 
 
-@pytest.mark.parametrize(
-    ("kind", "first", "last"), [("header", 0, HEADER), ("schema", HEADER, PAGE_SIZE)]
-)
-def test_a_flipped_bit_is_damage_or_does_no_harm(
-    whole: bytes, tmp_path: Path, kind: str, first: int, last: int
-) -> None:
+@pytest.mark.parametrize("kind", ["header", "schema"])
+def test_a_flipped_bit_is_damage_or_does_no_harm(whole: bytes, tmp_path: Path, kind: str) -> None:
+    first, last = 0, HEADER
+    if kind == "schema":
+        first = whole.index(b"CREATE TABLE")
+        last = first + PAGE_SIZE
     chance = random.Random(kind)
     met: Counter[str] = Counter()
     for _ in range(FLIPS):
