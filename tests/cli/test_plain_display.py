@@ -15,6 +15,7 @@ from preflights_cli.common import Voice
 from preflights_es.kernel.json import decoded, encoded
 from preflights_es.kernel.questions import AnswerRefusal, Refusal
 from preflights_es.kernel.views import Question, View
+from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.store.memory import MemoryStore
@@ -102,6 +103,6 @@ def test_its_json_has_the_documented_fields(handle: Handle) -> None:
 
 
 def test_every_workflow_with_a_folder_has_a_display() -> None:
-    for name in WORKFLOWS:
+    for name in (name for name, one in FEATURES.items() if one.workflow):
         assert isinstance(rendering.shown_of(name), rendering.Shown)
         assert rendering.shown_of(name) is not rendering.PLAIN
