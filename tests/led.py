@@ -27,7 +27,7 @@ from preflights_es.providers.base import LLMProvider
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
-from preflights_es.use.own_providers import simulated
+from preflights_es.use.leads import simulated
 from tests.features.compiler import cases as passes
 from tests.features.metrics import cases as questions
 from tests.features.recall import cases as recalls

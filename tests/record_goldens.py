@@ -68,7 +68,7 @@ from preflights_es.runtime.runner import Handle, Proposed, Runner, Step
 from preflights_es.runtime.sessions import Desk
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
-from preflights_es.use.own_providers import simulated
+from preflights_es.use.leads import simulated
 from tests.scripted import Reply, Scripted, asks
 
 FOLDER = Path(__file__).parent.parent / "replays"

@@ -38,8 +38,8 @@ from preflights_es.runtime.runner import Runner
 from preflights_es.settings.load import load_settings
 from preflights_es.store.sql import SqlStore
 from preflights_es.use import sessions
+from preflights_es.use.leads import CODE as OWN
 from preflights_es.use.leads import Leads
-from preflights_es.use.own_providers import CODE as OWN
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import Session

@@ -20,8 +20,8 @@ from preflights_es.kernel.source import Source
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.kernel.views import Question
 from preflights_es.store.chain import erased
-from preflights_es.use.events import Recorded, log
 from preflights_es.use.request import Request
+from preflights_es.use.sessions import Recorded, log
 
 WHAT_MAX: Final = 200  # characters of one value in the list of events
 ERASED, GONE, UNREAD = "erased", "gone", "damaged"

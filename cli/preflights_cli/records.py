@@ -9,9 +9,8 @@ from preflights_cli.table import streamed
 from preflights_es.kernel.errors import RecordWithoutSession
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.records.record_list import Unread
-from preflights_es.use.foreign_row import ForeignRow
+from preflights_es.use.decisions import ForeignRow, record
 from preflights_es.use.process import Process
-from preflights_es.use.records import record
 
 
 def say_foreign(voice: Voice, rows: Sequence[ForeignRow], unread: Iterable[Unread]) -> None:

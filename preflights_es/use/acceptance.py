@@ -20,7 +20,7 @@ from preflights_es.runtime.idempotency import WantedInput
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
 from preflights_es.runtime.sanitizing import cleaned_fields
 from preflights_es.runtime.sessions import PERSON, Desk, Sessions, says
-from preflights_es.use.filing import filed
+from preflights_es.use.answers import filed
 from preflights_es.use.request import Request
 from preflights_es.use.results import Session
 

@@ -1,4 +1,4 @@
-"""Answers as people give them: to the question that is open, and by the number of an option."""
+"""What answers a question: given pairs, the reasons, and the documents that follow."""
 
 from __future__ import annotations
 
@@ -6,15 +6,23 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial, reduce
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
+
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.artifacts import ArtifactDue
+from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import Input
 from preflights_es.kernel.questions import AnswerRefusal, Refusal
-from preflights_es.kernel.session import Session, Workflow
+from preflights_es.kernel.rationale import Reasons
+from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.views import Question
-from preflights_es.runtime.runner import Handle
-from preflights_es.runtime.sanitizing import cleaned_answers
-from preflights_es.use.results import refusals
+from preflights_es.records.record_folder import USUAL
+from preflights_es.runtime.runner import Handle, Step
+from preflights_es.runtime.sanitizing import cleaned_answers, cleaned_fields
+from preflights_es.runtime.sessions import AskedElsewhere, Sessions, recalled
+from preflights_es.use.request import Request
+from preflights_es.use.results import Session, refusals, session_of
 
 Pairs = Sequence[tuple[str, Sequence[str]]]
 Given = Mapping[str, str | Sequence[str]] | Pairs
@@ -143,7 +151,9 @@ def check_taken(workflow: Workflow[Any], given: Pairs, first: Input) -> None:
         raise Refused(message, code=one.code, key=one.key, expected=one.expected)
 
 
-def _after(workflow: Workflow[Any], session: Session[Any], new: Input) -> Session[Any]:
+def _after(
+    workflow: Workflow[Any], session: kernel.Session[Any], new: Input
+) -> kernel.Session[Any]:
     events = (new, *kernel.decide(workflow, session, new))
     return reduce(partial(kernel.evolve, workflow), events, session)
 
@@ -154,3 +164,81 @@ def _is_unknown(one: Refusal, keys: Collection[str]) -> bool:
         return False
     key = one.key.partition("__")[0]
     return bool(keys) and key not in keys and "." not in key
+
+
+def taking(workflow: Workflow[Any], reasons: Reasons) -> type[Input]:
+    """The Input that takes these reasons.
+
+    Raises:
+        Refused: a session of the workflow takes none, or a text cannot be recorded.
+    """
+    if workflow.reasons is None:
+        message = f"a session of the workflow {workflow.name} takes no reasons"
+        raise Refused(message, code="no_reasons", workflow=workflow.name)
+    cleaned_fields(workflow.reasons, msgspec.structs.asdict(reasons))
+    return workflow.reasons
+
+
+def reasoned(
+    sessions: Sessions,
+    handle: Handle,
+    reasons: Reasons,
+    expect: int | None = None,
+    by: str | None = None,
+) -> Step:
+    """Record reasons in a session.
+
+    Args:
+        by: the person who accepts, where the caller passes their word on.
+        expect: the version at which the session was shown.
+
+    Raises:
+        SessionMoved: it is at another version.
+        Refused: it takes no reasons any more, or a text cannot be recorded.
+    """
+    cls = taking(handle.workflow, reasons)
+    said = msgspec.structs.asdict(reasons)
+    return sessions.submitted(handle, cls, said, expect=expect, by=by)
+
+
+def with_reasons(
+    sessions: Sessions, step: Step, reasons: Reasons | None, by: str | None = None
+) -> Step:
+    """The step, and behind it what the reasons came to; a refused step takes none."""
+    if reasons is None or any(isinstance(one, Refusal) for one in step.decisions):
+        return step
+    after = reasoned(sessions, step.handle, reasons, by=by)
+    return replace(step, handle=after.handle, decisions=(*step.decisions, *after.decisions))
+
+
+def filed(request: Request, step: Step) -> Session:
+    """The session after its documents were written, and those that its step left to others.
+
+    Raises:
+        PreflightsError: the document cannot be written; the decision stands all the same.
+    """
+    handle = step.handle
+    is_due = any(isinstance(call, ArtifactDue) for call in handle.session.calls)
+    is_due = is_due or bool(handle.view.hashes)  # the session's file goes on with it
+    is_ours = handle.project == request.process.project  # else that project writes them
+    if is_due and is_ours and not recalled(step) and not isinstance(step, AskedElsewhere):
+        try:
+            step = Step(request.process.documents.finish(handle), step.decisions)
+        except PreflightsError:
+            text = "it is recorded; the next command writes its document"
+            request.notice("document_later", text)
+            raise
+        request.finish_pending()
+        _notice_folder(request, step)
+    return session_of(step, request.notices)
+
+
+def _notice_folder(request: Request, step: Step) -> None:
+    """Say with the first record where records were found, where no file says it."""
+    settings, process = request.process.settings, request.process
+    if settings.is_decisions_said or settings.decisions == USUAL[0]:
+        return
+    if list(process.store.numbers(process.project).values()) == [step.handle.session_id]:
+        folder = settings.decisions
+        text = f"records go to {folder!r}, as found in this project; the setting `decisions` says"
+        request.notice("folder_found", f"{text} another folder", folder=folder)

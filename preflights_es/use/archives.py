@@ -19,8 +19,8 @@ from preflights_es.kernel.ports import Head, Stored
 from preflights_es.runtime.finder import LAST
 from preflights_es.store import jsonl
 from preflights_es.system.output_file import new_file
-from preflights_es.use.looking import looking
 from preflights_es.use.progress import Drawn, Update, undrawn
+from preflights_es.use.reading import looking
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 

@@ -11,7 +11,7 @@ from preflights_es.history.quotes import Quote, Quotes
 from preflights_es.kernel.errors import ErasedSession, PreflightsError, SessionMoved
 from preflights_es.runtime.features import FEATURES
 from preflights_es.settings.beside import beside_log
-from preflights_es.use.filed_sessions import Shelf
+from preflights_es.use.reading import Shelf
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 from preflights_es.use.sync import erased_files, take_new

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from preflights_es.runtime.projection_check import Holding
     from preflights_es.runtime.projector import Projector
     from preflights_es.store.projection_feed import SqlFollowing
-    from preflights_es.use.file_log import FileLog
+    from preflights_es.use.reading import FileLog
 
 T = TypeVar("T")
 
@@ -134,7 +134,7 @@ class Process:
     @property
     def file_log(self) -> FileLog:
         """What session files say more than the log; looked at again when a folder changed."""
-        from preflights_es.use.file_log import FileLog
+        from preflights_es.use.reading import FileLog
 
         stamp = self.session_folders.stamp()
         with self.lock:
@@ -227,7 +227,7 @@ class Process:
 
     def records(self, named: int | str) -> list[str]:
         """Paths of the project's records without a session that bear a number or a name."""
-        from preflights_es.use.records import foreign
+        from preflights_es.use.decisions import foreign
 
         return [row.path for row in foreign(self).rows if row.is_called(named)]
 

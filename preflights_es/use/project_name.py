@@ -14,7 +14,7 @@ from preflights_es.store.projects import Named, Projects
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.urls import file_of
 from preflights_es.system import atomic_file
-from preflights_es.use.filed_sessions import projects_said
+from preflights_es.use.reading import projects_said
 
 
 def named(

@@ -16,9 +16,9 @@ from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.use.archives import SessionFile, sessions_of
-from preflights_es.use.looking import looking
-from preflights_es.use.own_providers import GENERATION, simulated
+from preflights_es.use.leads import GENERATION, simulated
 from preflights_es.use.progress import Drawn, undrawn
+from preflights_es.use.reading import looking
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 

@@ -22,8 +22,7 @@ from preflights_es.runtime.idempotency import Once
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Desk, Sessions
 from preflights_es.system.event_loop import ran
-from preflights_es.use.leads import Leads
-from preflights_es.use.own_providers import CODE
+from preflights_es.use.leads import CODE, Leads
 from preflights_es.use.process import Process
 from preflights_es.use.projections import projected
 

@@ -34,8 +34,7 @@ from preflights_es.system import clock_ids
 from preflights_es.system.output_file import new_file
 from preflights_es.use.answers import addressed
 from preflights_es.use.archives import SessionFile
-from preflights_es.use.leads import Leads
-from preflights_es.use.own_providers import GENERATION
+from preflights_es.use.leads import GENERATION, Leads
 from preflights_es.use.progress import Drawn, undrawn
 from preflights_es.use.replays import Stream, own_code, streams
 from preflights_es.use.request import Request

@@ -20,11 +20,11 @@ from preflights_es.kernel.errors import (
     SessionMoved,
     UnknownSession,
 )
-from preflights_es.kernel.events import ERASED_TAG, Actor, SessionErased
+from preflights_es.kernel.events import ERASED_TAG, Actor, Event, SessionErased
 from preflights_es.kernel.evolution import Choices
 from preflights_es.kernel.observed import Observed
 from preflights_es.kernel.opaque import UNKNOWN
-from preflights_es.kernel.ports import Head
+from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.questions import WrittenQuestion
 from preflights_es.kernel.rationale import Reasons
 from preflights_es.kernel.session import STATUSES
@@ -32,16 +32,28 @@ from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.finder import is_listed
 from preflights_es.runtime.registry import IMPORTS, WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
+from preflights_es.store import chain
+from preflights_es.store.codec import Codec
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
-from preflights_es.use.answers import Given, Pairs, addressed, asked_in, check_taken, pairs
-from preflights_es.use.filing import filed
-from preflights_es.use.looking import looking
-from preflights_es.use.reasons import reasoned, taking, with_reasons
+from preflights_es.use.answers import (
+    Given,
+    Pairs,
+    addressed,
+    asked_in,
+    check_taken,
+    filed,
+    pairs,
+    reasoned,
+    taking,
+    with_reasons,
+)
+from preflights_es.use.reading import looking
 from preflights_es.use.request import Request
 from preflights_es.use.results import (
     Erased,
     Prompt,
+    Result,
     Session,
     SessionRow,
     session_of,
@@ -428,3 +440,53 @@ def prompt(request: Request, session: str) -> Prompt:
     if lines := beside(request, handle.session_id, f"{view.intention} {view.scope}", room):
         text = documents.brief(handle, lines)
     return Prompt(session_id=handle.session_id, prompt=text)
+
+
+class Recorded(Result, frozen=True):
+    """What the log has of a session, also of a damaged one."""
+
+    stored: Sequence[Stored]
+    events: tuple[Event | LogDamaged | None, ...]
+    """In place of an event, the error of reading it, or None where its payload is gone."""
+    damage: LogDamaged | None
+    """Why its chain does not hold, or else the first event that cannot be read."""
+
+
+def log(request: Request, session: str, *, decodes: bool = True) -> Recorded:
+    """The events of a session.
+
+    Args:
+        decodes: whether the events are wanted, and not only what is stored.
+
+    Raises:
+        UnknownSession, AmbiguousSession: none or several match.
+        AnotherVersion: another version wrote it.
+    """
+    request = looking(request, session)
+    store, runner = request.process.store, request.process.runner
+    session_id = request.sessions.resolved(session)
+    head = store.head(session_id)  # before the events: a session may grow meanwhile
+    stored = store.read(session_id)
+    events: tuple[Event | LogDamaged | None, ...] = ()
+    if decodes and stored:
+        codec = runner.codec(runner.workflow_or_opaque(stored[0].workflow))
+        events = tuple(_decoded(codec, one) for one in stored)
+    damage = next((one for one in events if isinstance(one, LogDamaged)), None)
+    try:
+        chain.verified(stored, head.hash if head else None)
+    except LogDamaged as error:
+        damage = error
+    return Recorded(stored=stored, events=events, damage=damage)
+
+
+def _decoded(codec: Codec, one: Stored) -> Event | LogDamaged | None:
+    if one.data is None:
+        return None
+    try:
+        return codec.decode(one)
+    except LogDamaged as error:
+        return error
+    except TypeError as error:  # a database keeps what it is given, whatever the column's type
+        return LogDamaged(
+            f"session {one.session_id}", one.version, f"its payload cannot be read: {error}"
+        )

@@ -19,8 +19,8 @@ from preflights_es.projections.audit import TrailStep as Step
 from preflights_es.projections.folding import Read
 from preflights_es.store.chain import erased
 from preflights_es.use.imported import ImportedBy, imports, imports_of, named
-from preflights_es.use.looking import heads_with_files, looking
 from preflights_es.use.process import Process
+from preflights_es.use.reading import heads_with_files, looking
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 from preflights_es.use.why import refuse_undecided

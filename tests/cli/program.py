@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import preflights_es
 from preflights_cli.main import run
 from preflights_es.features.clarification.use.clarifications import clarifications_of
-from preflights_es.use.filing import filed
+from preflights_es.use.answers import filed
 
 BIN: Final = Path(sys.executable).parent
 TIMEOUT_S: Final = 60  # a machine of a build is slow; nothing here waits that long

@@ -9,7 +9,7 @@ import pytest
 import preflights_es
 from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.kernel.errors import StoreUnavailable
-from preflights_es.use.filing import filed
+from preflights_es.use.answers import filed
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -43,12 +44,11 @@ def owing(house: Project) -> Project:
 
 def owe(house: Project, intention: str) -> None:
     """Accept a decision, and end before its document is written, as a killed program does."""
-    with closing(
-        Request(
-            Process(load_settings(house.folder, environment(house.home))),
-            lambda: Actor("user", "Ada Lovelace"),
-        )
-    ) as program:
+    made = Request(
+        Process(load_settings(house.folder, environment(house.home))),
+        lambda: Actor("user", "Ada Lovelace"),
+    )
+    with closing(made) as program, patch.object(Request, "finish_pending"):
         sessions = clarifications_of(program)
         setup, heuristics = program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
         begun = sessions.open(intention, setup, heuristics).handle

@@ -56,7 +56,7 @@ from preflights_es.features.regress.engine.results import Report
 from preflights_es.history.verification import Verified
 from preflights_es.settings.fields import FIELDS
 from preflights_es.settings.load import READER_URL, Options
-from preflights_es.use.own_providers import GENERATION
+from preflights_es.use.leads import GENERATION
 from preflights_es.use.results import Result as Shape
 from tests.cli.compiler.planning import approved, planned
 from tests.cli.compiler.planning import documented as documented_plans

@@ -11,7 +11,7 @@ import preflights_es
 from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.kernel.errors import Refused
 from preflights_es.store.memory import MATCHES_MAX
-from preflights_es.use.filing import filed
+from preflights_es.use.answers import filed
 from tests.cli.program import Project
 from tests.records.reading import section
 

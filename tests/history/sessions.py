@@ -22,7 +22,8 @@ from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.codec import Codec
 from preflights_es.store.memory import MemoryStore
-from preflights_es.use import own_providers, replays
+from preflights_es.use import leads as own_providers
+from preflights_es.use import replays
 from tests.features.clarification.cases import ADA, UID
 from tests.fixed import PROJECT, Clock, Ids, salt
 

@@ -14,7 +14,7 @@ from preflights_es.history.causes import causes
 from preflights_es.kernel.completions import CompletionRequested, Message
 from preflights_es.kernel.errors import LogDamaged
 from preflights_es.kernel.ports import Stored
-from preflights_es.use import own_providers
+from preflights_es.use import leads as own_providers
 from tests.history.sessions import Led, asking, real, replayed, requests, sim
 from tests.store.given import resealed
 

@@ -34,7 +34,8 @@ from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
-from preflights_es.use import own_providers, replays, reruns
+from preflights_es.use import leads as own_providers
+from preflights_es.use import replays, reruns
 from tests import toy
 from tests.fixed import salt
 from tests.history.sessions import CODEC, Led, real, replayed, requests, sim

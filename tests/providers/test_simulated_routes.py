@@ -13,7 +13,7 @@ from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.providers.simulated.router import CACHED_MAX, unversioned
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.registry import WORKFLOWS
-from preflights_es.use.own_providers import bank
+from preflights_es.use.leads import bank
 from tests.each import each
 from tests.markdown import tables
 from tests.providers.driving import Said, driven, request

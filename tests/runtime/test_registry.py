@@ -13,7 +13,7 @@ import pytest
 from preflights_es.kernel.errors import LogFromFuture, SettingsError, WorkflowMissing
 from preflights_es.runtime.features import Features
 from preflights_es.runtime.registry import Registry
-from preflights_es.use import own_providers
+from preflights_es.use import leads as own_providers
 from tests import toy
 from tests.installed import TOY, installed
 

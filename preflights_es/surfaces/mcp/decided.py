@@ -14,7 +14,7 @@ from preflights_es.kernel.text import shortened
 from preflights_es.kernel.times import EPOCH
 from preflights_es.surfaces.mcp.call import Call
 from preflights_es.surfaces.mcp.tool import Arguments, Given
-from preflights_es.use.foreign_row import ForeignRow
+from preflights_es.use.decisions import ForeignRow
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow
 

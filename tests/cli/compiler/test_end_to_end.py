@@ -30,7 +30,7 @@ from preflights_es.kernel.questions import Given
 from preflights_es.kernel.simulation import GENERATION
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.use.own_providers import simulated
+from preflights_es.use.leads import simulated
 from preflights_es.use.replays import own_code
 from tests.cli.program import Project
 from tests.fixed import NOON, PROJECT, memory_runner

@@ -27,7 +27,7 @@ from preflights_es.kernel.views import Language
 from preflights_es.providers.reference import ReferenceProvider
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.use.own_providers import references
+from preflights_es.use.leads import references
 from tests.fixed import PROJECT, memory_runner
 from tests.scripted import Reply, Scripted
 

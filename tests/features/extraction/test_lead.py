@@ -28,7 +28,7 @@ from preflights_es.kernel.prompts import prompt
 from preflights_es.kernel.views import Language
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulated.provider import SimLLMProvider
-from preflights_es.use.own_providers import bank
+from preflights_es.use.leads import bank
 from tests.each import each
 from tests.features.extraction import notes
 from tests.features.extraction.cases import (

@@ -22,7 +22,7 @@ from preflights_es.kernel.prompts import prompt
 from preflights_es.kernel.source import Source, sources
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulated.provider import SimLLMProvider
-from preflights_es.use.own_providers import bank
+from preflights_es.use.leads import bank
 from tests.features.planning.cases import (
     NINE,
     THREE,

@@ -33,7 +33,7 @@ from preflights_es.kernel.text import (
 from preflights_es.redaction import redact_hidden
 from preflights_es.runtime.idempotency import Recalled
 from preflights_es.runtime.runner import Handle, Step
-from preflights_es.use.filing import filed
+from preflights_es.use.answers import filed
 from preflights_es.use.request import Request
 from preflights_es.use.results import Session, session_of
 

@@ -30,9 +30,18 @@ from preflights_es.kernel.text import one_line
 from preflights_es.kernel.views import Question
 from preflights_es.runtime.runner import Step
 from preflights_es.use.acceptance import begun, notice_agent
-from preflights_es.use.answers import Given, Pairs, addressed, asked_in, check_taken, pairs
-from preflights_es.use.filing import filed
-from preflights_es.use.reasons import reasoned, taking, with_reasons
+from preflights_es.use.answers import (
+    Given,
+    Pairs,
+    addressed,
+    asked_in,
+    check_taken,
+    filed,
+    pairs,
+    reasoned,
+    taking,
+    with_reasons,
+)
 from preflights_es.use.request import Request
 from preflights_es.use.results import Session
 

@@ -19,8 +19,7 @@ from preflights_es.kernel.contradictions import Placed
 from preflights_es.kernel.json import decoded
 from preflights_es.kernel.plan_record import Finding
 from preflights_es.kernel.source import Source
-from preflights_es.use.decisions import records_beside
-from preflights_es.use.foreign_row import ForeignRow
+from preflights_es.use.decisions import ForeignRow, records_beside
 from preflights_es.use.request import Request
 
 NO_SESSION: Final = Source("", 0, "")

@@ -28,7 +28,7 @@ from preflights_es.kernel.plan_record import Cause, Finding, path_of
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.use.acceptance import Acceptances, begun, notice_agent
-from preflights_es.use.filing import filed
+from preflights_es.use.answers import filed
 from preflights_es.use.request import Request
 from preflights_es.use.results import Session
 

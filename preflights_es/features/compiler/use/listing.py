@@ -17,7 +17,7 @@ from preflights_es.kernel.ids import SHORT
 from preflights_es.kernel.json import ABSENT, differences
 from preflights_es.kernel.plan_record import Cause, Finding
 from preflights_es.kernel.times import iso, iso_or_none
-from preflights_es.use.looking import looking
+from preflights_es.use.reading import looking
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result, WaivedFinding, Who
 

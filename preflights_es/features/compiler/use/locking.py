@@ -22,8 +22,8 @@ from preflights_es.kernel.json import decoded
 from preflights_es.kernel.text import shown
 from preflights_es.runtime.runner import Handle, Proposed
 from preflights_es.use.acceptance import begun
-from preflights_es.use.filing import filed
-from preflights_es.use.looking import looking
+from preflights_es.use.answers import filed
+from preflights_es.use.reading import looking
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result, Session
 

@@ -26,7 +26,7 @@ from preflights_es.kernel.plan_record import path_of
 from preflights_es.kernel.text import visible
 from preflights_es.kernel.version import __version__
 from preflights_es.runtime.sanitizing import cleaned, cleaned_fields
-from preflights_es.use.filing import filed
+from preflights_es.use.answers import filed
 from preflights_es.use.request import Request
 from preflights_es.use.results import Session
 

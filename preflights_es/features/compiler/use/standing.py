@@ -12,7 +12,7 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.plan_record import Cause
 from preflights_es.kernel.source import Source
 from preflights_es.projections.artifacts import PlanRow, plan
-from preflights_es.use.looking import with_files
+from preflights_es.use.reading import with_files
 from preflights_es.use.request import Request
 
 __all__ = ["IN_FORCE", "PlanRow", "Standings", "in_force"]

@@ -13,8 +13,7 @@ from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.items import place_named, place_of, waiting
 from preflights_es.runtime.runner import Handle
 from preflights_es.system import clock_ids
-from preflights_es.use.answers import Given, pairs
-from preflights_es.use.filing import filed
+from preflights_es.use.answers import Given, filed, pairs
 from preflights_es.use.request import Request
 from preflights_es.use.results import Session, session_of
 

@@ -19,7 +19,7 @@ from preflights_es.kernel.text import INTENTION_MAX, one_line, shown
 from preflights_es.projections.decisions import decision
 from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sanitizing import cleaned
-from preflights_es.use.foreign_row import ForeignRow
+from preflights_es.use.decisions import ForeignRow
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 

@@ -37,9 +37,8 @@ from preflights_es.kernel.projection_ports import TERMS_MAX
 from preflights_es.projections.memory import REASON, TITLE
 from preflights_es.records.record_list import RecordIndex
 from preflights_es.store.comparing import SqlComparing
-from preflights_es.use.foreign_row import ForeignRow
+from preflights_es.use.decisions import ForeignRow, with_words
 from preflights_es.use.process import Process
-from preflights_es.use.records import with_words
 from preflights_es.use.request import Request
 
 WORDS_READ: Final = 50_000  # words of decisions that are looked at for one that is unknown

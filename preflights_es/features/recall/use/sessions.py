@@ -38,9 +38,9 @@ from preflights_es.projections.memory import MARK
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.use.answers import Given
-from preflights_es.use.foreign_row import ForeignRow
-from preflights_es.use.looking import tell_files
+from preflights_es.use.decisions import ForeignRow
 from preflights_es.use.process import Process
+from preflights_es.use.reading import tell_files
 from preflights_es.use.request import Request
 from preflights_es.use.results import session_of
 

@@ -23,9 +23,8 @@ from preflights_es.kernel.times import iso
 from preflights_es.projections.sessions import SessionRow, rows
 from preflights_es.providers.capabilities import ALIASES
 from preflights_es.runtime.finder import LAST
-from preflights_es.use.file_log import FileLog
-from preflights_es.use.looking import looking
 from preflights_es.use.projections import reader
+from preflights_es.use.reading import FileLog, looking
 from preflights_es.use.request import Request
 
 ENDINGS: Final = (".jsonl", ".jsonl.gz")

@@ -27,7 +27,7 @@ from preflights_es.kernel.views import Question
 from preflights_es.projections.usage import Price
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store import chain, jsonl
-from preflights_es.use import own_providers
+from preflights_es.use import leads as own_providers
 from preflights_es.use.replays import own_code
 from tests.features.clarification.cases import ADA
 from tests.features.extraction.cases import ASKED, EMAIL, READ_AGAIN, Note, items, task

@@ -1,28 +1,28 @@
-"""Sessions as files beside records and other files: how each compares with the log; only read.
-
-A file is evidence where only it exists. It is verified like an import: its size, its format, its
-chain, one session, this project, and that its events can be folded.
-"""
+"""Sessions of the log and those that only session files have, and how the two compare."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, Literal
+from operator import attrgetter
+from typing import Final, Literal, Protocol, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
-from preflights_es.kernel.errors import LogDamaged, PreflightsError
-from preflights_es.kernel.ids import decision_uid
-from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.errors import Conflict, DuplicateInput, LogDamaged, PreflightsError
+from preflights_es.kernel.ids import decision_uid, short
+from preflights_es.kernel.ports import Archive, Arrival, Head, Stored
 from preflights_es.records.session_folder import SIZE_MAX, SessionFolder, name_of
+from preflights_es.runtime.runner import Handle
 from preflights_es.store import jsonl
 from preflights_es.store.chain import erased_before, verified
+from preflights_es.store.sql import SqlStore
+from preflights_es.system import clock_ids
 from preflights_es.system.atomic_file import Folder
 from preflights_es.system.bounded_read import Unreadable
-
-if TYPE_CHECKING:
-    from preflights_es.use.process import Process
+from preflights_es.use.process import Process, made_once
+from preflights_es.use.request import Request
 
 TAIL: Final = 4_096  # bytes: the last event of most sessions; of others the whole file is read
 TOGETHER: Final = 200  # files whose sessions are looked up at once
@@ -247,3 +247,168 @@ def _has_text_of(events: Sequence[Stored], here: Sequence[Stored]) -> bool:
 
 def _unread(path: str, why: str) -> FiledSession:
     return FiledSession(path=path, compared="unread", why=why)
+
+
+class FileLog(Process):
+    """What files say more than the log of another process; nothing is recorded here."""
+
+    def __init__(self, process: Process) -> None:
+        super().__init__(process.settings, creates=False, reads=True)
+        self._log = process
+        self.others: list[FiledSession] = []
+        """Files that this log does not hold, and of which a person has to know."""
+        self._files: dict[str, FiledSession] = {}
+        self._held: list[Lying] = []
+        for lying in Shelf(process).files():
+            if lying.file.compared in FOREIGN:
+                self._held.append(lying)
+            elif lying.file.told:
+                self.others.append(lying.file)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no file says more than the log."""
+        return not self._held
+
+    @property
+    def files(self) -> dict[str, FiledSession]:
+        """Those that this log holds, by session."""
+        _ = self.is_empty or self.store
+        return self._files
+
+    @made_once
+    def project(self) -> str:
+        """That of the other process."""
+        return self._log.project
+
+    @made_once
+    def store(self) -> SqlStore:
+        """The log of the files."""
+        from preflights_es.store.temporary import temporary_log
+
+        store = self._given_back.enter_context(temporary_log(clock_ids.now, clock_ids.salt))
+        whole = [one.events for one in self._held if not erased_before(one.events)]
+        are_in = store.insert_new([Arrival(events) for events in whole])
+        for lying in self._held:
+            is_in = are_in and not erased_before(lying.events)
+            if is_in or _inserted(store, lying.events):
+                self._files[lying.file.session_id] = lying.file
+            else:
+                why = "an Input of it stands in another session"
+                self.others.append(replace(lying.file, compared="unread", why=why))
+        return store
+
+    def finish_pending(self) -> list[Handle]:
+        """Files owe no documents."""
+        return []
+
+
+def _inserted(store: Archive, events: Sequence[Stored]) -> bool:
+    try:
+        store.insert(events, open_calls=())
+    except (Conflict, DuplicateInput):
+        return False
+    return True
+
+
+NAMED_MAX: Final = 5  # files that are named one by one
+
+
+class _Row(Protocol):
+    """A row of a list."""
+
+    @property
+    def session_id(self) -> str: ...
+    @property
+    def file(self) -> str | None: ...
+
+
+R = TypeVar("R", bound=_Row)
+
+
+def looking(request: Request, typed: str) -> Request:
+    """A request to the log, or to the session files where only those have the session.
+
+    Says where a session lies, and where its file differs from the log.
+
+    Raises:
+        UnknownSession, AmbiguousSession: none or several match.
+    """
+    found = request.holding(typed)
+    session_id = found.sessions.resolved(typed)
+    if isinstance(found.process, FileLog):
+        path = found.process.files[session_id].path
+        request.notice("only_in_file", f"only {path} has this session", path=path)
+        return found
+    file = Shelf(request.process).file_of(session_id)
+    if file is not None:
+        tell(request, file)
+    return found
+
+
+def tell(request: Request, file: FiledSession) -> None:
+    """Say how a file differs from the log, where a person has to know it."""
+    if file.compared == "beyond":
+        log = request.process.file_log
+        is_there = file.session_id in log.files
+        status = log.runner.load(file.session_id).status if is_there else "unknown"
+        text = (
+            f"{file.path} goes on beyond the log, to event {file.version}: there session "
+            f"{short(file.session_id)} is {status.replace('_', ' ')}"
+        )
+        code = "file_erases" if file.is_erased else "file_beyond"
+        request.notice(code, text, path=file.path)
+    elif file.told:
+        request.notice("file_apart", file.told, path=file.path)
+
+
+def with_files(request: Request, listed: Callable[[Request], Iterator[R]]) -> Iterator[R]:
+    """Rows of the log, and those that session files say more, the oldest session first.
+
+    A session that the log lists is listed once; how its file differs is said.
+    """
+    from heapq import merge
+
+    tell_files(request)
+    beside = request.at_files()
+    if beside is None:
+        yield from listed(request)
+        return
+    log = request.process.file_log
+    filed = (
+        replace(row, file=log.files[row.session_id].path)  # type: ignore[type-var]  # a Struct
+        for row in listed(beside)
+    )
+    of_log = ""
+    for row in merge(listed(request), filed, key=attrgetter("session_id")):
+        if row.file is None:
+            of_log = row.session_id
+        if row.file is None or row.session_id != of_log:
+            yield row
+
+
+def heads_with_files(
+    request: Request, heads: Callable[[Request], Iterable[Head]]
+) -> Iterator[tuple[Request, Head]]:
+    """Sessions of the log and those that only files have, each with the request that reads it."""
+    from heapq import merge
+
+    of_log = ((request, head) for head in heads(request))
+    beside = request.at_files()
+    if beside is None:
+        yield from of_log
+        return
+    known = request.process.store.head
+    filed = ((beside, head) for head in heads(beside) if known(head.session_id) is None)
+    yield from merge(of_log, filed, key=lambda one: one[1].session_id)
+
+
+def tell_files(request: Request) -> None:
+    """Say which files differ from the log, the first of them one by one."""
+    log = request.process.file_log
+    files = [*log.others, *log.files.values()] if not log.is_empty else log.others
+    said = [file for file in files if file.told or file.compared == "beyond"]
+    for file in said[:NAMED_MAX]:
+        tell(request, file)
+    if (more := len(said) - NAMED_MAX) > 0:
+        request.notice("files_more", f"and {more:,} more session files", count=more)
