@@ -63,7 +63,7 @@ def file(rng: Random, original: Sequence[Stored]) -> bytes:
         lines += [jsonl.line(one) for one in session(rng)]
     if rng.random() < 0.1:
         lines = rng.choice(BREAKING)(rng, lines)
-    return b"".join(lines)
+    return b"".join([jsonl.FIRST, *lines])
 
 
 # 1. What a chain can be made anew over ---------------------------------------------------------

@@ -203,7 +203,7 @@ class Recorder:
         return handle
 
     def lines(self) -> bytes:
-        return b"".join(jsonl.lines(self.store.read(session_id)) for session_id in self.order)
+        return jsonl.lines(e for session_id in self.order for e in self.store.read(session_id))
 
 
 def _resolution(old: Handle, evolution: Evolution, reason: str) -> Resolution:
@@ -765,7 +765,7 @@ def main(names: list[str]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists() or golden.__name__ in names or "--all" in names:
             path.write_bytes(recorded(golden))
-            print(path.name, path.read_bytes().count(b"\n"), "events")
+            print(path.name, path.read_bytes().count(b"\n") - 1, "events")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from preflights_es.kernel.errors import PreflightsError, SessionFaulted
-from preflights_es.kernel.events import Value
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.session import Session
@@ -42,7 +41,6 @@ def quotes_of(runner: Runner, project: str, quoted: Collection[str]) -> Quotes:
     Args:
         quoted: ids of those others.
     """
-    in_words = _in_words(runner, quoted)
     of_uid = {decision_uid(session_id): session_id for session_id in quoted}
     found: dict[Quote, None] = {}
     unread: list[str] = []
@@ -54,10 +52,8 @@ def quotes_of(runner: Runner, project: str, quoted: Collection[str]) -> Quotes:
             continue
         for one in held:
             named = of_uid.get(one.session_id, one.session_id)
-            # Words without a source are those of every session that began earlier.
-            earlier = [id_ for id_ in in_words.get(one.words, ()) if id_ < head.session_id]
-            for whose in [named] if named in quoted else earlier:
-                found[Quote(head.session_id, whose, one.how)] = None
+            if named in quoted:
+                found[Quote(head.session_id, named, one.how)] = None
     return Quotes(tuple(found), tuple(unread))
 
 
@@ -78,18 +74,6 @@ def _held(runner: Runner, head: Head) -> Iterator[Quoted]:
         for source in sources(event):
             if source.session_id not in known:
                 yield Quoted("known" if one.version == 1 else "named", source.session_id)
-
-
-def _in_words(runner: Runner, quoted: Collection[str]) -> dict[Value | None, list[str]]:
-    """Sessions by the words that events without a `Source` hold of them."""
-    found: dict[Value | None, list[str]] = {}
-    for session_id in quoted:
-        stored = runner.store.read(session_id)
-        workflow = runner.workflow_or_opaque(stored[0].workflow)
-        words = workflow.words(folded_so_far(runner, stored).state)
-        found.setdefault(words, []).append(session_id)
-    found.pop(None, None)
-    return found
 
 
 def folded_so_far(runner: Runner, stored: Sequence[Stored]) -> Session[Any]:

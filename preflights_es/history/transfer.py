@@ -128,23 +128,25 @@ class Transfer:
     # 1. Out ----------------------------------------------------------------------------------
 
     def exported(self, session_id: str) -> bytes:
-        """A session as lines, verified.
+        """A session as lines, verified; without the first line of a file.
 
         Raises:
             LogDamaged: it does not verify.
         """
         head = self._archive.head(session_id)
         events = self._archive.read(session_id)
-        return jsonl.lines(chain.verified(events, head.hash if head else None))
+        return b"".join(map(jsonl.line, chain.verified(events, head.hash if head else None)))
 
     def all(self, heads: Sequence[Head]) -> Iterator[bytes]:
-        """Sessions as lines, one after the other, always in the same order: that of their ids.
+        """A file of sessions, one after the other, always in the same order: that of their ids.
 
         Raises:
             LogDamaged: one of them does not verify.
         """
+        first = jsonl.FIRST
         for head in sorted(heads, key=lambda head: head.session_id):
-            yield self.exported(head.session_id)
+            yield first + self.exported(head.session_id)
+            first = b""
 
     # 2. In -----------------------------------------------------------------------------------
 

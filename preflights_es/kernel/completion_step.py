@@ -239,7 +239,7 @@ def concluded(
     if isinstance(outcome, CompletionFailed):
         is_output = outcome.kind in UNFINISHED
         retries = policy.bad_output if is_output else policy.failed_transport
-        # A rejected request is not sent again. Logs of before have another kind, and replay.
+        # A rejected request is not sent again.
         retries = 0 if outcome.kind == LLMRequestRejectedError.kind else retries
         again = _retry(request, request.messages, wait_ms(outcome), retries)
         ends = _end(lead, StepFailed if is_output else StepStalled, policy)

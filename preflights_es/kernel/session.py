@@ -26,7 +26,6 @@ from preflights_es.kernel.events import (
     SessionAbandoned,
     SessionClosed,
     SessionErased,
-    Value,
 )
 from preflights_es.kernel.lead import Lead, Policy
 from preflights_es.kernel.questions import Answers
@@ -100,8 +99,6 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """The decisions that it takes the place of, in any state; None where none replaces another."""
     quotes: Callable[[Event], tuple[Quoted, ...]] | None = None
     """Other sessions that an Input names without a `Source`; None where no Input does."""
-    words: Callable[[S], Value | None] = _none
-    """What events without a `Source` hold of a session; None where they hold nothing."""
     answerable: Callable[[S], Sequence[tuple[str, Question]]] = lambda _state: ()
     """Pairs of a field's label and its question, of all that an answer may have as its key; the
     label is empty where another field of the same label comes first."""

@@ -27,12 +27,10 @@ How = Literal["known", "supersedes", "superseded_by", "kept", "named"]
 
 
 class Quoted(msgspec.Struct, frozen=True):
-    """Another session that an event names: by its id, its decision's uid, or words of it."""
+    """Another session that an event names, by its id or its decision's uid."""
 
     how: How
-    session_id: str = ""
-    words: Value | None = None
-    """What it holds of that session, as the workflow's `words` has them."""
+    session_id: str
 
 
 def sources(event: Event) -> tuple[Source, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from preflights_es.kernel.errors import PreflightsError
+from preflights_es.kernel.errors import AnotherVersion, PreflightsError
 from preflights_es.kernel.ids import decision_uid, short
 from preflights_es.kernel.notices import Notice
 from preflights_es.kernel.ports import Store, Stored
@@ -66,8 +66,8 @@ class SessionFiles:
             return False
         if lies == content:
             return False
-        if lies is not None and not is_beginning(lies, path, events):
-            self._left(path, "it differs from the log")
+        if lies is not None and (why := differs(lies, path, events)):
+            self._left(path, why)
             return False
         if folder.write(name, content):
             files = "the records" if folder.path == self._folders.beside().path else "their files"
@@ -113,17 +113,21 @@ class SessionFiles:
             self._tell(notice)
 
 
-def is_beginning(content: bytes, where: str, events: Sequence[Stored]) -> bool:
-    """Whether a file holds the same events as a log, or the first of them.
+def differs(content: bytes, where: str, events: Sequence[Stored]) -> str:
+    """Why a file holds other events than a log, or cannot be read; empty where it is a beginning.
 
     The hashes are compared: payloads may have been erased in one of them.
     """
+    other = "it differs from the log"
     try:
         found = [*jsonl.stored(content.splitlines(keepends=True), where)]
         verified(found)
+    except AnotherVersion:
+        return "another version of Preflights wrote it"
     except PreflightsError:
-        return False
+        return other
     if not found:
-        return True
+        return ""
     last = found[-1]
-    return last.version <= len(events) and events[last.version - 1].hash == last.hash
+    is_ours = last.version <= len(events) and events[last.version - 1].hash == last.hash
+    return "" if is_ours else other

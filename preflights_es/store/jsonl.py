@@ -1,4 +1,4 @@
-"""One event a line: how a session travels (docs/specs/log.md)."""
+"""One event a line, behind the format: how a session travels (docs/specs/log.md)."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from io import BufferedReader
-from typing import Annotated, Any, BinaryIO, Final, cast
+from typing import Annotated, Any, BinaryIO, Final, TypeVar, cast
 
 import msgspec
 
-from preflights_es.kernel.errors import LogDamaged, LogFromFuture
+from preflights_es.kernel.errors import LogDamaged, LogFromDevelopment, LogFromFuture
 from preflights_es.kernel.ids import SALT_BYTES
 from preflights_es.kernel.json import NESTED_MAX, is_too_deep
 from preflights_es.kernel.late_pattern import late_pattern
 from preflights_es.kernel.ports import Stored
 from preflights_es.store.chain import HASH_BYTES
 
-VERSION: Final = 1
+FORMAT: Final = 1
+FIRST: Final = b'{"format":%d}\n' % FORMAT
+"""The first line of a file; later it means nothing, so that files can be joined."""
 LINE_MAX: Final = 16 * 1024 * 1024  # bytes: longer than any event this program writes
 PIECE_MAX: Final = LINE_MAX + len(b"\r\n")  # bytes of a line that are read at once
 BLANK_MAX: Final = 100_000  # lines of a file; a packed one may hold a billion in a megabyte
@@ -27,6 +29,7 @@ GZIP: Final = b"\x1f\x8b"
 """The first bytes of a compressed file."""
 
 
+T = TypeVar("T")
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 _SESSION_ID = late_pattern(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -34,7 +37,6 @@ _SESSION_ID = late_pattern(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """A stored event as a line; `data` is kept raw, so that what is hashed is what was stored."""
 
-    log: int
     session_id: str
     project: str
     workflow: str
@@ -60,6 +62,7 @@ _EXPECTED: Final = (
     f"{SALT_LETTERS} as `salt`"
 )
 _GONE: Final = b"null"
+_OPENS: Final = b'{"format"'
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Line)
@@ -70,7 +73,6 @@ def line(event: Stored) -> bytes:
     return (
         _encoder.encode(
             Line(
-                VERSION,
                 event.session_id,
                 event.project,
                 event.workflow,
@@ -92,7 +94,7 @@ def line(event: Stored) -> bytes:
 
 def lines(events: Iterable[Stored]) -> bytes:
     """A whole file."""
-    return b"".join(map(line, events))
+    return FIRST + b"".join(map(line, events))
 
 
 def lines_in(file: BinaryIO, where: str) -> Iterator[bytes]:
@@ -133,31 +135,49 @@ def packed(file: BinaryIO) -> Iterator[BinaryIO]:
         yield cast("BinaryIO", made)
 
 
-def stored(text: Iterable[bytes], where: str, first: int = 1) -> Iterator[Stored]:
+def stored(
+    text: Iterable[bytes], where: str, first: int = 1, *, is_part: bool = False
+) -> Iterator[Stored]:
     """The events of a file's lines, as `with_lines` finds them."""
-    for _, event in with_lines(text, where, first=first):
+    for _, event in with_lines(text, where, first=first, is_part=is_part):
         yield event
 
 
 def with_lines(
-    text: Iterable[bytes], where: str, *, again: bool = False, first: int = 1
+    text: Iterable[bytes],
+    where: str,
+    *,
+    again: bool = False,
+    first: int = 1,
+    is_part: bool = False,
 ) -> Iterator[tuple[bytes, Stored]]:
     """The events of a file's lines, each behind its line; blank lines are passed over.
+
+    The format is read before anything else.
 
     Args:
         where: the file's name, for messages.
         again: whether the caller sees to it that the lines are those that were read before: what
             was checked of them is not checked once more.
         first: number of the first line, for messages.
+        is_part: whether they stand within a file, behind its format.
 
     Raises:
         LogDamaged: a line is no event; names the line.
-        LogFromFuture: a line was written by a newer version.
+        LogFromFuture: a newer version wrote the file.
+        LogFromDevelopment: a version before the first release wrote it.
     """
     event_of = _event if again else _checked
+    says_format = is_part
     blank = spaces = 0
     for number, line in enumerate(text, first):
-        if line.isspace() or not line:
+        if not says_format and line.strip():
+            read_format(line, where, number)
+            says_format = True
+            continue
+        if says_again := line.startswith(_OPENS):
+            read_format(line, where, number)
+        if says_again or line.isspace() or not line:
             blank += 1
             spaces += len(line)
             if blank > BLANK_MAX or spaces > LINE_MAX:
@@ -170,7 +190,6 @@ def with_lines(
         try:
             event = event_of(_decoder.decode(line))
         except (msgspec.DecodeError, ValueError, RecursionError) as error:
-            _refuse_the_future(line, where, number)
             found = f"not an event: {error}"
             raise LogDamaged(f"{where}, line {number}", 0, found) from error
         yield line, event
@@ -182,8 +201,6 @@ def _checked(found: Line) -> Stored:
     Raises:
         ValueError: a line of this program is not so.
     """
-    if found.log != VERSION:
-        raise ValueError(f"log version {found.log}, expected {VERSION}")
     if not is_id(found.session_id):
         raise ValueError("expected a UUID in lower case as `session_id`")
     salt = found.salt
@@ -228,17 +245,39 @@ def is_id(text: str) -> bool:
     return _SESSION_ID.fullmatch(text) is not None
 
 
-class _Version(msgspec.Struct):
+class _Format(msgspec.Struct):
+    format: int
+
+
+class _Development(msgspec.Struct):
     log: int
 
 
-def _refuse_the_future(raw: bytes, where: str, number: int) -> None:
-    try:
-        version = msgspec.json.decode(raw, type=_Version).log
-    except (msgspec.DecodeError, ValueError, RecursionError):
-        return
-    if version > VERSION:
+def read_format(line: bytes, where: str, number: int) -> None:
+    """See that the first line of a file says the format that this version reads.
+
+    Raises:
+        LogDamaged: it says none.
+        LogFromFuture: it says a higher one.
+        LogFromDevelopment: it is an event, as versions before the first release began a file.
+    """
+    if (said := _as(_Format, line)) is None or said.format < 1:
+        if _as(_Development, line) is not None:
+            raise LogFromDevelopment(
+                f"{where} was written by a development version of Preflights (its first line says "
+                "no format), which no release reads: delete it, or keep it elsewhere"
+            )
+        expected = f"expected the format of the file, {FIRST.decode().strip()}"
+        raise LogDamaged(f"{where}, line {number}", 0, expected)
+    if said.format > FORMAT:
         raise LogFromFuture(
-            f"{where}, line {number}: log version {version}, this version knows {VERSION}: "
-            "upgrade preflights"
+            f"{where} was written by a newer Preflights (format {said.format}, this version knows "
+            f"{FORMAT}): upgrade preflights"
         )
+
+
+def _as(cls: type[T], line: bytes) -> T | None:
+    try:
+        return msgspec.json.decode(line, type=cls)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return None

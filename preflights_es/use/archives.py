@@ -68,7 +68,8 @@ def export(
 ) -> Exported:
     """The same in a new file, compressed where its name ends with `.gz`."""
     request = request if session is None else looking(request, session)
-    heads, events = _heads(request, session, any_project=any_project), 0
+    heads = _heads(request, session, any_project=any_project)
+    events = -1  # the first line is none
     with new_file(file) as raw, _packed(raw, file) as packed, drawn(len(heads)) as update:
         for content in request.process.transfer.all(heads):
             packed.write(content)
@@ -157,7 +158,9 @@ def imported_each(
     """
 
     def lines() -> Iterator[bytes]:
-        return (line for one in coming.values() for line in one())
+        yield jsonl.FIRST
+        for one in coming.values():
+            yield from one()
 
     while coming:
         try:

@@ -10,7 +10,13 @@ from typing import Final, Literal, Protocol, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel.errors import Conflict, DuplicateInput, LogDamaged, PreflightsError
+from preflights_es.kernel.errors import (
+    AnotherVersion,
+    Conflict,
+    DuplicateInput,
+    LogDamaged,
+    PreflightsError,
+)
 from preflights_es.kernel.ids import decision_uid, short
 from preflights_es.kernel.ports import Archive, Arrival, Head, Stored
 from preflights_es.records.session_folder import SIZE_MAX, SessionFolder, name_of
@@ -159,6 +165,8 @@ class Shelf:
             return Lying(_unread(path, str(error)))
         except LogDamaged as error:
             return Lying(_unread(path, error.found))
+        except AnotherVersion as error:
+            return Lying(_unread(path, f"it {str(error).removeprefix(f'{path} ')}"))
         except PreflightsError as error:
             return Lying(_unread(path, str(error)))
 
@@ -225,7 +233,7 @@ def _last(folder: Folder, name: str) -> Stored | None:
     with suppress(Unreadable, OSError, PreflightsError):
         content, _ = folder.ending(name, TAIL)
         line = content.rstrip(b"\n").rpartition(b"\n")[2]
-        return next(jsonl.stored([line], name), None)
+        return next(jsonl.stored([line], name, is_part=True), None)
     return None
 
 

@@ -149,9 +149,10 @@ def _otherwise(leads: Leads, recorded: Recording, again: Again) -> Otherwise:
 def _keep(out: str, children: Sequence[Child]) -> dict[str, str]:
     """Write children as sessions of their own; their ids by the recorded session's."""
     ids = {child.recording.session_id: child.new_id() for child in children}
-    content = b"".join(
-        jsonl.lines(sealed_as(ids[c.recording.session_id], c.stored, clock_ids.salt))
+    content = jsonl.lines(
+        event
         for c in children
+        for event in sealed_as(ids[c.recording.session_id], c.stored, clock_ids.salt)
     )
     with new_file(out) as file:
         file.write(content)

@@ -38,7 +38,7 @@ def replay(lines: list[bytes]) -> int:
 def parsed(lines: list[bytes]) -> dict[str, list[dict[str, Any]]]:
     """Events by session."""
     sessions: dict[str, list[dict[str, Any]]] = {}
-    for line in lines:
+    for line in lines[1:]:  # behind the format
         event = json.loads(line)
         sessions.setdefault(event["session_id"], []).append(event)
     return sessions

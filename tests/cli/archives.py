@@ -18,7 +18,7 @@ def many(path: Path, count: int) -> bytes:
     runner = memory_runner()
     actor = Actor("script")
     setup = Setup("0.1.0", WORKFLOW.decider)
-    content = b""
+    content = jsonl.FIRST
     for number in range(count):
         first = IntentionDeclared(
             at=NOON,
@@ -30,6 +30,6 @@ def many(path: Path, count: int) -> bytes:
             heuristics=HeuristicsConfig(),
         )
         handle = runner.open(WORKFLOW, "house", first, runner.new_id(), runner.new_id()).handle
-        content += jsonl.lines(runner.store.read(handle.session_id))
+        content += b"".join(map(jsonl.line, runner.store.read(handle.session_id)))
     path.write_bytes(content)
     return content

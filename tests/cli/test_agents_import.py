@@ -74,7 +74,7 @@ def test_what_an_agent_imports_is_a_proposal_everywhere(
     assert session not in house.call("recall", "which database?", "--json").out
     steps = [json.loads(one) for one in house.call("audit", "trail", "--json").out.splitlines()]
     of_it = [one["imported"]["by"] for one in steps if one["session_id"] == session]
-    assert of_it == [{"kind": "agent", "name": "claude-code"}] * len(lines.splitlines())
+    assert of_it == [{"kind": "agent", "name": "claude-code"}] * (len(lines.splitlines()) - 1)
     trail = house.call("audit", "trail", "--session", session).out
     assert f"(file) {short(session)}: {SAYS}, {FILE}" in trail
     listed = {
@@ -231,7 +231,7 @@ def test_an_import_says_who_from_what_and_how_far(house: Project, tmp_path: Path
     assert taken["source"] == str(tmp_path / "many.jsonl")
     assert taken["digest"] == sha256(file).hexdigest()
     assert taken["evidence"] == {"variables": [], "terminal": False, "client": ""}
-    lines = [json.loads(line) for line in file.splitlines()]
+    lines = [json.loads(line) for line in file.splitlines()[1:]]
     tips = {line["session_id"]: line for line in lines}
     assert [
         (one["session_id"], one["before"], one["version"], one["hash"]) for one in taken["sessions"]

@@ -31,7 +31,9 @@ def claims(house: Project) -> int:
 
 def waiting(house: Project) -> str:
     """A session of another project that waits for the response of a model."""
-    (house.folder / "waiting.jsonl").write_bytes(b"".join(LED.read_bytes().splitlines(True)[:2]))
+    (house.folder / "waiting.jsonl").write_bytes(
+        b"".join(LED.read_bytes().splitlines(True)[: 1 + 2])
+    )
     done = house.call("admin", "import", "waiting.jsonl", "--json")
     assert done.code == 0, done
     assert claims(house) == 1

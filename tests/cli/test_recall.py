@@ -164,7 +164,7 @@ def test_a_recall_that_was_cut_short_says_that_nothing_was_looked_up(
     id_ = recall(house, "login")["session_id"]
     lines = house.call("admin", "export", id_).out.splitlines(keepends=True)
     cut = tmp_path / "cut.jsonl"
-    cut.write_text("".join(lines[:2]), "utf-8")
+    cut.write_text("".join(lines[: 1 + 2]), "utf-8")
     log = ("--db", str(tmp_path / "other.db"))
     house.call("admin", "db", "upgrade", *log)
     assert house.call("admin", "import", str(cut), *log).code == 0

@@ -237,12 +237,14 @@ def damages() -> Iterator[tuple[str, bytes]]:
         "zeros": bytes(2_000),
         "an array": b"[1, 2, 3]\n",
         "not packed": b"\x1f\x8b" + b"nothing of gzip",
-        "from the future": other.replace(b'{"log":1', b'{"log":9', 1),
-        "a log of no number": other.replace(b'{"log":1', b'{"log":"x"', 1),
-        "unknown field": other.replace(b'{"log":1', b'{"more":1,"log":1', 1),
+        "from the future": other.replace(b'{"format":1', b'{"format":9', 1),
+        "a format of no number": other.replace(b'{"format":1', b'{"format":"x"', 1),
+        "of development": b'{"log":1,' + other.removeprefix(jsonl.FIRST)[1:],
+        "no format": other.removeprefix(jsonl.FIRST),
+        "unknown field": other.replace(b'{"session_id"', b'{"more":1,"session_id"', 1),
     }.items()
-    for n in range(len(first)):
-        if n < 12:
+    for n in range(1, len(first)):  # behind the format
+        if n <= 12:
             yield f"line {n} is cut", whole + b"".join([*first[:n], first[n][:-40], b"\n"])
             yield f"line {n} twice", whole + b"".join([*first[:n], first[n], *first[n:]])
             yield (
@@ -256,7 +258,7 @@ def damages() -> Iterator[tuple[str, bytes]]:
                     ]
                 ),
             )
-        if 0 < n < 6:
+        if 1 < n < 7:
             yield f"line {n} is gone", whole + b"".join([*first[: n - 1], *first[n:]])
 
 

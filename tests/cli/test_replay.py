@@ -158,7 +158,7 @@ def test_what_cannot_be_replayed_is_refused(house: Project) -> None:
 def test_one_damaged_session_stops_the_replay_of_all(house: Project) -> None:
     house.decided()
     sound = house.call("admin", "export", "last").out
-    event = json.loads(sound.splitlines()[0])
+    event = json.loads(sound.splitlines()[1])
     broken = sound.replace(event["hash"], "0" * 64)
     (house.folder / "a.jsonl").write_text(sound)
     (house.folder / "b.jsonl").write_text(broken)

@@ -33,7 +33,7 @@ def test_the_first_file_is_said_and_each_is_what_export_writes(house: Project) -
     session_id = first.json["session_id"]
     lies = session_file(house, session_id).read_bytes()
     assert lies.decode() == house.call("admin", "export", session_id).out
-    assert lies.count(b"\n") == LINES
+    assert lies.count(b"\n") == 1 + LINES
     attributes = (house.folder / SESSIONS / ".gitattributes").read_text()
     assert attributes == "*.jsonl -text merge=binary\n"
     assert house.call("start", "Add SSO", *words).err == ""
@@ -271,7 +271,13 @@ def _tampered(file: Path) -> None:
 
 
 def _from_the_future(file: Path) -> None:
-    file.write_bytes(file.read_bytes().replace(b'{"log":1,', b'{"log":2,'))
+    file.write_bytes(file.read_bytes().replace(b'{"format":1}', b'{"format":2}'))
+
+
+def _of_development(file: Path) -> None:
+    first, rest = file.read_bytes().split(b"\n", 1)
+    assert first == b'{"format":1}'
+    file.write_bytes(rest.replace(b'{"session_id":', b'{"log":1,"session_id":'))
 
 
 def _large(file: Path) -> None:
@@ -304,7 +310,8 @@ def _doubled(file: Path) -> None:
     ("spoil", "why"),
     [
         (_tampered, "its payload was changed"),
-        (_from_the_future, "log version 2, this version knows 1"),
+        (_from_the_future, "it was written by a newer Preflights (format 2, this version knows 1)"),
+        (_of_development, "it was written by a development version of Preflights"),
         (_large, "it has more than 16,777,216 bytes"),
         (_link, "it is no regular file"),
         (_cut, "not an event"),

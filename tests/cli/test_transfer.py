@@ -34,7 +34,7 @@ def test_a_session_travels_to_another_database_byte_for_byte(house: Project, fil
     assert taken.code == 0
     assert taken.out.endswith("(house): 11 new events, version 11\n")
     again = house.call("admin", "import", "session.jsonl", "--db", "copy.db", "--json")
-    session_id = json.loads(file.read_bytes().splitlines()[0])["session_id"]
+    session_id = json.loads(file.read_bytes().splitlines()[1])["session_id"]
     assert again.json == {
         "format": "import/1",
         "sessions": [{"session_id": session_id, "version": 11, "new_events": 0, "erased": False}],
@@ -100,19 +100,19 @@ def changed_payload(lines: list[bytes]) -> list[bytes]:
 
 
 def removed(lines: list[bytes]) -> list[bytes]:
-    return lines[:4] + lines[5:]
+    return lines[:5] + lines[6:]
 
 
 def swapped(lines: list[bytes]) -> list[bytes]:
-    return [*lines[:4], lines[5], lines[4], *lines[6:]]
+    return [*lines[:5], lines[6], lines[5], *lines[7:]]
 
 
 def beheaded(lines: list[bytes]) -> list[bytes]:
-    return lines[1:]
+    return [lines[0], *lines[2:]]
 
 
 def cut(lines: list[bytes]) -> list[bytes]:
-    return [*lines[:4], lines[4][:100]]
+    return [*lines[:5], lines[5][:100]]
 
 
 def changed_actor(lines: list[bytes]) -> list[bytes]:
@@ -128,7 +128,15 @@ def nothing(_lines: list[bytes]) -> list[bytes]:
 
 
 def newer(lines: list[bytes]) -> list[bytes]:
-    return [line.replace(b'"log":1', b'"log":2') for line in lines]
+    return [b'{"format":2}', *lines[1:]]
+
+
+def of_development(lines: list[bytes]) -> list[bytes]:
+    return [line.replace(b'{"session_id":', b'{"log":1,"session_id":') for line in lines[1:]]
+
+
+def without_format(lines: list[bytes]) -> list[bytes]:
+    return lines[1:]
 
 
 def unknown_workflow(lines: list[bytes]) -> list[bytes]:
@@ -144,11 +152,13 @@ def unknown_workflow(lines: list[bytes]) -> list[bytes]:
         (removed, "event 5: missing: the next one is 6"),
         (swapped, "event 5"),
         (beheaded, "event 1: missing"),
-        (cut, "line 5"),
+        (cut, "line 6"),
         (changed_actor, "event 1: its hash does not follow"),
         (garbage, "line 1"),
         (nothing, "it holds no events"),
-        (newer, "log version 2, this version knows 1: upgrade preflights"),
+        (newer, "written by a newer Preflights (format 2, this version knows 1): upgrade"),
+        (of_development, "session.jsonl was written by a development version of Preflights"),
+        (without_format, 'line 1: expected the format of the file, {"format":1}'),
         (unknown_workflow, "preflights: "),
     ],
 )
@@ -169,7 +179,7 @@ def test_an_export_never_overwrites_a_file(house: Project) -> None:
     house.started_session()
     done = house.call("admin", "export", "last", "-o", "new.jsonl", "--json")
     content = (house.folder / "new.jsonl").read_bytes()
-    assert done.json["events"] == content.count(b"\n") == 3
+    assert done.json["events"] == content.count(b"\n") - 1 == 3
     assert content == exported(house)
     assert house.call("admin", "export", "last", "-o", "-").out.encode() == content
     again = house.call("admin", "export", "last", "-o", "new.jsonl")
@@ -190,7 +200,7 @@ def test_another_projects_session_can_be_looked_at_but_not_superseded(
 ) -> None:
     elsewhere = {"PREFLIGHTS_PROJECT": "elsewhere"}
     house.call("admin", "import", "session.jsonl", "--db", "copy.db", env=elsewhere)
-    id_ = json.loads(file.read_bytes().splitlines()[0])["session_id"]
+    id_ = json.loads(file.read_bytes().splitlines()[1])["session_id"]
     assert house.call("show", id_, "--db", "copy.db", env=elsewhere).code == 0
     done = house.call(
         *("start", "Add login", "--supersedes", id_, "--db", "copy.db"), env=elsewhere

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,14 +9,11 @@ from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import IntentionDeclared
-from preflights_es.features.clarification.domain.state import State
 from preflights_es.features.clarification.domain.values import HeuristicsConfig
 from preflights_es.features.clarification.use.clarifications import Clarifications
 from preflights_es.history.erasure import Erasure
 from preflights_es.history.quotes import quotes_of
-from preflights_es.history.replayer import Replayer
-from preflights_es.kernel.artifacts import ArtifactDue
-from preflights_es.kernel.events import Actor, Event
+from preflights_es.kernel.events import Actor
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.source import Source
 from preflights_es.records.documents import Documents
@@ -25,7 +21,6 @@ from preflights_es.runtime.runner import Runner
 from preflights_es.runtime.sessions import Desk
 from preflights_es.store.memory import MemoryStore
 from tests.fixed import PROJECT, SECOND, Clock, Ids, salt
-from tests.store.given import resealed
 
 HOUR_US = 3_600 * SECOND
 LED = Lead("sim", "simllm/1")
@@ -61,19 +56,6 @@ class House:
         """A session whose model is told of what is in force."""
         setup = Setup(preflights="0", decider=WORKFLOW.decider, lead=LED)
         return self.sessions.open("B cache", setup, HeuristicsConfig()).handle.session_id
-
-    def before_source(self, session_id: str) -> None:
-        """Have a session as it was recorded before what it read named its source."""
-        first, *rest = self.store._streams[session_id]
-        assert first.data is not None
-        old = json.loads(first.data)
-        for later in ("supersedes_source", "pack", "inlined", "language", "supersedes_file"):
-            old.pop(later, None)
-        for known in old["known"]:
-            del known["source"]
-        data = json.dumps(old, separators=(",", ":")).encode()
-        first = replace(first, type="clarification.intention_declared.v1", data=data)
-        self.store._streams[session_id] = resealed([first, *rest])
 
     def known(self, *quoted: str) -> list[tuple[str, str]]:
         """Which sessions' models were told of which of these."""
@@ -196,62 +178,3 @@ def test_what_was_told_of_an_erased_decision_is_not_laid_at_another_ones_door(
     house.told()
     house.erasure.erase(decided)
     assert house.known(house.decided()) == []
-
-
-# 2. Without one ------------------------------------------------------------------------------
-
-
-def test_a_session_from_before_the_source_replays_and_its_model_was_told_the_same(
-    house: House,
-) -> None:
-    house.decided()
-    told = house.told()
-    asked = house.store.read(told)[1].data
-    assert asked is not None
-    assert b"Use OAuth for authentication" in asked
-    house.before_source(told)
-    assert Replayer(WORKFLOWS).replay(house.store.read(told)).status == "identical"
-
-
-def test_a_session_from_before_the_source_is_found_by_the_words_it_was_told(house: House) -> None:
-    decided, other = house.decided(), house.decided(answer="SAML")
-    waiting = house.ready()
-    told = house.told()
-    later = house.decided()
-    house.before_source(told)
-    assert house.known(decided) == [(told, decided)]
-    assert house.known(other) == [(told, other)]
-    assert house.known(waiting, later) == [], "one was not accepted, one began later"
-
-
-def test_a_clock_that_stepped_back_hides_no_old_session_that_was_told(house: House) -> None:
-    decided = house.decided()
-    house.clock.at -= HOUR_US
-    told = house.told()
-    house.before_source(told)
-    assert house.known(decided) == [(told, decided)]
-
-
-def test_an_old_session_quotes_all_earlier_decisions_of_the_same_words(house: House) -> None:
-    old = house.decided()
-    new = house.decided(old=old)
-    told = house.told()
-    house.before_source(told)
-    house.before_source(new)
-    assert sorted(house.known(old, new)) == [(told, old), (told, new)], "no clock tells which"
-    (replaced,) = [q for q in quotes_of(house.runner, PROJECT, [old]).found if q.how != "known"]
-    assert (replaced.session_id, replaced.how) == (new, "supersedes")
-
-
-def test_a_bug_in_the_fold_hides_no_session_that_was_told(house: House) -> None:
-    decided = house.decided()
-    told = house.told()
-    house.before_source(told)
-
-    def evolve(state: State, event: Event) -> State:
-        if isinstance(event, ArtifactDue):
-            raise ValueError("a bug")
-        return WORKFLOW.evolve(state, event)
-
-    house.runner.workflows = {WORKFLOW.name: replace(WORKFLOW, evolve=evolve)}
-    assert house.known(decided) == [(told, decided)]

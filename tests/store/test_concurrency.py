@@ -17,7 +17,7 @@ from preflights_es.features.clarification.use.clarifications import clarificatio
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Stored
-from preflights_es.records.session_files import is_beginning
+from preflights_es.records.session_files import differs
 from preflights_es.records.session_folder import FOLDER, name_of
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store.chain import verified
@@ -193,7 +193,7 @@ def _documents_are_whole(program: Request, session_id: str) -> None:
     assert {*(path.parent / FOLDER).glob(".*")} == {path.parent / FOLDER / ".gitattributes"}
     lies = (path.parent / FOLDER / name_of(decision_uid(session_id))).read_bytes()
     assert b"decision_recorded" in lies
-    assert is_beginning(lies, session_id, program.process.store.read(session_id))
+    assert not differs(lies, session_id, program.process.store.read(session_id))
 
 
 def test_a_session_that_grows_while_it_is_read_is_not_damaged(

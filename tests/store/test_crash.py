@@ -12,7 +12,7 @@ import pytest
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.artifacts import ArtifactDue
 from preflights_es.kernel.ids import decision_uid
-from preflights_es.records.session_files import is_beginning
+from preflights_es.records.session_files import differs
 from preflights_es.records.session_folder import FOLDER, name_of
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store.chain import verified
@@ -174,7 +174,7 @@ def _every_document_is_whole(program: Request, root: Path) -> None:
     assert kept.keys() <= sessions.keys()
     for name, path in kept.items():
         events = program.process.store.read(sessions[name])
-        assert is_beginning(path.read_bytes(), name, events)
+        assert not differs(path.read_bytes(), name, events)
         program.process.session_files.keep(sessions[name])
     # A kill at the last of it leaves the file behind the log: keeping it again, as above, tidies.
     assert [*root.rglob("*.tmp")] == []

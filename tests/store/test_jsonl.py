@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from io import BytesIO
 from typing import Any
 
@@ -11,7 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from preflights_es.kernel.errors import LogDamaged, LogFromFuture, PreflightsError
+from preflights_es.kernel.errors import (
+    LogDamaged,
+    LogFromDevelopment,
+    LogFromFuture,
+    PreflightsError,
+)
 from preflights_es.kernel.ports import Draft, Stored
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
@@ -24,6 +30,11 @@ FILE = "session.jsonl"
 
 def read(text: bytes) -> list[Stored]:
     return list(jsonl.stored(text.splitlines(), FILE))
+
+
+def part(*lines: bytes) -> list[Stored]:
+    """The events of lines behind the format."""
+    return list(jsonl.stored([jsonl.FIRST, *lines], FILE))
 
 
 def one_line(**changes: Any) -> bytes:
@@ -52,7 +63,7 @@ def test_lines_are_written_again_byte_for_byte() -> None:
 
 def test_an_event_is_one_line_that_ends() -> None:
     text = jsonl.lines(conversation())
-    assert text.count(b"\n") == 6
+    assert text.count(b"\n") == 1 + 6
     assert text.endswith(b"\n")
     assert b"\r" not in text
 
@@ -77,8 +88,8 @@ def test_an_erased_event_travels_without_payload_and_salt() -> None:
     events = chain_of(said("one", "a"), heard("one"), erased())
     events[0] = replace(events[0], data=None, salt=None)
     text = jsonl.lines(events)
-    assert json.loads(text.splitlines()[0])["data"] is None
-    assert json.loads(text.splitlines()[0])["salt"] is None
+    assert json.loads(text.splitlines()[1])["data"] is None
+    assert json.loads(text.splitlines()[1])["salt"] is None
     assert read(text) == events
     verified(read(text))
 
@@ -86,14 +97,15 @@ def test_an_erased_event_travels_without_payload_and_salt() -> None:
 def test_fields_may_stand_in_any_order_and_with_white_space() -> None:
     found = json.loads(jsonl.line(conversation()[0]))
     turned = json.dumps(dict(reversed(found.items())), indent=None).encode()
-    (event,) = read(b"  \t" + turned + b"  ")
+    (event,) = part(b"  \t" + turned + b"  ")
     assert event.hash == conversation()[0].hash
     assert event.data == b'{"text": "one"}'
 
 
 def test_blank_lines_mean_nothing() -> None:
     events = conversation()
-    text = b"\n  \n" + b"\n\t\n".join(map(jsonl.line, events)) + b"\n\n"
+    lines = (jsonl.FIRST, *map(jsonl.line, events))
+    text = b"\n  \n" + b"\n\t\n".join(lines) + b"\n\n"
     assert read(text) == events
 
 
@@ -105,6 +117,12 @@ def test_windows_line_ends_are_taken() -> None:
 def test_an_empty_file_holds_no_events() -> None:
     assert read(b"") == []
     assert read(b"\n \n") == []
+    assert read(jsonl.FIRST) == []
+
+
+def test_files_can_be_joined() -> None:
+    one, other = conversation(), chain_of(said("one", "z"), heard("one"), number=2)
+    assert read(jsonl.lines(one) + b"\n" + jsonl.lines(other)) == [*one, *other]
 
 
 # 2. What is no event is named ----------------------------------------------------------------
@@ -113,7 +131,6 @@ def test_an_empty_file_holds_no_events() -> None:
 ID = conversation()[0].session_id
 
 WRONG: dict[str, tuple[Any, ...]] = {
-    "log": (0, -1, "1", 1.5, None, True),
     "session_id": (
         *("", "x", 7, None, "../../etc/passwd", "\x1b[2J"),
         *(f"{ID}\n", f" {ID}", ID.replace("7", "A"), ID.replace("-", "")),
@@ -144,28 +161,28 @@ WRONG: dict[str, tuple[Any, ...]] = {
         one_line().replace(b'"user"', b'"\\ud800"'),
         one_line().replace(b'{"text": "one"}', b"[" * 100_000 + b"]" * 100_000),
         b"[" * 1_000_000,
-        b'{"log":' * 200_000,
+        b'{"format":' * 200_000,
         b"\xef\xbb\xbf" + one_line(),
     ],
 )
 def test_a_line_that_is_no_event_is_named(line: bytes) -> None:
     good = jsonl.line(conversation()[0])
     with pytest.raises(LogDamaged) as caught:
-        list(jsonl.stored([good, b"", line, good], FILE))
-    assert caught.value.where == f"{FILE}, line 3"
-    assert "not an event" in str(caught.value)
+        part(good, b"", line, good)
+    assert caught.value.where == f"{FILE}, line 4"
+    assert re.search("not an event|expected the format", str(caught.value))
 
 
 def test_a_payload_that_no_program_writes_so_deep_is_refused_by_every_python() -> None:
     first = conversation()[0]
     deep = replace(first, data=b'{"text":' + b"[" * 200 + b"]" * 200 + b"}")
     with pytest.raises(LogDamaged, match="nested deeper than 200 levels"):
-        read(jsonl.line(deep))
-    assert read(jsonl.line(replace(deep, data=b'{"text":' + b"[" * 199 + b"]" * 199 + b"}")))
+        part(jsonl.line(deep))
+    assert part(jsonl.line(replace(deep, data=b'{"text":' + b"[" * 199 + b"]" * 199 + b"}")))
 
 
 def test_what_stands_before_a_damaged_line_is_read() -> None:
-    lines = jsonl.stored([*map(jsonl.line, conversation()), b"{"], FILE)
+    lines = jsonl.stored([jsonl.FIRST, *map(jsonl.line, conversation()), b"{"], FILE)
     assert [next(lines).version for _ in range(6)] == [1, 2, 3, 4, 5, 6]
     with pytest.raises(LogDamaged):
         next(lines)
@@ -174,7 +191,7 @@ def test_what_stands_before_a_damaged_line_is_read() -> None:
 def test_a_line_without_end_is_refused_by_its_length() -> None:
     line = one_line() + b" " * 10
     with pytest.raises(LogDamaged) as caught:
-        list(jsonl.stored([line[:-11] + b" " * jsonl.LINE_MAX + b"}"], FILE))
+        part(line[:-11] + b" " * jsonl.LINE_MAX + b"}")
     assert "16,777,216" in str(caught.value)
 
 
@@ -198,7 +215,7 @@ def test_a_message_does_not_repeat_what_a_line_holds() -> None:
     # It is shown on a terminal, and it may be the wrong file altogether.
     secret = "AKIA" + "Q" * 16
     with pytest.raises(LogDamaged) as caught:
-        read(one_line(session_id=f"\x1b[2J{secret}"))
+        part(one_line(session_id=f"\x1b[2J{secret}"))
     assert secret not in str(caught.value)
     assert "\x1b" not in str(caught.value)
 
@@ -213,10 +230,11 @@ def test_a_changed_line_is_read_and_found_by_the_chain() -> None:
 @given(st.binary(max_size=200))
 def test_any_bytes_are_an_event_or_a_named_error(noise: bytes) -> None:
     if noise.strip():
-        with pytest.raises(PreflightsError, match=FILE):
-            list(jsonl.stored([noise], FILE))
+        for lines in ([noise], [jsonl.FIRST, noise]):
+            with pytest.raises(PreflightsError, match=FILE):
+                list(jsonl.stored(lines, FILE))
     else:
-        assert list(jsonl.stored([noise], FILE)) == []
+        assert part(noise) == []
 
 
 @given(st.data())
@@ -226,22 +244,49 @@ def test_any_byte_changed_in_a_line_is_found_or_changes_nothing(data: st.DataObj
     at = data.draw(st.integers(0, len(raw) - 1))
     raw[at] = data.draw(st.integers(0, 255))
     try:
-        found = list(jsonl.stored([bytes(raw)], FILE))
+        found = part(bytes(raw))
         verified(found, events[0].hash)
     except PreflightsError:
         return
     assert found == events[:1]
 
 
-# 3. From the future --------------------------------------------------------------------------
+# 3. Other formats ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "line", [one_line(log=2), b'{"log":2}', b'{"log":99,"anything":{"else":[1,2]}}']
+    "line", [b'{"format":2}', b' {"format": 2}\r\n', b'{"format":99,"anything":{"else":[1,2]}}']
 )
-def test_a_line_of_a_newer_version_is_refused_as_such(line: bytes) -> None:
-    good = jsonl.line(conversation()[0])
+def test_a_file_of_a_newer_version_is_refused_as_such(line: bytes) -> None:
     with pytest.raises(LogFromFuture) as caught:
-        list(jsonl.stored([good, line], FILE))
-    assert f"{FILE}, line 2" in str(caught.value)
-    assert "upgrade preflights" in str(caught.value)
+        list(jsonl.stored([b"\n", line, b"anything"], FILE))
+    found = json.loads(line)["format"]
+    assert str(caught.value) == (
+        f"{FILE} was written by a newer Preflights (format {found}, this version knows "
+        f"{jsonl.FORMAT}): upgrade preflights"
+    )
+
+
+@pytest.mark.parametrize("line", [one_line(log=1), one_line(log=2), b'{"log":1}'])
+def test_a_file_of_a_development_version_is_refused_as_such(line: bytes) -> None:
+    with pytest.raises(LogFromDevelopment) as caught:
+        list(jsonl.stored([b"\n", line], FILE))
+    assert str(caught.value) == (
+        f"{FILE} was written by a development version of Preflights (its first line says no "
+        "format), which no release reads: delete it, or keep it elsewhere"
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(b"hello", b"{", b"[]", b"null", b"{}", one_line(), b'{"log":"1"}', b"\xff"),
+        *(b'{"format":0}', b'{"format":-1}', b'{"format":"1"}', b'{"format":1.5}'),
+        *(b'{"format":true}', b'{"format":null}', b"\xef\xbb\xbf" + jsonl.FIRST),
+    ],
+)
+def test_a_file_that_says_no_format_is_damaged(line: bytes) -> None:
+    with pytest.raises(LogDamaged) as caught:
+        list(jsonl.stored([b"\n", line, *map(jsonl.line, conversation())], FILE))
+    assert caught.value.where == f"{FILE}, line 2"
+    assert 'expected the format of the file, {"format":1}' in str(caught.value)

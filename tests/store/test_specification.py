@@ -140,10 +140,12 @@ def test_the_program_writes_the_same_lines() -> None:
 
 
 def test_the_lines_say_what_the_vectors_say() -> None:
-    for line, rows in zip(lines().decode().splitlines(), vectors(), strict=True):
+    first, *events = lines().decode().splitlines()
+    assert first == jsonl.FIRST.decode().strip()
+    for line, rows in zip(events, vectors(), strict=True):
         found = json.loads(line)
         assert list(found) == [
-            *("log", "session_id", "project", "workflow", "version", "type", "recorded_at"),
+            *("session_id", "project", "workflow", "version", "type", "recorded_at"),
             *("input_id", "actor_kind", "decider", "data", "salt", "digest", "hash"),
         ]
         assert all(found[name] == rows[name][1] for name in ENVELOPE if name != "format")

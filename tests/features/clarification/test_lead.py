@@ -46,6 +46,7 @@ from preflights_es.kernel.ports import Provider
 from preflights_es.kernel.prompts import prompt
 from preflights_es.kernel.questions import Given, Option, Recommended, is_placeholder
 from preflights_es.kernel.rationale import Rejected, Statement
+from preflights_es.kernel.source import Source
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulated.provider import SimLLMProvider
 from preflights_es.runtime.registry import WORKFLOWS
@@ -57,6 +58,9 @@ from tests.scripted import Reply, Scripted, asks
 
 GOOD = asks("Authentication", "How do people sign in?", "Passkeys", "OAuth")
 NOTHING = {"outcome": "nothing", "reason": "The answer settles it."}
+
+
+SOURCE = Source("01a0c450-6c00-7000-8000-000000000001", 1, "00" * 32)
 
 
 def labels(*names: str) -> dict[str, Any]:
@@ -85,7 +89,8 @@ class Led:
             self.waits.append(seconds)
 
         self.runner = Runner(plain.store, WORKFLOWS, plain.now, plain.new_id, waited)
-        known = (Known("Choose a database", DecisionPatch("Database", (("Type", "MySQL"),))),)
+        patch = DecisionPatch("Database", (("Type", "MySQL"),))
+        known = (Known("Choose a database", patch, SOURCE),)
         first = IntentionDeclared(
             at=self.runner.now(),
             actor=actor,

@@ -21,6 +21,7 @@ from preflights_es.kernel.completion_step import judged
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.names import names
+from preflights_es.kernel.source import Source
 from preflights_es.kernel.verdict import Accepted
 from preflights_es.kernel.words import folded
 from tests.each import each
@@ -45,6 +46,7 @@ def begun(project: dict[str, Any], intention: str) -> State:
         Known(
             one["title"],
             DecisionPatch("Other", (("Description", one["title"]),)),
+            Source("01a0c450-6c00-7000-8000-000000000001", 1, "00" * 32),
             because=one["because"],
         )
         for one in project["decisions"]

@@ -13,7 +13,7 @@ from preflights_es.features.clarification.domain.events import (
 )
 from preflights_es.features.clarification.domain.evolve import evolve
 from preflights_es.features.clarification.domain.history import behind, decided
-from preflights_es.features.clarification.domain.quotes import quotes, words
+from preflights_es.features.clarification.domain.quotes import quotes
 from preflights_es.features.clarification.domain.rules import POLICY, PROMPTS
 from preflights_es.features.clarification.domain.state import State, is_terminal
 from preflights_es.features.clarification.domain.views import (
@@ -70,7 +70,6 @@ WORKFLOW: Workflow[State] = Workflow(
     behind=behind,
     related=related,
     quotes=quotes,
-    words=words,
     answerable=answerable,
     answers=AnswersGiven,
     revisions=AnswersRevised,

@@ -53,8 +53,8 @@ class Known(Value, frozen=True):
 
     title: str
     patch: DecisionPatch
-    source: SessionSource | None = None
-    """The session that it was read from; None in logs from before it was recorded."""
+    source: SessionSource
+    """The session that it was read from."""
     scope: str | UnsetType = UNSET
     """What it is for; not written where that is the whole project."""
     because: str | UnsetType = UNSET
@@ -124,7 +124,7 @@ class IntentionDeclared(Input, frozen=True):
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out before recording, one a replacement."""
     supersedes_source: SessionSource | None = None
-    """The session that `supersedes` was read from; None in logs from before it was recorded."""
+    """The session that `supersedes` was read from; None for a record without one."""
     pack: PackRef | None = None
     """The topics; `heuristics` are then only the team's own tables. None for the reference."""
     inlined: str = ""

@@ -117,7 +117,7 @@ def _in_force(state: State, about: frozenset[str]) -> list[str]:
     """What was said first, then the decisions that share words with the intention, then others."""
     first = [one.line for one in state.told]
     said = {one.kept.session_id for one in state.told}
-    others = [one for one in state.known if one.source is None or one.source.session_id not in said]
+    others = [one for one in state.known if one.source.session_id not in said]
     others.sort(key=lambda one: -len(about & {*rules.tokens(_decided(one))}))
     return [*first, *map(_decided, others)]
 

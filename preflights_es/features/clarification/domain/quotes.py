@@ -1,4 +1,4 @@
-"""Which sessions an event names without a `Source`."""
+"""What a session says of others: whom its events name, and what a model is told."""
 
 from __future__ import annotations
 
@@ -14,20 +14,17 @@ from preflights_es.features.clarification.domain.events import (
 )
 from preflights_es.features.clarification.domain.state import State, accepted
 from preflights_es.features.clarification.domain.titles import title_of
+from preflights_es.kernel.artifacts import Related
 from preflights_es.kernel.events import Event
-from preflights_es.kernel.source import Quoted
+from preflights_es.kernel.source import Quoted, Source
 from preflights_es.kernel.text import one_line
 
 
 def quotes(event: Event) -> tuple[Quoted, ...]:
-    """The decision that is, or was, replaced; and what a model was told of, without a `Source`."""
+    """The decisions that an event names beside a value, and not as its `Source`."""
     match event:
-        case IntentionDeclared(known=known, supersedes=former):
-            replaced: tuple[Quoted, ...] = ()
-            if former is not None and former.uid:  # a record without a session has none
-                replaced = (Quoted("supersedes", former.session_id),)
-            told = (Quoted("known", words=one) for one in known if one.source is None)
-            return (*told, *replaced)
+        case IntentionDeclared(supersedes=Related(uid=uid, session_id=old)) if uid:
+            return (Quoted("supersedes", old),)  # a record without a session has no uid
         case DecisionAcknowledged(resolved=resolved) if resolved is not UNSET:
             found = ((one.choice == "keeps", one.finding.related) for one in resolved)
             return tuple(
@@ -43,7 +40,7 @@ def quotes(event: Event) -> tuple[Quoted, ...]:
             return ()
 
 
-def words(state: State) -> Known | None:
+def told(state: State, source: Source) -> Known | None:
     """What a model is told of a decision that a person accepted; None of any other session."""
     if not accepted(state) or state.patch is None:
         return None
@@ -51,6 +48,7 @@ def words(state: State) -> Known | None:
     return Known(
         one_line(title_of(state)),
         state.patch,
+        source,
         scope=state.scope or UNSET,
         because=one_line(because.text) if because else UNSET,
     )

@@ -7,7 +7,6 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
-from msgspec.structs import replace
 
 from preflights_es.features.clarification import domain as clarification
 from preflights_es.features.clarification.domain.events import (
@@ -21,7 +20,7 @@ from preflights_es.features.clarification.domain.events import (
     KnownLine,
     ReferenceRenumbered,
 )
-from preflights_es.features.clarification.domain.quotes import words
+from preflights_es.features.clarification.domain.quotes import told
 from preflights_es.features.clarification.domain.state import State, accepted, is_due
 from preflights_es.features.clarification.domain.titles import title_of
 from preflights_es.features.clarification.domain.values import (
@@ -171,9 +170,9 @@ class Clarifications(Acceptances):
                 handle = self._runner.load(head.session_id)
             except PreflightsError:
                 continue  # a damaged session is no reason to refuse a new one
-            told = None if handle.proposal else words(handle.session.state)
-            if told is not None and handle.session.state.superseded_by is None:
-                known.append(replace(told, source=handle.source))
+            one = None if handle.proposal else told(handle.session.state, handle.source)
+            if one is not None and handle.session.state.superseded_by is None:
+                known.append(one)
         return tuple(known[:KNOWN_MAX])
 
     # 2. Ending -------------------------------------------------------------------------------

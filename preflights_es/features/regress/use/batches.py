@@ -14,7 +14,7 @@ from typing import BinaryIO, Final, NamedTuple
 
 import msgspec
 
-from preflights_es.kernel.errors import LogDamaged
+from preflights_es.kernel.errors import AnotherVersion, LogDamaged
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.store import jsonl
 
@@ -23,7 +23,7 @@ BYTES: Final = 12 * 1024 * 1024  # of a batch of files: about as many events
 HELD_MAX: Final = 64 * 1024 * 1024  # bytes of sessions that are mixed line by line, and of one
 LINE_OBJECT: Final = 64  # bytes that Python holds of a line besides its own
 
-_BEGINNING: Final = re.compile(rb'\{"log":\d+,"session_id":"([0-9a-f-]{36})"')
+_BEGINNING: Final = re.compile(rb'\{"session_id":"([0-9a-f-]{36})"')
 _ANYWHERE: Final = re.compile(rb'"session_id"\s*:\s*"([0-9a-f-]{36})"')
 
 
@@ -169,12 +169,16 @@ def lying(path: str) -> tuple[list[Lying], bool] | None:
                 return None
             for run in _split(jsonl.lines_in(file, path), path, 1):
                 size = len(run.content)
-                digest = sha256(run.content).digest()
-                found.append(Lying(run.session_id, at, size, run.line, digest))
+                found.append(Lying(run.session_id, at, size, run.line, digest(run.content)))
                 at += size
-    except (OSError, ValueError, LogDamaged):
+    except (OSError, ValueError, LogDamaged, AnotherVersion):
         return None
     return found, len({one.session_id for one in found}) < len(found)
+
+
+def digest(lines: bytes) -> bytes:
+    """SHA-256 of the lines of a session, wherever they lie in a file."""
+    return sha256(lines.removeprefix(jsonl.FIRST)).digest()
 
 
 def _opened(path: str) -> BinaryIO:
@@ -203,14 +207,14 @@ def runs(piece: Piece) -> Iterator[Run]:
     wanted = piece.only
     try:
         with _opened(piece.path) as file:
-            found = _split(_lines(file, piece), piece.path, piece.line)
+            found = _split(_lines(file, piece), piece.path, piece.line, is_part=piece.start > 0)
             for run in _in_order(found, piece.path) if piece.is_mixed else found:
                 if wanted is None or run.session_id in wanted:
                     yield run
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         yield Run("", piece.path, 0, b"", trouble=f"{piece.path} cannot be read: {why}")
-    except LogDamaged as error:
+    except (LogDamaged, AnotherVersion) as error:
         yield Run("", piece.path, 0, b"", trouble=str(error))
 
 
@@ -225,18 +229,25 @@ def _lines(file: BinaryIO, piece: Piece) -> Iterable[bytes]:
         yield line
 
 
-def _split(lines: Iterable[bytes], path: str, first: int) -> Iterator[Run]:
+def _split(
+    lines: Iterable[bytes], path: str, first: int, *, is_part: bool = False
+) -> Iterator[Run]:
     """Runs of lines that say the same session; a line that says none is of those before it.
 
     Raises:
         LogDamaged: there is none, or a session is too large.
+        AnotherVersion: another version wrote the file.
     """
+    says_format = is_part
     session_id, line, size, blank = "", first, 0, 0
     held: list[bytes] = []
     for number, text in enumerate(lines, first):
         blank += text.isspace()
         if blank > jsonl.BLANK_MAX:  # a packed file may hold a billion in a megabyte
             raise LogDamaged(path, 0, f"more than {jsonl.BLANK_MAX:,} of its lines are blank")
+        if not says_format and not text.isspace():
+            jsonl.read_format(text, path, number)
+            says_format = True
         its = _session_of(text) or session_id
         if session_id and its != session_id:
             yield Run(session_id, path, line, b"".join(held))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from hashlib import sha256
 from io import BytesIO
 from typing import Final, NamedTuple
 
@@ -15,6 +14,7 @@ from preflights_es.features.regress.use.batches import (
     OfLog,
     Run,
     Sent,
+    digest,
     runs,
 )
 from preflights_es.kernel.errors import AnotherVersion, LogDamaged
@@ -66,7 +66,7 @@ def _of_run(run: Run) -> Read | Case:
     if run.trouble:
         return damaged(run.session_id, run.source, run.trouble)
     try:
-        return Read(sha256(run.content).digest(), stored_of(run), None, run.source)
+        return Read(digest(run.content), stored_of(run), None, run.source)
     except (LogDamaged, AnotherVersion) as error:
         return damaged(run.session_id, run.source, str(error))
 
@@ -103,7 +103,7 @@ def stored_of(run: Run) -> list[Stored]:
         LogDamaged: a line is no event, or there is none.
         AnotherVersion: another version wrote it.
     """
-    stored = [*jsonl.stored(BytesIO(run.content), run.source, run.line)]
+    stored = [*jsonl.stored(BytesIO(run.content), run.source, run.line, is_part=True)]
     if not stored:
         raise LogDamaged(run.source, 0, "it holds no events")
     if any(one.session_id != stored[0].session_id for one in stored):

@@ -73,8 +73,8 @@ class Revision(msgspec.Struct, frozen=True):
             rounds = _rounds(sessions)
             names = [f"{number}.jsonl" for number in range(len(rounds))]
             for name, places in zip(names, rounds, strict=True):
-                content = b"".join(jsonl.lines(sessions[place]) for place in places)
-                Path(home, name).write_bytes(content)
+                events = (event for place in places for event in sessions[place])
+                Path(home, name).write_bytes(jsonl.lines(events))
             words = ("-m", "preflights_cli", "replay", *names, "--json", "--all")
             path = os.pathsep.join((self.folder, os.path.join(self.folder, "cli")))
             try:
