@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from preflights_cli import answer_options, dialogue
+from preflights_cli import dialogue
+from preflights_cli import options as answer_options
 from preflights_cli.common import Voice, common, is_terminal, key_option, led
 from preflights_cli.inbox import the_one
-from preflights_cli.reason_options import reasoned
+from preflights_cli.options import reasoned
 from preflights_cli.rendering import said
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.rationale import Reasons

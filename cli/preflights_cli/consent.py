@@ -8,7 +8,7 @@ import click
 
 from preflights_cli.common import Voice, is_terminal
 from preflights_cli.progress import counted
-from preflights_es.history.import_review import Review, Said, SessionChange
+from preflights_es.history.imports import Review, Said, SessionChange
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import shortened, shown
 

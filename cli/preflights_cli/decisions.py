@@ -1,8 +1,8 @@
-"""`decisions`: what is decided, now or as it stood on another day."""
+"""`decisions`: what is decided, now or as it stood on another day; records of other tools."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import click
@@ -11,14 +11,59 @@ from preflights_cli.advice import worded
 from preflights_cli.common import Voice, given, reading, tell_behind
 from preflights_cli.dates import DAY_LENGTH, Moment
 from preflights_cli.progress import counted
-from preflights_cli.records import say_foreign
 from preflights_cli.table import streamed
+from preflights_es.kernel.errors import RecordWithoutSession
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import one_line, shown
-from preflights_es.use.decisions import LOST_MAX, Listing, Lost, listing
+from preflights_es.records.record_list import Unread
+from preflights_es.use.decisions import LOST_MAX, ForeignRow, Listing, Lost, listing, record
+from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Who
+
+
+def say_foreign(voice: Voice, rows: Sequence[ForeignRow], unread: Iterable[Unread]) -> None:
+    """A table below that of decisions, and what could not be read on stderr."""
+    for one in unread:
+        voice.warn(f"the record {one.path!r} is left out: {one.why}")
+    if not rows or voice.as_json:
+        return
+    voice.say("Records without a session (foreign, quoted):")
+    streamed(("record", "status", "date", "title"), _rows(rows))
+
+
+def _rows(found: Iterable[ForeignRow]) -> Iterable[list[str]]:
+    for row in found:
+        record = row.path if row.number is None else f"ADR-{row.number:04}"
+        yield [record, _status(row), row.date, one_line(row.title)]
+
+
+def _status(row: ForeignRow) -> str:
+    return f"{row.status} by {row.superseded_by}" if row.superseded_by else row.status
+
+
+def say_record(voice: Voice, process: Process, named: RecordWithoutSession) -> None:
+    """One record, each of its texts on a line."""
+    shape = record(process, named)
+    voice.json(shape)
+    if voice.as_json:
+        return
+    voice.say(voice.bold(shown(shape.title)))
+    voice.say(shown(f"  record      {shape.path}, foreign ({shape.tool}), without a session"))
+    voice.say(shown(f"  status      {_status(shape)}"))
+    texts = {
+        "date": shape.date,
+        "context": shape.context,
+        "chosen": shape.chosen,
+        "because": shape.because,
+        "considered": "; ".join(shape.considered),
+        "supersedes": ", ".join(shape.supersedes),
+    }
+    for name, text in texts.items():
+        if text:
+            voice.say(shown(f'  {name:<10}  "{one_line(text)}"'))
+
 
 KINDS: Final = {"user": "a person", "agent": "an agent", "script": "a script"}
 CATEGORY: Final = "Category"  # the field under which its origin stands

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import click
 
-from preflights_cli import EXIT_INTERRUPTED, EXIT_WAITING, answer_options
+from preflights_cli import EXIT_INTERRUPTED, EXIT_WAITING
+from preflights_cli import options as answer_options
 from preflights_cli.advice import worded
 from preflights_cli.common import Voice, say_saved
 from preflights_cli.rendering import (

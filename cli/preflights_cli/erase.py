@@ -14,8 +14,7 @@ from preflights_cli.advice import worded
 from preflights_cli.common import Voice, given, is_terminal, reading_where
 from preflights_cli.dates import day
 from preflights_cli.progress import counted, tell_scrubbed
-from preflights_es.history.erasure import DAYS_MAX, Doomed
-from preflights_es.history.quotes import Quotes
+from preflights_es.history.erasure import DAYS_MAX, Doomed, Quotes
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import shortened, shown

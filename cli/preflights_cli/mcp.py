@@ -48,7 +48,7 @@ def mcp_command(is_http: bool, port: int | None, app: Request, voice: Voice) -> 
     if port is not None and not is_http:
         raise click.UsageError("--port goes with --http")
     try:
-        from preflights_es.surfaces.mcp import serving
+        from preflights_es.surfaces.mcp import server as serving
         from preflights_es.surfaces.mcp.server import server, threads
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in SDK:

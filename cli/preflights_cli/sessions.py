@@ -122,7 +122,7 @@ def show_command(session: str, app: Request, voice: Voice) -> int:
     try:
         said(voice, sessions.show(app, session))
     except RecordWithoutSession as error:
-        from preflights_cli.records import say_record
+        from preflights_cli.decisions import say_record
 
         say_record(voice, app.process, error)
     return 0

@@ -1,18 +1,193 @@
-"""`audit trail`: every step that led to a decision, in the forms in which others read it."""
+"""`audit trail`: every event of a session, in words, as a table or for another program."""
 
 from __future__ import annotations
 
+import csv
+import io
+import sys
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Final
+from typing import Any, Final
+from urllib.parse import quote
 
 import click
 
-from preflights_cli.common import Voice, given, reading
+from preflights_cli.common import Voice, escaped, given, reading
 from preflights_cli.dates import between, refuse_backwards
-from preflights_cli.trail_forms import WRITERS
+from preflights_cli.decisions import who
+from preflights_cli.log import ERASED, GONE, UNREAD, indented, what_of
+from preflights_cli.table import streamed
+from preflights_es.kernel.events import Actor
 from preflights_es.kernel.ids import short
+from preflights_es.kernel.json import encoded
+from preflights_es.kernel.text import shown
+from preflights_es.use.imported import ImportedBy
 from preflights_es.use.request import Request
-from preflights_es.use.trail import ACTORS_MAX, Trouble, trail
+from preflights_es.use.trail import ACTORS_MAX, Told, TrailStep, Trouble, trail
+
+COLUMNS: Final = (
+    *("recorded_at", "session_id", "version", "role", "type", "follows", "actor_kind"),
+    *("actor_name", "provider", "model", "call", "what", "hash", "damage", "imported"),
+)
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+"""First characters of a cell that a spreadsheet would compute."""
+IMPORTED_MAX: Final = 20  # imported sessions that are named
+HEADINGS: Final = ("session", "", "UTC", "event", "by", "what")
+NONCHARACTERS: Final = dict.fromkeys(
+    (*range(0xFDD0, 0xFDF0), *(p << 16 | n for p in range(17) for n in (0xFFFE, 0xFFFF))), "\ufffd"
+)
+"""What no String of CloudEvents may hold, beside what `shown` escapes; and what stands for it."""
+
+
+# 1. For people -------------------------------------------------------------------------------
+
+
+def _table(voice: Voice, found: Iterable[Told]) -> bool:
+    """Whether there was a step."""
+    imported: dict[str, ImportedBy] = {}
+
+    def row(one: Told) -> tuple[str, ...]:
+        if one.step.imported is not None and len(imported) < IMPORTED_MAX:
+            imported[one.step.session_id] = one.step.imported
+        return _row(one)
+
+    is_any = streamed(HEADINGS, map(row, found), whole=True)
+    for session_id, one in imported.items():
+        voice.say(shown(f"(file) {short(session_id)}: {one.told}"))
+    return is_any
+
+
+def _row(told: Told) -> tuple[str, ...]:
+    step = told.step
+    return (
+        short(step.session_id),
+        str(step.version),
+        step.recorded_at[:19].replace("T", " "),
+        indented(step.type, step.workflow, is_input=step.role == "input"),
+        _by(step),
+        _what(told),
+    )
+
+
+def _by(step: TrailStep) -> str:
+    """The actor behind an Input; empty for a Decision."""
+    if step.role == "decision":
+        return ""
+    if step.actor is None:
+        return "?"
+    if step.actor.kind == "model":
+        provider = step.model.provider if step.model else ""
+        return " ".join(word for word in ("model", provider, step.actor.name) if word)
+    mark = " (file)" if step.imported else ""
+    return f"{who(Actor(step.actor.kind, step.actor.name))}{mark}"
+
+
+def _what(told: Told) -> str:
+    if told.event is not None:
+        return what_of(told.event)
+    if told.is_gone:
+        return ERASED if told.step.erased else GONE
+    return UNREAD
+
+
+# 2. For programs -----------------------------------------------------------------------------
+
+
+def _jsonl(voice: Voice, found: Iterable[Told]) -> None:
+    for told in found:
+        voice.lines(escaped(encoded(told.step)) + b"\n")
+
+
+def _cloudevents(voice: Voice, found: Iterable[Told]) -> None:
+    """CloudEvents 1.0.2 in their JSON format, one a line."""
+    for told in found:
+        voice.lines(escaped(encoded(_cloudevent(told.step))) + b"\n")
+
+
+def _cloudevent(step: TrailStep) -> dict[str, Any]:
+    actor, model, data = step.actor, step.model, step.data
+    attributes: dict[str, Any] = {
+        "specversion": "1.0",
+        "id": f"{step.session_id}/{step.version}",
+        "source": f"/preflights/{quote(step.project, safe='')}",
+        "type": step.type,
+        "subject": step.session_id,
+        "time": step.recorded_at,
+        "sessionversion": step.version,
+        "role": step.role,
+        "follows": step.follows,
+        "actorkind": actor.kind if actor else None,
+        "actorname": actor.name if actor else None,
+        "provider": model.provider if model else None,
+        "model": model.model if model else None,
+        "eventhash": step.hash,
+        "imported": step.imported.told if step.imported else None,
+        "erased": True if step.erased else None,
+        "damage": step.damage,
+    }
+    return {
+        # What has no value is left out: neither null nor an empty text is one.
+        **{
+            name: _attribute(value) for name, value in attributes.items() if value not in (None, "")
+        },
+        **({} if data is None else {"datacontenttype": "application/json", "data": data}),
+    }
+
+
+def _attribute(value: Any) -> Any:
+    """A text without the characters that a String of CloudEvents must not hold."""
+    if not isinstance(value, str) or (value.isascii() and value.isprintable()):
+        return value
+    return shown(value).translate(NONCHARACTERS)
+
+
+def _csv(_voice: Voice, found: Iterable[Told]) -> None:
+    """RFC 4180, but for its line ends; a cell that a spreadsheet would compute gets a quote."""
+    page = io.StringIO()
+    writer = csv.writer(page, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for told in found:
+        writer.writerow([_cell(value) for value in _cells(told)])
+        sys.stdout.buffer.write(page.getvalue().encode())
+        page.seek(0)
+        page.truncate()
+    sys.stdout.buffer.write(page.getvalue().encode())
+
+
+def _cells(told: Told) -> tuple[object, ...]:
+    step = told.step
+    return (
+        step.recorded_at,
+        step.session_id,
+        step.version,
+        step.role,
+        step.type,
+        step.follows,
+        step.actor.kind if step.actor else None,
+        step.actor.name if step.actor else None,
+        step.model.provider if step.model else None,
+        step.model.model if step.model else None,
+        step.call,
+        _what(told),
+        step.hash,
+        step.damage,
+        step.imported.told if step.imported else None,
+    )
+
+
+def _cell(value: object) -> str:
+    text = "" if value is None else shown(str(value))
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+WRITERS: Final[dict[str, Callable[[Voice, Iterable[Told]], object]]] = {
+    "table": _table,
+    "jsonl": _jsonl,
+    "csv": _csv,
+    "cloudevents": _cloudevents,
+}
+"""The writers, by the name that `--format` gives."""
+
 
 FORMATS: Final = tuple(WRITERS)
 

@@ -1,12 +1,8 @@
-"""A recorded session run again: the same runner, on a store in memory, with a provider at hand.
-
-What people did is fed to it once more, each Input when the session is ready for it; what a provider
-said is asked for again. Nothing of it reaches a log, and no file is written. Time and ids follow
-from the recording, so that the same run gives the same child.
-"""
+"""A session run again in memory, and where it first differs from the recorded one."""
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from hashlib import sha256
 from typing import Any
@@ -14,9 +10,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.history.divergence import Fault, fault_of
-from preflights_es.history.recompute import said
-from preflights_es.history.recording import Recording, Turn
+from preflights_es.history.recording import Recording, Turn, said
 from preflights_es.kernel import ids
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionRequested
@@ -28,6 +22,7 @@ from preflights_es.kernel.events import (
     InputQuarantined,
     Outcome,
 )
+from preflights_es.kernel.json import ABSENT, decoded, differences
 from preflights_es.kernel.lead import StepRetried
 from preflights_es.kernel.ports import Batch, Provider, Stored
 from preflights_es.kernel.questions import Refusal
@@ -38,6 +33,118 @@ from preflights_es.runtime.performer import Performer, open_completion
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.chain import GENESIS, digest, link, stream_prefix
 from preflights_es.store.memory import MemoryStore
+
+ABSENT_TEXT = "(absent)"
+
+_request = msgspec.json.Decoder(CompletionRequested).decode
+
+
+class Divergence(msgspec.Struct, frozen=True, kw_only=True):
+    """One value that today's code decides differently."""
+
+    version: int
+    """Of the event, in the session."""
+    type: str
+    """Of the event: as recorded, or as computed where nothing was recorded there."""
+    pointer: str
+    """JSON Pointer into the payload; empty for the event as a whole."""
+    recorded: Any
+    computed: Any
+    cause: str = ""
+    """Of a request, what changed, as in `prompt clarify.v1 changed`; of a response, who answers
+    otherwise; empty where the values say all."""
+
+
+Encoded = tuple[str, bytes]
+"""Tag and canonical payload of an event."""
+
+
+def between(
+    version: int, recorded: Encoded | None, computed: Encoded | None, cause: str = ""
+) -> list[Divergence]:
+    """Every value in which two events at one place differ; an absent event is None.
+
+    Args:
+        cause: of all of them; of a request it is found here.
+    """
+    if recorded is None or computed is None or recorded[0] != computed[0]:
+        tag = (recorded or computed or ("", b""))[0]
+        return [
+            Divergence(
+                version=version,
+                type=tag,
+                pointer="",
+                recorded=_whole(recorded),
+                computed=_whole(computed),
+                cause=cause,
+            )
+        ]
+    found = list(differences(decoded(recorded[1]), decoded(computed[1])))
+    if found and not cause and recorded[0] == CompletionRequested.tag:
+        cause = _cause(recorded[1], computed[1])
+    return [
+        Divergence(
+            version=version,
+            type=recorded[0],
+            pointer=pointer,
+            recorded=plain(a),
+            computed=plain(b),
+            cause=cause,
+        )
+        for pointer, a, b in found
+    ]
+
+
+def _cause(recorded: bytes, computed: bytes) -> str:
+    try:
+        return ", ".join(causes(_request(recorded), _request(computed)))
+    except msgspec.DecodeError:
+        return ""  # the fold decodes it too, and says what is wrong with it
+
+
+def _whole(event: Encoded | None) -> Any:
+    return ABSENT_TEXT if event is None else {"type": event[0], "data": decoded(event[1])}
+
+
+def plain(value: Any) -> Any:
+    """A value as it is shown, also where there is none."""
+    return ABSENT_TEXT if value is ABSENT else value
+
+
+def trace(events: Sequence[Encoded]) -> str:
+    """SHA-256 over type and payload of every event, in hexadecimal."""
+    found = sha256()
+    for tag, data in events:
+        found.update(b"%d:%s%d:" % (len(tag), tag.encode(), len(data)) + data)
+    return found.hexdigest()
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True):
+    """Deciding or folding an event raises."""
+
+    version: int
+    error: str
+    """The exception's type."""
+    message: str
+    file: str
+    line: int
+    recorded: bool
+    """True when the log itself ends there: the recorded bug, raised again."""
+
+
+def fault_of(version: int, error: BaseException, *, recorded: bool) -> Fault:
+    """An exception, and the line that raised it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    last = frames[-1] if frames else None
+    return Fault(
+        version=version,
+        error=type(error).__name__,
+        message=str(error),
+        file=last.filename if last else "",
+        line=(last.lineno or 0) if last else 0,
+        recorded=recorded,
+    )
+
 
 Changed = Callable[[Turn, Session[Any]], Awaitable[Input | None]]
 """The Input that a child gets in place of a recorded one; None leaves it out."""
@@ -260,3 +367,65 @@ def sealed_as(
         previous = link(previous, prefix, named)
         made.append(replace(named, hash=previous))
     return tuple(made)
+
+
+def causes(recorded: CompletionRequested, computed: CompletionRequested) -> tuple[str, ...]:
+    """Every part that differs: prompts, provider, model, parameters, contract, messages.
+
+    A prompt's own words are a message too: what the prompt explains is not said twice.
+    """
+    prompts = _prompts(recorded, computed)
+    return (
+        *prompts,
+        *(f"{name} changed" for name in ("provider", "model") if _differ(name, recorded, computed)),
+        *_parameters(recorded, computed),
+        *(("contract changed",) if recorded.contract != computed.contract else ()),
+        *_messages(recorded, computed, explained=bool(prompts)),
+        *(
+            f"{name} changed"
+            for name in ("attempt", "wait_ms")
+            if _differ(name, recorded, computed)
+        ),
+    )
+
+
+def _differ(name: str, recorded: CompletionRequested, computed: CompletionRequested) -> bool:
+    return bool(getattr(recorded, name) != getattr(computed, name))
+
+
+def _prompts(recorded: CompletionRequested, computed: CompletionRequested) -> list[str]:
+    before, now = dict(recorded.prompts), dict(computed.prompts)
+    changed = [
+        f"prompt {id_} changed" for id_ in before if now.get(id_, before[id_]) != before[id_]
+    ]
+    gone = [id_ for id_ in before if id_ not in now]
+    new = [id_ for id_ in now if id_ not in before]
+    if gone and new:
+        return [*changed, f"prompt {', '.join(gone)} became {', '.join(new)}"]
+    return [
+        *changed,
+        *(f"prompt {id_} is gone" for id_ in gone),
+        *(f"prompt {id_} is new" for id_ in new),
+    ]
+
+
+def _parameters(recorded: CompletionRequested, computed: CompletionRequested) -> list[str]:
+    before, now = dict(recorded.parameters), dict(computed.parameters)
+    names = [*before, *(name for name in now if name not in before)]
+    return [f"parameter {name} changed" for name in names if before.get(name) != now.get(name)]
+
+
+def _messages(
+    recorded: CompletionRequested, computed: CompletionRequested, *, explained: bool
+) -> list[str]:
+    """Counted from 1, as people count."""
+    before, now = recorded.messages, computed.messages
+    found: list[str] = []
+    for i in range(max(len(before), len(now))):
+        if i >= len(before):
+            found.append(f"message {i + 1} is new")
+        elif i >= len(now):
+            found.append(f"message {i + 1} is gone")
+        elif before[i] != now[i] and not (explained and before[i].role == now[i].role == "system"):
+            found.append(f"message {i + 1} changed")
+    return found

@@ -1,22 +1,143 @@
-"""A recorded session as what came in, turn by turn: what a child of it is played from."""
+"""A recorded session: its Inputs, what is computed anew, and who answers when it runs again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+import re
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple, TypeVar, get_args
+
+from msgspec.structs import replace
 
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
-from preflights_es.kernel.errors import LogDamaged
-from preflights_es.kernel.events import Event, Input, InputQuarantined, ResponseIgnored
+from preflights_es.kernel.completions import (
+    Completion,
+    CompletionFailed,
+    CompletionReceived,
+    CompletionRequested,
+)
+from preflights_es.kernel.errors import (
+    LLMAPIError,
+    LLMError,
+    LLMLostError,
+    LLMRateLimitError,
+    LLMTimeoutError,
+    LogDamaged,
+)
+from preflights_es.kernel.events import Event, Input, InputQuarantined, Outcome, ResponseIgnored
 from preflights_es.kernel.lead import Lead, setup_of
 from preflights_es.kernel.opaque import known
-from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.ports import Provider, Stored
 from preflights_es.kernel.session import Session, Workflow
+from preflights_es.kernel.simulation import Draws
+from preflights_es.providers.faults import HINTS_MS, damaged
+from preflights_es.providers.recorded import RecordedProvider, Unanswered, Unrecorded
+from preflights_es.redaction import redact, response_redacted
 from preflights_es.runtime.performer import open_completion
 from preflights_es.runtime.reader import steps
 from preflights_es.store.chain import verified
 from preflights_es.store.codec import Codec
+
+T = TypeVar("T")
+
+WHAT_IF: Final = "what if"
+"""Begins the message of a failure, and is the request id of a response, that `--fault` made."""
+CACHED: Final = 256  # providers that are kept; sessions of one batch share most of them
+
+
+class Code(NamedTuple):
+    """The providers that are code of ours, as the composition root knows them."""
+
+    generation: Callable[[CompletionRequested, Workflow[Any]], str | None]
+    """The model by which a request is answered today; None where that is no code of ours."""
+    made: Callable[[Lead], Provider]
+
+
+class Reasking:
+    """Asks them, and keeps them from one session to the next."""
+
+    def __init__(self, code: Code) -> None:
+        self._code = code
+        self._made: dict[tuple[str, tuple[tuple[str, str], ...], str | None], Provider] = {}
+
+    def generation(self, request: CompletionRequested, workflow: Workflow[Any]) -> str | None:
+        """The model by which it is answered today; None where that is no code of ours."""
+        return self._code.generation(request, workflow)
+
+    def again(
+        self, request: CompletionRequested, recorded: CompletionReceived | CompletionFailed
+    ) -> Outcome:
+        """What would be recorded now; time and latency are the recording's."""
+        try:
+            got = driven(self.provider(request).respond(request))
+        except LLMError as error:
+            return CompletionFailed(
+                at=recorded.at,
+                actor=recorded.actor,
+                call=recorded.call,
+                kind=error.kind,
+                message=_kept(str(error), recorded, lambda text: redact(text).text),
+                retry_after_ms=error.retry_after_ms,
+                latency_ms=recorded.latency_ms,
+            )
+        return CompletionReceived(
+            at=recorded.at,
+            actor=recorded.actor,
+            call=recorded.call,
+            text=None if got.text is None else _kept(got.text, recorded, response_redacted),
+            text_base64=got.text_base64,
+            model=got.model,
+            stop_reason=got.stop_reason,
+            request_id=got.request_id,
+            input_tokens=got.input_tokens,
+            output_tokens=got.output_tokens,
+            latency_ms=recorded.latency_ms,
+        )
+
+    def provider(self, request: CompletionRequested) -> Provider:
+        """The provider of the request, made once a contract: it knows the workflows met so far."""
+        key = (request.provider, request.parameters, request.contract)
+        if key not in self._made:
+            if len(self._made) >= CACHED:
+                self._made.clear()
+            self._made[key] = self._code.made(Lead(request.provider, request.model, key[1]))
+        return self._made[key]
+
+
+def _kept(
+    text: str, recorded: CompletionReceived | CompletionFailed, redacted: Callable[[str], str]
+) -> str:
+    return text if text in said((recorded,)) else redacted(text)
+
+
+def said(events: Iterable[Event]) -> frozenset[str]:
+    """What providers said, as it is recorded: it may be older than today's redaction."""
+    found: set[str | None] = set()
+    for event in events:
+        if isinstance(event, CompletionReceived):
+            found |= {event.text, event.model, event.stop_reason, event.request_id}
+        elif isinstance(event, CompletionFailed):
+            found |= {event.message, event.received}
+            found |= {event.model, event.stop_reason, event.request_id}
+    return frozenset(text for text in found if text)
+
+
+def is_provider_s(outcome: CompletionReceived | CompletionFailed) -> bool:
+    """Whether a provider said it: not that a call was lost, nor what a what-if made of it."""
+    if isinstance(outcome, CompletionReceived):
+        return outcome.request_id != WHAT_IF
+    return outcome.kind != LLMLostError.kind and not outcome.message.startswith(f"{WHAT_IF}:")
+
+
+def driven(asking: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine that never waits; an event loop would cost more than it."""
+    try:
+        asking.send(None)
+    except StopIteration as done:
+        found: T = done.value
+        return found
+    asking.close()
+    message = "a provider of this program waited, which it must not"
+    raise AssertionError(message)
 
 
 class Turn(NamedTuple):
@@ -103,3 +224,103 @@ def recording(
         assert input_id is not None, "an Input has an id: its place was checked"
         turns.append(Turn(version, new, input_id, tuple(events[version:end]), before, aside))
     return Recording(workflow, tuple(stored), tuple(events), tuple(turns), session)
+
+
+FailureKind = Literal["timeout", "error", "rate_limit", "malformed"]
+KINDS: Final[tuple[FailureKind, ...]] = get_args(FailureKind)
+
+Models = Callable[[CompletionRequested], Provider]
+"""The paid provider that a request names."""
+
+_ATTEMPT = re.compile(r"(?P<step>.+)\.[1-9][0-9]*")
+
+
+class Answering:
+    """Code of ours where it leads; else what was recorded for the same request; else a model."""
+
+    def __init__(
+        self, recording: Recording, kept: int, reasking: Reasking, models: Models | None, most: int
+    ) -> None:
+        """Args:
+        kept: events that the child has already; what was said there is not said again.
+        most: calls of a model that were announced.
+        """
+        self.needed: CompletionRequested | None = None
+        """What only a model could answer, where none may be asked."""
+        self.asked = 0
+        """Calls of a model so far."""
+        outcomes = (CompletionReceived, CompletionFailed)
+        later = (
+            event
+            for version, event in enumerate(recording.events, 1)
+            if version > kept or not isinstance(event, outcomes)
+        )
+        self._recorded = RecordedProvider(later, by_call=False)
+        self._workflow = recording.workflow
+        self._reasking = reasking
+        self._models = models
+        self._most = most
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        """One response.
+
+        Raises:
+            LLMError: as the provider that answers.
+            Unanswered: no provider may answer.
+        """
+        if self._reasking.generation(request, self._workflow) is not None:
+            return await self._reasking.provider(request).respond(request)
+        try:
+            return await self._recorded.respond(request)
+        except Unrecorded:
+            if self._models is None:
+                self.needed = request
+                raise
+        if self.asked >= self._most:
+            raise Unanswered(request, f"{self._most} calls were announced, and have been made")
+        self.asked += 1
+        return await self._models(request).respond(request)
+
+
+class Failing:
+    """A provider whose calls fail where the user asked for it."""
+
+    def __init__(self, provider: Provider, faults: Sequence[tuple[str, FailureKind]]) -> None:
+        """Args:
+        faults: pairs of a step, or one of its calls, and what goes wrong: of a step the first.
+        """
+        self.met: set[str] = set()
+        """Of the faults, those that came up."""
+        self._provider = provider
+        self._faults = dict(faults)
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        """What the provider answers, unless this call is to fail.
+
+        Raises:
+            LLMError: it is to fail, or as the provider.
+        """
+        named = (request.call, step_of(request.call) if request.attempt == 1 else "")
+        found = next((name for name in named if name in self._faults), None)
+        if found is None:
+            return await self._provider.respond(request)
+        self.met.add(found)
+        match self._faults[found]:
+            case "timeout":
+                raise LLMTimeoutError(f"{WHAT_IF}: no response within the time allowed")
+            case "error":
+                raise LLMAPIError(f"{WHAT_IF}: the provider's API failed")
+            case "rate_limit":
+                message = f"{WHAT_IF}: too many requests"
+                raise LLMRateLimitError(message, retry_after_ms=HINTS_MS[-1])
+            case "malformed":
+                got = await self._provider.respond(request)
+                draws = Draws.of("what if", request.call)
+                text = None if got.text is None else damaged(got.text, draws)
+                return replace(got, text=text, request_id=WHAT_IF)
+
+
+def step_of(call: str) -> str:
+    """`clarify-1` for `clarify-1.2`; a call without an attempt is its own step."""
+    found = _ATTEMPT.fullmatch(call)
+    return found["step"] if found else call

@@ -12,8 +12,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from preflights_es.history.divergence import Divergence, Encoded, Fault, between, fault_of, trace
-from preflights_es.history.recompute import Code, Reasking, is_provider_s
+from preflights_es.history.child import Divergence, Encoded, Fault, between, fault_of, trace
+from preflights_es.history.recording import Code, Reasking, is_provider_s
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import (
     CompletionFailed,

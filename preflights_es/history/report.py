@@ -1,4 +1,4 @@
-"""What came of running a session again: where it differs, and what that comes to."""
+"""What running again comes to: the sessions side by side, and causes of drift."""
 
 from __future__ import annotations
 
@@ -7,8 +7,18 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from preflights_es.history.child import Child, Left
-from preflights_es.history.divergence import Divergence, Encoded, Fault, between, plain, trace
+from preflights_es.history.child import (
+    Child,
+    Divergence,
+    Encoded,
+    Fault,
+    Left,
+    between,
+    causes,
+    plain,
+    trace,
+)
+from preflights_es.history.recording import Recording, Turn
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import (
     CompletionFailed,
@@ -20,6 +30,7 @@ from preflights_es.kernel.json import decoded, differences, encoded
 from preflights_es.kernel.lead import FellBack, ResponseRejected
 from preflights_es.kernel.session import Session, Workflow
 from preflights_es.kernel.views import Question
+from preflights_es.providers.recorded import Match, RecordedProvider
 from preflights_es.store.codec import Codec
 
 Status = Literal["identical", "different", "stopped", "faulted"]
@@ -206,4 +217,31 @@ def changes(recorded: dict[str, Any], child: dict[str, Any]) -> tuple[Change, ..
     return tuple(
         Change(pointer=pointer, recorded=plain(a), child=plain(b))
         for pointer, a, b in differences(recorded, child)
+    )
+
+
+async def drift(recording: Recording) -> tuple[Rerun, Child]:
+    """The whole session again, on its own responses.
+
+    A request that is not the recorded one has the response of the call with its number, and is
+    listed. One without a response left ends the child: no provider and no other session is asked.
+    """
+    provider = RecordedProvider(recording.events)
+    child = Child(recording, 0, provider, "drift")
+    await child.play(as_recorded)
+    matches = tuple(_served(match) for match in provider.matches if not match.exact)
+    exact = len(provider.matches) - len(matches)
+    return rerun(child, "drift", exact=exact, matches=matches), child
+
+
+async def as_recorded(turn: Turn, _session: Session[Any]) -> Input:
+    """The recorded Input, once more."""
+    return turn.input
+
+
+def _served(match: Match) -> Served:
+    return Served(
+        call=match.asked.call,
+        recorded=match.recorded.call,
+        causes=causes(match.recorded, match.asked),
     )

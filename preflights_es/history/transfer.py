@@ -11,15 +11,20 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from preflights_es.history.import_record import Digest, Importer, ImportRecord, refuse_reserved
-from preflights_es.history.import_review import (
+from preflights_es.history.imports import (
+    Digest,
+    Importer,
+    ImportRecord,
+    Mixed,
+    Passes,
     Review,
     Reviewing,
     SessionChange,
+    Source,
+    refuse_reserved,
     relations_of,
 )
 from preflights_es.history.incoming import NOTHING, TAIL, WHOLE, Filed, Known
-from preflights_es.history.two_pass_reader import Mixed, Passes, Source
 from preflights_es.kernel.artifacts import ArtifactDue
 from preflights_es.kernel.errors import (
     AnotherVersion,

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.history.import_review import said_by
+from preflights_es.history.imports import said_by
 from preflights_es.kernel.errors import LogDamaged
 from preflights_es.kernel.ports import Archive, Head, Store, Stored
 from preflights_es.projections.folding import Read

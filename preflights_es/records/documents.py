@@ -1,4 +1,4 @@
-"""Writes the files that sessions owe, and finishes what a crash left undone."""
+"""Documents that sessions owe: written, recorded, and numbers that were lost on the way."""
 
 from __future__ import annotations
 
@@ -26,16 +26,18 @@ from preflights_es.kernel.opaque import refuse_missing
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Workflow
 from preflights_es.records import files, render
-from preflights_es.records.front_matter import front_of
+from preflights_es.records.files import front_of
 from preflights_es.records.record_names import number_of
 from preflights_es.records.session_files import SessionFiles
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.store.chain import verified
-from preflights_es.system.bounded_read import Unreadable
+from preflights_es.store.side_tables import SqlAuditing
+from preflights_es.system.files import Unreadable
 
 if TYPE_CHECKING:
     from preflights_es.records.record_header import RecordHeader
+
 
 NAME: Final = late_pattern(r"(?:\d{4,9}|[0-9a-f]{12})(?:-[a-z0-9-]+)?\.md")  # see `document_path`
 FINISH_S: Final = 0.25  # seconds that a command waits for another one's documents before its own
@@ -392,3 +394,34 @@ def _text(workflow: Workflow[Any], session_id: str, due: ArtifactDue, state: Any
 def _record(workflow: Workflow[Any], session_id: str, state: Any) -> Record:
     assert workflow.record is not None, "a record is due"
     return replace(workflow.record(state), session_id=session_id)
+
+
+class Borne(msgspec.Struct, frozen=True, order=True):
+    """A number that the record of a session is said to have."""
+
+    session_id: str
+    project: str
+    number: int
+
+
+def given_again(runner: Runner, borne: Iterable[Borne], tables: SqlAuditing) -> Iterator[Borne]:
+    """Numbers that no session had, and that a session's own log says it has; each is given.
+
+    Args:
+        borne: of two sessions with one number, the first one gets it.
+    """
+    given: dict[str, dict[int, str]] = {}
+    for one in borne:
+        if one.project not in given:
+            given[one.project] = runner.store.numbers(one.project)
+        if one.number in given[one.project]:
+            continue
+        try:
+            handle = runner.load(one.session_id)
+        except PreflightsError:
+            continue  # `audit verify` says what is wrong with it
+        own = (handle.project, handle.workflow.number(handle.session.state))
+        if own == (one.project, one.number):
+            tables.give_number(one.project, one.number, one.session_id)
+            given[one.project][one.number] = one.session_id
+            yield one

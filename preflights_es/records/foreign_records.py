@@ -12,7 +12,6 @@ import msgspec
 
 from preflights_es.kernel.late_pattern import late_pattern
 from preflights_es.kernel.text import one_line, shortened
-from preflights_es.records.record_body import READ_MAX, body_of
 from preflights_es.records.record_header import (
     RECORD_MAX,
     ForeignRecord,
@@ -21,17 +20,23 @@ from preflights_es.records.record_header import (
     Tool,
 )
 from preflights_es.records.record_names import day_of, number_of
-from preflights_es.records.record_parts import Parts, narrow, parts_of, scalar, text_of
-from preflights_es.records.record_words import (
+from preflights_es.records.record_text import (
+    READ_MAX,
     REFERENCES_MAX,
+    Parts,
     Said,
     bare,
+    body_of,
     iso_date,
+    narrow,
+    parts_of,
     reference,
     references,
     said,
+    scalar,
+    text_of,
 )
-from preflights_es.system.bounded_read import Unreadable
+from preflights_es.system.files import Unreadable
 
 TITLE_MAX: Final = 300  # characters
 

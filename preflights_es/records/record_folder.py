@@ -11,7 +11,7 @@ import msgspec
 from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.kernel.text import problem
 from preflights_es.records.record_names import is_record_name
-from preflights_es.system.bounded_read import Unreadable, regular
+from preflights_es.system.files import Unreadable, regular
 
 ADR_DIR: Final = ".adr-dir"  # adr-tools: the name of the folder, on one line
 ADR_DIR_MAX: Final = 4_096  # bytes

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from preflights_es.kernel.version import __version__
 from preflights_es.records.record_header import RECORD_MAX, RecordHeader, Said
 from preflights_es.records.record_names import MARKDOWN, is_other_page, is_record_name
-from preflights_es.system import atomic_file
-from preflights_es.system.bounded_read import Unreadable, regular
+from preflights_es.system import files as atomic_file
+from preflights_es.system.files import Unreadable, regular
 
 READER: Final = f"{__version__}/3"  # a new number when records are read in another way
 CACHE_MAX: Final = 50_000_000  # bytes

@@ -15,20 +15,20 @@ from preflights_es.records.foreign_records import (
     record_header,
     status_of,
 )
-from preflights_es.records.record_body import READ_MAX
 from preflights_es.records.record_header import Tool
-from preflights_es.records.record_parts import (
+from preflights_es.records.record_text import (
     BOM,
+    READ_MAX,
     Heading,
     Parts,
     Place,
     narrow,
     parts_of,
+    said,
     text_of,
     trimmed,
 )
-from preflights_es.records.record_words import said
-from preflights_es.system.bounded_read import Unreadable
+from preflights_es.system.files import Unreadable
 
 _LINE = late_pattern(rb"^[ \t>]*(?:[*+-][ \t]+)?(?P<text>\S[^\n]*)", re.MULTILINE)
 _RELATION = late_pattern(r"(?:[\w-]+ ){0,2}[\w-]+(?: by| durch)?:? \[")

@@ -1,17 +1,221 @@
-"""Writes sessions beside their files, so that they travel with them through git."""
+"""Sessions as files beside records: where they lie, and how they are written."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
 
-from preflights_es.kernel.errors import AnotherVersion, PreflightsError
+from preflights_es.kernel.errors import (
+    AnotherVersion,
+    ArtifactOutside,
+    PreflightsError,
+    StoreUnavailable,
+)
 from preflights_es.kernel.ids import decision_uid, short
+from preflights_es.kernel.late_pattern import late_pattern
 from preflights_es.kernel.notices import Notice
 from preflights_es.kernel.ports import Store, Stored
-from preflights_es.records.session_folder import SIZE_MAX, SessionFolder, SessionFolders, name_of
+from preflights_es.records.files import checked_folder
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
-from preflights_es.system.bounded_read import Unreadable
+from preflights_es.system import files as atomic_file
+from preflights_es.system.files import Unreadable
+
+FOLDER: Final = ".sessions"
+FILED: Final = ".preflights"
+"""Holds the folder of each kind of files that are no records."""
+FOLDERS_MAX: Final = 50  # of those kinds: every command looks whether they have sessions
+SIZE_MAX: Final = 16 * 1024 * 1024  # bytes of a session's file; most have some ten thousand
+FILES_MAX: Final = 100_000  # of a folder: some hundred bytes are held of each
+
+UNFINISHED: Final = ".unfinished"
+"""Names the session whose file is about to be written; left where the process was killed."""
+_ID_MAX: Final = 100  # bytes of a session's id
+
+_NAME: Final = late_pattern(r"[0-9a-f]{12}\.jsonl")
+_KIND: Final = late_pattern(r"[a-z][a-z0-9_-]{0,39}")
+_ATTRIBUTES: Final = (".gitattributes", b"*.jsonl -text merge=binary\n")
+"""Git takes every byte as it is, and merges no two sessions line by line."""
+
+
+def name_of(uid: str) -> str:
+    """The file of a decision's session."""
+    return f"{uid}.jsonl"
+
+
+class SessionFolders:
+    """All of a project; what lies there says which there are, so that no workflow is asked."""
+
+    def __init__(self, root: Path, records: str) -> None:
+        """Args:
+        records: their folder, relative to the project's root.
+        """
+        self._root = root
+        self._records = records
+
+    def beside(self, folder: str = "") -> SessionFolder:
+        """The one beside the files of a folder, or beside the records."""
+        return SessionFolder(self._root, folder or self._records)
+
+    def __iter__(self) -> Iterator[SessionFolder]:
+        """The one beside the records, even where none lies there, then the others that do."""
+        yield self.beside()
+        try:
+            with os.scandir(self._root / FILED) as found:
+                kinds = sorted(entry.name for entry in found if _KIND.fullmatch(entry.name))
+        except OSError:
+            return
+        others = (self.beside(f"{FILED}/{kind}") for kind in kinds[:FOLDERS_MAX])
+        yield from (one for one in others if one.stamp() and one.path != self.beside().path)
+
+    @property
+    def paths(self) -> str:
+        """Relative to the project's root, for messages."""
+        return " and ".join(folder.path for folder in self)
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether a process that wrote a session was killed, or is at work."""
+        return any(folder.is_unfinished for folder in self)
+
+    def stamp(self) -> tuple[tuple[str, int], ...]:
+        """Another one when a file of a folder was added, removed or replaced; empty of none."""
+        return tuple((folder.path, stamp) for folder in self if (stamp := folder.stamp()))
+
+
+class SessionFolder:
+    """`.sessions` in one folder of files; no link leads into it."""
+
+    def __init__(self, root: Path, folder: str) -> None:
+        """Args:
+        folder: of the files, relative to the project's root.
+        """
+        self._root = root
+        self._folder = folder
+        self.path = f"{folder}/{FOLDER}"
+        """Relative to the project's root, for messages."""
+
+    def names(self) -> list[str]:
+        """Names of the files that may hold a session, in order.
+
+        Raises:
+            Unreadable: the folder is a link or no folder, leads outside, or has too many files.
+        """
+        try:
+            with self._opened() as folder:
+                found = sorted(filter(_NAME.fullmatch, folder.names()))
+        except FileNotFoundError:
+            return []
+        except (OSError, ArtifactOutside) as error:
+            raise Unreadable(getattr(error, "strerror", None) or str(error)) from error
+        if len(found) > FILES_MAX:
+            raise Unreadable(f"it has more than {FILES_MAX:,} files")
+        return found
+
+    def stamp(self) -> int:
+        """Another number when a file of the folder was added, removed or replaced."""
+        try:
+            return (self._root / self._folder / FOLDER).stat().st_mtime_ns
+        except OSError:
+            return 0
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[atomic_file.Folder | None]:
+        """The folder, for reading many of its files; None where there is none to be read."""
+        with contextlib.ExitStack() as stack:
+            try:
+                folder = stack.enter_context(self._opened())
+            except (OSError, ArtifactOutside):
+                folder = None
+            yield folder
+
+    def content(self, name: str) -> bytes | None:
+        """A whole file; None where there is none.
+
+        Raises:
+            Unreadable: it is a link or no regular file, too large, or the system refuses.
+        """
+        with self.reading() as folder:
+            try:
+                return folder.content(name, SIZE_MAX) if folder else None
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+
+    def write(self, name: str, content: bytes) -> bool:
+        """Write a file whole; whether it is the first one of the folder.
+
+        Raises:
+            ArtifactOutside: a link, or no file, lies in its place or that of the folder.
+            StoreUnavailable: the disk refuses.
+        """
+        try:
+            with self._opened(makes=True) as folder:
+                lies = folder.lies(name)
+                if lies is not None and not stat.S_ISREG(lies.st_mode):
+                    raise ArtifactOutside(
+                        f"{self.path}/{name} is a link or no file: remove it; nothing was written"
+                    )
+                is_first = self._attributed(folder)
+                with folder.new(name, replacing=True) as file:
+                    file.write(content)
+                folder.tidy(name)
+        except NotADirectoryError as error:
+            raise ArtifactOutside(f"{self.path} is a link or no folder: remove it") from error
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise StoreUnavailable(f"{self.path}/{name} cannot be written: {why}") from error
+        return is_first
+
+    def remove(self, name: str) -> None:
+        """Remove a file; nothing where there is none."""
+        with self.reading() as folder, contextlib.suppress(FileNotFoundError):
+            if folder is not None:
+                folder.remove(name)
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether a process that wrote a session was killed, or is at work."""
+        return os.path.lexists(self._root / self._folder / FOLDER / UNFINISHED)
+
+    def begin(self, session_id: str) -> None:
+        """Say which session is about to be written, as far as the system lets us."""
+        with self.reading() as folder, contextlib.suppress(OSError):
+            if folder is not None:
+                folder.sign(UNFINISHED, session_id.encode())
+
+    def begun(self) -> str:
+        """The session that was about to be written; empty where none was."""
+        with self.reading() as folder, contextlib.suppress(Unreadable, OSError):
+            if folder is not None:
+                return folder.content(UNFINISHED, _ID_MAX).decode("ascii", "replace")
+        return ""
+
+    def end(self) -> None:
+        """Say that it is written."""
+        with contextlib.suppress(OSError):
+            self.remove(UNFINISHED)
+
+    def _attributed(self, folder: atomic_file.Folder) -> bool:
+        """Whether git's attributes had to be written; what a person wrote there stays."""
+        name, content = _ATTRIBUTES
+        folder.tidy(name)
+        with contextlib.suppress(FileExistsError):
+            if folder.lies(name) is None:
+                with folder.new(name) as file:
+                    file.write(content)
+                return True
+        return False
+
+    def _opened(
+        self, *, makes: bool = False
+    ) -> contextlib.AbstractContextManager[atomic_file.Folder]:
+        top = self._root.resolve()
+        parts = checked_folder(self._root, self._folder).relative_to(top).parts
+        return atomic_file.opened(top, (*parts, FOLDER), makes=makes)
 
 
 class SessionFiles:

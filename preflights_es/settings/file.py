@@ -14,7 +14,7 @@ from preflights_es.kernel.late_pattern import late_pattern
 from preflights_es.providers.capabilities import ALIASES, KEY_VARIABLES, REAL
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.settings.fields import HELD_BACK, KEYS
-from preflights_es.system.bounded_read import Unreadable, regular
+from preflights_es.system.files import Unreadable, regular
 
 BITS_MAX: Final = 128  # of a whole number; TOML itself wants 64
 FILE: Final = "preflights.toml"

@@ -12,7 +12,7 @@ from typing import Final
 
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.system.bounded_read import Unreadable, regular, resolved
+from preflights_es.system.files import Unreadable, regular, resolved
 
 FOLDER: Final = "preflights"
 POINTER_MAX: Final = 65_536  # bytes of a `.git`, `commondir` or `gitdir` file: a path

@@ -32,7 +32,7 @@ from preflights_es.settings.git import (
     plain_name,
 )
 from preflights_es.settings.layers import FoundSetting, Layers
-from preflights_es.system.bounded_read import Unreadable, regular
+from preflights_es.system.files import Unreadable, regular
 
 _PASSWORD: Final = late_pattern(
     r"[^:/?#]+://(?:[^:/]*:[^@]+@|.*[?&](?:ssl)?password=[^&])", re.DOTALL

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.system import atomic_file, git
-from preflights_es.system.bounded_read import Unreadable
+from preflights_es.system import files as atomic_file
+from preflights_es.system import git
+from preflights_es.system.files import Unreadable
 
 LOOKED_UP_S: Final = 60  # for git to walk a history of millions of commits, once
 REMEMBERED: Final = "identity"  # a file in the folder `preflights` of git's common directory

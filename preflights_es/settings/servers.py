@@ -17,7 +17,7 @@ import msgspec
 from preflights_es.kernel.errors import StoreUnavailable
 from preflights_es.providers.capabilities import checked_url, digest_of
 from preflights_es.settings.places import config_folder, git_folders
-from preflights_es.system.bounded_read import Unreadable, regular
+from preflights_es.system.files import Unreadable, regular
 
 LIST: Final = "servers.json"
 FORMAT: Final = "servers/1"
@@ -84,7 +84,7 @@ def _read(path: Path) -> _Known:
 
 
 def _write(path: Path, known: _Known) -> None:
-    from preflights_es.system import atomic_file
+    from preflights_es.system import files as atomic_file
 
     content = json.dumps({"format": FORMAT, "projects": known}, indent=1) + "\n"
     with (

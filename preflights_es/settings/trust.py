@@ -21,7 +21,7 @@ from preflights_es.kernel.text import shortened
 from preflights_es.settings.fields import HELD_BACK
 from preflights_es.settings.file import FILE_MAX, PROVIDERS, FileSettings, Source, held_back
 from preflights_es.settings.places import OWN, beside, config_folder
-from preflights_es.system.bounded_read import Unreadable, regular
+from preflights_es.system.files import Unreadable, regular
 
 LIST: Final = "trusted.json"
 FORMAT: Final = "trusted/1"
@@ -131,7 +131,7 @@ class Trusted:
             ) from error
 
     def _write(self) -> None:
-        from preflights_es.system import atomic_file
+        from preflights_es.system import files as atomic_file
 
         content = json.dumps({"format": FORMAT, "files": self.files}, indent=1) + "\n"
         with (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
-from preflights_es.history.record_numbers import NUMBER_MAX, highest
+from preflights_es.history.incoming import NUMBER_MAX, highest
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import (
     Conflict,

@@ -8,17 +8,15 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO, Final, NamedTuple
 
-from preflights_es.history.import_record import Importer
-from preflights_es.history.import_review import Review, SessionChange
+from preflights_es.history.imports import Importer, Passes, Review, SessionChange
 from preflights_es.history.number_collisions import Collision, Collisions
 from preflights_es.history.transfer import Taken, Transfer
-from preflights_es.history.two_pass_reader import Passes
 from preflights_es.kernel.errors import LogDamaged, Refused
 from preflights_es.kernel.imports import NAME as IMPORTS
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.runtime.finder import LAST
 from preflights_es.store import jsonl
-from preflights_es.system.output_file import new_file
+from preflights_es.system.files import new_file
 from preflights_es.use.progress import Drawn, Update, undrawn
 from preflights_es.use.reading import looking
 from preflights_es.use.request import Request

@@ -21,8 +21,7 @@ from preflights_es.kernel.ports import Head
 from preflights_es.store import checkpoint as checkpoints
 from preflights_es.store.checkpoint import Checkpoint
 from preflights_es.store.side_tables import SqlAuditing
-from preflights_es.system.bounded_read import Unreadable, regular
-from preflights_es.system.output_file import new_file
+from preflights_es.system.files import Unreadable, new_file, regular
 from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result

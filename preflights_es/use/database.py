@@ -12,7 +12,7 @@ from preflights_es.store import frozen
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.urls import file_of, parsed, shown_url
 from preflights_es.system import clock_ids
-from preflights_es.system.output_file import new_path
+from preflights_es.system.files import new_path
 from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import asdict, replace
 
-from preflights_es.history.erasure import Doomed
-from preflights_es.history.quotes import Quote, Quotes
+from preflights_es.history.erasure import Doomed, Quote, Quotes
 from preflights_es.kernel.errors import ErasedSession, PreflightsError, SessionMoved
 from preflights_es.runtime.features import FEATURES
 from preflights_es.settings.beside import beside_log

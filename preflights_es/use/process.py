@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from preflights_es.projections.folding import Read
     from preflights_es.projections.follower import Follower
     from preflights_es.records.documents import Documents
-    from preflights_es.records.session_files import SessionFiles
-    from preflights_es.records.session_folder import SessionFolder, SessionFolders
+    from preflights_es.records.session_files import SessionFiles, SessionFolder, SessionFolders
     from preflights_es.runtime.projection_check import Holding
     from preflights_es.runtime.projector import Projector
     from preflights_es.store.projection_feed import SqlFollowing
@@ -173,7 +172,7 @@ class Process:
     @made_once
     def session_folders(self) -> SessionFolders:
         """Where sessions lie as files."""
-        from preflights_es.records.session_folder import SessionFolders
+        from preflights_es.records.session_files import SessionFolders
 
         return SessionFolders(self.settings.root, self.settings.decisions)
 

@@ -19,14 +19,13 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.ids import decision_uid, short
 from preflights_es.kernel.ports import Archive, Arrival, Head, Stored
-from preflights_es.records.session_folder import SIZE_MAX, SessionFolder, name_of
+from preflights_es.records.session_files import SIZE_MAX, SessionFolder, name_of
 from preflights_es.runtime.runner import Handle
 from preflights_es.store import jsonl
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
-from preflights_es.system.atomic_file import Folder
-from preflights_es.system.bounded_read import Unreadable
+from preflights_es.system.files import Folder, Unreadable
 from preflights_es.use.process import Process, made_once
 from preflights_es.use.request import Request
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import asdict, replace
 
-from preflights_es.history.recompute import Code
+from preflights_es.history.recording import Code
 from preflights_es.history.replayer import Replay, Replayer
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import LogDamaged, WorkflowMissing

@@ -12,13 +12,9 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from preflights_es.history.child import Child, sealed_as
-from preflights_es.history.drift import drift
-from preflights_es.history.recompute import driven
-from preflights_es.history.recording import Recording, recording
-from preflights_es.history.report import Rerun
-from preflights_es.history.responders import FailureKind
-from preflights_es.history.simulate import Simulating, simulate
-from preflights_es.history.whatif_plan import Misused, Otherwise
+from preflights_es.history.recording import FailureKind, Recording, driven, recording
+from preflights_es.history.report import Rerun, drift
+from preflights_es.history.whatif import Misused, Otherwise, Simulating, simulate
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import Refused, SettingsError
 from preflights_es.kernel.lead import WRITERS, Lead
@@ -31,7 +27,7 @@ from preflights_es.runtime.sanitizing import cleaned_answers
 from preflights_es.settings.load import Options
 from preflights_es.store import jsonl
 from preflights_es.system import clock_ids
-from preflights_es.system.output_file import new_file
+from preflights_es.system.files import new_file
 from preflights_es.use.answers import addressed
 from preflights_es.use.archives import SessionFile
 from preflights_es.use.leads import GENERATION, Leads

@@ -239,7 +239,7 @@ def _confirmed(request: Request, handle: Handle, by: str | None, expect: int | N
         SessionMoved: the session is at another version.
         Refused: no person confirms it.
     """
-    from preflights_es.history.import_record import confirmed
+    from preflights_es.history.imports import confirmed
     from preflights_es.use.acceptance import Acceptances
     from preflights_es.use.archives import importer_of
 
@@ -428,8 +428,7 @@ def _standing(request: Request, session_id: str) -> tuple[str, str, float | None
 
 def prompt(request: Request, session: str) -> Prompt:
     """The brief for a coding agent: what is decided, and what is still open."""
-    from preflights_es.records.project_brief import IN_FORCE, LEAST, ROOM
-    from preflights_es.records.token_estimate import cost
+    from preflights_es.records.project_brief import IN_FORCE, LEAST, ROOM, cost
     from preflights_es.use.brief import beside
 
     at = looking(request, session)

@@ -14,8 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from preflights_es.history.import_record import Importer
-from preflights_es.history.import_review import Review
+from preflights_es.history.imports import Importer, Review
 from preflights_es.history.transfer import Taken, Transfer
 from preflights_es.kernel.errors import NoLog, PreflightsError
 from preflights_es.kernel.notices import Notice
@@ -24,7 +23,8 @@ from preflights_es.runtime.runner import Runner
 from preflights_es.settings.load import Settings
 from preflights_es.store.backup import copied
 from preflights_es.store.sql import SqlStore
-from preflights_es.system import atomic_file, clock_ids
+from preflights_es.system import clock_ids
+from preflights_es.system import files as atomic_file
 from preflights_es.use.archives import Agreement, Lines, imported_each
 from preflights_es.use.process import Process
 from preflights_es.use.projections import projected

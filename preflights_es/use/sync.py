@@ -8,7 +8,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from preflights_es.history.import_review import Review, SessionChange
+from preflights_es.history.imports import Review, SessionChange
 from preflights_es.history.number_collisions import Collision, Collisions
 from preflights_es.history.transfer import Taken
 from preflights_es.kernel.ids import decision_uid
@@ -16,7 +16,7 @@ from preflights_es.projections.artifacts import plan
 from preflights_es.projections.decisions import decision
 from preflights_es.records import files
 from preflights_es.store import jsonl
-from preflights_es.system.bounded_read import Unreadable
+from preflights_es.system.files import Unreadable
 from preflights_es.use.archives import Agreement, Came, Lines, imported_each, importer_of
 from preflights_es.use.process import Process
 from preflights_es.use.reading import FOREIGN, FiledSession, Shelf

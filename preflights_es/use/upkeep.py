@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from preflights_es.kernel.artifacts import ArtifactDue
 from preflights_es.projections.decisions import DECISIONS, decision
-from preflights_es.records.lost_numbers import Borne, given_again
+from preflights_es.records.documents import Borne, given_again
 from preflights_es.runtime.lost_calls import reopened
 from preflights_es.runtime.projector import State
 from preflights_es.store.side_tables import SqlAuditing

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from preflights_es.history import transfer
-from preflights_es.history.two_pass_reader import Passes
+from preflights_es.history.imports import Passes
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import jsonl

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from preflights_cli.answer_options import FILE_MAX
+from preflights_cli.options import FILE_MAX
 from tests.cli.program import Project
 
 READING = (("start", "Add login", "--answers-file"), ("note", "--file"))

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from preflights_cli import EXIT_WAITING
-from preflights_cli.reason_options import alternative
+from preflights_cli.options import alternative
 from preflights_es.features.clarification.commands.reasons import Unparsable, parsed, written
 from preflights_es.kernel.rationale import Alternative, Reasons
 from tests.cli.program import Project

@@ -162,7 +162,8 @@ def test_the_log_has_a_line_for_each_event(house: Project) -> None:
         *("artifact.written", "artifact_filed"),
     ]
     assert lines[-1].startswith("Session ")
-    assert house.call("log", "--json").out == house.call("admin", "export", "last").out
+    exported = house.call("admin", "export", "last").out
+    assert exported == '{"format":1}\n' + house.call("log", "--json").out
     assert house.call("log", "--json").out.count("\n") == len(names)
 
 

@@ -21,9 +21,9 @@ from preflights_es.features.clarification.domain.events import (
     DecisionSuperseded,
 )
 from preflights_es.features.clarification.domain.state import State
+from preflights_es.history.imports import Passes
 from preflights_es.history.replayer import Replayer
 from preflights_es.history.transfer import Transfer
-from preflights_es.history.two_pass_reader import Passes
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.artifacts import Related
 from preflights_es.kernel.completions import (

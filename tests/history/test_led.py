@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from preflights_es.history.causes import causes
+from preflights_es.history.child import causes
 from preflights_es.kernel.completions import CompletionRequested, Message
 from preflights_es.kernel.errors import LogDamaged
 from preflights_es.kernel.ports import Stored

@@ -11,8 +11,7 @@ from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import IntentionDeclared
 from preflights_es.features.clarification.domain.values import HeuristicsConfig
 from preflights_es.features.clarification.use.clarifications import Clarifications
-from preflights_es.history.erasure import Erasure
-from preflights_es.history.quotes import quotes_of
+from preflights_es.history.erasure import Erasure, quotes_of
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.source import Source

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from preflights_es.history.drift import drift
-from preflights_es.history.recompute import Code
-from preflights_es.history.recording import recording
+from preflights_es.history.recording import Code, recording
 from preflights_es.history.replayer import Replayer
-from preflights_es.history.simulate import simulate
+from preflights_es.history.report import drift
+from preflights_es.history.whatif import simulate
 from preflights_es.kernel.completions import Completion, CompletionFailed, CompletionReceived
 from preflights_es.kernel.errors import LLMAPIError
 from preflights_es.runtime.performer import PROGRAM

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.history.divergence import ABSENT_TEXT, Fault
+from preflights_es.history.child import ABSENT_TEXT, Fault
 from preflights_es.history.replayer import Replay, Replayer
 from preflights_es.kernel.completions import Completion, CompletionRequested
 from preflights_es.kernel.errors import LogDamaged, LogFromFuture, SessionFaulted

@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain import WORKFLOW
-from preflights_es.history.drift import drift
-from preflights_es.history.recompute import driven
-from preflights_es.history.recording import recording
-from preflights_es.history.report import Rerun
-from preflights_es.history.simulate import simulate
+from preflights_es.history.recording import driven, recording
+from preflights_es.history.report import Rerun, drift
+from preflights_es.history.whatif import simulate
 from preflights_es.kernel.completions import CompletionFailed, CompletionRequested, Message
 from preflights_es.kernel.errors import (
     ErasedSession,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.history import two_pass_reader
+from preflights_es.history import imports as two_pass_reader
 from preflights_es.history.transfer import TOGETHER, Taken, Transfer
 from preflights_es.kernel.errors import LogDamaged, Refused
 from preflights_es.kernel.events import Actor

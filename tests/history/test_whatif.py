@@ -11,12 +11,17 @@ from hypothesis import strategies as st
 
 from preflights_es.features.clarification.domain.events import AnswersGiven
 from preflights_es.history.child import Child, sealed_as
-from preflights_es.history.recompute import Reasking, driven
-from preflights_es.history.recording import recording
+from preflights_es.history.recording import (
+    KINDS,
+    Answering,
+    FailureKind,
+    Reasking,
+    driven,
+    recording,
+    step_of,
+)
 from preflights_es.history.report import Rerun
-from preflights_es.history.responders import KINDS, Answering, FailureKind, step_of
-from preflights_es.history.whatif import LiveNeeded, what_if
-from preflights_es.history.whatif_plan import Misused, Otherwise
+from preflights_es.history.whatif import LiveNeeded, Misused, Otherwise, what_if
 from preflights_es.kernel.completions import (
     Completion,
     CompletionFailed,

@@ -6,7 +6,7 @@ import pytest
 
 from preflights_es.records.record_header import Reference
 from preflights_es.records.record_names import day_of, number_of
-from preflights_es.records.record_words import iso_date, reference, references, said
+from preflights_es.records.record_text import iso_date, reference, references, said
 from tests.each import each
 
 

@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from preflights_es.records import token_estimate
-from preflights_es.records.project_brief import Conflict, InForce, Open, told
-from preflights_es.records.token_estimate import cost
+from preflights_es.records import project_brief as token_estimate
+from preflights_es.records.project_brief import Conflict, InForce, Open, cost, told
 from tests.each import each
 from tests.records.test_project_brief import encoding, tokens
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from preflights_es.kernel.ports import Head, Stored
-from preflights_es.records.session_files import SessionFiles
-from preflights_es.records.session_folder import SessionFolders
+from preflights_es.records.session_files import SessionFiles, SessionFolders
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
 from tests.fixed import Clock

@@ -74,13 +74,17 @@ def new_tables() -> str:
         path = Path(folder, "log.db")
         migrate.upgrade(parsed(str(path)))
         with closing(sqlite3.connect(path)) as log:
-            made = [
-                "\n".join(line.rstrip() for line in row[0].strip().splitlines())
-                for row in log.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
-            ]
+            rows = log.execute("SELECT type, sql FROM sqlite_master WHERE sql IS NOT NULL")
+            made = [_lines_of(text, bare=kind == "table") for kind, text in rows]
             (revision,) = log.execute("SELECT version_num FROM alembic_version").fetchone()
     made.append(f"INSERT INTO alembic_version (version_num) VALUES ('{revision}')")
     return "\n\n".join(made) + "\n"
+
+
+def _lines_of(text: str, *, bare: bool) -> str:
+    """A statement; that of a table without indents, so that the schema stays on one page."""
+    lines = text.strip().splitlines()
+    return "\n".join(line.strip() if bare else line.rstrip() for line in lines)
 
 
 def main() -> None:

@@ -12,8 +12,7 @@ import pytest
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.artifacts import ArtifactDue
 from preflights_es.kernel.ids import decision_uid
-from preflights_es.records.session_files import differs
-from preflights_es.records.session_folder import FOLDER, name_of
+from preflights_es.records.session_files import FOLDER, differs, name_of
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore

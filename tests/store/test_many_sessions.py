@@ -19,7 +19,7 @@ from preflights_es.features.clarification.use.clarifications import clarificatio
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Head, Stored
-from preflights_es.records.session_folder import name_of
+from preflights_es.records.session_files import name_of
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore

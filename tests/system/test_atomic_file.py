@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from preflights_es.kernel.text import is_git
-from preflights_es.system.atomic_file import Folder, opened
-from preflights_es.system.bounded_read import Unreadable
+from preflights_es.system.files import Folder, Unreadable, opened
 
 
 @pytest.fixture

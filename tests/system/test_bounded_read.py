@@ -8,7 +8,7 @@ from pathlib import Path, PosixPath
 
 import pytest
 
-from preflights_es.system.bounded_read import Unreadable, beginning, regular, resolved
+from preflights_es.system.files import Unreadable, beginning, regular, resolved
 
 
 def test_a_file_is_read_up_to_its_limit(tmp_path: Path) -> None:

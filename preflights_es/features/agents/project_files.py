@@ -13,11 +13,11 @@ import msgspec
 from preflights_es.features.agents import managed_files
 from preflights_es.features.agents.managed_files import FilePlan, State
 from preflights_es.kernel.errors import Refused, StoreUnavailable
-from preflights_es.records.session_folder import FOLDER
+from preflights_es.records.session_files import FOLDER
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.settings.load import Settings
-from preflights_es.system import atomic_file
-from preflights_es.system.bounded_read import Unreadable
+from preflights_es.system import files as atomic_file
+from preflights_es.system.files import Unreadable
 from preflights_es.use import installed_source
 from preflights_es.use.results import Result
 

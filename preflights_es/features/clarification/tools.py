@@ -20,10 +20,17 @@ from preflights_es.kernel.observed import Observed, Outcome
 from preflights_es.kernel.questions import Option, WrittenQuestion, lacking, written_question
 from preflights_es.kernel.text import one_line
 from preflights_es.surfaces.mcp.call import Call
-from preflights_es.surfaces.mcp.forms import values
-from preflights_es.surfaces.mcp.rounds import Came, asked, shown
-from preflights_es.surfaces.mcp.standing import Standing, standing, working_by
-from preflights_es.surfaces.mcp.tool import Arguments, Tool
+from preflights_es.surfaces.mcp.rounds import (
+    Arguments,
+    Came,
+    Standing,
+    Tool,
+    asked,
+    found_for,
+    standing,
+    values,
+    working_by,
+)
 from preflights_es.use import sessions
 from preflights_es.use.inbox import acceptable
 from preflights_es.use.request import Request
@@ -57,7 +64,7 @@ class Begun(Arguments, frozen=True):
 
 async def _start_decision(call: Call, given: Begun) -> Came:
     if (at := call.round) is not None:
-        session = await call.run(lambda request: shown(request, at.session))
+        session = await call.run(lambda request: found_for(request, at.session))
         return await asked(call, session)
     written = _written(given)
 

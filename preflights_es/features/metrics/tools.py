@@ -10,8 +10,7 @@ from preflights_es.features.metrics.use.results import Answer
 from preflights_es.features.metrics.use.sessions import follow_up, start
 from preflights_es.kernel.ids import short
 from preflights_es.surfaces.mcp.call import Call
-from preflights_es.surfaces.mcp.rounds import mine
-from preflights_es.surfaces.mcp.tool import Arguments, Given, Tool
+from preflights_es.surfaces.mcp.rounds import Arguments, Given, Tool, mine
 from preflights_es.use.request import Request
 
 

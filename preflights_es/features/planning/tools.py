@@ -8,7 +8,7 @@ import msgspec
 
 from preflights_es.features.planning.use.sessions import today
 from preflights_es.surfaces.mcp.call import Call
-from preflights_es.surfaces.mcp.tool import Given, Nothing, Tool
+from preflights_es.surfaces.mcp.rounds import Given, Nothing, Tool
 from preflights_es.use.request import Request
 
 

@@ -10,7 +10,7 @@ from preflights_es.features.recall.use.results import Recall
 from preflights_es.features.recall.use.sessions import recall
 from preflights_es.kernel.ids import short
 from preflights_es.surfaces.mcp.call import Call
-from preflights_es.surfaces.mcp.tool import Arguments, Given, Tool
+from preflights_es.surfaces.mcp.rounds import Arguments, Given, Tool
 from preflights_es.use.request import Request
 
 

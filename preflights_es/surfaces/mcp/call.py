@@ -1,12 +1,14 @@
-"""One call of a client: who calls, the thread that works for it, and what its person is asked."""
+"""One call of a client, and the log of the server."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import mcp_types as types
@@ -17,14 +19,47 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp_types.version import is_version_at_least
 from pydantic import ValidationError
 
+from preflights_es.kernel.errors import StoreUnavailable
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import Lead
 from preflights_es.kernel.notices import Notice
 from preflights_es.kernel.text import NAME_MAX, one_line, shortened, shown
 from preflights_es.runtime.sanitizing import name_cleaned
-from preflights_es.surfaces.mcp.log_file import LogFile
+from preflights_es.store.urls import SqliteFile
+from preflights_es.use.process import Process
 from preflights_es.use.request import Request
+
+
+class LogFile:
+    """The file that a server began with; once deleted, it takes records and loses them."""
+
+    def __init__(self) -> None:
+        self._began_with: tuple[int, int] | None = None
+
+    def check(self, process: Process) -> None:
+        """See that the log is still where it was.
+
+        Raises:
+            StoreUnavailable: it is gone, or another file lies there.
+        """
+        url: Any = process.store.database.url
+        if not isinstance(url, SqliteFile):
+            return
+        now = _identity(Path(url.name))
+        if now is None or now != (self._began_with or now):
+            message = f"the log {url.name} was moved or replaced: restart `preflights mcp`"
+            raise StoreUnavailable(message)
+        self._began_with = now
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
 
 R = TypeVar("R")
 Worded = Callable[[str, str, Mapping[str, Any]], str]

@@ -1,24 +1,385 @@
-"""Asking the person through the client: one round is one recorded Input, in either era."""
+"""What a tool takes and gives: how a session stands, its forms, and rounds of questions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import mcp_types as types
 import msgspec
+from msgspec.structs import replace
 
 from preflights_es.kernel.errors import Refused, UnknownSession
 from preflights_es.kernel.ids import short
+from preflights_es.kernel.json import encoded
+from preflights_es.kernel.text import one_line, shortened, shown, shown_lines, visible
+from preflights_es.kernel.views import Question
+from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle
-from preflights_es.surfaces.mcp import forms
 from preflights_es.surfaces.mcp.call import Call, Round
-from preflights_es.surfaces.mcp.standing import Standing, is_relayed, standing
 from preflights_es.use import sessions
 from preflights_es.use.inbox import PROPOSED
 from preflights_es.use.request import Request
-from preflights_es.use.results import Session
+from preflights_es.use.results import Result, Session
+
+if TYPE_CHECKING:
+    from preflights_es.surfaces.mcp.call import Call
+
+
+UNSAID: Final = ("title", "default", "additionalProperties")
+"""What a schema says and no client needs: descriptions are read at every start of an agent."""
+
+
+class Arguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Root of what tools take."""
+
+
+class Nothing(Arguments, frozen=True):
+    """Takes nothing."""
+
+
+class Given(Result, frozen=True, omit_defaults=True):
+    """Root of what tools give."""
+
+    notices: tuple[str, ...] = ()
+    """What a person should know of the call."""
+
+
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
+    """One tool."""
+
+    name: str
+    description: str
+    takes: type[Arguments]
+    gives: type[Given]
+    run: Callable[[Call, Any], Awaitable[Any]]
+    """Takes the call and its arguments; gives what `gives` says, or what the client must ask."""
+    reads: bool = False
+    """Whether it changes nothing that a person would mind; a search may record its question."""
+    repeats: bool = False
+    """Whether the same call again records nothing more."""
+
+
+def schema_in(takes: type[Arguments]) -> dict[str, Any]:
+    """What a tool takes, as JSON Schema."""
+    found = _bare(_schema(takes))
+    del found["description"]  # the tool's own says it
+    return found
+
+
+def schema_out(gives: type[Given]) -> dict[str, Any]:
+    """What a tool gives, as JSON Schema: the types of its own fields alone."""
+    known = _schema(gives)["properties"]
+    own = [name for name in known if name not in Given.__struct_fields__]
+    fields = {name: {"type": known[name].get("type", "object")} for name in own}
+    return {"type": "object", "properties": fields}
+
+
+def quoted(value: Any) -> Any:
+    """JSON without characters that a model reads and its person does not see."""
+    match value:
+        case str():
+            return shown_lines(value)
+        case dict():
+            return {shown_lines(name): quoted(one) for name, one in value.items()}
+        case list() | tuple():
+            return [quoted(one) for one in value]
+        case _:
+            return value
+
+
+def _schema(of: type[msgspec.Struct]) -> dict[str, Any]:
+    (found,), defs = msgspec.json.schema_components((of,), ref_template="{name}")
+    schema: dict[str, Any] = defs[found["$ref"]]
+    return schema
+
+
+def _bare(schema: dict[str, Any]) -> dict[str, Any]:
+    found = {name: value for name, value in schema.items() if name not in UNSAID}
+    if "properties" in found:
+        found["properties"] = {name: _bare(one) for name, one in found["properties"].items()}
+    return {name: value for name, value in found.items() if value != [] or name != "required"}
+
+
+OTHER: Final = "Other"
+INTENTION_SHOWN: Final = 120  # characters
+CHOICE, OWN, AGREES = "choice", "other", "accept"
+"""Keys of a form."""
+
+
+def message(session: Session, question: Question) -> str:
+    """What stands above the form: the question, and what it is asked for."""
+    return f"{shown(one_line(whole(session, question)))} {_source(session)}"
+
+
+def whole(session: Session, question: Question, *, numbered: bool = False) -> str:
+    """The question, why it matters, what its options mean, and what is recommended.
+
+    Args:
+        numbered: whether every option is named; a form lists them itself.
+    """
+    shape = session.shape()
+    word = WORDS["de" if shape.get("language") == "de" else "en"]
+    offer, beside = shape.get("offer"), dict(shape.get("beside", ()))
+    told = {one.label: one for one in offer.options} if offer else {}
+    parts = [
+        worded(session, question),
+        _sentence(f"{word.why}: {offer.why}") if offer and offer.why else "",
+    ]
+    for number, option in enumerate(question.options, 1):
+        one = told.get(option)
+        against = f"{word.against}: {one.against}" if one and one.against else ""
+        means = one.description if one else ""
+        said = "; ".join(filter(None, (means or beside.get(option, ""), against)))
+        if numbered or said:
+            parts.append(f"{number}. {option}{f' ({said})' if said else ''}")
+    if offer and (best := offer.recommended):
+        parts.append(f"({offer.by} {word.recommends} {best.option}: {best.reason})")
+    return " ".join(filter(None, parts))
+
+
+def worded(session: Session, question: Question) -> str:
+    """The question in words: where no topic fits, a terminal shows the label of a line alone."""
+    shape = session.shape()
+    if not shape.get("fields"):
+        return question.question
+    asks = WORDS["de" if shape.get("language") == "de" else "en"].decided
+    return asks.format(intention=_cut(session.intention))
+
+
+class Words(NamedTuple):
+    """What stands around a question, in its language."""
+
+    decided: str
+    why: str
+    against: str
+    recommends: str
+
+
+WORDS: Final = {
+    "en": Words('What do you decide on "{intention}"?', "Why it matters", "against", "recommends"),
+    "de": Words(
+        "Was wird zu \u201e{intention}\u201c entschieden?",
+        "Warum es z\u00e4hlt",
+        "dagegen",
+        "empfiehlt",
+    ),
+}
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _cut(intention: str) -> str:
+    """An intention as it is quoted: it may be a page long."""
+    return shown(shortened(one_line(intention), INTENTION_SHOWN))
+
+
+def asking(question: Question) -> dict[str, Any]:
+    """The form of a question: its options with one for other words, or free text."""
+    own = {"type": "string", "title": "In your own words"}
+    if not question.options:
+        return _form({CHOICE: own}, CHOICE)
+    choice: dict[str, Any] = {"type": "string", "enum": options(question)}
+    if question.type == "multi_choice":
+        choice = {"type": "array", "items": choice}
+    own["description"] = "Where none of the options fits."
+    return _form({CHOICE: {**choice, "title": "Your answer"}, OWN: own}, CHOICE)
+
+
+def options(question: Question) -> list[str]:
+    """The options, with one for other words."""
+    found = list(question.options)
+    has_other = any(_is_other(one) for one in found)
+    return found if has_other else [*found, OTHER]
+
+
+def form_asked(session: Session, question: Question) -> Round:
+    """The round of a question.
+
+    Where the question offers other words, they have a key of their own: a number among them
+    stands for no option.
+    """
+    has_other = any(_is_other(one) for one in question.options)
+    own = f"{question.id}__other" if has_other else question.id
+    return Round(session.session_id, session.version, question.id, own)
+
+
+def answered(
+    at: Round, content: Mapping[str, Any] | None, question: Question | None
+) -> dict[str, tuple[str, ...]]:
+    """What a person answered, by key; nothing where the form did not allow what came back.
+
+    Args:
+        question: None where the session went on since it was asked.
+    """
+    own, chosen = (content or {}).get(OWN), (content or {}).get(CHOICE)
+    values = chosen if isinstance(chosen, list) else [chosen]
+    said = [one for one in values if isinstance(one, str) and visible(one)]
+    if question is not None and question.options and not set(said) <= {*options(question)}:
+        return {}
+    found = tuple(one for one in said if not _is_other(one))
+    if isinstance(own, str) and visible(own):  # a comment may take the choice back
+        return {at.own: (f"{', '.join(found)} ({own.strip()})" if found else own,)}
+    return {at.question: found} if found else {}
+
+
+def proposal(session: Session) -> str:
+    """What stands above the form that asks for an acceptance."""
+    said = "; ".join(f"{name}: {one_line(value)}" for name, value in values(session).items())
+    return f"{shown(said)} {_source(session)}"
+
+
+def values(session: Session) -> dict[str, str]:
+    """What is decided so far, by field."""
+    patch = session.shape().get("patch")
+    return dict(patch.fields) if patch else {}
+
+
+def accepting() -> dict[str, Any]:
+    """The form that asks whether a proposal is accepted."""
+    return _form({AGREES: {"type": "boolean", "title": "Accept this decision"}}, AGREES)
+
+
+def agrees(content: Mapping[str, Any] | None) -> bool:
+    """Whether the person accepted."""
+    return (content or {}).get(AGREES) is True
+
+
+def _source(session: Session) -> str:
+    """Who asks, and what for: the intention may be a page long."""
+    return f"(Preflights, for: {_cut(session.intention)})"
+
+
+def _is_other(option: str) -> bool:
+    return option.casefold().partition(" (")[0] == OTHER.casefold()
+
+
+def _form(properties: dict[str, Any], required: str) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": [required]}
+
+
+ASK: Final = (
+    "Ask your person exactly this and wait; silence is no answer, and the answer is not yours to "
+    "give. Then call answer with session {session}, their words as answer, relayed true: {words}"
+)
+AT_TERMINAL: Final = (
+    "Ask your person exactly this: {words}. The person answers at a terminal: "
+    "`preflights answer {session} ANSWER`."
+)
+NEXT: Final = {
+    "ready": "Show it to your person, then call accept with session {session}.",
+    "proposed": "Tell your person: `preflights accept {session}` at a terminal accepts it.",
+    "waiting": (
+        "The model did not answer yet: the same start_decision again, or `preflights resume "
+        "{session}` in a shell, asks it again."
+    ),
+    "accepted": "It is decided: work by it.",
+    "superseded": "Another decision took its place: call decisions.",
+    "abandoned": "It was given up: start_decision begins anew.",
+    "faulted": "Tell your person: `preflights show {session}` says what is wrong.",
+    "stopped": "Nothing is to be decided here: go on.",
+}
+
+OPEN: Final = ("needs_answers", "ready", "proposed", "stopped")
+"""Statuses in which what is in force beside it matters."""
+SETTLED: Final = "{name} is in force: if it settles this, work by it and ask nothing. Otherwise: "
+DIFFERS: Final = "{name} is in force at this place: tell your person that this would change it. "
+WORK_BY: Final = "Work by what is in force."
+
+
+class Standing(Given, frozen=True, kw_only=True):
+    """A session after a call."""
+
+    session: str
+    status: str
+    intention: str
+    decided: dict[str, str] = {}
+    """Values by field, as far as they are known."""
+    question: str = ""
+    options: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    """Why parts of the call do not count."""
+    record: str = ""
+    """Path of its document."""
+    in_force: tuple[str, ...] = ()
+    """Decisions in force: at the same place, then related ones."""
+    facts: tuple[str, ...] = ()
+    """Of the repository; of `start_decision` alone."""
+    lacks: tuple[str, ...] = ()
+    """What a good question has besides; of `start_decision` alone."""
+    next: str = ""
+    """What the agent does now."""
+
+
+def standing(session: Session) -> Standing:
+    """A session as tools give it."""
+    asked = session.questions[0] if session.questions else None
+    id_ = short(session.session_id)
+    return Standing(
+        session=id_,
+        status=session.status,
+        intention=session.intention,
+        decided=values(session),
+        question=worded(session, asked) if asked else "",
+        options=asked.options if asked else (),
+        refused=(*(one.message for one in session.refusals), *_differing(session)),
+        record=session.document or "",
+        in_force=tuple(map(_known, _told(session))),
+        next=_next(session, asked),
+        notices=session.warnings,
+    )
+
+
+def _told(session: Session) -> tuple[Any, ...]:
+    """What is in force beside it, until it is accepted."""
+    return session.shape().get("known", ()) if session.status in OPEN else ()
+
+
+def _known(one: Any) -> str:
+    return one.line if one.same_place else f"related: {one.line}"
+
+
+def _next(session: Session, asked: Question | None) -> str:
+    """What the agent does now: a decision at the same place comes before a question."""
+    name = short(session.session_id)
+    said = _ask(session, asked) if asked else NEXT.get(session.status, "").format(session=name)
+    here = next((one for one in _told(session) if one.same_place), None)
+    if here is None or session.status == "stopped":
+        return said
+    return (SETTLED if asked else DIFFERS).format(name=here.line.partition(" ")[0]) + said
+
+
+def working_by(came: Standing, lines: tuple[str, ...]) -> Standing:
+    """A session in which nothing is decided, with what is in force about its words."""
+    if not lines:
+        return came
+    return replace(came, in_force=lines, next=f"{came.next} {WORK_BY}")
+
+
+def _differing(session: Session) -> list[str]:
+    """What an acceptance differs from: a person chooses about each at a terminal."""
+    related = session.shape().get("related", ())
+    return [
+        f"it differs from a decision in force: {one.title}" for one in related if one.needs_choice
+    ]
+
+
+def is_relayed(session: Session) -> bool:
+    """Whether its log can say that a client passed a person's answer on."""
+    workflow = WORKFLOWS.get(session.workflow)
+    return workflow is not None and workflow.relayed is not None
+
+
+def _ask(session: Session, question: Question) -> str:
+    """Exact words for a client without forms."""
+    words = whole(session, question, numbered=True)
+    ask = ASK if is_relayed(session) else AT_TERMINAL
+    quoted = encoded(shown(one_line(words))).decode()
+    return ask.format(session=short(session.session_id), words=quoted)
+
 
 USED: Final = "key_used"
 Came = Standing | types.InputRequiredResult
@@ -39,7 +400,7 @@ def mine(request: Request, typed: str) -> Handle:
     return handle
 
 
-def shown(request: Request, typed: str) -> Session:
+def found_for(request: Request, typed: str) -> Session:
     """A session of this project as it stands."""
     return sessions.show(request, mine(request, typed).session_id)
 
@@ -52,16 +413,16 @@ async def asked(call: Call, session: Session) -> Came:
     if call.round is not None:
         at = call.round
         open_ = next((one for one in session.questions if one.id == at.question), None)
-        if not (said := forms.answered(at, call.brought, open_)):
+        if not (said := answered(at, call.brought, open_)):
             return standing(session)
         session = await _answered(call, at, said)
     while session.questions and is_relayed(session) and not session.refusals:
         question = session.questions[0]
-        now = forms.asked(session, question)
-        came = await call.form(now, forms.message(session, question), forms.asking(question))
+        now = form_asked(session, question)
+        came = await call.form(now, message(session, question), asking(question))
         if isinstance(came, types.InputRequiredResult):
             return came
-        if not (said := forms.answered(now, came, question)):
+        if not (said := answered(now, came, question)):
             break
         session = await _answered(call, now, said)
     return standing(session)
@@ -92,22 +453,22 @@ async def accepted(call: Call, typed: str) -> Came:
     """
     if call.round is not None:
         return await _agreed(call, call.round, call.brought)
-    session = await call.run(lambda request: shown(request, typed))
-    can_ask = call.has_forms and bool(forms.values(session))
+    session = await call.run(lambda request: found_for(request, typed))
+    can_ask = call.has_forms and bool(values(session))
     asks = can_ask and call.desk.request.process.settings.agents.elicited_acceptance
     if not session.can_accept or (session.status == PROPOSED and not asks):
         return standing(session)
     now = Round(session.session_id, session.version)
     if not asks:
         return standing(await call.run(partial(_accept, at=now)))
-    came = await call.form(now, forms.proposal(session), forms.accepting())
+    came = await call.form(now, proposal(session), accepting())
     return came if isinstance(came, types.InputRequiredResult) else await _agreed(call, now, came)
 
 
 async def _agreed(call: Call, at: Round, came: Mapping[str, Any] | None) -> Standing:
     """The session after its person accepted in a form, or did not."""
-    if not forms.agrees(came):
-        return standing(await call.run(lambda request: shown(request, at.session)))
+    if not agrees(came):
+        return standing(await call.run(lambda request: found_for(request, at.session)))
     key = f"elicited acceptance {at.session} {at.version}"
     done = await call.run(partial(_accept, at=at, elicited=True), key, is_form=True)
     if not done.can_accept:

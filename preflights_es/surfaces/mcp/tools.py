@@ -1,7 +1,9 @@
-"""The tools that concern sessions of any workflow."""
+"""The tools for every session."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -9,16 +11,162 @@ import msgspec
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import shortened
+from preflights_es.kernel.times import EPOCH
 from preflights_es.surfaces.mcp.call import Call
-from preflights_es.surfaces.mcp.decided import Decided, Wanted, decisions
-from preflights_es.surfaces.mcp.rounds import Came, accepted, asked, mine, shown
-from preflights_es.surfaces.mcp.standing import Standing, standing
-from preflights_es.surfaces.mcp.tool import Arguments, Given, Tool
+from preflights_es.surfaces.mcp.rounds import (
+    Arguments,
+    Came,
+    Given,
+    Standing,
+    Tool,
+    accepted,
+    asked,
+    found_for,
+    mine,
+    standing,
+)
 from preflights_es.use import sessions
+from preflights_es.use.decisions import ForeignRow
 from preflights_es.use.request import Request
-from preflights_es.use.results import Session
+from preflights_es.use.results import DecisionRow, Session
 
-ROWS_MAX: Final = 20  # values of one `why`
+ROWS_MAX: Final = 20  # decisions of one result
+TOPICS_MAX: Final = 600  # characters of a list of topics
+VALUE_MAX: Final = 200  # characters of one value
+
+
+class Wanted(Arguments, frozen=True):
+    """Of `decisions`."""
+
+    query: Annotated[str, msgspec.Meta(description="words")] = ""
+    topic: str = ""
+    as_of: Annotated[str, msgspec.Meta(description="a day, 2026-11-23")] = ""
+
+
+class DecisionTold(Given, frozen=True, kw_only=True):
+    """A decision in a list."""
+
+    name: str
+    session: str
+    title: str
+    topic: str
+    decided: dict[str, str]
+    because: str = ""
+    instead_of: tuple[str, ...] = ()
+    by: str
+    """Kind and name of the person, agent or script that accepted it."""
+    date: str
+    record: str = ""
+    file: str = ""
+    """The session file that alone holds it."""
+
+
+class Decided(Given, frozen=True, kw_only=True):
+    """What is in force, newest first, or the best match of a query."""
+
+    decisions: tuple[DecisionTold, ...]
+    more: int = 0
+    """How many others match."""
+
+
+async def decisions(call: Call, given: Wanted) -> Decided:
+    """Those that match, newest first, or by how well they match a query.
+
+    Raises:
+        Refused: `as_of` is no day.
+    """
+    at = _end_of(given.as_of) if given.as_of else None
+
+    def listed(request: Request) -> Decided:
+        from preflights_es.use.decisions import listing
+
+        found = listing(request, at=at, query=given.query)
+        told = [*map(_told, found.rows), *map(_foreign, found.head.foreign)]
+        if given.query:
+            told.reverse()  # the best match is first
+        else:
+            told.sort(key=lambda one: one.date)  # of one day they stay in the order of the log
+        topic = given.topic.strip().casefold()
+        about = [one for one in reversed(told) if not topic or _is_about(one, topic)]
+        if told and not about:
+            request.notice("no_topic", _no_topic(given.topic, told))
+        if unread := len(found.lost) + found.more + len(found.unread):
+            text = f"{unread} sessions or records cannot be read, and are left out"
+            request.notice("left_out", text)
+        newest = tuple(map(_short, about[:ROWS_MAX]))
+        return Decided(decisions=newest, more=max(len(about) - ROWS_MAX, 0))
+
+    return await call.run(listed)
+
+
+def _told(row: DecisionRow) -> DecisionTold:
+    by = row.acknowledged_by
+    return DecisionTold(
+        name=f"ADR-{row.number:04}" if row.number else short(row.uid),
+        session=short(row.session_id),
+        title=row.title,
+        topic=row.category,
+        decided=dict(row.fields),
+        because=row.because.text if row.because else "",
+        instead_of=tuple(one.name for one in row.alternatives),
+        by=row.filed or (" ".join(filter(None, (by.kind, by.name))) if by else ""),
+        date=(row.accepted_at or row.proposed_at)[:10],
+        record=row.artifact or "",
+        file=row.file or "",
+    )
+
+
+def _foreign(row: ForeignRow) -> DecisionTold:
+    """A record without a session: another tool or a person wrote it."""
+    return DecisionTold(
+        name=row.path,
+        session="",
+        title=row.title,
+        topic="",
+        decided={},
+        by="a record of another tool",
+        date=row.date,
+        record=row.path,
+    )
+
+
+def _short(one: DecisionTold) -> DecisionTold:
+    """A decision with long texts cut: `why` gives more of them."""
+    decided = {name: shortened(value, VALUE_MAX) for name, value in one.decided.items()}
+    because = shortened(one.because, VALUE_MAX)
+    return msgspec.structs.replace(one, decided=decided, because=because)
+
+
+def _is_about(one: DecisionTold, topic: str) -> bool:
+    return topic in map(str.casefold, _topics(one))
+
+
+def _topics(one: DecisionTold) -> set[str]:
+    """Its category and fields: an agent's own topic names a field where it is no category."""
+    return {name for name in (one.topic, *one.decided) if name}
+
+
+def _no_topic(topic: str, told: Iterable[DecisionTold]) -> str:
+    there = ", ".join(sorted({name for one in told for name in _topics(one)}))
+    return (
+        f"no decision in force is about {topic!r}; they are about: {shortened(there, TOPICS_MAX)}"
+    )
+
+
+def _end_of(day: str) -> int:
+    """The last microsecond of a day, UTC.
+
+    Raises:
+        Refused: it is no day.
+    """
+    try:
+        begins = datetime.strptime(day.strip(), "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError as error:
+        message = f"as_of: {day!r} is no day: expected 2026-11-23"
+        raise Refused(message, code="no_day") from error
+    return (begins - EPOCH + timedelta(days=1)) // timedelta(microseconds=1) - 1
+
+
 CATEGORY: Final = "Category"  # a value that says nothing beside the others
 TEXT_MAX: Final = 600  # characters of one text of a `why`
 
@@ -36,7 +184,7 @@ class AnswerGiven(Arguments, frozen=True):
 async def _answer(call: Call, given: AnswerGiven) -> Came:
     if call.round is not None or not given.answer:
         at = call.round.session if call.round is not None else given.session
-        return await asked(call, await call.run(lambda request: shown(request, at)))
+        return await asked(call, await call.run(lambda request: found_for(request, at)))
 
     def answered(request: Request) -> Session:
         handle = mine(request, given.session)
@@ -127,7 +275,7 @@ def brief_of(request: Request, task: str = "") -> str:
 
 
 async def _show(call: Call, given: Named) -> Standing:
-    return standing(await call.run(lambda request: shown(request, given.session)))
+    return standing(await call.run(lambda request: found_for(request, given.session)))
 
 
 TOOLS: Final = (

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final
 
 from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.system.bounded_read import Unreadable
+from preflights_es.system.files import Unreadable
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

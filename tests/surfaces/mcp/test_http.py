@@ -18,7 +18,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from preflights_es.kernel.errors import SettingsError, StoreUnavailable
-from preflights_es.surfaces.mcp import serving
+from preflights_es.surfaces.mcp import server as serving
 from preflights_es.surfaces.mcp.server import server, threads
 from tests.cli.program import Project
 from tests.surfaces.mcp.clients import CLAUDE, ERAS, opened, told

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from preflights_es.settings.load import load_settings
-from preflights_es.surfaces.mcp.sealing import key
+from preflights_es.surfaces.mcp.server import key
 from tests.cli.program import Project
 
 KNOWN = b"k" * 32

@@ -12,8 +12,8 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from preflights_es.surfaces.mcp.decided import VALUE_MAX
 from preflights_es.surfaces.mcp.server import INSTRUCTIONS, described, offered, server, threads
+from preflights_es.surfaces.mcp.tools import VALUE_MAX
 from tests.cli.clones import cloned, committed
 from tests.cli.program import Project
 from tests.records.test_project_brief import tokens

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.system.bounded_read import Unreadable
+from preflights_es.system.files import Unreadable
 from preflights_es.use.facts.packages import is_lock, listed
 from tests.each import each
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.features.agents.hooks.agents import EDITING, plain
-from preflights_es.system import bounded_read
+from preflights_es.system import files as bounded_read
 
 
 def _words(text: str) -> frozenset[str]:

@@ -10,7 +10,8 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.system import atomic_file, bounded_read
+from preflights_es.system import files as atomic_file
+from preflights_es.system import files as bounded_read
 
 FILE: Final = "hooks.json"
 FILE_MAX: Final = 2_000_000  # bytes

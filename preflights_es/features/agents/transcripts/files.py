@@ -17,7 +17,7 @@ from preflights_es.features.agents.transcripts.reader import Reader
 from preflights_es.kernel.errors import Refused
 from preflights_es.settings.load import agent_home
 from preflights_es.settings.places import work_trees
-from preflights_es.system.bounded_read import Unreadable, lines
+from preflights_es.system.files import Unreadable, lines
 from preflights_es.use.progress import Drawn, undrawn
 
 LINE_MAX: Final = 16 * 1024 * 1024  # bytes; a longer line is counted as damaged

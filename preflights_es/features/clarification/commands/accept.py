@@ -8,7 +8,7 @@ from preflights_cli import EXIT_WAITING
 from preflights_cli.common import Voice, by_option, common, each_given, is_terminal, key_option
 from preflights_cli.dialogue import Left
 from preflights_cli.inbox import the_one
-from preflights_cli.reason_options import reasoned
+from preflights_cli.options import reasoned
 from preflights_cli.rendering import said
 from preflights_es.features.clarification.commands.choice_options import choice_options, chosen
 from preflights_es.features.clarification.commands.choices import resolved

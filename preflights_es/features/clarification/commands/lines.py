@@ -8,7 +8,7 @@ import click
 
 from preflights_cli.common import Voice
 from preflights_cli.dialogue import HELP, Pressed, answered, line, taken
-from preflights_cli.reason_options import alternative
+from preflights_cli.options import alternative
 from preflights_cli.spoken import Say, spoken
 from preflights_es.features.clarification.commands.display import own
 from preflights_es.features.clarification.commands.reasons import drop_typed, told

@@ -15,14 +15,14 @@ import click
 
 from preflights_cli.common import Voice
 from preflights_cli.dialogue import HELP, line
-from preflights_cli.reason_options import alternative
+from preflights_cli.options import alternative
 from preflights_cli.rendering import say_refusals
 from preflights_cli.spoken import spoken
 from preflights_es.features.clarification.commands.display import own
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.rationale import Alternative, Reasons, alternative_text
 from preflights_es.kernel.text import one_line, shown
-from preflights_es.system.bounded_read import Unreadable, beginning
+from preflights_es.system.files import Unreadable, beginning
 from preflights_es.use import sessions
 from preflights_es.use.request import Request
 from preflights_es.use.results import Session

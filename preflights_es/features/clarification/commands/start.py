@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import click
 
-from preflights_cli import answer_options
+from preflights_cli import options as answer_options
 from preflights_cli.common import (
     Voice,
     by_option,
@@ -19,7 +19,7 @@ from preflights_cli.common import (
     recording,
     whole,
 )
-from preflights_cli.reason_options import reasoned
+from preflights_cli.options import reasoned
 from preflights_cli.rendering import said
 from preflights_es.features.clarification.commands import display
 from preflights_es.features.clarification.commands.choice_options import choice_options, chosen

@@ -18,9 +18,9 @@ from preflights_es.kernel.errors import PreflightsError, Refused, StoreUnavailab
 from preflights_es.projections.decisions import DECISIONS, decision
 from preflights_es.records import files
 from preflights_es.records.documents import Documents
-from preflights_es.records.front_matter import Front, front_of
+from preflights_es.records.files import Front, front_of
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.system.bounded_read import Unreadable
+from preflights_es.system.files import Unreadable
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 

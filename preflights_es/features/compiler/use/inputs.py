@@ -15,8 +15,8 @@ from preflights_es.features.compiler.domain.values import BYTES_MAX, DOCUMENT_MA
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.text import is_git, problem, shown, visible
 from preflights_es.settings.load import Settings
-from preflights_es.system import atomic_file
-from preflights_es.system.bounded_read import Unreadable
+from preflights_es.system import files as atomic_file
+from preflights_es.system.files import Unreadable
 
 PATH_MAX: Final = 1_000  # characters of a path
 PLANS: Final = (".preflights", "artifacts")

@@ -7,7 +7,8 @@ from typing import Final
 
 import click
 
-from preflights_cli import answer_options, dialogue
+from preflights_cli import dialogue
+from preflights_cli import options as answer_options
 from preflights_cli.common import (
     Voice,
     given,

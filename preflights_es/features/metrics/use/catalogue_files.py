@@ -25,7 +25,7 @@ from preflights_es.features.metrics.domain.values import (
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.late_pattern import late_pattern
 from preflights_es.kernel.text import one_line, problem, visible
-from preflights_es.system.bounded_read import Unreadable, regular
+from preflights_es.system.files import Unreadable, regular
 
 if TYPE_CHECKING:
     from yaml.nodes import MappingNode, Node

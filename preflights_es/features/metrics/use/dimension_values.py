@@ -23,8 +23,8 @@ from preflights_es.features.metrics.domain.values import VALUE_MAX, VALUES_MAX, 
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.redaction import redact
 from preflights_es.store.guarded_query import Limits, Rows
-from preflights_es.system import atomic_file
-from preflights_es.system.bounded_read import Unreadable, regular
+from preflights_es.system import files as atomic_file
+from preflights_es.system.files import Unreadable, regular
 
 SECONDS: Final = 1.0  # for all queries together
 ROWS_MAX: Final = 3_000

@@ -13,7 +13,7 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.late_pattern import late_pattern
 from preflights_es.kernel.text import one_line
 from preflights_es.redaction import redact
-from preflights_es.system import atomic_file
+from preflights_es.system import files as atomic_file
 
 NEAREST_MAX: Final = 3
 SHARED_MIN: Final = 2  # words that a near question shares with another

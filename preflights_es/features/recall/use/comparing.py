@@ -16,7 +16,7 @@ from preflights_es.kernel.lead import WRITERS
 from preflights_es.kernel.words import words
 from preflights_es.runtime.runner import Handle
 from preflights_es.store.comparing import SqlComparing
-from preflights_es.system.bounded_read import Unreadable
+from preflights_es.system.files import Unreadable
 
 if TYPE_CHECKING:
     from preflights_es.kernel.evolution import Finding

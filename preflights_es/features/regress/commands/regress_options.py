@@ -16,7 +16,7 @@ from preflights_es.features.regress.use.changes import Asked
 from preflights_es.features.regress.use.regress import Options
 from preflights_es.features.regress.use.selection import Selection
 from preflights_es.kernel.errors import Refused
-from preflights_es.system.output_file import new_file
+from preflights_es.system.files import new_file
 
 FORMATS: Final = {
     "json": "",

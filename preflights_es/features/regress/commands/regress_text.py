@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Final
 
 from preflights_cli.common import Voice
-from preflights_cli.divergences import value
 from preflights_cli.progress import counted
+from preflights_cli.replay import value
 from preflights_es.features.regress.commands.reports.wording import cause
 from preflights_es.features.regress.engine.results import Case, Difference, Report
 from preflights_es.kernel.ids import short

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from preflights_es.features.regress.engine.results import Cause, CauseKind
-from preflights_es.history.causes import causes
-from preflights_es.history.divergence import Divergence
+from preflights_es.history.child import Divergence, causes
 from preflights_es.kernel.completions import (
     CompletionFailed,
     CompletionReceived,

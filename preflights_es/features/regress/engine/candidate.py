@@ -11,10 +11,8 @@ from typing import Any, Final
 
 from preflights_es.features.regress.engine.change import Change, changed
 from preflights_es.history.child import Child
-from preflights_es.history.recompute import Reasking
-from preflights_es.history.recording import Recording, Turn
-from preflights_es.history.responders import Models
-from preflights_es.history.whatif_plan import keys_of
+from preflights_es.history.recording import Models, Reasking, Recording, Turn
+from preflights_es.history.whatif import keys_of
 from preflights_es.kernel.completions import (
     Completion,
     CompletionFailed,

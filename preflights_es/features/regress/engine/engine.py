@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from preflights_es.features.regress.engine.results import Case, Cause, LeftOut
 from preflights_es.features.regress.engine.strict import ERASED, Made, strict_case
-from preflights_es.history.recompute import Code
+from preflights_es.history.recording import Code
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.errors import (
     DuplicateInput,
@@ -26,7 +26,7 @@ from preflights_es.kernel.session import Workflow
 if TYPE_CHECKING:
     from preflights_es.features.regress.engine.change import Change
     from preflights_es.features.regress.engine.runs import Runs
-    from preflights_es.history.responders import Models
+    from preflights_es.history.recording import Models
     from preflights_es.projections.usage import Price
 
 

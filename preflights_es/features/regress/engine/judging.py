@@ -32,11 +32,11 @@ from preflights_es.features.regress.engine.sides import (
     questions,
 )
 from preflights_es.features.regress.engine.strict import DIFFERENCES_MAX, ERASED, Made, fault_words
-from preflights_es.history.divergence import fault_of
+from preflights_es.history.child import fault_of
 from preflights_es.history.recording import Recording
 from preflights_es.history.replayer import Replayer
 from preflights_es.history.report import changes, told
-from preflights_es.history.whatif_plan import Otherwise, calls_max
+from preflights_es.history.whatif import Otherwise, calls_max
 from preflights_es.kernel.errors import SessionFaulted
 from preflights_es.kernel.ports import Stored
 from preflights_es.store.chain import erased_before

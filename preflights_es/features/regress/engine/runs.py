@@ -10,9 +10,8 @@ from preflights_es.features.regress.engine.change import Change, simulated, word
 from preflights_es.features.regress.engine.results import Side
 from preflights_es.features.regress.engine.sides import questions, side_of
 from preflights_es.history.child import Child
-from preflights_es.history.recompute import Code, Reasking, driven
-from preflights_es.history.recording import Recording, recording
-from preflights_es.history.whatif_plan import Misused
+from preflights_es.history.recording import Code, Reasking, Recording, driven, recording
+from preflights_es.history.whatif import Misused
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import LogDamaged
 from preflights_es.kernel.events import Event
@@ -23,7 +22,7 @@ from preflights_es.kernel.views import Question, Reached
 if TYPE_CHECKING:
     import asyncio
 
-    from preflights_es.history.responders import Models
+    from preflights_es.history.recording import Models
     from preflights_es.projections.usage import Price
 
 T = TypeVar("T")

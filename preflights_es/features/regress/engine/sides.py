@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from preflights_es.features.regress.engine.results import Measure, Noise, Side
 from preflights_es.features.regress.engine.results import Outcome as Judged
-from preflights_es.history.responders import step_of
+from preflights_es.history.recording import step_of
 from preflights_es.kernel.completions import (
     CompletionFailed,
     CompletionReceived,

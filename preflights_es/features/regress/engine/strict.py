@@ -7,7 +7,7 @@ from typing import Final
 
 from preflights_es.features.regress.engine.attribution import code_or_data, strict_causes
 from preflights_es.features.regress.engine.results import Case, Cause, Difference, Outcome
-from preflights_es.history.divergence import Divergence, Fault
+from preflights_es.history.child import Divergence, Fault
 from preflights_es.history.replayer import Replay
 from preflights_es.kernel.ports import Stored
 

@@ -14,7 +14,7 @@ from preflights_es.features.regress.engine.results import Case, Cause, CauseKind
 from preflights_es.features.regress.use.reading import Read
 from preflights_es.features.regress.use.revisions import Revision
 from preflights_es.kernel.errors import Refused
-from preflights_es.system.bounded_read import Unreadable, regular
+from preflights_es.system.files import Unreadable, regular
 
 REPORT_MAX: Final = 1024 * 1024 * 1024  # bytes of an earlier report
 TOGETHER: Final = 500  # sessions that another revision is asked at once

@@ -15,7 +15,7 @@ from preflights_es.kernel.lead import Lead
 from preflights_es.kernel.prompts import versions
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.settings.load import Options
-from preflights_es.system.bounded_read import Unreadable, regular
+from preflights_es.system.files import Unreadable, regular
 from preflights_es.use.leads import Leads
 
 TEXT_MAX: Final = 1_000_000  # bytes of a prompt: more than any model reads at once

@@ -17,7 +17,7 @@ from preflights_es.features.agents.hooks.memory import FILE, remembered
 from preflights_es.features.agents.hooks.products import is_product
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.questions import written_question
-from preflights_es.system import bounded_read
+from preflights_es.system import files as bounded_read
 from preflights_es.use import sessions
 from preflights_es.use.bootstrap import Opened, opened_process
 from tests.features.agents.hooks.edit_cases import DECISIONS, INNOCENT, TRUE, Decided, edit, write

@@ -16,7 +16,7 @@ from preflights_es.features.regress.engine.engine import Regression
 from preflights_es.features.regress.engine.results import Case, LeftOut, Noise
 from preflights_es.history.child import sealed_as
 from preflights_es.history.replayer import Replayer
-from preflights_es.history.whatif_plan import Misused
+from preflights_es.history.whatif import Misused
 from preflights_es.kernel.completions import Completion, CompletionRequested
 from preflights_es.kernel.errors import LLMLostError
 from preflights_es.kernel.json import decoded, encoded

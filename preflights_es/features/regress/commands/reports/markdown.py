@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from preflights_cli.divergences import value
 from preflights_cli.progress import counted
+from preflights_cli.replay import value
 from preflights_es.features.regress.commands.reports.wording import (
     by_gravity,
     cause,

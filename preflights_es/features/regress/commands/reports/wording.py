@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from preflights_cli.divergences import value
 from preflights_cli.progress import counted
+from preflights_cli.replay import value
 from preflights_es.features.regress.engine.results import Case, Cause, Outcome, Report
 from preflights_es.kernel.text import one_line, shown
 

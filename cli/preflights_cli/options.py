@@ -1,18 +1,21 @@
-"""Answers as people type them, made into keys and values."""
+"""Options that several commands have."""
 
 from __future__ import annotations
 
 import re
 import sys
 from codecs import BOM_UTF8
+from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn, TypeVar
 
 import click
 
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.json import decoded
 from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.rationale import Alternative, Reasons
 
 Answers = list[tuple[str, tuple[str, ...]]]
 
@@ -99,3 +102,90 @@ def _values(where: str, key: str, value: Any) -> tuple[str, ...]:
     if not all(isinstance(v, str) for v in values):
         raise Refused(f"{where}: the answer to {key!r} is neither a text nor a list of texts")
     return tuple(values)
+
+
+R = TypeVar("R")
+
+
+def reasoned(command: Callable[..., R]) -> Callable[..., R]:
+    """The three options, given to the command as one `why`; above `common` or `recording`."""
+
+    @wraps(command)
+    def told(
+        *args: Any,
+        because: str,
+        consequences: tuple[str, ...],
+        alternatives: tuple[str, ...],
+        **more: Any,
+    ) -> R:
+        said = Reasons(because, consequences, tuple(map(alternative, alternatives)))
+        return command(*args, why=None if said == Reasons() else said, **more)
+
+    for option in (
+        click.option(
+            "--alternative",
+            "alternatives",
+            multiple=True,
+            metavar='"NAME: WHY NOT"',
+            help="What was not chosen, and why; repeatable.",
+        ),
+        click.option(
+            "--consequence",
+            "consequences",
+            multiple=True,
+            metavar="TEXT",
+            help="What follows from the decision; repeatable.",
+        ),
+        click.option("--because", default="", metavar="TEXT", help="Why it is decided so."),
+    ):
+        told = option(told)
+    return told
+
+
+def alternative(text: str) -> Alternative:
+    """`NAME: why not`, or the name alone."""
+    name, _, why_not = text.partition(": ")
+    return Alternative(name.strip().removesuffix(":"), why_not.strip())
+
+
+def mode_of(asked: Mapping[str, Any]) -> str:
+    """`strict`, `drift`, `simulate` or `whatif`.
+
+    Args:
+        asked: the options by the names of their parameters.
+
+    Raises:
+        UsageError: the options contradict each other.
+    """
+    simulators = _given(("--seed", asked["seed_"]), ("--faults", asked["faults_"]))
+    others = _given(
+        ("--provider", asked["provider_"]),
+        ("--model", asked["model_"]),
+        ("--prompt", asked["prompts"]),
+        ("--answer", asked["answered"]),
+        ("--fault", asked["failing"]),
+    )
+    around = _given(("--from", asked["start"]), ("--live", asked["live"]))
+    if asked["drift"] and asked["simulate"]:
+        _refuse("--drift runs on with the recorded responses, --simulate with others: give one")
+    if asked["drift"] and (found := [*simulators, *others, *around]):
+        _refuse(f"--drift changes nothing of a session: leave {found[0]} out")
+    if asked["simulate"] and (found := [*others, *around]):
+        _refuse(f"--simulate takes --seed and --faults alone: leave {found[0]} out, or it")
+    if asked["drift"] or asked["simulate"]:
+        return "drift" if asked["drift"] else "simulate"
+    if simulators or others:
+        return "whatif"
+    if around:
+        _refuse(f"{around[0]} needs a change to test, for example --model")
+    if asked["out"] is not None:
+        _refuse("--out keeps what was run again: a strict replay runs nothing")
+    return "strict"
+
+
+def _given(*options: tuple[str, Any]) -> list[str]:
+    return [name for name, value in options if value not in (None, (), False)]
+
+
+def _refuse(message: str) -> NoReturn:
+    raise click.UsageError(message)

@@ -1,0 +1,566 @@
+"""What an import brings: a file read twice, what a person confirms, and what is recorded."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
+from hashlib import sha256
+from itertools import islice
+from typing import Any, Final, Literal
+
+import msgspec
+
+from preflights_es.kernel import imports
+from preflights_es.kernel import session as kernel
+from preflights_es.kernel.artifacts import Related, Relations
+from preflights_es.kernel.errors import AnotherVersion, LogDamaged, PreflightsError, Refused
+from preflights_es.kernel.events import Actor, Evidence, Input
+from preflights_es.kernel.ids import IMPORTS, short
+from preflights_es.kernel.imports import ProposalTaken, SessionsTaken, TakenSession
+from preflights_es.kernel.ports import Archive, Stored
+from preflights_es.kernel.session import Session, Workflow
+from preflights_es.kernel.text import NAME_MAX, one_line, shortened
+from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.runtime.sanitizing import cleaned, name_cleaned
+from preflights_es.store import chain, jsonl
+
+SESSIONS_MAX: Final = 1_000_000  # of a file: some hundred bytes are held of each
+MIXED_MAX: Final = 128 * 1024 * 1024  # bytes of a session, or of a file of mixed ones
+
+Source = Callable[[], Iterable[bytes]]
+"""The lines of a file with their ends, from the first one, each time it is called."""
+_Line = tuple[int, int]
+"""Its hash and its length in the file, in bytes."""
+_Pairs = list[tuple[_Line, Stored]]
+"""The lines of a session and its events; the text itself is not held."""
+Run = tuple[list[Stored], int]
+"""A session and its length in the file, in bytes."""
+
+
+class Mixed(Exception):
+    """A session goes on after another one began."""
+
+
+class Passes:
+    """The sessions of a file, in the order in which they begin there, twice."""
+
+    def __init__(self, source: Source, where: str) -> None:
+        """Args:
+        where: the file's name, for messages.
+        """
+        self._source = source
+        self._where = where
+        self._holds_all = False
+        self._hashes = array("q")
+        """Of every session, one after the other: a million of them have 8 MB."""
+
+    def first(self) -> Iterator[Run]:
+        """The sessions, each line of them an event; the caller verifies them.
+
+        Raises:
+            Mixed: a session goes on after another one began: see `is_mixed`.
+            LogDamaged: a line is no event; names the line.
+            AnotherVersion: another version wrote it.
+            Refused: they are mixed, and too large to be put in order.
+        """
+        del self._hashes[:]
+        for pairs in self._sessions(again=False):
+            self._hashes.append(_hash(pairs))
+            yield _run(pairs)
+
+    def second(self) -> Iterator[Run]:
+        """The same again, to the byte.
+
+        Raises:
+            Refused: they are not the same.
+        """
+        hashes = iter(self._hashes)
+        try:
+            for pairs in self._sessions(again=True):
+                if _hash(pairs) != next(hashes, None):
+                    raise self._changed()
+                yield _run(pairs)
+        except (LogDamaged, AnotherVersion, Mixed) as error:
+            raise self._changed() from error
+        if next(hashes, None) is not None:
+            raise self._changed()
+
+    def _changed(self) -> Refused:
+        return Refused(f"{self._where} has changed while it was imported: import it again")
+
+    def is_mixed(self) -> bool:
+        """Whether sessions are mixed line by line; the passes put them in order from then on."""
+        try:
+            for _ in self._sessions(again=False):
+                pass
+        except Mixed:
+            self._holds_all = True
+        except PreflightsError:
+            return False
+        return self._holds_all
+
+    def _sessions(self, *, again: bool) -> Iterator[_Pairs]:
+        if not self._holds_all:
+            pairs = jsonl.with_lines(self._source(), self._where, again=again)
+            yield from _runs(pairs, self._where)
+            return
+        held: dict[str, _Pairs] = {}
+        lines = _bounded(self._source(), self._where)
+        for line, event in jsonl.with_lines(lines, self._where, again=again):
+            held.setdefault(event.session_id, []).append((_line(line), event))
+            _refuse_many(held, self._where)
+        yield from held.values()
+
+
+def _runs(pairs: Iterable[tuple[bytes, Stored]], where: str) -> Iterator[_Pairs]:
+    """Sessions as they follow each other, none larger than what is held of a mixed file.
+
+    Raises:
+        Mixed: one of them goes on after another one began.
+        LogDamaged: an event does not follow the one before.
+        Refused: a session is too large.
+    """
+    seen: set[str] = set()
+    run: _Pairs = []
+    session_id = ""
+    size = 0
+    for line, event in pairs:
+        if event.session_id != session_id:
+            if run:
+                yield run
+            session_id, run, size = event.session_id, [], 0
+            if session_id in seen:
+                raise Mixed
+            seen.add(session_id)
+            _refuse_many(seen, where)
+        run.append((_line(line), event))
+        size += len(line)
+        if event.version != len(run):
+            chain.verified([event for _, event in run])  # it says so; all behind it would be held
+        if size > MIXED_MAX:
+            held = f"session {session_id} has more than {MIXED_MAX:,} bytes"
+            raise Refused(f"{held} in {where}: it cannot be held in memory")
+    if run:
+        yield run
+
+
+def _refuse_many(sessions: Sized, where: str) -> None:
+    if len(sessions) > SESSIONS_MAX:
+        raise Refused(f"{where} has more than {SESSIONS_MAX:,} sessions: split it")
+
+
+def _line(line: bytes) -> _Line:
+    return hash(line), len(line)
+
+
+def _hash(pairs: _Pairs) -> int:
+    return hash(tuple([line for line, _ in pairs]))
+
+
+def _run(pairs: _Pairs) -> Run:
+    return [event for _, event in pairs], sum([size for (_, size), _ in pairs])
+
+
+def _bounded(lines: Iterable[bytes], where: str) -> Iterator[bytes]:
+    """Lines that have to be held in memory, to be put in order."""
+    size = 0
+    for line in lines:
+        size += len(line)
+        if size > MIXED_MAX:
+            raise Refused(
+                f"the sessions of {where} are mixed line by line, and it has more than "
+                f"{MIXED_MAX:,} bytes: sort it by session"
+            )
+        yield line
+
+
+Side = Literal["supersedes", "superseded_by", "kept"]
+
+TITLE_MAX: Final = 200  # characters that are held of a title: it is shown on one line
+ID_MAX: Final = 36  # characters of an id; a file may have anything in its place
+SAYS: Final[dict[Side, str]] = {
+    "supersedes": "supersedes",
+    "superseded_by": "is superseded by",
+    "kept": "is kept beside",
+}
+SAID_MAX: Final = 20  # kinds of Inputs that are held of a session: a tail may have a million
+
+
+class Said(msgspec.Struct, frozen=True):
+    """Inputs of one type by one actor."""
+
+    type: str
+    actor_kind: str
+    actor_name: str
+    """The name in the events; it is not verified."""
+    events: int
+
+
+class SessionChange(msgspec.Struct, frozen=True, kw_only=True):
+    """What a file does to one session that is held here."""
+
+    session_id: str
+    project: str
+    title: str
+    version: int
+    """The version of the last event here."""
+    new_events: int
+    said: tuple[Said, ...]
+    """The Inputs among the new events, `SAID_MAX` kinds of them at most."""
+    status_before: str
+    status_after: str
+    closes: bool
+    """Whether it takes no answers any more."""
+    erases: bool
+    superseded_by: str | None
+    """The session that takes its place; null where that does not change."""
+
+
+class Review(msgspec.Struct, frozen=True):
+    """What a file changes here, the gravest first."""
+
+    changes: tuple[SessionChange, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """What its new sessions say of others, and those do not say."""
+
+    @property
+    def extended(self) -> tuple[SessionChange, ...]:
+        """Those that go on, and are not erased."""
+        return tuple(one for one in self.changes if not one.erases)
+
+    @property
+    def erased(self) -> tuple[SessionChange, ...]:
+        """Those that are erased."""
+        return tuple(one for one in self.changes if one.erases)
+
+
+class Outline(msgspec.Struct, frozen=True):
+    """What has to be held of a session that the file brings, and that is related to others."""
+
+    relations: Relations
+    is_new: bool
+    """Whether nothing of it is here."""
+
+
+def said_by(event: Stored) -> tuple[str, str] | None:
+    """Kind and name of the actor of an Input; None for a Decision and where they are gone."""
+    if event.input_id is None or event.data is None:
+        return None
+    try:
+        actor = _actors.decode(event.data).actor
+    except (ValueError, RecursionError):
+        return event.actor_kind or "", ""
+    return actor.kind, shortened(actor.name, NAME_MAX)
+
+
+class _Actor(msgspec.Struct, frozen=True):
+    kind: str = ""
+    name: str = ""
+
+
+class _Acted(msgspec.Struct, frozen=True):
+    actor: _Actor = _Actor()
+
+
+_actors: Final = msgspec.json.Decoder(_Acted)
+
+
+def relations_of(workflow: Workflow[Any], session: Session[Any]) -> Relations | None:
+    """What a session says of others; None where it says nothing."""
+    if workflow.related is None:
+        return None
+    found = workflow.related(session.state)
+    return found if found != Relations() else None
+
+
+class Reviewing:
+    """Holds the sessions of a file against those that are here."""
+
+    def __init__(self, runner: Runner, archive: Archive) -> None:
+        self._runner = runner
+        self._archive = archive
+
+    def change(self, events: Sequence[Stored]) -> SessionChange | None:
+        """What the tail of a session does; None where it has none any more.
+
+        Args:
+            events: of the whole session, in the file.
+        """
+        before = self._runner.load(events[0].session_id)
+        tail = events[before.version :]
+        if not tail:
+            return None
+        workflow = before.workflow
+        after = self._runner.folded(workflow, events)
+        was = self._relations(before).superseded_by
+        now = (relations_of(workflow, after) or Relations()).superseded_by
+        counts = Counter((one.type, *actor) for one in tail if (actor := said_by(one)))
+        return SessionChange(
+            session_id=before.session_id,
+            project=before.project,
+            title=_title(before),
+            version=before.version,
+            new_events=len(tail),
+            said=tuple(Said(*who, n) for who, n in counts.most_common(SAID_MAX)),
+            status_before=kernel.status(workflow, before.session),
+            status_after=kernel.status(workflow, after),
+            closes=_is_closed(workflow, after) and not _is_closed(workflow, before.session),
+            erases=after.closed == "erased" != before.session.closed,
+            superseded_by=shortened(self._id(now), ID_MAX) if now and now != was else None,
+        )
+
+    # Relations ---------------------------------------------------------------------------------
+
+    def one_sided(self, file: Mapping[str, Outline], erased: Collection[str]) -> Iterator[str]:
+        """Warnings: what new sessions say of others, and those do not say.
+
+        Args:
+            file: the sessions that it brings something of and that are related to others, by id.
+            erased: ids of the sessions that are erased in the file.
+
+        Raises:
+            Refused: a session that is held here would be superseded or kept beside another one, and
+                only one side says so, or it does not say by which session.
+        """
+        for session_id, outline in file.items():
+            now = outline.relations
+            before = Relations() if outline.is_new else self._held(session_id) or Relations()
+            known = [*_claims(before)]
+            for named, back in (claim for claim in _claims(now) if claim not in known):
+                other = self._id(named)
+                if other in erased and self._archive.head(session_id) is not None:
+                    yield (
+                        f"{short(other)} is erased in the file: it cannot say whether it "
+                        f"{SAYS[back]} {short(session_id)}"
+                    )
+                if other in erased:
+                    continue
+                theirs = file[other].relations if other in file else self._held(other)
+                if theirs is None or session_id in map(self._id, _said(theirs, back)):
+                    continue
+                if back == "superseded_by" and theirs.superseded_by is not None:
+                    first = short(self._id(theirs.superseded_by))
+                    new, former = short(session_id), short(other)
+                    yield f"{first} and {new} both supersede {former}: both are in force"
+                    continue
+                yield self._claim(session_id, other, back)
+
+    def _claim(self, by: str, silent: str, back: Side) -> str:
+        """What only one of two says.
+
+        Args:
+            by: the session of the file that says it.
+            silent: the other one, which should say `back`; empty where it is not named.
+
+        Raises:
+            Refused: a decision that is held here would be out of force, or kept beside another.
+        """
+        first, second = (silent, by) if back == "supersedes" else (by, silent)
+        if not silent:
+            claim = f"the file does not name the other session that {short(by)} is related to"
+        else:
+            says = "is kept beside" if back == "kept" else "supersedes"
+            claim = (
+                f"the file says that {short(first)} {says} {short(second)}, and "
+                f"{short(silent)} does not say so, neither here nor in the file"
+            )
+        touched = (first, second) if back == "kept" else (second,)
+        if any(self._archive.head(one) is not None for one in touched if one):
+            raise Refused(claim, code="other_session_missing", session=by, why=claim)
+        return claim
+
+    def _held(self, session_id: str) -> Relations | None:
+        """What a session says here; None where it was erased, and cannot say anything."""
+        if self._archive.head(session_id) is None:
+            return Relations()
+        handle = self._runner.load(session_id)
+        return None if handle.session.closed == "erased" else self._relations(handle)
+
+    def _relations(self, handle: Handle) -> Relations:
+        return relations_of(handle.workflow, handle.session) or Relations()
+
+    def _id(self, related: Related | None) -> str:
+        """The session that is meant: by its id, or by the name of its decision in old logs."""
+        if related is None or related.session_id:
+            return related.session_id if related else ""
+        return next(iter(self._archive.matching(related.uid)), related.uid)
+
+
+def _claims(said: Relations) -> Iterator[tuple[Related, Side]]:
+    """Sessions that one names, each with what that one has to say of it."""
+    if said.superseded_by is not None:
+        yield said.superseded_by, "supersedes"
+    for one in said.supersedes:
+        yield one, "superseded_by"
+    for one in said.kept:
+        yield one, "kept"
+
+
+def _said(of: Relations, side: Side) -> tuple[Related, ...]:
+    """The sessions that it names in one respect."""
+    if side == "superseded_by":
+        return () if of.superseded_by is None else (of.superseded_by,)
+    return of.supersedes if side == "supersedes" else of.kept
+
+
+def _is_closed(workflow: Workflow[Any], session: Session[Any]) -> bool:
+    return bool(session.closed) or workflow.is_terminal(session.state)
+
+
+def _title(handle: Handle) -> str:
+    if handle.session.closed == "erased":
+        return ""
+    return shortened(one_line(handle.view.intention), TITLE_MAX)
+
+
+ANYONE: Final = "in a terminal of their own, a person can"
+
+
+class Importer(msgspec.Struct, frozen=True):
+    """Whose import it is."""
+
+    project: str
+    actor: Actor
+    evidence: Evidence
+
+    @property
+    def is_agent(self) -> bool:
+        """Whether acceptances that it brings are proposals."""
+        return self.actor.kind == "agent"
+
+    def refuse(self, review: Review, new_imports: Sequence[str]) -> None:
+        """See that an agent changes no session that is held here.
+
+        Args:
+            new_imports: sessions of the file that are themselves streams of imports.
+
+        Raises:
+            Refused: it would; nothing is taken.
+        """
+        if not self.is_agent:
+            return
+        name = f"an agent ({self.actor.name})" if self.actor.name else "an agent"
+        if review.changes:
+            first = review.changes[0]
+            does = "erase" if first.erases else "extend"
+            id_ = first.session_id
+            why = f"{name} cannot {does} session {short(id_)}: {ANYONE}"
+            raise Refused(why, code="agent_cannot_extend", session=id_, why=why)
+        if new_imports:
+            one = new_imports[0]
+            why = f"{name} cannot take over who imported what (session {short(one)}): {ANYONE}"
+            raise Refused(why, code="agent_cannot_extend", session=one, why=why)
+
+
+def refuse_reserved(events: Iterable[Stored]) -> None:
+    """See that no other session bears an id by which imports are found.
+
+    Raises:
+        LogDamaged: one does.
+    """
+    for one in events:
+        if one.workflow != imports.NAME and (one.input_id or "").startswith(IMPORTS):
+            found = f"its Input has the id {one.input_id!r}, which only an import bears"
+            raise LogDamaged(f"session {one.session_id}", one.version, found)
+
+
+class Digest:
+    """The lines of a file, and the SHA-256 of all of them once they were read to their end."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.hexdigest = ""
+
+    def lines(self) -> Iterator[bytes]:
+        """Another pass; the first whole one tells the digest."""
+        if self.hexdigest:
+            yield from self._source()
+            return
+        read = sha256()
+        for line in self._source():
+            read.update(line)
+            yield line
+        self.hexdigest = read.hexdigest()
+
+
+class ImportRecord:
+    """Records what is about to be taken: a crash behind it leaves nothing without its import."""
+
+    def __init__(
+        self, runner: Runner, archive: Archive, importer: Importer, source: str, digest: str
+    ) -> None:
+        self._runner = runner
+        self._archive = archive
+        self._importer = importer
+        self._source = cleaned(
+            "the name of the file", source[: imports.SOURCE_MAX], imports.SOURCE_MAX
+        )[0]
+        self._digest = digest
+        self._handle: Handle | None = None
+
+    def take(self, some: Sequence[Sequence[Stored]]) -> None:
+        """Record that sessions are taken, each with its events in the file."""
+        heads = self._archive.heads_of([events[0].session_id for events in some])
+        taken = []
+        for events in some:
+            head, last = heads.get(events[0].session_id), events[-1]
+            before = head.version if head else 0
+            workflow = self._runner.workflow(last.workflow)
+            accepted = imports.accepted_by(workflow, events) is not None
+            hash_ = last.hash.hex()
+            one = TakenSession(last.session_id, before, last.version, hash_, accepted)
+            if accepted and self._importer.is_agent:
+                self._propose(one)
+            else:
+                taken.append(one)
+        rest = iter(taken)
+        while portion := tuple(islice(rest, imports.TOGETHER)):
+            self._record(SessionsTaken(**self._known(), sessions=portion), self._runner.new_id())
+
+    def _propose(self, one: TakenSession) -> None:
+        input_id = imports.proposed_id(one.session_id)
+        if self._runner.store.session_of_input(input_id) is None:  # a former import may have ended
+            self._record(ProposalTaken(**self._known(), session=one), input_id)
+
+    def _known(self) -> dict[str, Any]:
+        of = self._importer
+        return {
+            "at": self._runner.now(),
+            "actor": Actor(of.actor.kind, name_cleaned(of.actor.name)),
+            "evidence": of.evidence,
+            "source": self._source,
+            "digest": self._digest,
+        }
+
+    def _record(self, new: Input, input_id: str) -> None:
+        runner, project = self._runner, self._importer.project
+        if self._handle is None:
+            session_id = runner.new_session_id(project)
+            step = runner.open(imports.WORKFLOW, project, new, session_id, input_id)
+        else:
+            step = runner.submit(self._handle, new, input_id)
+        self._handle = step.handle
+
+
+def confirmed(runner: Runner, importer: Importer, handle: Handle) -> Handle:
+    """Record that a person takes over what was accepted elsewhere; the session as it counts then.
+
+    Raises:
+        Refused: no person does.
+    """
+    if importer.actor.kind != "user":
+        message = f"session {short(handle.session_id)} is proposed already: a person confirms it"
+        raise Refused(message, code="proposed_already", session=short(handle.session_id))
+    taken = TakenSession(handle.session_id, handle.version, handle.version, handle.hash.hex())
+    new = imports.ProposalConfirmed(
+        at=runner.now(),
+        actor=Actor("user", name_cleaned(importer.actor.name)),
+        evidence=importer.evidence,
+        session=taken,
+    )
+    input_id = imports.confirmed_id(handle.session_id)
+    runner.open(
+        imports.WORKFLOW, importer.project, new, runner.new_session_id(importer.project), input_id
+    )
+    return runner.load(handle.session_id)
