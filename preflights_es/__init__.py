@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from preflights_es.kernel.version import __version__ as __version__
+from preflights_es.kernel import __version__ as __version__
 
 if TYPE_CHECKING:
     from preflights_es.surfaces.api import (
@@ -51,21 +51,21 @@ if TYPE_CHECKING:
         SessionFaulted as SessionFaulted,
         SettingsError as SettingsError,
     )
-    from preflights_es.kernel.views import Question as Question
-    from preflights_es.providers.anthropic import AnthropicProvider as AnthropicProvider
+    from preflights_es.kernel.questions import Question as Question
+    from preflights_es.providers.apis import AnthropicProvider as AnthropicProvider
     from preflights_es.providers.base import LLMProvider as LLMProvider
     from preflights_es.providers.faults import (
         FaultConfig as FaultConfig,
         FaultyProvider as FaultyProvider,
         FaultyStore as FaultyStore,
     )
-    from preflights_es.providers.openai import OpenAIProvider as OpenAIProvider
-    from preflights_es.providers.simulated.parts import (
+    from preflights_es.providers.apis import OpenAIProvider as OpenAIProvider
+    from preflights_es.providers.simulator import (
         FaultInjector as FaultInjector,
         PromptRouter as PromptRouter,
         ResponseBank as ResponseBank,
     )
-    from preflights_es.providers.simulated.provider import SimLLMProvider as SimLLMProvider
+    from preflights_es.providers.simulator import SimLLMProvider as SimLLMProvider
     from preflights_es.redaction import redact as redact
     from preflights_es.history.replayer import (
         Replay as Replay,
@@ -140,13 +140,11 @@ _HOME = {
             LLMTruncatedError LLMUnfinishedError LogDamaged LogFromFuture MultipleArtifactsError
             PreflightsError Refused SchemaViolationError SessionFaulted SettingsError
         """,
-        "kernel.views": "Question",
-        "providers.anthropic": "AnthropicProvider",
+        "kernel.questions": "Question",
+        "providers.apis": "AnthropicProvider OpenAIProvider",
         "providers.base": "LLMProvider",
         "providers.faults": "FaultConfig FaultyProvider FaultyStore",
-        "providers.openai": "OpenAIProvider",
-        "providers.simulated.parts": "FaultInjector PromptRouter ResponseBank",
-        "providers.simulated.provider": "SimLLMProvider",
+        "providers.simulator": "FaultInjector PromptRouter ResponseBank SimLLMProvider",
         "redaction": "redact",
         "history.replayer": "Replay Replayer",
         "features.compiler.use.adapters": "ClaudeAdapter OpenAIAdapter StubLLMAdapter",

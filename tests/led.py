@@ -17,12 +17,11 @@ from preflights_es.features.planning.domain.events import PlanAsked
 from preflights_es.features.planning.domain.values import OpenTask, Situation, Task
 from preflights_es.history.replayer import Replay, Replayer
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.events import Actor, Event, Input
+from preflights_es.kernel.events import Actor, Event, Input, Source
 from preflights_es.kernel.lead import Lead, Setup, StepRetried
 from preflights_es.kernel.ports import Store
 from preflights_es.kernel.questions import Given
 from preflights_es.kernel.simulation import GENERATION
-from preflights_es.kernel.source import Source
 from preflights_es.providers.base import LLMProvider
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from preflights_es.features.clarification.use.observed import record
 from preflights_es.kernel.errors import LogBusy
-from preflights_es.kernel.observed import Observed, Outcome
+from preflights_es.kernel.questions import AskOutcome, Observed
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
 from preflights_es.use.bootstrap import Opened, opened_process
@@ -16,7 +16,7 @@ QUESTION: Final = "Which database should orders use?"
 OPTIONS: Final = ("PostgreSQL", "SQLite")
 
 
-def seen(outcome: Outcome = "answered", call: str = "call-1", **more: Any) -> Observed:
+def seen(outcome: AskOutcome = "answered", call: str = "call-1", **more: Any) -> Observed:
     """Where it was asked."""
     said = {"agent": "claude-code", "agent_version": "2.1.300", "conversation": "c-1", **more}
     return Observed(channel="hook", call=call, outcome=outcome, **said)

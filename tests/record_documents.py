@@ -16,13 +16,12 @@ from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD
 from preflights_es.features.clarification.domain.values import Heuristics, LLMContext, Mark
 from preflights_es.features.clarification.domain.written import response
 from preflights_es.features.clarification.use.clarifications import Clarifications
+from preflights_es.kernel.decisions import EXCEPTION, Alternative
 from preflights_es.kernel.errors import LLMAPIError
 from preflights_es.kernel.events import Actor
-from preflights_es.kernel.evolution import EXCEPTION
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import Option, Place, Recommended, WrittenQuestion
-from preflights_es.kernel.rationale import Alternative
-from preflights_es.providers.reference import GivenProvider
+from preflights_es.providers.recorded import GivenProvider
 from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sessions import Desk
 from tests.record_goldens import Recorder

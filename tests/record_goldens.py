@@ -40,27 +40,31 @@ from preflights_es.features.clarification.domain.values import (
 from preflights_es.features.clarification.domain.written import response
 from preflights_es.features.clarification.use.clarifications import Clarifications
 from preflights_es.kernel import ids
-from preflights_es.kernel.artifacts import ArtifactDue, ArtifactWritten, Related
+from preflights_es.kernel.decisions import (
+    Alternative,
+    Choice,
+    Evolution,
+    OlderDecision,
+    Related,
+    Resolution,
+)
 from preflights_es.kernel.errors import SessionFaulted
-from preflights_es.kernel.events import Actor, Decision, Input
-from preflights_es.kernel.evolution import Choice, Evolution, Finding, Resolution
+from preflights_es.kernel.events import Actor, ArtifactDue, ArtifactWritten, Decision, Input, Source
 from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.kernel.observed import Observed
 from preflights_es.kernel.ports import Provider
 from preflights_es.kernel.questions import (
+    Observed,
     Option,
     Place,
     Recommended,
     WrittenQuestion,
     written_question,
 )
-from preflights_es.kernel.rationale import Alternative
 from preflights_es.kernel.simulation import GENERATION
-from preflights_es.kernel.source import Source
 from preflights_es.providers.faults import FaultConfig
-from preflights_es.providers.reference import GivenProvider
-from preflights_es.providers.simulated.provider import SimLLMProvider
+from preflights_es.providers.recorded import GivenProvider
+from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.records.documents import Documents
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.registry import WORKFLOWS
@@ -210,7 +214,7 @@ def _resolution(old: Handle, evolution: Evolution, reason: str) -> Resolution:
     state: State = old.session.state
     assert state.patch is not None
     assert state.acknowledgement is not None, "it is accepted"
-    finding = Finding(
+    finding = OlderDecision(
         related=Related(state.uid, title_of(state), state.number, old.session_id),
         category=state.patch.category,
         fields=state.patch.fields,

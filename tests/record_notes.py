@@ -8,7 +8,7 @@ from preflights_es.features.extraction.domain import WORKFLOW
 from preflights_es.features.extraction.domain.events import TaskDecided
 from preflights_es.features.extraction.use.notes import Listed, Notes
 from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.questions import Language
 from preflights_es.runtime.runner import Handle
 from tests.record_goldens import Recorder, desk, sim
 

@@ -27,8 +27,8 @@ from preflights_es.features.compiler.use.sessions import Wanted, plan
 from preflights_es.kernel import errors
 from preflights_es.kernel.completions import Completion, CompletionRequested
 from preflights_es.kernel.events import Actor, Input
+from preflights_es.kernel.items import Finding
 from preflights_es.kernel.lead import Lead
-from preflights_es.kernel.plan_record import Finding
 from preflights_es.kernel.ports import Arrival
 from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.simulation import GENERATION

@@ -17,9 +17,9 @@ from preflights_es.features.planning.domain.values import (
     Task,
 )
 from preflights_es.features.planning.use.days import Days
+from preflights_es.kernel.events import Source
 from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.kernel.source import Source
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.questions import Language
 from preflights_es.runtime.runner import Handle
 from tests.record_goldens import ADA, Recorder, desk, sim
 

@@ -8,7 +8,7 @@ from preflights_es.features.metrics.domain import WORKFLOW
 from preflights_es.features.metrics.domain.events import FollowUpPut, QuestionPut
 from preflights_es.features.metrics.domain.values import Matched, Metric, Saved, Table
 from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.questions import Language
 from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sessions import Sessions
 from tests.record_goldens import Recorder, desk, sim

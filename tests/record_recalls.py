@@ -9,10 +9,9 @@ from msgspec.structs import asdict, replace
 from preflights_es.features.recall.domain import WORKFLOW
 from preflights_es.features.recall.domain.events import DecisionsFound, RecallAsked
 from preflights_es.features.recall.domain.values import Found, FoundRecord, Stands
-from preflights_es.kernel.events import Actor
+from preflights_es.kernel.events import Actor, Source
 from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.kernel.source import Source
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.questions import Language
 from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sessions import Sessions
 from tests.features.recall.cases import opening

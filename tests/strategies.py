@@ -57,26 +57,27 @@ from preflights_es.features.planning.domain.simulation import planning
 from preflights_es.features.planning.domain.values import Busy, Change, OpenTask, Situation, Task
 from preflights_es.features.recall.domain import events as recall_events
 from preflights_es.features.recall.domain.values import Found
-from preflights_es.kernel.artifacts import ArtifactDue, ArtifactWritten, Related
 from preflights_es.kernel.completions import (
     CompletionFailed,
     CompletionReceived,
     CompletionRequested,
 )
+from preflights_es.kernel.decisions import Alternative, Related
 from preflights_es.kernel.events import (
     SESSION_EVENTS,
     Actor,
+    ArtifactDue,
+    ArtifactWritten,
     Event,
     Input,
     InputQuarantined,
     SessionAbandoned,
+    Source,
 )
+from preflights_es.kernel.items import Finding
 from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
-from preflights_es.kernel.plan_record import Finding
 from preflights_es.kernel.questions import Given
-from preflights_es.kernel.rationale import Alternative
 from preflights_es.kernel.session import Session, Workflow
-from preflights_es.kernel.source import Source
 from preflights_es.runtime.registry import WORKFLOWS
 from tests import toy
 from tests.features.compiler import cases as passes

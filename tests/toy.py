@@ -16,13 +16,6 @@ from typing import ClassVar, Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel.artifacts import (
-    ARTIFACT_EVENTS,
-    ArtifactDue,
-    ArtifactWritten,
-    Record,
-    Written,
-)
 from preflights_es.kernel.completions import (
     COMPLETION_EVENTS,
     CompletionFailed,
@@ -30,9 +23,20 @@ from preflights_es.kernel.completions import (
     CompletionRequested,
     Message,
 )
-from preflights_es.kernel.events import Actor, Decision, Event, Input, Typed
+from preflights_es.kernel.decisions import Record
+from preflights_es.kernel.events import (
+    ARTIFACT_EVENTS,
+    Actor,
+    ArtifactDue,
+    ArtifactWritten,
+    Decision,
+    Event,
+    Input,
+    Typed,
+    Written,
+)
+from preflights_es.kernel.questions import Reached, View
 from preflights_es.kernel.session import Workflow
-from preflights_es.kernel.views import Reached, View
 
 CALLS_MAX: Final = 2  # one try, one retry
 ADA: Final = Actor("user", "Ada")

@@ -10,8 +10,8 @@ from preflights_cli.common import Voice, common, is_terminal, key_option, led
 from preflights_cli.inbox import the_one
 from preflights_cli.options import reasoned
 from preflights_cli.rendering import said
+from preflights_es.kernel.decisions import Reasons
 from preflights_es.kernel.ids import short
-from preflights_es.kernel.rationale import Reasons
 from preflights_es.runtime.finder import LAST
 from preflights_es.use import sessions
 from preflights_es.use.inbox import resumable

@@ -19,9 +19,8 @@ from preflights_cli.dates import minute
 from preflights_cli.progress import bar, counted
 from preflights_cli.trail import trail_command
 from preflights_es.history.verification import Broken, Compared, Grown, Unwritten
-from preflights_es.kernel.ids import short
+from preflights_es.kernel.ids import iso, short
 from preflights_es.kernel.text import shown
-from preflights_es.kernel.times import iso
 from preflights_es.runtime.projection_check import Astray
 from preflights_es.use.audit import (
     Passed,

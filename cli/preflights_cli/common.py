@@ -15,13 +15,11 @@ import click
 
 from preflights_cli import EXIT_INTERRUPTED
 from preflights_cli.advice import advised
-from preflights_es.kernel.errors import Refused, StoreUnavailable, UnknownSession
+from preflights_es.kernel.errors import Notice, Refused, StoreUnavailable, UnknownSession
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.late_pattern import late_pattern
 from preflights_es.kernel.lead import Lead
-from preflights_es.kernel.notices import Notice
-from preflights_es.kernel.text import NAME_MAX, TAGS, problem, shown, visible
+from preflights_es.kernel.text import NAME_MAX, TAGS, late_pattern, problem, shown, visible
 from preflights_es.settings.fields import OPTIONS
 from preflights_es.settings.load import Options
 from preflights_es.store.urls import parsed, shown_url

@@ -9,8 +9,8 @@ from typing import Final, ParamSpec, TypeVar
 
 import click
 
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.times import EPOCH, iso
+from preflights_es.kernel.ids import EPOCH, iso
+from preflights_es.kernel.text import late_pattern
 
 P = ParamSpec("P")
 R = TypeVar("R")

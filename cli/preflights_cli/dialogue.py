@@ -23,8 +23,8 @@ from preflights_cli.rendering import (
 )
 from preflights_cli.spoken import Say, spoken
 from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.questions import Question
 from preflights_es.kernel.text import shown
-from preflights_es.kernel.views import Question
 from preflights_es.use import sessions
 from preflights_es.use.answers import chosen
 from preflights_es.use.request import Request

@@ -13,12 +13,11 @@ from preflights_cli.dates import day, second
 from preflights_cli.table import streamed
 from preflights_es.kernel.completions import Message
 from preflights_es.kernel.errors import LogDamaged
-from preflights_es.kernel.events import UNSEEN, Event, Evidence
+from preflights_es.kernel.events import UNSEEN, Event, Evidence, Source
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.source import Source
+from preflights_es.kernel.questions import Question
 from preflights_es.kernel.text import one_line, shortened, shown
-from preflights_es.kernel.views import Question
 from preflights_es.store.chain import erased
 from preflights_es.use.request import Request
 from preflights_es.use.sessions import Recorded, log

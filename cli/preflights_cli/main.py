@@ -28,7 +28,7 @@ from preflights_cli import (
     EXIT_USAGE,
 )
 from preflights_cli.commands import Program, commands
-from preflights_es.kernel.version import __version__
+from preflights_es.kernel import __version__
 from preflights_es.system.interpreter import (
     collect_no_more,
     collect_seldom,

@@ -12,10 +12,10 @@ from typing import Any, Final, NoReturn, TypeVar
 
 import click
 
+from preflights_es.kernel.decisions import Alternative, Reasons
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.json import decoded
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.rationale import Alternative, Reasons
+from preflights_es.kernel.text import late_pattern
 
 Answers = list[tuple[str, tuple[str, ...]]]
 

@@ -9,8 +9,8 @@ import click
 
 from preflights_cli.common import Voice
 from preflights_cli.table import streamed
+from preflights_es.kernel.completions import Prompt, prompt
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.prompts import Prompt, prompt
 from preflights_es.runtime.registry import WORKFLOWS
 
 DIGITS: Final = 12

@@ -13,11 +13,10 @@ from msgspec.structs import replace
 from preflights_cli import EXIT_ENVIRONMENT, EXIT_REFUSED, EXIT_WAITING
 from preflights_cli.advice import advised
 from preflights_cli.common import Voice
-from preflights_es.kernel.ids import short
-from preflights_es.kernel.opaque import UNKNOWN
+from preflights_es.kernel.ids import iso, short
+from preflights_es.kernel.questions import Question
+from preflights_es.kernel.session import UNKNOWN
 from preflights_es.kernel.text import one_line, shown
-from preflights_es.kernel.times import iso
-from preflights_es.kernel.views import Question
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.results import Erased, NotDone, Session
 

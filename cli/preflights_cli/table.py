@@ -17,8 +17,7 @@ from typing import Final
 import click
 
 from preflights_cli.common import coloured
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.text import shortened, shown
+from preflights_es.kernel.text import late_pattern, shortened, shown
 
 Row = Sequence[str]
 

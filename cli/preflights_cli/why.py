@@ -11,14 +11,13 @@ from preflights_cli.common import Voice, reading
 from preflights_cli.dates import minute
 from preflights_cli.decisions import KINDS, who
 from preflights_cli.rendering import shown_of
-from preflights_es.kernel.events import UNSEEN
+from preflights_es.kernel.decisions import alternative_text
+from preflights_es.kernel.events import UNSEEN, Source
 from preflights_es.kernel.ids import short
+from preflights_es.kernel.items import Cause, path_of
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import WRITERS
-from preflights_es.kernel.observed import told
-from preflights_es.kernel.plan_record import Cause, path_of
-from preflights_es.kernel.rationale import alternative_text
-from preflights_es.kernel.source import Source
+from preflights_es.kernel.questions import asked_elsewhere
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.use.imported import ImportedBy
 from preflights_es.use.request import Request
@@ -83,7 +82,9 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
     if value.task is not None:
         voice.say(f"  task       {value.task}")
     if value.observed is not None:
-        voice.say(f"  origin     {shown(told(value.observed))} ({value.observed.channel})")
+        voice.say(
+            f"  origin     {shown(asked_elsewhere(value.observed))} ({value.observed.channel})"
+        )
     if value.keyword is not None:
         voice.say(f"  keyword    {shown(value.keyword)}, a word of the intention")
     if (question := value.question) is not None:

@@ -25,9 +25,8 @@ from preflights_es.kernel.events import (
 from preflights_es.kernel.json import ABSENT, decoded, differences
 from preflights_es.kernel.lead import StepRetried
 from preflights_es.kernel.ports import Batch, Provider, Stored
-from preflights_es.kernel.questions import Refusal
+from preflights_es.kernel.questions import Question, Refusal
 from preflights_es.kernel.session import Session, Workflow
-from preflights_es.kernel.views import Question
 from preflights_es.providers.recorded import Unanswered
 from preflights_es.runtime.performer import Performer, open_completion
 from preflights_es.runtime.runner import Handle, Runner

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from preflights_es.history.verification import checked
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.artifacts import ArtifactDue, ArtifactWritten
 from preflights_es.kernel.completions import (
     CompletionFailed,
     CompletionReceived,
@@ -33,12 +32,22 @@ from preflights_es.kernel.errors import (
     StoreUnavailable,
     UnknownSession,
 )
-from preflights_es.kernel.events import ERASED_TAG, Event, SessionClosed, SessionErased
+from preflights_es.kernel.events import (
+    ERASED_TAG,
+    ArtifactDue,
+    ArtifactWritten,
+    Event,
+    How,
+    Quoted,
+    SessionClosed,
+    SessionErased,
+    has_sources,
+    sources,
+)
 from preflights_es.kernel.ids import decision_uid, short
 from preflights_es.kernel.json import decoded
 from preflights_es.kernel.ports import Archive, Batch, Head, Stored
 from preflights_es.kernel.session import Session
-from preflights_es.kernel.source import How, Quoted, has_sources, sources
 from preflights_es.kernel.text import ANSWER_MAX, one_line, visible
 from preflights_es.records.files import fronts
 from preflights_es.runtime.runner import CONFLICTS_MAX, Runner

@@ -13,7 +13,7 @@ import msgspec
 
 from preflights_es.kernel import imports
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.artifacts import Related, Relations
+from preflights_es.kernel.decisions import Related, Relations
 from preflights_es.kernel.errors import AnotherVersion, LogDamaged, PreflightsError, Refused
 from preflights_es.kernel.events import Actor, Evidence, Input
 from preflights_es.kernel.ids import IMPORTS, short

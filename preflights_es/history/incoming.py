@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final
 
 from preflights_es.history.imports import Outline
-from preflights_es.kernel.artifacts import Relations
 from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.decisions import Relations
 from preflights_es.kernel.errors import ArtifactOutside, Refused
 from preflights_es.kernel.imports import NAME as IMPORTS
 from preflights_es.kernel.ports import Archive, Stored

@@ -25,9 +25,8 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import Event, Input, InputQuarantined, Outcome, ResponseIgnored
 from preflights_es.kernel.lead import Lead, setup_of
-from preflights_es.kernel.opaque import known
 from preflights_es.kernel.ports import Provider, Stored
-from preflights_es.kernel.session import Session, Workflow
+from preflights_es.kernel.session import Session, Workflow, known
 from preflights_es.kernel.simulation import Draws
 from preflights_es.providers.faults import HINTS_MS, damaged
 from preflights_es.providers.recorded import RecordedProvider, Unanswered, Unrecorded

@@ -23,9 +23,8 @@ from preflights_es.kernel.completions import (
 from preflights_es.kernel.errors import LogDamaged, WorkflowMissing
 from preflights_es.kernel.events import Decision, Event, Input, InputQuarantined
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.opaque import known
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.session import Session, Workflow
+from preflights_es.kernel.session import Session, Workflow, known
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.codec import Codec
 

@@ -28,8 +28,8 @@ from preflights_es.kernel.completions import (
 from preflights_es.kernel.events import Event, Input
 from preflights_es.kernel.json import decoded, differences, encoded
 from preflights_es.kernel.lead import FellBack, ResponseRejected
+from preflights_es.kernel.questions import Question
 from preflights_es.kernel.session import Session, Workflow
-from preflights_es.kernel.views import Question
 from preflights_es.providers.recorded import Match, RecordedProvider
 from preflights_es.store.codec import Codec
 

@@ -25,7 +25,6 @@ from preflights_es.history.imports import (
     relations_of,
 )
 from preflights_es.history.incoming import NOTHING, TAIL, WHOLE, Filed, Known
-from preflights_es.kernel.artifacts import ArtifactDue
 from preflights_es.kernel.errors import (
     AnotherVersion,
     Conflict,
@@ -35,6 +34,7 @@ from preflights_es.kernel.errors import (
     StoreUnavailable,
     WorkflowMissing,
 )
+from preflights_es.kernel.events import ArtifactDue
 from preflights_es.kernel.ports import Archive, Arrival, Head, Stored
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import chain, jsonl

@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from preflights_es.judging.code_detection import found_code
-from preflights_es.judging.extraction import extracted, words
+from preflights_es.judging.code_search import found_code
+from preflights_es.judging.extraction import extracted, leaves, words
 from preflights_es.judging.schema import Shape, shape
-from preflights_es.judging.walk import leaves
 from preflights_es.kernel import errors
-from preflights_es.kernel.lead import Policy
-from preflights_es.kernel.text import shortened
-from preflights_es.kernel.verdict import (
+from preflights_es.kernel.completions import (
     DETAILS_MAX,
     VIOLATIONS_MAX,
     Accepted,
@@ -30,6 +27,8 @@ from preflights_es.kernel.verdict import (
     excerpt,
     rejected,
 )
+from preflights_es.kernel.lead import Policy
+from preflights_es.kernel.text import shortened
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -142,7 +141,7 @@ _OUTPUT_ERRORS: Final[dict[FlawKind, type[errors.LLMOutputError]]] = {
 
 
 def error_of(found: Rejected) -> errors.LLMError:
-    """A rejection as an exception of the tree in `core.errors`."""
+    """A rejection as an exception of the tree in `kernel.errors`."""
     if found.kind == "missing_information":
         return errors.LLMMissingInformationError(found.message, details=found.details)
     if found.kind == "invalid_request":

@@ -2,26 +2,241 @@
 
 The whole text is tried first; only what fails is unwrapped, and only what still fails is searched.
 An inner object of a damaged value is never taken: whatever opens a bracket is followed to its end.
+Why a text is not strict JSON is said in words that stay the same whatever parser is installed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import Any, Final
 
 import msgspec
 
-from preflights_es.judging import bracket_matching
-from preflights_es.judging.json_errors import CUT, NOTHING, UNBALANCED, flaw
-from preflights_es.kernel.text import shortened
-from preflights_es.kernel.verdict import (
+from preflights_es.kernel.completions import (
     EXCERPT_MAX,
+    Path,
     Rejected,
     excerpt,
     rejected,
 )
+from preflights_es.kernel.text import late_pattern, shortened
+
+# 1. Why a text is not strict JSON ---------------------------------------------------------------
+
+CUT: Final = "it ends before its JSON value does"
+UNBALANCED: Final = "its brackets do not match"
+NOTHING: Final = "there is no JSON value in it"
+
+_WORDS: Final = {
+    "string": "a text is not closed, or holds a control character or an unknown escape",
+    "quote": "a text stands in single quotes",
+    "comma": "there is a comma before a closing bracket",
+    "comment": "there is a comment",
+    "number": "a word stands where a number should",
+    "python": "true, false and null are written otherwise",
+    "key": "a key stands without quotes",
+    "zeros": "a number is not written as JSON wants it",
+    "long": "a number has too many digits",
+    "space": "there is white space that JSON does not know",
+    "word": "there is a word that is no value",
+}
+# Skips all that is right, in one go; what stands behind it is a flaw, or nothing.
+_RIGHT: Final = late_pattern(
+    r'(?:"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"'
+    r"|(?<![\w.+-])-?(?:0|[1-9][0-9]{0,4299})(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?![\w.+])"
+    r"|(?<!\w)(?:true|false|null)(?!\w)"
+    r"|[ \t\r\n{}\[\]:]++"
+    r"|,(?!\s*+[}\]]))*+"
+)
+_FLAW: Final = late_pattern(
+    r'(?P<string>")'
+    r"|(?P<quote>')"
+    r"|(?P<comma>,)"
+    r"|(?P<comment>//|/\*|#)"
+    r"|(?P<number>(?:NaN|-?Infinity)(?!\w))"
+    r"|(?P<python>(?:True|False|None|TRUE|FALSE|NULL)(?!\w))"
+    r"|(?P<key>[A-Za-z_$][\w$-]*+\s*+:)"
+    r"|(?P<long>-?[0-9]{4300,}+)"
+    r"|(?P<zeros>[-+.]?[0-9][\w.+-]*+|[-+.])"
+    r"|(?P<space>[^\S \t\r\n]|[\u200b-\u200f\u2060-\u2064\ufeff])"
+    r"|(?P<word>[^\s{}\[\]:,])"
+)
+_SURROGATE: Final = late_pattern(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+_PAIR: Final = late_pattern(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+
+
+def flaw(text: str) -> tuple[str, int]:
+    """What is wrong with a balanced text that no strict parser takes, and at which character."""
+    right = _RIGHT.match(text)
+    found = _FLAW.match(text, right.end() if right else 0)
+    if found and found.lastgroup:
+        return _WORDS[found.lastgroup], found.start()
+    if lone := _SURROGATE.search(_PAIR.sub("", text)):
+        return "an escape is half of a character (a lone surrogate)", text.find(lone.group())
+    try:
+        msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return "a comma, a colon or a value is missing", 0
+    return "an object has the same key twice", 0
+
+
+# 2. One walk over a value, without recursion ----------------------------------------------------
+
+DEPTH_MAX: Final = 200  # levels of arrays and objects (docs/contracts.md)
+TOO_DEEP: Final = f"it is nested deeper than {DEPTH_MAX} levels"
+TOO_LARGE: Final = "a number is too large to be one"
+_TEXTS: Final = {str}
+_INFINITE: Final = (float("inf"), float("-inf"))
+
+
+class Leaves(msgspec.Struct, frozen=True):
+    """What a value is made of, from the top level down."""
+
+    texts: list[str]
+    """The texts that are members of objects."""
+    lists: list[list[Any]]
+    """The arrays that have texts; a value that is nothing but a text counts as one of these."""
+    words: list[list[str]]
+    """The texts of each of these arrays."""
+    keys: dict[str, Any]
+    """Every key once; the values say nothing."""
+    flaw: str
+    """Why the value is out of bounds, in words; empty when it is not."""
+
+
+def leaves(value: Any) -> Leaves:
+    """Walk a value that a JSON parser made, level by level; linear in its size."""
+    texts: list[str] = []
+    lists: list[list[Any]] = []
+    words: list[list[str]] = []
+    keys: dict[str, Any] = {}
+    flaw = ""
+    level: list[Any] = [[value]]
+    for _ in range(DEPTH_MAX + 1):
+        below: list[Any] = []
+        for holder in level:
+            if type(holder) is dict:
+                keys.update(holder)
+                items, found = holder.values(), texts
+            elif set(map(type, holder)) == _TEXTS:
+                lists.append(holder)
+                words.append(holder)
+                continue
+            else:
+                items, found = holder, []
+            flaw = _sorted_out(items, found, below) or flaw
+            if found and found is not texts:
+                lists.append(holder)
+                words.append(found)
+        level = below
+        if not level:
+            break
+    return Leaves(texts, lists, words, keys, TOO_DEEP if level else flaw)
+
+
+def _sorted_out(items: Iterable[Any], texts: list[str], below: list[Any]) -> str:
+    """Add the texts to `texts`, arrays and objects to `below`; the flaw of a number among them."""
+    flaw = ""
+    for item in items:
+        kind = type(item)
+        if kind is str:
+            texts.append(item)
+        elif kind is dict or kind is list:
+            below.append(item)
+        elif kind is float and item in _INFINITE:
+            flaw = TOO_LARGE
+    return flaw
+
+
+def path_of_text(value: Any, text: str) -> Path:
+    """Where a text is first a member of an object."""
+    for path, holder, item in _members(value):
+        if item == text and isinstance(item, str) and isinstance(holder, dict):
+            return path
+    return ()
+
+
+def path_of_key(value: Any, key: str) -> Path:
+    """Where an object first has this key."""
+    for path, holder, _ in _members(value):
+        if isinstance(holder, dict) and path[-1] == key:
+            return path
+    return ()
+
+
+def path_of_list(value: Any, items: list[Any]) -> Path:
+    """Where a list stands that is part of the value."""
+    return next((path for path, _, item in _members(value) if item is items), ())
+
+
+def _members(value: Any) -> Iterator[tuple[Path, Any, Any]]:
+    """Triples of path, holder and item for the value and all that is in it, in document order."""
+    yield (), None, value
+    stack = [(value, _named(value))]
+    path: list[str | int] = []
+    while stack:
+        holder, items = stack[-1]
+        for name, item in items:
+            yield (*path, name), holder, item
+            if isinstance(item, dict | list):
+                path.append(name)
+                stack.append((item, _named(item)))
+                break
+        else:
+            stack.pop()
+            if path:
+                path.pop()
+
+
+def _named(value: Any) -> Iterator[tuple[str | int, Any]]:
+    if isinstance(value, dict):
+        return iter(value.items())
+    return iter(enumerate(value)) if isinstance(value, list) else iter(())
+
+
+# 3. Where a bracketed value ends, without parsing it --------------------------------------------
+
+STEPS_MAX: Final = 1_000_000  # brackets followed; no model writes as many around or in one value
+
+TOO_MANY: Final = "it has too many brackets"
+
+_TEXT: Final = r'"(?:[^"\\]++|\\.)*+"'
+_PLAIN: Final = r'[^"{}\[\]]++'
+_LEAF: Final = rf"\{{(?:{_PLAIN}|{_TEXT})*+\}}|\[(?:{_PLAIN}|{_TEXT})*+\]"
+# Skips all that cannot change the depth, innermost pairs included; ends before what can.
+_SKIP: Final = late_pattern(rf"(?:{_PLAIN}|{_TEXT}|{_LEAF})*+", re.DOTALL)
+_PAIRS: Final = {"}": "{", "]": "["}
+
+
+def closing(text: str, start: int) -> tuple[int, str]:
+    """The character behind the bracket that closes the one at `start`, and what is wrong.
+
+    Without a closing bracket the first is -1 and the second says why; else the second is empty.
+    """
+    open_brackets: list[str] = []
+    at = start
+    for _ in range(STEPS_MAX):
+        if open_brackets:
+            found = _SKIP.match(text, at)
+            at = found.end() if found else at
+        if at >= len(text) or text[at] == '"':
+            return -1, CUT
+        bracket = text[at]
+        at += 1
+        if bracket in "{[":
+            open_brackets.append(bracket)
+            if len(open_brackets) > DEPTH_MAX:
+                return -1, TOO_DEEP
+        elif open_brackets.pop() != _PAIRS[bracket]:
+            return -1, UNBALANCED
+        if not open_brackets:
+            return at, ""
+    return -1, TOO_MANY
+
+
+# 4. The value -----------------------------------------------------------------------------------
 
 LENGTH_MAX: Final = 20_000_000  # characters of a response; no provider sends a tenth of it
 FENCES_MAX: Final = 8  # code fences around one value; beyond, they are text
@@ -34,20 +249,20 @@ _BLANK: Final = (
     "\u2061\u2062\u2063\u2064\u3000\ufeff"
 )
 # A fence and its tag, which is one word (or, as Pandoc writes it, a word in braces).
-_FENCE: Final = re.compile(
+_FENCE: Final = late_pattern(
     rf"[{_BLANK}]*+(?:`{{3,}}+|~{{3,}}+)[ \t]*+"
     r"(?:[^\s`~{}\[\]\"]++|\{\.?[a-zA-Z]\w*+\})?+"
 )
-_FENCE_LINE: Final = re.compile(r"^[ \t]*+(?:`{3,}+|~{3,}+)\S*+[ \t]*+$", re.MULTILINE)
-_MARK: Final = re.compile(
+_FENCE_LINE: Final = late_pattern(r"^[ \t]*+(?:`{3,}+|~{3,}+)\S*+[ \t]*+$", re.MULTILINE)
+_MARK: Final = late_pattern(
     r"[{}\[\]]|<(?P<closing>/?)(?:think|thinking|thought|reasoning|reflection|scratchpad)>",
     re.IGNORECASE,
 )
-_THOUGHT_ENDS: Final = re.compile(
+_THOUGHT_ENDS: Final = late_pattern(
     r"</(?:think|thinking|thought|reasoning|reflection|scratchpad)>", re.IGNORECASE
 )
-_ATTEMPT: Final = re.compile(r"[\[\s]*+\{\s*+[\"']")
-_SURROGATE: Final = "a character is half of one (a lone surrogate)"
+_ATTEMPT: Final = late_pattern(r"[\[\s]*+\{\s*+[\"']")
+_LONE: Final = "a character is half of one (a lone surrogate)"
 
 
 class Extracted(msgspec.Struct, frozen=True):
@@ -72,7 +287,7 @@ def extracted(raw: str, *, drop_prose: bool, arrays: bool) -> Extracted | Reject
     try:
         return Extracted(_parser()(raw.encode()))
     except UnicodeEncodeError as error:
-        return rejected("invalid_json", _SURROGATE, excerpt(raw, error.start - 40))
+        return rejected("invalid_json", _LONE, excerpt(raw, error.start - 40))
     except ValueError:
         return _unwrapped(raw, drop_prose=drop_prose, arrays=arrays)
 
@@ -153,9 +368,9 @@ class _Search:
                     return self._invalid(CUT, start)
                 continue
             groups += 1
-            at, problem = bracket_matching.end(self.text, start)
+            at, problem = closing(self.text, start)
             if problem or groups > GROUPS_MAX:
-                return self._invalid(problem or bracket_matching.TOO_MANY, start)
+                return self._invalid(problem or TOO_MANY, start)
             if failure := self._group(start, at):
                 return failure
         return None

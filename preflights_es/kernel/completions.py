@@ -1,12 +1,25 @@
-"""A provider call is two events: the request, whole, and what came of it."""
+"""A provider call: its prompt files, the request, what came of it, and the verdict on that.
+
+Request and outcome are events. A rejection is a Decision in the log and is computed again at
+replay, so nothing in it may depend on the wording or the order of a library's errors.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Iterable
+from functools import lru_cache
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from preflights_es.kernel.events import Count, Event, Outcome, Request, Value, Whole
+from preflights_es.kernel.json import encoded
+from preflights_es.kernel.text import late_pattern, one_line, shortened, shown
+
+if TYPE_CHECKING:
+    from preflights_es.kernel.lead import Policy
 
 
 class Message(Value, frozen=True):
@@ -61,7 +74,7 @@ class CompletionFailed(Outcome, frozen=True):
     tag: ClassVar[str] = "completion.failed.v1"
     answers: ClassVar[type[Request]] = CompletionRequested
     kind: str
-    """`timeout`, `rate_limit`, `api_error`, or another kind of `core.errors.LLMError`."""
+    """`timeout`, `rate_limit`, `api_error`, or another kind of `kernel.errors.LLMError`."""
     message: str
     retry_after_ms: Whole | None = None
     latency_ms: Whole | None = None
@@ -92,3 +105,215 @@ COMPLETION_EVENTS: tuple[type[Event], ...] = (
     CompletionReceived,
     CompletionFailed,
 )
+
+
+_ID: Final = late_pattern(r"[a-z][a-z_]*\.v[1-9][0-9]{0,3}")
+
+
+class Prompt(msgspec.Struct, frozen=True):
+    """One version of a prompt, as its file holds it."""
+
+    id: str
+    """`name.vN`, the file's name without its ending."""
+    text: str
+    sha256: str
+    """The SHA-256 of the file's bytes, in hexadecimal."""
+
+
+@lru_cache(maxsize=64)
+def prompt(package: str, id_: str) -> Prompt:
+    """A prompt of a workflow; the file is part of the program, read once.
+
+    Raises:
+        FileNotFoundError: there is no such version.
+    """
+    if not _ID.fullmatch(id_):
+        raise FileNotFoundError(id_)
+    from importlib.resources import files  # with a temporary folder, and what that needs
+
+    data = (files(package) / "data" / "prompts" / f"{id_}.md").read_bytes()
+    return Prompt(id_, data.decode(), sha256(data).hexdigest())
+
+
+@lru_cache(maxsize=64)
+def schema(package: str, id_: str) -> Prompt:
+    """A schema file of a workflow, as it stands in a prompt."""
+    from importlib.resources import files
+
+    data = (files(package) / "data" / "schemas" / f"{id_}.json").read_bytes()
+    return Prompt(id_, data.decode(), sha256(data).hexdigest())
+
+
+_UNTAKEN: Final = frozenset(
+    ("default", "maxItems", "maxLength", "minItems", "minLength", "pattern", "title")
+)
+"""Keywords that providers' structured output does not take; our own judging holds to them."""
+
+
+@lru_cache(maxsize=64)
+def native(package: str, id_: str) -> str:
+    """A schema file as providers' structured output takes it: every property is required."""
+    return encoded(_taken(msgspec.json.decode(schema(package, id_).text))).decode()
+
+
+def _taken(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_taken(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    found: dict[str, Any] = {}
+    for name, one in value.items():
+        if name in ("properties", "$defs"):  # names of others' choice, which are no keywords
+            found[name] = {key: _taken(inner) for key, inner in one.items()}
+        elif name not in _UNTAKEN:
+            found[name] = _taken(one)
+    if "properties" in value:
+        found |= {"required": [*value["properties"]], "additionalProperties": False}
+    return found
+
+
+def wanted(package: str, name: str, pairs: Iterable[tuple[str, str]], default: str) -> Prompt:
+    """The version of a prompt that a session uses.
+
+    A version that is not known here gives way to the default: deciding never fails for it, and a
+    replay shows the difference.
+
+    Args:
+        pairs: of prompt name and version, as the session records them.
+    """
+    try:
+        return prompt(package, dict(pairs).get(name, default))
+    except FileNotFoundError:
+        return prompt(package, default)
+
+
+def tried(found: Prompt, candidates: Iterable[tuple[str, str]]) -> Prompt:
+    """A prompt with the text that is tried in its place, where there is one.
+
+    Args:
+        candidates: pairs of `name.vN` and text.
+    """
+    text = dict(candidates).get(found.id)
+    if text is None:
+        return found
+    return Prompt(found.id, text, sha256(text.encode()).hexdigest())
+
+
+def versions(package: str, name: str) -> tuple[str, ...]:
+    """Every version of a prompt that exists, the oldest first."""
+    from importlib.resources import files
+
+    found = (
+        entry.name.removesuffix(".md") for entry in (files(package) / "data" / "prompts").iterdir()
+    )
+    ours = [id_ for id_ in found if _ID.fullmatch(id_) and id_.rpartition(".v")[0] == name]
+    return tuple(sorted(ours, key=lambda id_: int(id_.rpartition(".v")[2])))
+
+
+EXCERPT_MAX: Final = 200  # characters shown of a response: a look, not a copy; the log has it whole
+MESSAGE_MAX: Final = 300  # characters of one violation's message
+POINTER_MAX: Final = 300  # characters of a JSON Pointer; a key may be as long as the response
+DETAILS_MAX: Final = 4_000  # characters of what a model says of its failure
+VIOLATIONS_MAX: Final = 20  # named at once; a person or a model cannot use more
+
+FlawKind = Literal[
+    "invalid_json",
+    "schema_violation",
+    "code_in_output",
+    "multiple_artifacts",
+    "explanatory_text",
+    "missing_information",
+    "invalid_request",
+]
+Path = tuple[str | int, ...]
+"""Keys and indexes from the top of a value."""
+
+_SENTENCES: Final[dict[FlawKind, str]] = {
+    "invalid_json": "the response is not valid JSON",
+    "schema_violation": "the response did not match the schema",
+    "code_in_output": "the response holds source code",
+    "multiple_artifacts": "the response holds more than one JSON value",
+    "explanatory_text": "the response holds text around its JSON",
+    "missing_information": "the model lacks information",
+    "invalid_request": "the model refuses the request",
+}
+
+
+class Violation(Value, frozen=True):
+    """One thing that is wrong, and where."""
+
+    pointer: str
+    """A JSON Pointer into the value, empty for its top; shortened and safe on a terminal."""
+    message: str
+    """What is wrong there, in words of ours."""
+
+
+class Accepted(msgspec.Struct, frozen=True):
+    """The response meets its contract."""
+
+    payload: Any
+    """The value: dicts, lists, text and numbers."""
+    prose: str = ""
+    """The beginning of the text around the value that was dropped; empty when there was none."""
+    dropped: tuple[str, ...] = ()
+    """JSON Pointers of properties that the contract does not know and that were dropped."""
+
+
+class Rejected(msgspec.Struct, frozen=True):
+    """The response does not meet its contract; the first rejection of the stages."""
+
+    kind: FlawKind
+    violations: tuple[Violation, ...] = ()
+    """Empty for a failure object, else at least one."""
+    excerpt: str = ""
+    """Of the response, on one line, safe on a terminal; empty where no place can be named."""
+    details: str = ""
+    """Of a failure object: what the model said, as it said it, shortened."""
+
+    @property
+    def message(self) -> str:
+        """One line for a person."""
+        said = "; ".join(
+            f"{v.pointer}: {v.message}" if v.pointer else v.message for v in self.violations[:3]
+        )
+        more = len(self.violations) - 3
+        said += f"; and {more} more" if more > 0 else ""
+        said = said or one_line(shown(shortened(self.details, EXCERPT_MAX)))
+        return f"{_SENTENCES[self.kind]}: {said}" if said else _SENTENCES[self.kind]
+
+
+def rejected(kind: FlawKind, message: str, excerpt: str = "") -> Rejected:
+    """A rejection of the response as a whole."""
+    return Rejected(kind, (Violation("", message),), excerpt)
+
+
+def excerpt(text: str, start: int = 0) -> str:
+    """A look at a text from a place on, at most `EXCERPT_MAX` safe characters on one line."""
+    look = text[max(start, 0) : max(start, 0) + 2 * EXCERPT_MAX]
+    return shortened(one_line(shown(look)), EXCERPT_MAX)
+
+
+def pointer(path: Iterable[str | int]) -> str:
+    """A path as a JSON Pointer (RFC 6901)."""
+    parts = [str(part).replace("~", "~0").replace("/", "~1") for part in path]
+    return shortened(shown("".join(f"/{part}" for part in parts)), POINTER_MAX)
+
+
+def quoted(value: object, width: int = 60) -> str:
+    """A foreign value within a message: JSON, shortened and safe."""
+    return shortened(shown(msgspec.json.encode(value).decode()), width)
+
+
+class Judge(Protocol):
+    """What a response of a step must be; a contract is one."""
+
+    @property
+    def id(self) -> str:
+        """`name.vN`, as it stands in a `CompletionRequested`."""
+
+    @property
+    def policy(self) -> Policy:
+        """What follows where a call brings nothing that meets it."""
+
+    def judge(self, raw: str) -> Accepted | Rejected:
+        """The payload of a response, or the first reason to reject it."""

@@ -43,36 +43,41 @@ PreflightsError
         ├── LLMMissingInformationError      the model says what it would have to know
         └── LLMInvalidRequestError          the model says why it cannot answer this
 
-Refusals that concern the *meaning* of an Input are no errors: they are Decisions in the log.
+Refusals that concern the *meaning* of an Input are no errors: they are Decisions in the log. What a
+person should know of something that went well is a `Notice`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 if TYPE_CHECKING:
-    from preflights_es.kernel.verdict import Violation
+    from preflights_es.kernel.completions import Violation
 
 
 class PreflightsError(Exception):
     """Root of the tree; `str()` is one line, without advice that names a command."""
 
-    code: str = "preflights_error"
-    """Stable, in snake case: what went wrong."""
     kind = ""
     """Of a provider's failure: its name in the log."""
-
-    def __init_subclass__(cls) -> None:
-        words = "".join(f"_{c.lower()}" if c.isupper() else c for c in cls.__name__)
-        cls.code = f"llm_{cls.kind}" if cls.kind else words.removeprefix("_")
 
     def __init__(self, message: str, *, code: str = "", **fields: Any) -> None:
         """Args:
         fields: the plain values that advice on it needs.
         """
         super().__init__(message)
-        self.code = code or self.code
+        self.code = code or code_of(type(self))
+        """Stable, in snake case: what went wrong."""
         self.fields = fields
+
+
+def code_of(error: type[PreflightsError]) -> str:
+    """The code of errors that are given none: the name of the class, or of the failure."""
+    if error.kind:
+        return f"llm_{error.kind}"
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in error.__name__).removeprefix("_")
 
 
 class Refused(PreflightsError):
@@ -406,3 +411,14 @@ class LLMInvalidRequestError(LLMDeclinedError):
     """The model answered that the request is wrong; `details` says how, in its words."""
 
     kind = "invalid_request"
+
+
+class Notice(msgspec.Struct, frozen=True):
+    """A warning; advice that names a command is its reader's to add."""
+
+    code: str
+    """Stable, in snake case: what happened."""
+    text: str
+    """The same in words."""
+    fields: dict[str, Any] = {}
+    """The values that the text names, to word it again."""

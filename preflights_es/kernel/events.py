@@ -4,13 +4,16 @@
 
 An Input comes from outside and is recorded before it is judged. A Decision follows from it by a
 pure function and is computed again at replay. A Request is a Decision that asks the outside for
-something (a completion, a file); an Outcome is the Input that answers it and names its call.
+something (a completion, a file); an Outcome is the Input that answers it and names its call. What
+one session reads of another enters as an Input that names its `Source`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, ClassVar, Final, Literal
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from itertools import chain
+from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar, get_args
 
 import msgspec
 
@@ -187,3 +190,151 @@ SESSION_EVENTS: tuple[type[Event], ...] = (
     ResponseIgnored,
     InputIgnored,
 )
+
+
+class ArtifactDue(Request, frozen=True):
+    """A file must be written, rendered from the log as it stands at this event."""
+
+    tag: ClassVar[str] = "artifact.due.v1"
+    template: str
+    """`name.vN`, a frozen file of `preflights_es/records/templates`."""
+    path: str
+    """Relative to the project's root, with forward slashes."""
+
+
+class ArtifactWritten(Outcome, frozen=True):
+    """The file lies where it should, or beside it."""
+
+    tag: ClassVar[str] = "artifact.written.v1"
+    answers: ClassVar[type[Request]] = ArtifactDue
+    path: str
+    sha256: str
+    """The SHA-256 of the written bytes, in hexadecimal."""
+    beside: bool = False
+    """True when a person's edits were found and `path` is a `.new` file next to them."""
+
+
+ARTIFACT_EVENTS: tuple[type[Event], ...] = (ArtifactDue, ArtifactWritten)
+
+
+class Written(Value, frozen=True):
+    """What a session knows of its file on disk."""
+
+    path: str
+    sha256: str
+
+
+class Filing(msgspec.Struct, frozen=True, kw_only=True):
+    """Files that sessions of a workflow owe, and that are no records: where, and what they hold."""
+
+    folder: str
+    """Relative to the project's root, with forward slashes."""
+    name: str
+    """A pattern that the whole name of each file matches; no other file is written."""
+    template: str
+    """As in `ArtifactDue`."""
+    text: Callable[[Any], str]
+    """The whole file, from a state as it was behind the `ArtifactDue`."""
+
+
+class Source(Value, frozen=True):
+    """Another session, as it was read; stands beside what was taken from it."""
+
+    session_id: str
+    version: Count
+    """Of the last event that was read."""
+    hash: str
+    """Of the chain at that version, in hexadecimal; it holds after an erasure, too."""
+
+
+How = Literal["known", "supersedes", "superseded_by", "kept", "named"]
+"""`known`: a model was told what it decided or planned. `kept`: both stay in force, with a reason.
+`named`: a later Input names it."""
+
+
+class Quoted(msgspec.Struct, frozen=True):
+    """Another session that an event names, by its id or its decision's uid."""
+
+    how: How
+    session_id: str
+
+
+def sources(event: Event) -> tuple[Source, ...]:
+    """All that an event names, in the order of its fields, each once."""
+    return tuple(dict.fromkeys(_within(event)))
+
+
+def _within(value: object) -> Iterator[Source]:
+    if isinstance(value, Source):
+        yield value
+    elif isinstance(value, msgspec.Struct):
+        for name in _fields(type(value)):
+            yield from _within(getattr(value, name))
+    elif isinstance(value, tuple | list):
+        for one in value:
+            yield from _within(one)
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from _within(one)
+
+
+def has_sources(cls: type[msgspec.Struct]) -> bool:
+    """Whether an event of a class may name another session."""
+    return bool(_fields(cls))
+
+
+@cache
+def _fields(cls: type[msgspec.Struct]) -> tuple[str, ...]:
+    """The fields of a class in which a `Source` may stand."""
+    return tuple(
+        field.name for field in msgspec.structs.fields(cls) if _holds(field.type, frozenset())
+    )
+
+
+def _holds(kind: Any, seen: frozenset[Any]) -> bool:
+    """Whether a value of a type may hold a `Source`.
+
+    Args:
+        seen: classes that are being looked at: one may hold others of its kind.
+    """
+    if kind is Source:
+        return True
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        if kind in seen:
+            return False
+        within = msgspec.structs.fields(kind)
+        return any(_holds(field.type, seen | {kind}) for field in within)
+    return any(_holds(one, seen) for one in get_args(kind))
+
+
+T = TypeVar("T")
+
+CHUNK: Final = 64  # items that are copied at most when one comes; the others are shared
+
+
+class Growing(Value, Generic[T], frozen=True):
+    """Grows at its end, and shares what it holds with those that it grew from.
+
+    A tuple would be copied whole for each item. Two that grew by the same items are equal.
+    """
+
+    full: tuple[tuple[T, ...], ...] = ()
+    """Each of `CHUNK` items."""
+    last: tuple[T, ...] = ()
+    """The newest, at most as many."""
+
+    def plus(self, *items: T) -> Growing[T]:
+        """With more items at the end."""
+        grown = self
+        for item in items:
+            if len(grown.last) < CHUNK:
+                grown = Growing(grown.full, (*grown.last, item))
+            else:
+                grown = Growing((*grown.full, grown.last), (item,))
+        return grown
+
+    def __iter__(self) -> Iterator[T]:
+        return chain(chain.from_iterable(self.full), self.last)
+
+    def __len__(self) -> int:
+        return CHUNK * len(self.full) + len(self.last)

@@ -1,8 +1,11 @@
-"""Ids that sort by time and are typed by their end."""
+"""Ids that sort by time and are typed by their end, and times as people have them."""
 
 from __future__ import annotations
 
-from preflights_es.kernel.late_pattern import late_pattern
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from preflights_es.kernel.text import late_pattern
 
 SHORT = 8
 """Characters of an id that people see and type: its random end (issue 1)."""
@@ -14,7 +17,7 @@ DIGITS = frozenset("0123456789abcdef-")
 """All that an id is made of."""
 
 IMPORTS = "imports-"
-"""Begins the ids of Inputs that only the stream of an import may bear (`core.imports`)."""
+"""Begins the ids of Inputs that only the stream of an import may bear (`kernel.imports`)."""
 
 SALT_BYTES = 16
 """Random bytes beside a payload, so that its digest does not reveal the payload."""
@@ -71,3 +74,20 @@ def decision_uid(session_id: str) -> str:
     Being an end of the session's id, it is accepted wherever a session is asked for.
     """
     return session_id[-12:]
+
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+EARLIEST: Final = -62_135_596_800_000_000
+LATEST: Final = 253_402_300_799_999_999
+"""The first and the last microsecond that a date can have: of the years 1 and 9999."""
+
+
+def iso(at: int) -> str:
+    """ISO 8601, UTC, to the microsecond; what no date can have is written as the nearest one."""
+    moment = EPOCH + timedelta(microseconds=min(max(at, EARLIEST), LATEST))
+    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def iso_or_none(at: int | None) -> str | None:
+    """The same of a time that may not be known."""
+    return None if at is None else iso(at)

@@ -25,8 +25,8 @@ from preflights_es.kernel.events import (
 )
 from preflights_es.kernel.ids import IMPORTS
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.session import Workflow
-from preflights_es.kernel.views import View
+from preflights_es.kernel.questions import View
+from preflights_es.kernel.session import Workflow, actor_in
 
 NAME: Final = "imports"
 TOGETHER: Final = 500  # sessions that one Input names
@@ -94,7 +94,7 @@ class StandingGiven(Decision, frozen=True):
     sessions: Count
 
 
-class State(msgspec.Struct, frozen=True):
+class ImportState(msgspec.Struct, frozen=True):
     """What an import took."""
 
     source: str = ""
@@ -110,12 +110,12 @@ class Proposal(msgspec.Struct, frozen=True):
     """As the session says; empty where it was not looked up."""
 
     @property
-    def told(self) -> str:
+    def origin(self) -> str:
         """`imported by claude-code; accepted by Ada, as the file says`."""
-        return told(self.importer, self.accepted_by)
+        return origin_of(self.importer, self.accepted_by)
 
 
-def told(importer: Actor, accepted_by: str | None) -> str:
+def origin_of(importer: Actor, accepted_by: str | None) -> str:
     """What is known of a session that came with a file, in a few words."""
     kinds = {"user": "a person", "agent": "an agent", "script": "a script"}
     by = f"imported by {importer.name or kinds[importer.kind]}"
@@ -157,14 +157,7 @@ def _proposal(data: bytes | None) -> Proposal:
     return Proposal(taken.actor)
 
 
-class _Acted(msgspec.Struct, frozen=True):
-    """What the payload of every Input has."""
-
-    actor: Actor
-
-
 _DECODER: Final = msgspec.json.Decoder(ProposalTaken)
-_ACTED: Final = msgspec.json.Decoder(_Acted)
 
 
 def accepted_by(workflow: Workflow[Any], events: Iterable[Stored]) -> str | None:
@@ -174,7 +167,7 @@ def accepted_by(workflow: Workflow[Any], events: Iterable[Stored]) -> str | None
         if accepts is None or one.type != accepts.tag or one.actor_kind != "user":
             continue
         try:
-            return _ACTED.decode(one.data or b"").actor.name
+            return actor_in(one.data).name
         except (ValueError, RecursionError):  # erased or damaged: the envelope says enough
             return ""
     return None
@@ -190,11 +183,11 @@ def as_proposed(view: View, proposal: Proposal) -> View:
         can_accept=True,
         ended="",
         to_do="look at it, and confirm it",
-        origin=proposal.told,
+        origin=proposal.origin,
     )
 
 
-def decide(_state: State, new: Input) -> tuple[Decision, ...]:
+def decide(_state: ImportState, new: Input) -> tuple[Decision, ...]:
     """An agent's import of an acceptance proposes it; a person's takes it as it is said."""
     match new:
         case ProposalTaken():
@@ -208,20 +201,20 @@ def decide(_state: State, new: Input) -> tuple[Decision, ...]:
             return (StandingGiven(standing="as_said", sessions=0),)
 
 
-def evolve(state: State, event: Event) -> State:
+def evolve(state: ImportState, event: Event) -> ImportState:
     """The import after one more event."""
     match event:
         case SessionsTaken():
-            return State(event.source, state.sessions + len(event.sessions), state.proposed)
+            return ImportState(event.source, state.sessions + len(event.sessions), state.proposed)
         case ProposalTaken():
-            return State(event.source, state.sessions + 1, state.proposed + 1)
+            return ImportState(event.source, state.sessions + 1, state.proposed + 1)
         case ProposalConfirmed():
             return replace(state, sessions=state.sessions + 1)
         case _:
             return state
 
 
-def view(state: State) -> View:
+def view(state: ImportState) -> View:
     """What is shown of an import."""
     count = f"{state.sessions:,} session{'' if state.sessions == 1 else 's'}"
     text = f"import of {count} from {state.source}" if state.source else f"{count} confirmed"
@@ -230,11 +223,11 @@ def view(state: State) -> View:
     return View(status="done", intention=text, progress=1.0, ended="is an import: it takes nothing")
 
 
-WORKFLOW: Final[Workflow[State]] = Workflow(
+WORKFLOW: Final[Workflow[ImportState]] = Workflow(
     name=NAME,
     decider="imports/1",
     events=(SessionsTaken, ProposalTaken, ProposalConfirmed, StandingGiven),
-    initial=State(),
+    initial=ImportState(),
     decide=decide,
     evolve=evolve,
     is_terminal=lambda _state: False,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.text import late_pattern
 
 NESTED_MAX: Final = 200  # levels of arrays and objects; a model's response has no more either
 

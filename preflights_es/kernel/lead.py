@@ -1,16 +1,43 @@
-"""Who leads a session, and what is recorded of a step that a model leads.
+"""Who leads a session, and the flow of a step that a model leads, the same for every workflow.
 
-What follows from a response stands in `core.completion_step`; both are the same for every workflow.
+request -> judge -> accept, or ask again, or give up visibly: a fallback, a stall where the
+session is strict, or, where the policy says so, the end of the step or a stall. Nothing here knows
+what is asked.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, Final, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Final, Literal
 
 import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
 
-from preflights_es.kernel.events import Decision, Event, Input, Value
-from preflights_es.kernel.verdict import Violation
+from preflights_es.kernel.completions import (
+    Accepted,
+    CompletionFailed,
+    CompletionReceived,
+    CompletionRequested,
+    Judge,
+    Message,
+    Prompt,
+    Rejected,
+    Violation,
+    excerpt,
+    native,
+    schema,
+    tried,
+    wanted,
+)
+from preflights_es.kernel.errors import (
+    LLMOutputError,
+    LLMRefusedError,
+    LLMRequestRejectedError,
+    LLMTruncatedError,
+)
+from preflights_es.kernel.events import Decision, Event, Growing, Input, Outcome, Value
+from preflights_es.kernel.text import shortened
 
 
 class Lead(Value, frozen=True):
@@ -116,7 +143,7 @@ class ResponseRejected(Decision, frozen=True):
     call: str
     contract: str
     kind: str
-    """As in `core.errors`: `invalid_json`, `schema_violation`, ..."""
+    """As in `kernel.errors`: `invalid_json`, `schema_violation`, ..."""
     violations: tuple[Violation, ...] = ()
     excerpt: str = ""
     details: str = ""
@@ -128,7 +155,7 @@ class FellBack(Decision, frozen=True):
     tag: ClassVar[str] = "led.fell_back.v1"
     contract: str
     reason: str
-    """What the last response or failure was: a kind of `core.errors`."""
+    """What the last response or failure was: a kind of `kernel.errors`."""
 
 
 class StepFailed(Decision, frozen=True):
@@ -158,3 +185,281 @@ LED_EVENTS: tuple[type[Event], ...] = (
     StepFailed,
     StepStalled,
 )
+
+
+BACKOFF_MS: Final = 1_000  # before a retry, where the provider gives no hint
+WAIT_MAX_MS: Final = 30_000  # of a provider's hint; a person does not wait longer for a question
+
+RETRY: Final = "Your previous response "
+"""The first words of every retry's sentence."""
+INVALID: Final = f"{RETRY}was invalid JSON. Please respond ONLY with valid JSON."
+MISMATCH: Final = RETRY + "did not match the schema: {}. Please respond ONLY with valid JSON."
+REPLY_MAX: Final = 20_000  # characters of a rejected reply that a retry sends back
+MISMATCH_MAX: Final = 1_500  # characters of the violations in a retry
+
+UNFINISHED: Final = frozenset(
+    error.kind for error in (LLMOutputError, LLMTruncatedError, LLMRefusedError)
+)
+"""Kinds of failed calls that brought an output, which cannot be used."""
+
+Check = Callable[[Any], tuple[Violation, ...]]
+
+
+# 1. The part of a state ----------------------------------------------------------------------
+
+
+class Led(msgspec.Struct, frozen=True, gc=False):
+    """What a workflow's state keeps of its lead."""
+
+    lead: Lead | None = None
+    """Who leads; None where the rules do, from the beginning or after a fallback."""
+    prompts: tuple[tuple[str, str], ...] = ()
+    """Pairs of prompt name and version, as recorded."""
+    candidates: tuple[tuple[str, str], ...] = ()
+    """Pairs of a version and the text that is tried in its place."""
+    request: CompletionRequested | None = None
+    """The open step."""
+    steps: int = 0
+    """Steps that were asked for so far."""
+    calls: int = 0
+    """Calls that were asked for so far, retries among them."""
+    said: Growing[Message] = Growing()
+    """Accepted replies and answers, in turn: the conversation behind the opening."""
+    fell_back: str = ""
+    """Why the rules lead from here on."""
+    stalled: str = ""
+    """Why a session waits to be asked again."""
+    failed: str = ""
+    """Why the last step ended without a result, where nothing stands in for it."""
+    failure: str = ""
+    """What the log says of the failed call behind one of them."""
+
+
+def opened(setup: Setup) -> Led:
+    """At the beginning of a session."""
+    return Led(lead=setup.lead, prompts=setup.prompts, candidates=setup.candidates or ())
+
+
+def heard(led: Led, text: str) -> Led:
+    """After a person said something that belongs to the conversation."""
+    return replace(led, said=led.said.plus(Message("user", text)))
+
+
+def replied(led: Led, new: Input | None) -> Led:
+    """After a reply that asks a person something, and belongs to the conversation as it is."""
+    text = text_of(new) if isinstance(new, CompletionReceived) else ""
+    return replace(led, said=led.said.plus(Message("assistant", text)))
+
+
+_OF_A_STEP: Final = frozenset(
+    (CompletionRequested, ResponseAccepted, FellBack, StepFailed, StepStalled, LeadTaken)
+)
+"""The classes of events that `after` handles; it ignores all others."""
+
+
+def after(led: Led, new: Input | None, event: Event) -> Led:
+    """After a Decision; any other event changes nothing.
+
+    Args:
+        new: the Input that the Decision follows from.
+    """
+    if type(event) not in _OF_A_STEP:
+        return led
+    match event:
+        case CompletionRequested(attempt=attempt):
+            steps = led.steps + (attempt == 1)
+            calls = led.calls + 1
+            return replace(led, request=event, steps=steps, calls=calls, stalled="", failed="")
+        case ResponseAccepted():
+            text = new.text if isinstance(new, CompletionReceived) else None
+            said = led.said.plus(Message("assistant", text or ""))
+            return replace(led, request=None, said=said)
+        case FellBack(reason=reason):
+            failure = _failure(new)
+            return replace(led, lead=None, request=None, fell_back=reason, failure=failure)
+        case StepFailed(reason=reason):
+            return replace(led, request=None, failed=reason)
+        case StepStalled(reason=reason):
+            return replace(led, request=None, stalled=reason, failure=_failure(new))
+        case LeadTaken() if isinstance(new, LeadChanged):
+            return replace(led, lead=new.lead, prompts=new.prompts, fell_back="", stalled="")
+        case _:
+            return led
+
+
+def _failure(new: Input | None) -> str:
+    return new.message if isinstance(new, CompletionFailed) else ""
+
+
+def why_none(led: Led) -> str:
+    """Why no response of the model is used, as far as the log knows; empty where one is."""
+    kind = led.fell_back or led.stalled or led.failed
+    return f"{kind}: {led.failure}" if kind and led.failure else kind
+
+
+def no_answer(led: Led, then: str) -> str:
+    """The warning that no response of the model is used, and what followed."""
+    return f"no usable answer from the model ({why_none(led)}): {then}"
+
+
+# 2. Asking -----------------------------------------------------------------------------------
+
+
+def requested(
+    led: Led,
+    step: str,
+    contract: str,
+    prompt: tuple[str, str, str],
+    messages: Sequence[Message],
+    *,
+    behind: Sequence[tuple[str, str]] = (),
+    schema_id: str = "",
+    output: str = "",
+) -> CompletionRequested:
+    """The first call of a step: the prompts, then what the workflow says.
+
+    Args:
+        contract: `name.vN`.
+        prompt: the package that holds it, its name, and the version of today.
+        messages: behind the system prompt.
+        behind: pairs of name and version of today, of more prompts of the same package.
+        schema_id: `name.vN` of the package's schema file that takes the place of `{schema}`.
+        output: `name.vN` of the schema file that a provider holds its response to, where it can.
+    """
+    assert led.lead is not None, "only a session that is led asks a model"
+    package, *first = prompt
+    files, text = system_message(led, package, ((first[0], first[1]), *behind), schema_id)
+    return CompletionRequested(
+        call=f"{step}-{led.steps + 1}.1",
+        provider=led.lead.provider,
+        model=led.lead.model,
+        messages=(Message("system", text), *messages),
+        parameters=led.lead.parameters,
+        contract=contract,
+        prompts=tuple((one.id, one.sha256) for one in files),
+        output=native(package, output) if output and led.lead.structured else UNSET,
+    )
+
+
+def system_message(
+    led: Led, package: str, prompts: Sequence[tuple[str, str]], schema_id: str = ""
+) -> tuple[list[Prompt], str]:
+    """The files of a system message, and its text: the prompts in order, an empty line between."""
+    files = [
+        tried(wanted(package, name, led.prompts, version), led.candidates)
+        for name, version in prompts
+    ]
+    text = "\n".join(one.text for one in files)
+    if not schema_id:
+        return files, text
+    held = schema(package, schema_id)
+    return [*files, held], text.replace("{schema}", held.text.strip())
+
+
+# 3. Judging ----------------------------------------------------------------------------------
+
+
+class Usable(Value, frozen=True):
+    """The payload of an accepted response, and what is recorded of the acceptance."""
+
+    payload: Any
+    accepted: ResponseAccepted
+
+
+def concluded(
+    led: Led, outcome: Outcome, contract: Judge, check: Check
+) -> Usable | tuple[Decision, ...]:
+    """What an outcome means for the open step: a payload, or what is recorded instead.
+
+    That ends with the retry, the fallback, the stall or the failure, as the contract's policy says.
+
+    Args:
+        check: what the contract alone cannot say, since it depends on the session.
+    """
+    request, lead, policy = led.request, led.lead, contract.policy
+    assert request is not None, "an outcome answers an open step"
+    assert lead is not None, "that a model was asked for"
+    if isinstance(outcome, CompletionFailed):
+        is_output = outcome.kind in UNFINISHED
+        retries = policy.bad_output if is_output else policy.failed_transport
+        # A rejected request is not sent again.
+        retries = 0 if outcome.kind == LLMRequestRejectedError.kind else retries
+        again = _retry(request, request.messages, wait_ms(outcome), retries)
+        ends = _end(lead, StepFailed if is_output else StepStalled, policy)
+        return (again or ends(contract=contract.id, reason=outcome.kind),)
+    assert isinstance(outcome, CompletionReceived), "the only other outcome of a completion"
+    verdict = judged(text_of(outcome), contract, check)
+    if isinstance(verdict, Accepted):
+        accepted = ResponseAccepted(
+            call=request.call, contract=contract.id, prose=verdict.prose, dropped=verdict.dropped
+        )
+        return Usable(verdict.payload, accepted)
+    rejected = ResponseRejected(
+        call=request.call,
+        contract=contract.id,
+        kind=verdict.kind,
+        violations=verdict.violations,
+        excerpt=verdict.excerpt,
+        details=verdict.details,
+    )
+    said = (
+        *request.messages,
+        Message("assistant", shortened(outcome.text or "(no valid text)", REPLY_MAX)),
+        Message("user", retry_sentence(verdict)),
+    )
+    again = _retry(request, said, 0, policy.bad_output)
+    ends = _end(lead, StepFailed, policy)
+    return (rejected, again or ends(contract=contract.id, reason=verdict.kind))
+
+
+Ending = type[FellBack] | type[StepStalled] | type[StepFailed]
+
+
+def _end(lead: Lead, reported: Ending, policy: Policy) -> Ending:
+    if policy.then == "report":
+        return reported
+    return StepStalled if lead.strict else FellBack
+
+
+def judged(raw: str, contract: Judge, check: Check) -> Accepted | Rejected:
+    """The contract's verdict, then that of the session's own check."""
+    verdict = contract.judge(raw)
+    if isinstance(verdict, Accepted) and (violations := check(verdict.payload)):
+        return Rejected("schema_violation", violations, excerpt(raw))
+    return verdict
+
+
+def text_of(outcome: CompletionReceived) -> str:
+    """The response as text; invalid UTF-8 becomes replacement characters."""
+    if outcome.text is not None:
+        return outcome.text
+    import base64
+
+    return base64.b64decode(outcome.text_base64 or "").decode("utf-8", "replace")
+
+
+def retry_sentence(rejected: Rejected) -> str:
+    """The fixed sentence of seed 3, with the violations where it was JSON."""
+    if rejected.kind != "schema_violation":
+        return INVALID
+    named = "; ".join(f"{v.pointer or '/'} {v.message}" for v in rejected.violations)
+    return MISMATCH.format(shortened(named, MISMATCH_MAX))
+
+
+def wait_ms(failed: CompletionFailed) -> int:
+    """How long to wait before the call is made again, in milliseconds."""
+    return min(failed.retry_after_ms or BACKOFF_MS, WAIT_MAX_MS)
+
+
+def _retry(
+    request: CompletionRequested, messages: tuple[Message, ...], wait: int, retries: int
+) -> CompletionRequested | None:
+    if request.attempt > retries:
+        return None
+    return replace(
+        request,
+        call=f"{request.call.rsplit('.', 1)[0]}.{request.attempt + 1}",
+        messages=messages,
+        attempt=request.attempt + 1,
+        wait_ms=wait,
+    )

@@ -1,16 +1,16 @@
-"""Questions to a person and what comes back: the same in every workflow that asks.
+"""Questions to a person, what comes back, and what is shown of a session.
 
-Each workflow has its own events, with its own tags, made from these.
+Each workflow has its own events, with its own tags, and its own fields of a `View`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import ClassVar, Final, Literal
 
-from preflights_es.kernel.events import Decision, Input, Typed, Value
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.text import ANSWER_MAX
+from preflights_es.kernel.events import Decision, Growing, Input, Typed, Value, Whole, Written
+from preflights_es.kernel.items import ItemRef
+from preflights_es.kernel.text import ANSWER_MAX, late_pattern
 
 RefusalReason = Literal[
     "unknown_question",
@@ -252,3 +252,141 @@ def _text_answer(
     if not answer or is_placeholder(answer):
         return refused(key=key, reason="placeholder" if answer else "blank")
     return accepted(key=key, answer=answer)
+
+
+AskOutcome = Literal[
+    "answered", "typed", "several", "empty", "timed_out", "denied", "by_hook", "unattended"
+]
+"""`answered`: an option was chosen; `typed`: the person's own words; `several`: more than one
+option; `empty`: an answer without content; `timed_out`: silence until a limit; `denied`: the person
+refused the question; `by_hook`: a program answered; `unattended`: no person was there."""
+
+ANSWERED: tuple[AskOutcome, ...] = ("answered", "typed", "several")
+"""The only outcomes in which a person said something."""
+
+Channel = Literal["hook", "transcript", "tool"]
+"""How the program learned of it: none of them shows the person. `tool`: the agent says so."""
+
+
+class Observed(Value, frozen=True, kw_only=True):
+    """Where and how a question was asked; stands in the Input that opens its session."""
+
+    channel: Channel
+    agent: str
+    """`claude-code`, `codex`: as the channel names it."""
+    agent_version: str = ""
+    """Empty where the channel does not say it."""
+    conversation: str = ""
+    """The agent's own id of its session."""
+    call: str = ""
+    """The agent's own id of the question."""
+    outcome: AskOutcome
+    asked_at: Whole | None = None
+    """In microseconds since 1970 UTC; None where the channel does not say it."""
+    answered_at: Whole | None = None
+    files: tuple[str, ...] = ()
+    """Those that were edited next, relative to the project's root."""
+
+
+_OUTCOMES: Final[Mapping[AskOutcome, str]] = {
+    "answered": "answered there",
+    "typed": "answered there in own words",
+    "several": "answered there with several options",
+    "empty": "left empty",
+    "timed_out": "timed out",
+    "denied": "refused",
+    "by_hook": "answered by a hook",
+    "unattended": "no person was there",
+}
+
+
+def call_of(call: str, place: int) -> str:
+    """The id of one question of a call that asked several, the first of which is at 0.
+
+    Empty where the agent gives its calls no id.
+    """
+    return f"{call}/{place + 1}" if call and place else call
+
+
+def asked_elsewhere(one: Observed) -> str:
+    """Who asked, and what came of it: `asked by codex, timed out`."""
+    return f"asked by {' '.join(filter(None, (one.agent, one.agent_version)))}, {outcome_text(one)}"
+
+
+def outcome_text(one: Observed) -> str:
+    """What came of the question, in a few words."""
+    return _OUTCOMES[one.outcome]
+
+
+Language = Literal["en", "de"]
+"""Of the sentences that a person reads."""
+
+QuestionType = Literal["single_choice", "multi_choice", "free_text"]
+
+
+class Question(Value, frozen=True):
+    """One short question to a person (seed 0, section 4)."""
+
+    id: str
+    type: QuestionType
+    question: str
+    options: tuple[str, ...] = ()
+    optional: bool = False
+
+
+class Behind(Value, frozen=True):
+    """What an event says of where a decided value came from."""
+
+    intention: str | None = None
+    keyword: str | None = None
+    """The word of the intention that named the value."""
+    question: Question | None = None
+    item: ItemRef | None = None
+    """The task that the session clarifies."""
+    observed: Observed | None = None
+    """Where an agent asked the session's question."""
+
+
+class Reached(Value, frozen=True, kw_only=True):
+    """What a session comes to, and what a person made of it: a regression run compares both."""
+
+    result: object = None
+    """What the rules or the model came to, as JSON will have it; None while that is nothing."""
+    accepted: object = None
+    """What a person accepted, in the same form; None while that is nothing."""
+    answers: tuple[tuple[str, str], ...] = ()
+    """Pairs of a question's key and the value that was accepted for it."""
+
+
+class View(Value, frozen=True, kw_only=True):
+    """What may be shown of a session, derived from its state and stored nowhere."""
+
+    status: str
+    """One word of the workflow's own for where it stands."""
+    intention: str
+    scope: str = ""
+    """What it is for, where that is said beside the intention; empty for the whole project."""
+    questions: tuple[Question, ...] = ()
+    progress: float = 0.0
+    """0.0 to 1.0."""
+    written: Written | None = None
+    """The document as it was written last."""
+    hashes: tuple[str, ...] = ()
+    """SHA-256 of every document that was written for the session, in hexadecimal."""
+    warnings: tuple[str, ...] = ()
+    to_do: str = ""
+    """What a person has to do next, in a few words; empty where nothing waits for a person."""
+    can_accept: bool = False
+    """Whether a person can accept what is proposed."""
+    ended: str = ""
+    """Why nothing can be answered any more, and what to do instead; empty while it can."""
+    origin: str = ""
+    """Who asked elsewhere, and what came of it, in a few words; empty where it began here."""
+
+
+def taken_out(kinds: Growing[str]) -> tuple[str, ...]:
+    """The warning about secrets that were not recorded; nothing where there were none."""
+    if not kinds:
+        return ()
+    what = "1 secret was" if len(kinds) == 1 else f"{len(kinds)} secrets were"
+    return (f"{what} taken out before recording ({', '.join(dict.fromkeys(kinds))})",)

@@ -1,26 +1,30 @@
 """The fold that every workflow shares: which Input is undecided, which calls are open, what closed.
 
 `decide` and `evolve` of a workflow stand inside these two, which keep the grammar of the log and
-answer what belongs to no workflow: abandoning, quarantine, and outcomes that come too late.
+answer what belongs to no workflow: abandoning, quarantine, and outcomes that come too late. A
+workflow whose code is not here is opaque: its sessions are listed, verified, exported and erased.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
 import msgspec
 
-from preflights_es.kernel.artifacts import Accepting, Filing, Record, Relations
 from preflights_es.kernel.completions import CompletionRequested
-from preflights_es.kernel.decision_record import Decided, Learned
+from preflights_es.kernel.decisions import Accepting, Decided, Learned, Record, Relations
+from preflights_es.kernel.errors import WorkflowMissing
 from preflights_es.kernel.events import (
+    Actor,
     Decision,
     Event,
+    Filing,
     Input,
     InputIgnored,
     InputQuarantined,
     Outcome,
+    Quoted,
     Request,
     ResponseIgnored,
     SessionAbandoned,
@@ -28,14 +32,12 @@ from preflights_es.kernel.events import (
     SessionErased,
 )
 from preflights_es.kernel.lead import Lead, Policy
-from preflights_es.kernel.questions import Answers
-from preflights_es.kernel.settings_table import SettingsTable
-from preflights_es.kernel.source import Quoted
-from preflights_es.kernel.views import Behind, Question, Reached, View
+from preflights_es.kernel.ports import SettingsTable, Stored
+from preflights_es.kernel.questions import Answers, Behind, Question, Reached, View
 
 if TYPE_CHECKING:
-    from preflights_es.kernel.items import KeptItem
-    from preflights_es.kernel.plan_record import Planned
+    from preflights_es.kernel.items import KeptItem, Planned
+
 
 S = TypeVar("S")
 Upcaster = tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]
@@ -111,7 +113,7 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     written: bool = False
     """Whether the actor may write the question that a session begins with."""
     reasons: type[Input] | None = None
-    """What takes `core.rationale.Reasons`, field by field; None where no reason is recorded."""
+    """What takes `kernel.decisions.Reasons`, field by field; None where no reason is recorded."""
     lead: Callable[[S], Lead | None] = _none
     """Who leads a session, as it stands; None for the rules."""
     policy: Policy = Policy()
@@ -274,3 +276,129 @@ def is_stalled(workflow: Workflow[S], session: Session[S]) -> bool:
     if session.version == 0 or any(isinstance(c, CompletionRequested) for c in session.calls):
         return False
     return status(workflow, session) == "waiting"
+
+
+SETS_ASIDE: Final = (InputQuarantined, SessionErased)
+"""What may follow an Input that is undecided."""
+
+
+def misplaced(session: Session[Any], event: Event, one: Stored) -> str | None:
+    """Why an event cannot stand behind what a session holds; None where it can."""
+    input_id = one.input_id
+    if "\0" in one.decider or "\0" in one.project or (input_id and "\0" in input_id):
+        return "its envelope holds NUL, which PostgreSQL does not take"
+    if session.closed == "erased":
+        return "it follows an erasure, which nothing can follow"
+    if isinstance(event, Input):
+        if input_id is None:
+            return "an Input without an id"
+        if one.actor_kind != event.actor.kind:
+            return "its envelope names another actor than its payload"
+        if session.undecided is not None and not isinstance(event, SETS_ASIDE):
+            return "an Input after one that is undecided"
+    elif input_id is not None:
+        return "a Decision with the id of an Input"
+    elif session.version == 0:
+        return "a Decision that follows from no Input"
+    return None
+
+
+UNKNOWN: Final = "unknown"
+"""The status of its sessions."""
+
+
+class OpaqueInput(Input, frozen=True):
+    """An Input of such a workflow; what it says is not known."""
+
+    tag: ClassVar[str] = "opaque.input.v1"
+
+
+class OpaqueDecision(Decision, frozen=True):
+    """A Decision of such a workflow; what it says is not known."""
+
+    tag: ClassVar[str] = "opaque.decision.v1"
+
+
+class _Acted(msgspec.Struct, frozen=True):
+    """What the payload of every Input has."""
+
+    actor: Actor
+
+
+def actor_in(data: bytes | None) -> Actor:
+    """Who made an Input, by its payload.
+
+    Raises:
+        ValueError, RecursionError: the payload is gone or damaged.
+    """
+    return msgspec.json.decode(data or b"", type=_Acted).actor
+
+
+_DECISION: Final = OpaqueDecision()
+
+
+def opaque_event(stored: Stored) -> Event:
+    """What an event is that no class here describes, as far as its envelope says."""
+    if stored.input_id is None:
+        return _DECISION
+    return OpaqueInput(at=stored.recorded_at, actor=_actor(stored))
+
+
+def _actor(stored: Stored) -> Actor:
+    try:
+        return actor_in(stored.data)
+    except (ValueError, RecursionError):  # a payload of others: its envelope says enough
+        match stored.actor_kind:
+            case "user" | "agent" as kind:
+                return Actor(kind)
+            case _:
+                return Actor("script")
+
+
+def known(workflows: Mapping[str, Workflow[Any]], name: str) -> Workflow[Any]:
+    """The workflow of that name.
+
+    Raises:
+        WorkflowMissing: its code is not here.
+    """
+    try:
+        return workflows[name]
+    except WorkflowMissing:
+        raise
+    except KeyError:
+        raise WorkflowMissing(name, "upgrade preflights") from None
+
+
+def opaque_workflow(name: str, why: str) -> Workflow[None]:
+    """In place of a workflow: folds to nothing, and takes no Input of the workflow's own.
+
+    Args:
+        why: why its code is not here, and what to do.
+    """
+    words = str(WorkflowMissing(name, why))
+
+    def decide(_state: None, _new: Input) -> tuple[Decision, ...]:
+        raise AssertionError("the runner records nothing of a workflow that is not here")
+
+    return Workflow(
+        name=name,
+        decider=f"{name}/0",
+        events=(),
+        initial=None,
+        decide=decide,
+        evolve=lambda state, _event: state,
+        is_terminal=lambda _state: False,
+        view=lambda _state: View(status=UNKNOWN, intention=words),
+        statuses=(UNKNOWN,),
+        missing=why,
+    )
+
+
+def refuse_missing(workflow: Workflow[Any]) -> None:
+    """See that the code of a workflow is here.
+
+    Raises:
+        WorkflowMissing: it is not; its sessions take nothing, and nothing is computed of them.
+    """
+    if workflow.missing:
+        raise WorkflowMissing(workflow.name, workflow.missing)

@@ -1,12 +1,26 @@
-"""Text from outside: what is refused before it is recorded, and how the rest is shown safely."""
+"""Text from outside: what is refused before it is recorded, how the rest is shown, and keys."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Final
+from typing import Any, AnyStr, Final, cast
 
-from preflights_es.kernel.late_pattern import late_pattern
+
+def late_pattern(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """What `re.compile` gives; a command uses few of those that its modules name."""
+    return cast("re.Pattern[AnyStr]", _Late(pattern, flags))
+
+
+class _Late:
+    def __init__(self, pattern: Any, flags: int) -> None:
+        self._said = pattern, flags
+
+    def __getattr__(self, name: str) -> object:
+        found = getattr(re.compile(*self._said), name)
+        setattr(self, name, found)  # found at once from now on
+        return found
+
 
 INTENTION_MAX: Final = 4_000  # characters; an intention is a sentence, not a document
 ANSWER_MAX: Final = 2_000  # characters, each value of an answer
@@ -118,3 +132,42 @@ def line_trouble(text: str, limit: int) -> str | None:
     if not text.strip():
         return "is empty"
     return problem(text, limit) or ("has more than one line" if "\n" in text else None)
+
+
+MASK: Final = "***"
+
+
+class Secret:
+    """A value that is not printed by accident; only `reveal` returns it.
+
+    `source` names where it came from (an environment variable), so that a message can say which
+    key is meant.
+    """
+
+    __slots__ = ("_value", "source")
+
+    def __init__(self, value: str, source: str = "") -> None:
+        self._value = value
+        self.source = source
+
+    def reveal(self) -> str:
+        """The value itself."""
+        return self._value
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._value == self._value
+
+    def __hash__(self) -> int:
+        return hash(self._value)
+
+    def __repr__(self) -> str:
+        return MASK
+
+    def __str__(self) -> str:
+        return MASK
+
+    def __format__(self, spec: str) -> str:
+        return format(MASK, spec)

@@ -1,7 +1,9 @@
-"""The words of a text as memory keeps and looks for them: folded, whole, no stop words.
+"""The words of a text as memory keeps and looks for them: folded, whole, no stop words; and names.
 
 One function for both sides: what is kept and what is asked must be cut alike. Nothing here knows
 endings: those are a matter of looking, so that what is kept depends on no list of them.
+`names.txt` has one product a line: `Name | other names | packages`. Searching, comparing and the
+facts of a repository read this one file.
 """
 
 from __future__ import annotations
@@ -9,11 +11,11 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from functools import cache, lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
-from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.text import late_pattern
 
 BEGIN: Final = 3  # letters that the forms of a word share
 TERM_MAX: Final = 40  # characters of a word that count
@@ -101,10 +103,16 @@ def continued(text: str) -> str:
 @cache
 def plain(kind: str) -> frozenset[str]:
     """Small words of both languages, folded: those of one kind in `small_words.json`."""
+    return frozenset(
+        msgspec.json.decode(_data("small_words.json"), type=dict[str, str])[kind].split()
+    )
+
+
+def _data(name: str) -> bytes:
     # The file is part of the program; importlib.resources costs more than all that is done with it.
     assert __spec__ is not None, "a module of a package"
-    data = __spec__.loader.get_data(__file__.rpartition("words.")[0] + "small_words.json")  # type: ignore[union-attr]
-    return frozenset(msgspec.json.decode(data, type=dict[str, str])[kind].split())
+    found: bytes = __spec__.loader.get_data(__file__.rpartition("words.")[0] + name)  # type: ignore[union-attr]
+    return found
 
 
 def begins(text: str) -> frozenset[str]:
@@ -113,3 +121,92 @@ def begins(text: str) -> frozenset[str]:
         word[:BEGIN].replace("y", "i") + "".join(filter(str.isdigit, word[BEGIN:]))
         for word in words(text)
     )
+
+
+# Names -----------------------------------------------------------------------------------------
+
+_VERSION: Final = late_pattern(r" v?\d[\d.x]*$")
+
+
+class Name(NamedTuple):
+    """A product."""
+
+    name: str
+    aliases: tuple[str, ...]
+    packages: tuple[str, ...]
+
+
+@cache
+def names() -> tuple[Name, ...]:
+    """All of them, in the order of the file."""
+    lines = _data("names.txt").decode().splitlines()
+    return tuple(
+        Name(name.strip(), _split(called), _split(packages))
+        for name, called, packages in (line.split("|") for line in lines)
+    )
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(str.strip, text.split(","))))
+
+
+def canonical(value: str) -> str:
+    """One spelling for all names and versions of a product, folded; of another value itself."""
+    bare = " ".join(folded(value).split())
+    return _canonical().get(bare) or _canonical().get(_VERSION.sub("", bare), bare)
+
+
+@cache
+def _canonical() -> dict[str, str]:
+    return {called: folded(name) for called, name in _products().items()}
+
+
+def product(value: str) -> str:
+    """The product that a whole text names, as it is written; empty where it names none."""
+    return _products().get(" ".join(folded(value).split()), "")
+
+
+@cache
+def _products() -> dict[str, str]:
+    return {folded(called): one.name for one in names() for called in (one.name, *one.aliases)}
+
+
+def aliases(value: str) -> tuple[str, ...]:
+    """Other names of the product that a value names; none of another value."""
+    of = canonical(value)
+    return next((one.aliases for one in names() if folded(one.name) == of), ())
+
+
+@cache
+def _called() -> dict[str, tuple[str, ...]]:
+    """By each name that is one word: the others that are."""
+    found: dict[str, tuple[str, ...]] = {}
+    for one in names():
+        single = [folded(called) for called in (one.name, *one.aliases) if called.isalnum()]
+        found |= {name: tuple(other for other in single if other != name) for name in single}
+    return found
+
+
+def also_called(word: str) -> tuple[str, ...]:
+    """Other names of a product, where a folded word is one; those of one word."""
+    return _called().get(word, ())
+
+
+# Months ----------------------------------------------------------------------------------------
+
+MONTHS: Final = (
+    ("january", "januar", "jänner", "jan"),
+    ("february", "februar", "feb"),
+    ("march", "märz", "maerz", "mär", "mar"),
+    ("april", "apr"),
+    ("may", "mai"),
+    ("june", "juni", "jun"),
+    ("july", "juli", "jul"),
+    ("august", "aug"),
+    ("september", "sept", "sep"),
+    ("october", "oktober", "oct", "okt"),
+    ("november", "nov"),
+    ("december", "dezember", "dec", "dez"),
+)
+"""By month: its names in small letters, short ones too."""
+NUMBER_OF: Final = {name: number for number, names in enumerate(MONTHS, 1) for name in names}

@@ -9,9 +9,9 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.kernel.imports import PROPOSED, Proposal
+from preflights_es.kernel.items import Planned
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.plan_record import Planned
-from preflights_es.kernel.projection_ports import Row
+from preflights_es.kernel.ports import Row
 from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection, kept, text
 

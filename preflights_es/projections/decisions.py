@@ -8,10 +8,10 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel.decision_record import Decided
+from preflights_es.kernel.decisions import Decided
 from preflights_es.kernel.imports import ACCEPTED, PROPOSED, Proposal
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.projection_ports import Row
+from preflights_es.kernel.ports import Row
 from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection, kept, text
 from preflights_es.projections.versions import DECISIONS as VERSION

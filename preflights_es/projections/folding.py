@@ -11,14 +11,12 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.decision_record import Decided
+from preflights_es.kernel.decisions import Decided
 from preflights_es.kernel.errors import LogDamaged, LogFromFuture, WorkflowMissing
 from preflights_es.kernel.events import ERASED_TAG, Event, Input
-from preflights_es.kernel.opaque import known, opaque_workflow
-from preflights_es.kernel.ports import Head, Stored
-from preflights_es.kernel.projection_ports import Stream
-from preflights_es.kernel.session import Session, Workflow
-from preflights_es.kernel.views import View
+from preflights_es.kernel.ports import Head, Stored, Stream
+from preflights_es.kernel.questions import View
+from preflights_es.kernel.session import Session, Workflow, known, opaque_workflow
 
 Trouble = Literal["", "damaged", "erased", "faulted"]
 Decode = Callable[[Stored], Event]

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from preflights_es.kernel.items import KeptItem
-from preflights_es.kernel.projection_ports import Row
+from preflights_es.kernel.ports import Row
 from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection, text, whole
 

@@ -8,9 +8,8 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.kernel.decision_record import Decided
-from preflights_es.kernel.projection_ports import CATEGORY, DOCUMENT, FIELD, VALUE, Row
-from preflights_es.kernel.rationale import Rationale
+from preflights_es.kernel.decisions import Decided, Rationale
+from preflights_es.kernel.ports import CATEGORY, DOCUMENT, FIELD, VALUE, Row
 from preflights_es.kernel.words import counted, words
 from preflights_es.projections.decisions import accepted_at
 from preflights_es.projections.folding import Read

@@ -15,7 +15,7 @@ import msgspec
 from preflights_es.kernel.errors import ProjectionDamaged
 from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.imports import Proposal
-from preflights_es.kernel.projection_ports import Row
+from preflights_es.kernel.ports import Row
 from preflights_es.projections.folding import Read
 
 T = TypeVar("T")

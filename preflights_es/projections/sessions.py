@@ -10,7 +10,7 @@ import msgspec
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.imports import ACCEPTED, PROPOSED, Proposal
 from preflights_es.kernel.lead import FellBack, LeadChanged, LeadTaken, setup_of
-from preflights_es.kernel.projection_ports import Row
+from preflights_es.kernel.ports import Row
 from preflights_es.kernel.questions import Answers
 from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection, text, whole

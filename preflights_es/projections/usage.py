@@ -20,8 +20,7 @@ from preflights_es.kernel.completions import (
 )
 from preflights_es.kernel.events import Input, ResponseIgnored
 from preflights_es.kernel.lead import FellBack, ResponseAccepted, ResponseRejected
-from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.projection_ports import Row
+from preflights_es.kernel.ports import Row, Stored
 from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection, text, whole
 

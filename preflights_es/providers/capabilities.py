@@ -16,8 +16,7 @@ from urllib.parse import SplitResult, urlsplit
 import msgspec
 
 from preflights_es.kernel.errors import LLMAPIError
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.secret import Secret
+from preflights_es.kernel.text import Secret, late_pattern
 
 if TYPE_CHECKING:
     from preflights_es.providers.remote import RemoteProvider

@@ -1,4 +1,4 @@
-"""Reads a server's response: total and bounded."""
+"""Reads a server's response, total and bounded, and shows its words short and without the key."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import base64
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any, Final, NamedTuple
+from urllib.parse import quote
 
 from preflights_es.kernel.errors import (
     LLMAPIError,
@@ -18,6 +19,7 @@ from preflights_es.kernel.errors import (
     LLMRequestRejectedError,
     LLMTimeoutError,
 )
+from preflights_es.kernel.text import Secret, one_line, shortened, shown
 
 RESPONSE_MAX: Final = 16 * 1024 * 1024  # bytes of a body; what models write is a thousandth of it
 WORD_MAX: Final = 200  # characters of a name: a model, a request id, a reason to stop
@@ -227,3 +229,46 @@ def reported_in(body: bytes) -> Reported:
         return Reported(None, "", text)
     found = reported(value.get("error") or value) if isinstance(value, dict) else reported(None)
     return found if found.message else found._replace(message=text)
+
+
+# 4. Its words, without the key ------------------------------------------------------------------
+
+LOOKED_AT_MAX: Final = 20_000  # characters of an error that are searched for secrets
+KEY_IN_ERROR_MIN: Final = 4  # characters; a shorter key would garble every message
+KEY_IN_TEXT_MIN: Final = 12  # characters; a shorter key is a placeholder such as "ollama"
+REDACTED: Final = "[redacted:key]"
+
+
+class Discretion:
+    """Knows the key of a provider, and keeps it."""
+
+    def __init__(self, key: Secret, redact: Callable[[str], str]) -> None:
+        self._key = key.reveal()
+        self._redact = redact
+
+    def said(self, text: str, limit: int) -> str:
+        """A server's message, shortened.
+
+        The key goes first and the cut comes last: half a key would not be recognised.
+        """
+        for form in _forms(self._key):
+            text = text.replace(form, REDACTED)
+        return shortened(shown(one_line(self._redact(text[:LOOKED_AT_MAX]))), limit)
+
+    def text(self, text: str) -> str:
+        """A response; only the key itself is taken out, everything else is the response's."""
+        return text.replace(self._key, REDACTED) if len(self._key) >= KEY_IN_TEXT_MIN else text
+
+    def word(self, value: object) -> str:
+        """A name; see the function `word`."""
+        return word(self.text(value) if isinstance(value, str) else value)
+
+    def __repr__(self) -> str:
+        return "Discretion()"
+
+
+def _forms(key: str) -> tuple[str, ...]:
+    """A key as it is, and as JSON, Python and a URL write it."""
+    if len(key) < KEY_IN_ERROR_MIN:
+        return ()
+    return tuple(dict.fromkeys((key, json.dumps(key)[1:-1], repr(key)[1:-1], quote(key, safe=""))))

@@ -1,8 +1,9 @@
-"""A provider that says what another one said, once: for drift and what-if.
+"""Providers that ask no model: recorded responses, the rules, and a text that the caller wrote.
 
-A request has the response of a recorded one that is the same: by digest of all that was sent, and
-by occurrence where the same was sent again (a retry after a timeout). Else, if it may, that of the
-call with the same number. No response serves twice, and no other provider is ever asked.
+For drift and what-if, a request has the response of a recorded one that is the same: by digest of
+all that was sent, and by occurrence where the same was sent again (a retry after a timeout). Else,
+if it may, that of the call with the same number. No response serves twice, and no other provider is
+ever asked.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from preflights_es.kernel.completions import (
     CompletionReceived,
     CompletionRequested,
 )
-from preflights_es.kernel.errors import LLMError, LLMUnfinishedError
+from preflights_es.kernel.errors import LLMAPIError, LLMError, LLMLostError, LLMUnfinishedError
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.json import encoded
+from preflights_es.kernel.simulation import References
 from preflights_es.providers.base import LLMProvider
 
 NAME: Final = "recorded"
@@ -168,3 +170,59 @@ def _classes() -> dict[str, type[LLMError]]:
         found.setdefault(cls.kind, cls)
         left += cls.__subclasses__()
     return found
+
+
+class ReferenceProvider(LLMProvider):
+    """Answers by rules: the same request, the same response, without a seed."""
+
+    name = "mock"
+
+    def __init__(self, references: References) -> None:
+        """Args:
+        references: by the contract's name, without its version.
+        """
+        self._references = references
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        """What the rules of the request's contract answer.
+
+        Raises:
+            LLMAPIError: there are no rules for it.
+        """
+        name = request.contract.rpartition(".v")[0]
+        if name not in self._references:
+            expected = ", ".join(sorted(self._references))
+            raise LLMAPIError(
+                f"no rules answer the contract {request.contract!r}, only {expected}: "
+                "choose another provider"
+            )
+        text = self._references[name](request)
+        return Completion(text=text, model=request.model, stop_reason="end_turn")
+
+
+class GivenProvider(LLMProvider):
+    """Answers with the text that the actor of a command wrote, in the process that was told it."""
+
+    def __init__(self, name: str, text: str) -> None:
+        """Args:
+        name: `agent` or `person`.
+        text: empty in a process that was not told it.
+        """
+        self.name = name
+        self._text = text
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        """The text.
+
+        Raises:
+            LLMLostError: the process that was told it ended before it was recorded.
+        """
+        if not self._text:
+            raise LLMLostError("the command that brought the response ended before it was recorded")
+        return Completion(
+            text=self._text,
+            model=request.model,
+            stop_reason="end_turn",
+            input_tokens=0,  # nothing was sent, and nothing is paid
+            output_tokens=0,
+        )

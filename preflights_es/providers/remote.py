@@ -29,8 +29,7 @@ from preflights_es.kernel.errors import (
     LLMUnfinishedError,
     SettingsError,
 )
-from preflights_es.kernel.secret import Secret
-from preflights_es.kernel.text import shortened
+from preflights_es.kernel.text import Secret, shortened
 from preflights_es.providers import http_body
 from preflights_es.providers.base import LLMProvider
 from preflights_es.providers.capabilities import (
@@ -46,8 +45,7 @@ from preflights_es.providers.capabilities import (
     is_local,
     parameters_for,
 )
-from preflights_es.providers.http_body import Answer, Reported
-from preflights_es.providers.key_masking import Discretion
+from preflights_es.providers.http_body import Answer, Discretion, Reported
 
 MESSAGE_MAX: Final = 1_000  # characters of an error's message
 RECEIVED_MAX: Final = 2_000  # characters kept of a response that cannot be used

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel.artifacts import ArtifactDue, ArtifactWritten, Filing, Record, Written
+from preflights_es.kernel.decisions import Record
 from preflights_es.kernel.errors import (
     ArtifactOutside,
     ErasedSession,
@@ -21,10 +21,10 @@ from preflights_es.kernel.errors import (
     Refused,
     UnknownSession,
 )
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.opaque import refuse_missing
+from preflights_es.kernel.events import ArtifactDue, ArtifactWritten, Filing, Written
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.session import Workflow
+from preflights_es.kernel.session import Workflow, refuse_missing
+from preflights_es.kernel.text import late_pattern
 from preflights_es.records import files, render
 from preflights_es.records.files import front_of
 from preflights_es.records.record_names import number_of

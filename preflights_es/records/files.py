@@ -17,10 +17,9 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.kernel.artifacts import Written
 from preflights_es.kernel.errors import ArtifactOutside, LogBusy, StoreUnavailable
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.text import is_git
+from preflights_es.kernel.events import Written
+from preflights_es.kernel.text import is_git, late_pattern
 from preflights_es.records.record_names import number_of
 from preflights_es.system import files as atomic_file
 from preflights_es.system.files import Unreadable, beginning, resolved

@@ -10,8 +10,7 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.text import one_line, shortened
+from preflights_es.kernel.text import late_pattern, one_line, shortened
 from preflights_es.records.record_header import (
     RECORD_MAX,
     ForeignRecord,

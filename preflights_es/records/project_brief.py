@@ -8,8 +8,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from preflights_es.kernel.events import Value
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.text import one_line, shortened
+from preflights_es.kernel.text import late_pattern, one_line, shortened
 from preflights_es.records.render import TITLE_MAX, inline
 
 ABOVE: Final = 1.015  # of the average: a whole brief is never below its count

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel.version import __version__
+from preflights_es.kernel import __version__
 from preflights_es.records.record_header import RECORD_MAX, RecordHeader, Said
 from preflights_es.records.record_names import MARKDOWN, is_other_page, is_record_name
 from preflights_es.system import files as atomic_file

@@ -6,7 +6,7 @@ import re
 from datetime import date
 from typing import Final
 
-from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.text import late_pattern
 
 NUMBER_DIGITS_MAX: Final = 6  # a longer name is a date or an id, not a record's number
 MARKDOWN: Final = (".md", ".markdown")

@@ -7,9 +7,9 @@ import re
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel.artifacts import Record
+from preflights_es.kernel.decisions import Record
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.text import late_pattern
 from preflights_es.records.foreign_records import (
     STATUS_NAMES,
     record_header,

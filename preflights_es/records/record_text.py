@@ -8,8 +8,7 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.text import one_line, shortened
+from preflights_es.kernel.text import late_pattern, one_line, shortened
 from preflights_es.records.record_header import Reference, Status
 from preflights_es.records.record_names import day, day_of, number_of
 

@@ -10,14 +10,21 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from preflights_es.kernel.artifacts import Beside, Record, RecordField, Related, ShownQuestion
+from preflights_es.kernel.decisions import (
+    EXCEPTION,
+    KeptDecision,
+    Rationale,
+    Record,
+    RecordField,
+    Related,
+    ShownQuestion,
+    Speaker,
+    alternative_text,
+)
 from preflights_es.kernel.errors import LogFromFuture
-from preflights_es.kernel.evolution import EXCEPTION
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.late_pattern import late_pattern
 from preflights_es.kernel.questions import Place
-from preflights_es.kernel.rationale import Rationale, Speaker, alternative_text
-from preflights_es.kernel.text import one_line, shortened, shown, shown_lines, slug
+from preflights_es.kernel.text import late_pattern, one_line, shortened, shown, shown_lines, slug
 from preflights_es.kernel.words import continued
 
 TITLE_MAX: Final = 120  # characters of a heading
@@ -356,7 +363,7 @@ def _relations(record: Record) -> str:
     return "\n".join(f"* {line}" for line in lines)
 
 
-def _kept(one: Beside, record: Record) -> str:
+def _kept(one: KeptDecision, record: Record) -> str:
     """The other decision; of an exception and its rule, only the rule has no scope."""
     link = _link(one.related)
     if one.reason == EXCEPTION:

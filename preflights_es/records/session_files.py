@@ -12,13 +12,13 @@ from typing import Final
 from preflights_es.kernel.errors import (
     AnotherVersion,
     ArtifactOutside,
+    Notice,
     PreflightsError,
     StoreUnavailable,
 )
 from preflights_es.kernel.ids import decision_uid, short
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.notices import Notice
 from preflights_es.kernel.ports import Store, Stored
+from preflights_es.kernel.text import late_pattern
 from preflights_es.records.files import checked_folder
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified

@@ -2,15 +2,19 @@
 
 Two things betray a secret: its shape (a vendor's prefix, a private key, a password in a URL), and
 its place ("the password is ..."), unless what stands there is what a specification says in such a
-place: `required`, `bcrypt`, `min. 12 characters`, `${DB_PASSWORD}`. `judgement` draws that line;
+place: `required`, `bcrypt`, `min. 12 characters`, `${DB_PASSWORD}`. `classifier` draws that line;
 a miss or a false alarm is mended there or in a table, and its text joins the corpus of the tests.
 
 Pure, and linear in the length of the text: a rule that may fail reads a bounded stretch, a rule
 without a bound consumes what it has read. Storage and the words for the person stay outside.
 """
 
-from preflights_es.redaction.hidden import redact_hidden
-from preflights_es.redaction.masking import Redacted, redact
-from preflights_es.redaction.responses import label_redacted, response_redacted
+from preflights_es.redaction.masking import (
+    Redacted,
+    label_redacted,
+    redact,
+    redact_hidden,
+    response_redacted,
+)
 
 __all__ = ["Redacted", "label_redacted", "redact", "redact_hidden", "response_redacted"]

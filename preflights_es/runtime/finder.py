@@ -17,8 +17,8 @@ from preflights_es.kernel.errors import (
     UnknownSession,
 )
 from preflights_es.kernel.events import Actor
-from preflights_es.kernel.late_pattern import late_pattern
 from preflights_es.kernel.ports import Head
+from preflights_es.kernel.text import late_pattern
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.runtime.sanitizing import name_cleaned
 

@@ -12,12 +12,10 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel.artifacts import ArtifactDue
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import PreflightsError
-from preflights_es.kernel.events import Request
-from preflights_es.kernel.ports import Store
-from preflights_es.kernel.projection_ports import ClaimRow
+from preflights_es.kernel.events import ArtifactDue, Request
+from preflights_es.kernel.ports import ClaimRow, Store
 from preflights_es.runtime.performer import CLAIM_MAX_MS
 from preflights_es.runtime.runner import Handle, Runner, head_of
 from preflights_es.store.side_tables import SqlAuditing

@@ -12,8 +12,7 @@ from typing import Final
 import msgspec
 
 from preflights_es.kernel.errors import LogFromFuture, ProjectionDamaged, WorkflowMissing
-from preflights_es.kernel.ports import Head, Stored
-from preflights_es.kernel.projection_ports import Kept, Row, Stream
+from preflights_es.kernel.ports import Head, KeptRows, Row, Stored, Stream
 from preflights_es.projections.folding import Read, Reader
 from preflights_es.projections.projection import Projection
 from preflights_es.runtime.projector import rows_of
@@ -93,7 +92,7 @@ class Holding:
         self, projection: Projection, read: Read, rows: Mapping[str, tuple[Row, ...]]
     ) -> str:
         """What two looks in a row find: others may record and fold between two reads."""
-        seen: tuple[int, Kept] | None = None
+        seen: tuple[int, KeptRows] | None = None
         for _ in range(LOOKS):
             try:
                 kept = self._log.kept(projection.name, read.head.session_id)
@@ -114,7 +113,7 @@ class Holding:
         return ""
 
 
-def _differs(projection: Projection, read: Read, rows: Sequence[Row], kept: Kept) -> str:
+def _differs(projection: Projection, read: Read, rows: Sequence[Row], kept: KeptRows) -> str:
     """The differences between a session's rows and its log; empty without any."""
     mark = kept.mark
     if kept.of not in (None, projection.version):

@@ -17,16 +17,21 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.kernel import ids
-from preflights_es.kernel.errors import LogBusy, LogFromFuture, NewerProjection, StoreUnavailable
+from preflights_es.kernel.errors import (
+    LogBusy,
+    LogFromFuture,
+    NewerProjection,
+    Notice,
+    StoreUnavailable,
+)
 from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.imports import Proposal, proposals
-from preflights_es.kernel.notices import Notice
-from preflights_es.kernel.ports import Head
-from preflights_es.kernel.projection_ports import (
+from preflights_es.kernel.ports import (
     Choice,
     Fold,
     Folded,
     FoldedSession,
+    Head,
     Registered,
     Row,
     Stream,

@@ -8,10 +8,8 @@ from typing import Any
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.errors import LogDamaged, SessionFaulted, WorkflowMissing
 from preflights_es.kernel.events import Event
-from preflights_es.kernel.grammar import misplaced
-from preflights_es.kernel.opaque import known, opaque_workflow
 from preflights_es.kernel.ports import Store, Stored
-from preflights_es.kernel.session import Session, Workflow
+from preflights_es.kernel.session import Session, Workflow, known, misplaced, opaque_workflow
 from preflights_es.store.chain import erased_before
 from preflights_es.store.codec import Codec
 

@@ -28,12 +28,18 @@ from preflights_es.kernel.errors import (
     UnknownSession,
     WorkflowMissing,
 )
-from preflights_es.kernel.events import Decision, Event, Input, InputQuarantined, Outcome, Request
-from preflights_es.kernel.opaque import refuse_missing
+from preflights_es.kernel.events import (
+    Decision,
+    Event,
+    Input,
+    InputQuarantined,
+    Outcome,
+    Request,
+    Source,
+)
 from preflights_es.kernel.ports import Batch, Head, Provider, Store
-from preflights_es.kernel.session import Session, Workflow
-from preflights_es.kernel.source import Source
-from preflights_es.kernel.views import View
+from preflights_es.kernel.questions import View
+from preflights_es.kernel.session import Session, Workflow, refuse_missing
 from preflights_es.runtime.performer import Performed, Performer, open_completion
 from preflights_es.runtime.reader import Reader
 from preflights_es.store.chain import verified

@@ -30,9 +30,8 @@ from preflights_es.kernel.events import (
     SessionAbandoned,
 )
 from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried, setup_of
-from preflights_es.kernel.opaque import refuse_missing
 from preflights_es.kernel.questions import Answers, Given
-from preflights_es.kernel.session import Workflow
+from preflights_es.kernel.session import Workflow, refuse_missing
 from preflights_es.runtime.finder import Finder
 from preflights_es.runtime.idempotency import Once, Recalled, WantedInput, answering
 from preflights_es.runtime.runner import Handle, Runner, Step

@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.text import NAME_MAX, problem
+from preflights_es.kernel.text import NAME_MAX, late_pattern, problem
 
 NAMED: Final = "AI_AGENT"  # https://github.com/vercel/vercel/pull/13762: holds the agent's name
 

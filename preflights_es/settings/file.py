@@ -10,7 +10,7 @@ from typing import Any, Final, get_args, get_origin, get_type_hints
 import msgspec
 
 from preflights_es.kernel.errors import SettingsError
-from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.text import late_pattern
 from preflights_es.providers.capabilities import ALIASES, KEY_VARIABLES, REAL
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.settings.fields import HELD_BACK, KEYS

@@ -11,7 +11,7 @@ from shlex import quote
 from typing import Final
 
 from preflights_es.kernel.errors import SettingsError
-from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.text import late_pattern
 from preflights_es.system.files import Unreadable, regular, resolved
 
 FOLDER: Final = "preflights"

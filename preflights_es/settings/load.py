@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, cast, get_args
 import msgspec
 
 from preflights_es.kernel.events import ActorKind
+from preflights_es.kernel.questions import Language
 from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.text import shortened
-from preflights_es.kernel.views import Language
 from preflights_es.providers.capabilities import ALIASES, ProviderSettings
 from preflights_es.records.record_folder import record_folder
 from preflights_es.settings.agents import agent_of, home_of, is_ci, signs

@@ -16,8 +16,14 @@ import msgspec
 
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.kernel.events import ActorKind
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.text import NAME_MAX, is_git, line_trouble, problem, shortened
+from preflights_es.kernel.text import (
+    NAME_MAX,
+    is_git,
+    late_pattern,
+    line_trouble,
+    problem,
+    shortened,
+)
 from preflights_es.settings.agents import is_ci
 from preflights_es.settings.fields import KEYS, PlansTable
 from preflights_es.settings.file import TEXT_MAX, Source

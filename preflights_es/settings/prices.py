@@ -10,8 +10,7 @@ from typing import Final
 import msgspec
 
 from preflights_es.kernel.errors import SettingsError
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.text import NAME_MAX
+from preflights_es.kernel.text import NAME_MAX, late_pattern
 
 PRICE_MAX: Final = 1_000_000  # of a million tokens: one a token is a slip of the keyboard
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from preflights_es.kernel.errors import SettingsError
-from preflights_es.kernel.secret import Secret
-from preflights_es.kernel.text import NAME_MAX, shortened
+from preflights_es.kernel.text import NAME_MAX, Secret, shortened
 from preflights_es.providers.capabilities import (
     ALIASES,
     DEFAULT_MODELS,

@@ -7,8 +7,7 @@ from itertools import chain
 from typing import Any, Final
 
 from preflights_es.kernel.errors import DuplicateInput
-from preflights_es.kernel.ports import Arrival, Head, Stored
-from preflights_es.kernel.projection_ports import Row
+from preflights_es.kernel.ports import Arrival, Head, Row, Stored
 from preflights_es.store.calls import UNCLAIMED
 from preflights_es.store.frozen import columns
 from preflights_es.store.statements import Statements

@@ -8,13 +8,11 @@ from typing import Any
 import msgspec
 
 from preflights_es.kernel import json
-from preflights_es.kernel.artifacts import ARTIFACT_EVENTS
 from preflights_es.kernel.completions import COMPLETION_EVENTS
 from preflights_es.kernel.errors import ErasedSession, LogDamaged, LogFromFuture
-from preflights_es.kernel.events import SESSION_EVENTS, Event, Input
-from preflights_es.kernel.opaque import opaque_event
+from preflights_es.kernel.events import ARTIFACT_EVENTS, SESSION_EVENTS, Event, Input
 from preflights_es.kernel.ports import Draft, Stored
-from preflights_es.kernel.session import Workflow
+from preflights_es.kernel.session import Workflow, opaque_event
 
 Decode = Callable[[bytes], Event]
 

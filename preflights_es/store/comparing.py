@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from preflights_es.kernel.ports import Head
-from preflights_es.kernel.projection_ports import TERMS_MAX
+from preflights_es.kernel.ports import TERMS_MAX, Head
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.statements import Looking
 

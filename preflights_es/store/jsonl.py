@@ -14,8 +14,8 @@ import msgspec
 from preflights_es.kernel.errors import LogDamaged, LogFromDevelopment, LogFromFuture
 from preflights_es.kernel.ids import SALT_BYTES
 from preflights_es.kernel.json import NESTED_MAX, is_too_deep
-from preflights_es.kernel.late_pattern import late_pattern
 from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.text import late_pattern
 from preflights_es.store.chain import HASH_BYTES
 
 FORMAT: Final = 1

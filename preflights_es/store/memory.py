@@ -18,7 +18,7 @@ MATCHES_MAX: Final = 5  # ids shown when what was typed is ambiguous
 
 
 class MemoryStore:
-    """Keeps every promise of `core.ports.Store` but durability."""
+    """Keeps every promise of `kernel.ports.Store` but durability."""
 
     def __init__(self, now: Callable[[], int], salt: Callable[[], bytes]) -> None:
         self._now = now

@@ -16,12 +16,13 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from preflights_es.kernel.errors import LogDamaged, NewerProjection
-from preflights_es.kernel.ports import Head, Stored
-from preflights_es.kernel.projection_ports import (
+from preflights_es.kernel.ports import (
     Fold,
     Folded,
     FoldedSession,
+    Head,
     Registered,
+    Stored,
     Stream,
 )
 from preflights_es.store.chain import verified

@@ -10,8 +10,7 @@ import msgspec
 
 from preflights_es.kernel.errors import LogDamaged, ProjectionDamaged
 from preflights_es.kernel.events import INT_MAX
-from preflights_es.kernel.ports import Head
-from preflights_es.kernel.projection_ports import TERMS_MAX, Choice, Kept, Row
+from preflights_es.kernel.ports import TERMS_MAX, Choice, Head, KeptRows, Row
 from preflights_es.store.frozen import columns
 from preflights_es.store.projected import PROJECTED, shape
 from preflights_es.store.sql import SqlStore
@@ -143,21 +142,21 @@ class SqlRows(Looking):
             raise ProjectionDamaged(name, str(error)) from error
         return rows
 
-    def kept(self, name: str, session_id: str) -> Kept:
+    def kept(self, name: str, session_id: str) -> KeptRows:
         """What a projection keeps of a session.
 
         Raises:
             ProjectionDamaged: something of it cannot be read.
         """
 
-        def look(cursor: Any) -> Kept:
+        def look(cursor: Any) -> KeptRows:
             of = {"of_name": name, "in_session": session_id}
             ((version, complete, mark, waits),) = self._statements.run(
                 cursor, "kept", **of
             ).fetchall()
             rows = self._statements.run(cursor, f"last_{name}", in_session=session_id).fetchall()
             # What is folded meanwhile moves rows and marks together, and looks like another state.
-            return Kept(version, complete, mark, waits, tuple(map(tuple, rows)))
+            return KeptRows(version, complete, mark, waits, tuple(map(tuple, rows)))
 
         with _readable(name):
             return self.database.looked(look)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from preflights_es.kernel.projection_ports import ClaimRow
+from preflights_es.kernel.ports import ClaimRow
 from preflights_es.store import triggers
 from preflights_es.store.database import Race
 from preflights_es.store.sql import SqlStore

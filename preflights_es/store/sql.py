@@ -38,7 +38,7 @@ class _Taken(Exception):
 
 
 class SqlStore(Looking):
-    """Every acknowledged append is durable; the promises are those of `core.ports.Store`."""
+    """Every acknowledged append is durable; the promises are those of `kernel.ports.Store`."""
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import msgspec
 
 from preflights_es.kernel.errors import SettingsError
-from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.text import late_pattern
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL

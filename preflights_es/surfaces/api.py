@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec, Self, TypeVar, get_type
 import msgspec
 from msgspec.structs import replace
 
+from preflights_es.kernel.decisions import Alternative, Choices, Reasons
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Actor, ActorKind
-from preflights_es.kernel.evolution import Choices
 from preflights_es.kernel.questions import Option, written_question
-from preflights_es.kernel.rationale import Alternative, Reasons
 from preflights_es.kernel.text import shortened, shown
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use import bootstrap, sessions

@@ -12,7 +12,7 @@ import msgspec
 
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.text import late_pattern
 
 STEP: Final = 15  # minutes; every clock is moved at a multiple of it, in UTC
 _BY_RULE: Final = late_pattern(r"(<[^>]+>|[A-Za-z]{3,})[-+]?[0-9]{1,2}.*|UTC|GMT")

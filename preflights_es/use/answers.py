@@ -10,13 +10,11 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.artifacts import ArtifactDue
+from preflights_es.kernel.decisions import Reasons
 from preflights_es.kernel.errors import PreflightsError, Refused
-from preflights_es.kernel.events import Input
-from preflights_es.kernel.questions import AnswerRefusal, Refusal
-from preflights_es.kernel.rationale import Reasons
+from preflights_es.kernel.events import ArtifactDue, Input
+from preflights_es.kernel.questions import AnswerRefusal, Question, Refusal
 from preflights_es.kernel.session import Workflow
-from preflights_es.kernel.views import Question
 from preflights_es.records.record_folder import USUAL
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sanitizing import cleaned_answers, cleaned_fields

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
+from preflights_es.kernel.errors import Notice
 from preflights_es.kernel.events import Actor, Evidence
-from preflights_es.kernel.notices import Notice
 from preflights_es.settings.load import Options, Settings, load_settings
 from preflights_es.system import clock_ids
 from preflights_es.system.interpreter import collect_seldom

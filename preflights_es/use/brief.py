@@ -9,8 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from preflights_es.kernel.ids import short
-from preflights_es.kernel.names import canonical
-from preflights_es.kernel.words import begins
+from preflights_es.kernel.words import begins, canonical
 from preflights_es.records.project_brief import Conflict, InForce, Open, listed, told
 from preflights_es.records.record_names import MARKDOWN
 from preflights_es.runtime.features import FEATURES

@@ -17,8 +17,8 @@ from preflights_es.kernel.errors import (
     Refused,
 )
 from preflights_es.kernel.events import INT_MAX
-from preflights_es.kernel.projection_ports import Choice
-from preflights_es.kernel.times import iso_or_none
+from preflights_es.kernel.ids import iso_or_none
+from preflights_es.kernel.ports import Choice
 from preflights_es.projections.decisions import decision, in_force
 from preflights_es.records import files
 from preflights_es.records.record_header import RECORD_MAX, ForeignRecord, RecordHeader, Said

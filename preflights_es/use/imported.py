@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from preflights_es.kernel.events import Actor
+from preflights_es.kernel.ids import iso
 from preflights_es.kernel.imports import (
     NAME,
     ProposalConfirmed,
@@ -14,9 +15,8 @@ from preflights_es.kernel.imports import (
     SessionsTaken,
     TakenSession,
     accepted_by,
-    told,
+    origin_of,
 )
-from preflights_es.kernel.times import iso
 from preflights_es.projections.folding import Read
 from preflights_es.use.process import Process
 from preflights_es.use.results import Result
@@ -43,7 +43,7 @@ class ImportedBy(Result, frozen=True):
     @property
     def told(self) -> str:
         """`imported by claude-code; accepted by Ada, as the file says`."""
-        return told(self.by, self.accepted_by)
+        return origin_of(self.by, self.accepted_by)
 
     def brought(self, version: int) -> bool:
         """Whether an event of the session came with it."""

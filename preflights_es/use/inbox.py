@@ -21,7 +21,7 @@ CLOSED: Final = ("abandoned", "erased", "damaged")
 APART: Final = ("beyond", "diverged", "restored")
 """How session files compare with the log that a person has to look at."""
 PROPOSED: Final = "proposed"
-"""As `core.decision_record.Standing` has it: a person confirms it."""
+"""As `kernel.decisions.Standing` has it: a person confirms it."""
 
 Kind = Literal["proposal", "question", "by_hand", "model", "faulted"]
 """What waits: a `proposal` to confirm, a `question` to answer, something to file `by_hand`, a

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 
-from preflights_es.kernel.version import __version__
+from preflights_es.kernel import __version__
 from preflights_es.settings.load import surroundings
 
 NAME: Final = "preflights-es"

@@ -35,11 +35,11 @@ def simulated(lead: Lead) -> LLMProvider:
         LogDamaged: the simulator does not know these parameters.
     """
     if lead.provider == "mock":
-        from preflights_es.providers.reference import ReferenceProvider
+        from preflights_es.providers.recorded import ReferenceProvider
 
         return ReferenceProvider(references())
     from preflights_es.providers.faults import FaultConfig
-    from preflights_es.providers.simulated.provider import SimLLMProvider
+    from preflights_es.providers.simulator import SimLLMProvider
 
     said = dict(lead.parameters)
     return SimLLMProvider(int(said["seed"]), FaultConfig.parsed(said["faults"]), bank())
@@ -211,10 +211,10 @@ class Leads:
         if lead.provider in CODE:
             return simulated(lead)
         if lead.provider in WRITERS:
-            from preflights_es.providers.reference import GivenProvider
+            from preflights_es.providers.recorded import GivenProvider
 
             return GivenProvider(lead.provider, self.written)
-        from preflights_es.providers.factory import chosen
+        from preflights_es.providers.apis import chosen
 
         asked = msgspec.structs.replace(self.asked(lead), provider=lead.provider, model=lead.model)
         if not lead.address:

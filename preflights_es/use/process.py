@@ -7,10 +7,8 @@ from contextlib import ExitStack
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
-from preflights_es.kernel.errors import LogFromFuture, NoLog
-from preflights_es.kernel.notices import Notice
-from preflights_es.kernel.ports import Head
-from preflights_es.kernel.projection_ports import Stream
+from preflights_es.kernel.errors import LogFromFuture, NoLog, Notice
+from preflights_es.kernel.ports import Head, Stream
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.settings.load import Settings

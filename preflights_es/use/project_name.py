@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
-from preflights_es.kernel.notices import Notice
+from preflights_es.kernel.errors import Notice
 from preflights_es.kernel.text import NAME_MAX, line_trouble
 from preflights_es.records.session_files import SessionFolders
 from preflights_es.settings.load import Settings

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from preflights_es.kernel.events import Event
-from preflights_es.kernel.grammar import misplaced
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.session import Workflow
+from preflights_es.kernel.session import Workflow, misplaced
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store.codec import Codec
 

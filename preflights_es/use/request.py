@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
+from preflights_es.kernel import __version__
 from preflights_es.kernel.completions import CompletionRequested
-from preflights_es.kernel.errors import AmbiguousSession, LogBusy, PreflightsError, UnknownSession
+from preflights_es.kernel.errors import (
+    AmbiguousSession,
+    LogBusy,
+    Notice,
+    PreflightsError,
+    UnknownSession,
+)
 from preflights_es.kernel.events import UNSEEN, Actor, Evidence
 from preflights_es.kernel.lead import WRITERS, Lead, Setup, setup_of
-from preflights_es.kernel.notices import Notice
 from preflights_es.kernel.session import Workflow
-from preflights_es.kernel.version import __version__
 from preflights_es.runtime.finder import RECORD
 from preflights_es.runtime.idempotency import Once
 from preflights_es.runtime.runner import Handle, Step

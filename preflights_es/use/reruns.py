@@ -15,10 +15,9 @@ from preflights_es.history.child import Child, sealed_as
 from preflights_es.history.recording import FailureKind, Recording, driven, recording
 from preflights_es.history.report import Rerun, drift
 from preflights_es.history.whatif import Misused, Otherwise, Simulating, simulate
-from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.completions import CompletionRequested, versions
 from preflights_es.kernel.errors import Refused, SettingsError
 from preflights_es.kernel.lead import WRITERS, Lead
-from preflights_es.kernel.prompts import versions
 from preflights_es.kernel.session import Workflow
 from preflights_es.providers.base import LLMProvider
 from preflights_es.providers.faults import FaultConfig

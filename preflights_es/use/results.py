@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import msgspec
 
-from preflights_es.kernel.artifacts import Beside, Related
-from preflights_es.kernel.decision_record import Decided, Origin
+from preflights_es.kernel.decisions import Decided, KeptDecision, NotChosen, Origin, Reason, Related
+from preflights_es.kernel.errors import Notice
 from preflights_es.kernel.events import Actor, Decision
-from preflights_es.kernel.notices import Notice
-from preflights_es.kernel.plan_record import Waived
-from preflights_es.kernel.questions import AnswerRefusal, Refusal
-from preflights_es.kernel.rationale import Rejected, Statement
-from preflights_es.kernel.times import iso, iso_or_none
-from preflights_es.kernel.views import Question, View
+from preflights_es.kernel.ids import iso, iso_or_none
+from preflights_es.kernel.items import Waived
+from preflights_es.kernel.questions import AnswerRefusal, Question, Refusal, View
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.idempotency import Recalled
 from preflights_es.runtime.runner import Handle, Step
@@ -41,7 +38,7 @@ class RefusedAnswer(Result, frozen=True):
 
     key: str
     reason: str
-    """As in `core.questions.RefusalReason`."""
+    """As in `kernel.questions.RefusalReason`."""
     message: str
     """The same in words."""
 
@@ -383,12 +380,12 @@ class DecisionRow(Result, frozen=True):
     supersedes: Related | None
     superseded_by: Related | None
     also_supersedes: tuple[Related, ...]
-    kept: tuple[Beside, ...]
+    kept: tuple[KeptDecision, ...]
     artifact: str | None
     sha256: str | None
-    because: Statement | None
-    consequences: tuple[Statement, ...]
-    alternatives: tuple[Rejected, ...]
+    because: Reason | None
+    consequences: tuple[Reason, ...]
+    alternatives: tuple[NotChosen, ...]
     imported_by: Who | None
     """The agent that imported it, while no person here confirmed it: the acceptance is the file's
     word."""
@@ -400,10 +397,10 @@ class DecisionRow(Result, frozen=True):
         """`imported by claude-code; accepted by Ada, as the file says`; else empty."""
         if self.imported_by is None:
             return ""
-        from preflights_es.kernel.imports import told
+        from preflights_es.kernel.imports import origin_of
 
         by = self.acknowledged_by
-        return told(Actor("agent", self.imported_by.name), by.name if by else "")
+        return origin_of(Actor("agent", self.imported_by.name), by.name if by else "")
 
     @classmethod
     def of(cls, one: Patch) -> Self:

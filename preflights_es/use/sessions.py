@@ -13,6 +13,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from preflights_es.kernel import ids
+from preflights_es.kernel.decisions import Choices, Reasons
 from preflights_es.kernel.errors import (
     LogDamaged,
     PreflightsError,
@@ -21,13 +22,9 @@ from preflights_es.kernel.errors import (
     UnknownSession,
 )
 from preflights_es.kernel.events import ERASED_TAG, Actor, Event, SessionErased
-from preflights_es.kernel.evolution import Choices
-from preflights_es.kernel.observed import Observed
-from preflights_es.kernel.opaque import UNKNOWN
 from preflights_es.kernel.ports import Head, Stored
-from preflights_es.kernel.questions import WrittenQuestion
-from preflights_es.kernel.rationale import Reasons
-from preflights_es.kernel.session import STATUSES
+from preflights_es.kernel.questions import Observed, WrittenQuestion
+from preflights_es.kernel.session import STATUSES, UNKNOWN
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.finder import is_listed
 from preflights_es.runtime.registry import IMPORTS, WORKFLOWS

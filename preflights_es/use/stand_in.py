@@ -16,8 +16,7 @@ from typing import Final
 
 from preflights_es.history.imports import Importer, Review
 from preflights_es.history.transfer import Taken, Transfer
-from preflights_es.kernel.errors import NoLog, PreflightsError
-from preflights_es.kernel.notices import Notice
+from preflights_es.kernel.errors import NoLog, Notice, PreflightsError
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Runner
 from preflights_es.settings.load import Settings

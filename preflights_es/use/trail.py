@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.events import Event, Input
+from preflights_es.kernel.ids import iso, iso_or_none
 from preflights_es.kernel.json import decoded
 from preflights_es.kernel.ports import Head
 from preflights_es.kernel.text import NAME_MAX, shortened
-from preflights_es.kernel.times import iso, iso_or_none
 from preflights_es.projections.audit import Model, TrailActor, TrailFilter, is_by, steps, wanted
 from preflights_es.projections.audit import TrailStep as Step
 from preflights_es.projections.folding import Read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from preflights_es.kernel.artifacts import ArtifactDue
+from preflights_es.kernel.events import ArtifactDue
 from preflights_es.projections.decisions import DECISIONS, decision
 from preflights_es.records.documents import Borne, given_again
 from preflights_es.runtime.lost_calls import reopened

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from datetime import UTC, datetime, time
 from decimal import Decimal
 
-from preflights_es.kernel.times import EPOCH, iso_or_none
+from preflights_es.kernel.ids import EPOCH, iso_or_none
 from preflights_es.projections.usage import BY, By, Price, Used, used
 from preflights_es.settings.prices import PriceTable
 from preflights_es.use.request import Request

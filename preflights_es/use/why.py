@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested
-from preflights_es.kernel.decision_record import Decided, Origin
+from preflights_es.kernel.decisions import Decided, Origin
 from preflights_es.kernel.errors import (
     ErasedSession,
     PreflightsError,
@@ -22,15 +22,11 @@ from preflights_es.kernel.errors import (
     Refused,
     UnknownSession,
 )
-from preflights_es.kernel.events import UNSEEN, Event, Input
-from preflights_es.kernel.ids import SHORT, short
-from preflights_es.kernel.items import item_id
+from preflights_es.kernel.events import UNSEEN, Event, Input, Source, sources
+from preflights_es.kernel.ids import SHORT, iso, short
+from preflights_es.kernel.items import Planned, item_id
 from preflights_es.kernel.json import decoded
-from preflights_es.kernel.plan_record import Planned
-from preflights_es.kernel.questions import Answers
-from preflights_es.kernel.source import Source, sources
-from preflights_es.kernel.times import iso
-from preflights_es.kernel.views import Behind
+from preflights_es.kernel.questions import Answers, Behind
 from preflights_es.projections.artifacts import plan, plans
 from preflights_es.projections.decisions import in_force, proposed
 from preflights_es.projections.folding import Read

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from preflights_es.kernel.artifacts import Beside, Related
-from preflights_es.kernel.events import Evidence
-from preflights_es.kernel.observed import Observed
-from preflights_es.kernel.plan_record import Cause, Finding
-from preflights_es.kernel.rationale import Rejected, Statement
-from preflights_es.kernel.source import Source
+from preflights_es.kernel.decisions import KeptDecision, NotChosen, Reason, Related
+from preflights_es.kernel.events import Evidence, Source
+from preflights_es.kernel.items import Cause, Finding
+from preflights_es.kernel.questions import Observed
 from preflights_es.use.imported import ImportedBy
 from preflights_es.use.results import Result, WaivedFinding, Who
 
@@ -103,12 +101,12 @@ class Why(Result, frozen=True):
     imported: tuple[ImportedBy, ...]
     """Imports that brought events of its session: what they say is the file's word."""
     superseded_by: Related | None
-    kept: tuple[Beside, ...]
+    kept: tuple[KeptDecision, ...]
     read: tuple[Source, ...]
     """Sessions that this one read: what its model was told of, and what it replaces."""
-    because: Statement | None
-    consequences: tuple[Statement, ...]
-    alternatives: tuple[Rejected, ...]
+    because: Reason | None
+    consequences: tuple[Reason, ...]
+    alternatives: tuple[NotChosen, ...]
     asked_again: tuple[AskedAgain, ...] = ()
     """Oldest first."""
 

@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Callable
 
-from preflights_es.providers.simulated.provider import SimLLMProvider
+from preflights_es.providers.simulator import SimLLMProvider
 from tests.benchmarks.measure import Figure, paired
 
 COMPLETIONS = 1_000  # a round

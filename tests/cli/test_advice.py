@@ -38,7 +38,7 @@ def sources(folder: str) -> dict[str, str]:
 
 def is_said(code: str) -> bool:
     """Whether an error, a warning or a finding can have a code."""
-    if any(code == one.code for one in ERRORS):
+    if any(code == errors.code_of(one) for one in ERRORS):
         return True
     said = (text for folder in ("preflights_es", "cli") for text in sources(folder).items())
     return code.startswith(STATUSES) or any(

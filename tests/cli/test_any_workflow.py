@@ -11,9 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.kernel.events import Decision, Event, Input
-from preflights_es.kernel.questions import Answers
+from preflights_es.kernel.questions import Answers, Question, View
 from preflights_es.kernel.session import Workflow
-from preflights_es.kernel.views import Question, View
 from preflights_es.runtime.registry import WORKFLOWS
 from tests import toy
 from tests.cli.program import Project, Result

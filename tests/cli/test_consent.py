@@ -14,7 +14,7 @@ from preflights_es.features.clarification.domain.events import (
     DecisionMarkedSuperseded,
     DecisionSuperseded,
 )
-from preflights_es.kernel.artifacts import Related
+from preflights_es.kernel.decisions import Related
 from preflights_es.kernel.events import Actor, Input, SessionAbandoned, SessionClosed, SessionErased
 from preflights_es.kernel.ports import Stored
 from preflights_es.store import jsonl

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from preflights_cli.dates import Moment
-from preflights_es.kernel.times import EPOCH, iso
+from preflights_es.kernel.ids import EPOCH, iso
 from tests.cli.program import Project
 
 

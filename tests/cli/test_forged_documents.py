@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.kernel.artifacts import ArtifactDue, ArtifactWritten
+from preflights_es.kernel.events import ArtifactDue, ArtifactWritten
 from preflights_es.kernel.json import encoded
 from preflights_es.store import jsonl
 from tests.cli.program import Project

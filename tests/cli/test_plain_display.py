@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from preflights_cli import rendering
 from preflights_cli.common import Voice
 from preflights_es.kernel.json import decoded, encoded
-from preflights_es.kernel.questions import AnswerRefusal, Refusal
-from preflights_es.kernel.views import Question, View
+from preflights_es.kernel.questions import AnswerRefusal, Question, Refusal, View
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner, Step

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.kernel.times import iso
+from preflights_es.kernel.ids import iso
 from tests.cli.program import Project
 from tests.trusting import trust
 

@@ -16,7 +16,7 @@ import pytest
 
 from preflights_cli.commands import commands
 from preflights_cli.main import preflights
-from preflights_es.kernel.version import __version__
+from preflights_es.kernel import __version__
 from preflights_es.store.sql import SqlStore
 from tests.cli.program import TIMEOUT_S, Project, environment
 from tests.cli.tampering import flipped, tampered

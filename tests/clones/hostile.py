@@ -17,8 +17,7 @@ from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import AnswersGiven, IntentionDeclared
 from preflights_es.features.clarification.domain.values import Category, Field, HeuristicsConfig
-from preflights_es.kernel.artifacts import ArtifactWritten
-from preflights_es.kernel.events import Actor
+from preflights_es.kernel.events import Actor, ArtifactWritten
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.questions import Given

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from preflights_es.history.erasure import Doomed, Erasure
 from preflights_es.history.verification import walked
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.artifacts import ArtifactWritten
 from preflights_es.kernel.completions import Completion, CompletionRequested
 from preflights_es.kernel.errors import (
     Conflict,
@@ -26,6 +25,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import (
     Actor,
+    ArtifactWritten,
     Input,
     InputIgnored,
     SessionAbandoned,

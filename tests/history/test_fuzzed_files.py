@@ -25,17 +25,16 @@ from preflights_es.history.imports import Passes
 from preflights_es.history.replayer import Replayer
 from preflights_es.history.transfer import Transfer
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.artifacts import Related
 from preflights_es.kernel.completions import (
     CompletionFailed,
     CompletionReceived,
     CompletionRequested,
 )
+from preflights_es.kernel.decisions import Related
 from preflights_es.kernel.errors import LogDamaged, PreflightsError, SessionFaulted
 from preflights_es.kernel.events import Actor, Input, SessionAbandoned
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.projection_ports import Stream
+from preflights_es.kernel.ports import Stored, Stream
 from preflights_es.kernel.questions import Given
 from preflights_es.kernel.session import Session, Workflow
 from preflights_es.records.documents import Documents

@@ -9,9 +9,8 @@ import pytest
 
 from preflights_es.features.clarification.domain.events import QuestionSuggested
 from preflights_es.history.replayer import Replayer
-from preflights_es.kernel.artifacts import ARTIFACT_EVENTS
 from preflights_es.kernel.completions import COMPLETION_EVENTS, CompletionRequested
-from preflights_es.kernel.events import SESSION_EVENTS, SessionErased
+from preflights_es.kernel.events import ARTIFACT_EVENTS, SESSION_EVENTS, SessionErased
 from preflights_es.kernel.lead import LED_EVENTS
 from preflights_es.kernel.ports import Stored
 from preflights_es.runtime.registry import WORKFLOWS

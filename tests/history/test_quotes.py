@@ -12,9 +12,8 @@ from preflights_es.features.clarification.domain.events import IntentionDeclared
 from preflights_es.features.clarification.domain.values import HeuristicsConfig
 from preflights_es.features.clarification.use.clarifications import Clarifications
 from preflights_es.history.erasure import Erasure, quotes_of
-from preflights_es.kernel.events import Actor
+from preflights_es.kernel.events import Actor, Source
 from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.kernel.source import Source
 from preflights_es.records.documents import Documents
 from preflights_es.runtime.runner import Runner
 from preflights_es.runtime.sessions import Desk

@@ -27,14 +27,15 @@ from preflights_es.kernel.completions import (
     CompletionFailed,
     CompletionRequested,
     Message,
+    prompt,
+    versions,
 )
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.kernel.lead import Lead, LeadChanged
 from preflights_es.kernel.ports import Provider, Stored
-from preflights_es.kernel.prompts import prompt, versions
 from preflights_es.kernel.questions import Given
 from preflights_es.providers.recorded import Unanswered
-from preflights_es.providers.simulated.provider import SimLLMProvider
+from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store import jsonl

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from contextlib import suppress
 from itertools import pairwise
@@ -13,7 +12,7 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from preflights_es.judging.code_search import LANGUAGES
+from preflights_es.judging.code_search import rule_of, tables
 from preflights_es.judging.contract import Accepted, Contract, OutputValidator, Rejected, judge
 from preflights_es.kernel.errors import LLMError
 from preflights_es.kernel.text import shown
@@ -118,23 +117,22 @@ def test_what_a_contract_drops_it_names(value: dict[str, Any]) -> None:
 
 
 RULES = [
-    (language.name, rule)
-    for language in LANGUAGES
-    for table in (language.anywhere, language.at_line, language.at_sign, language.in_line)
-    for rule in dict.fromkeys(rule for _, rule in table)
+    (language, rule_of(row))
+    for behind in tables()[:4]
+    for language, row in dict.fromkeys(pair for rows in behind.values() for pair in rows)
 ]
 
 
 def test_a_needle_never_hides_what_a_rule_matches() -> None:
+    assert len(RULES) > 200
     payloads = (case.verdicts[1] for case in (*code.CASES, *prose.CASES))
     texts = [text for value in payloads if isinstance(value, dict) for text in _texts(value)]
     whole = "\x7f\n".join((*texts, *map(" ".join, pairwise(texts))))
     for language, rule in RULES:
-        flags = re.MULTILINE | (re.IGNORECASE if rule.any_case else 0)
-        for found in re.finditer(rule.pattern, whole, flags):
+        for found in rule.pattern.finditer(whole):
             look = whole[found.start() : found.end() + 200]
             missing = [group for group in rule.needles if not any(n in look for n in group)]
-            assert not missing, (language, rule.pattern, found.group())
+            assert not missing, (language, rule.pattern.pattern, found.group())
 
 
 def _texts(value: dict[str, Any]) -> list[str]:

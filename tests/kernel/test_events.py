@@ -1,21 +1,49 @@
-"""What an event may hold, written by any program."""
+"""What an event may hold, the sessions that it names, and sequences that grow."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.inspect import IntType, Type
 
-from preflights_es.features.clarification.domain.events import DecisionSuperseded
-from preflights_es.kernel.artifacts import ARTIFACT_EVENTS
+from preflights_es.features.clarification.domain import WORKFLOW
+from preflights_es.features.clarification.domain.events import (
+    AnswersRevised,
+    DecisionSuperseded,
+    QuestionAsked,
+)
+from preflights_es.features.clarification.domain.values import HeuristicsConfig
+from preflights_es.features.extraction.domain import WORKFLOW as EXTRACTION
+from preflights_es.features.extraction.domain.events import AnswersGiven
 from preflights_es.kernel.completions import COMPLETION_EVENTS, CompletionReceived
-from preflights_es.kernel.events import INT_MAX, NUMBER_MAX, SESSION_EVENTS, Actor, Event, Input
+from preflights_es.kernel.events import (
+    ARTIFACT_EVENTS,
+    CHUNK,
+    INT_MAX,
+    NUMBER_MAX,
+    SESSION_EVENTS,
+    Actor,
+    ArtifactWritten,
+    Event,
+    Growing,
+    Input,
+    SessionAbandoned,
+    Source,
+    Value,
+    has_sources,
+    sources,
+)
 from preflights_es.kernel.json import encoded, repeated
+from preflights_es.kernel.lead import Led, heard
+from preflights_es.kernel.questions import Given
 from preflights_es.runtime.registry import WORKFLOWS
 from tests.each import each
+from tests.toy import ADA
 
 EVERY: Final = dict.fromkeys(
     (
@@ -116,3 +144,127 @@ def test_an_input_that_records_what_was_taken_out_marks_the_texts_it_comes_from(
     assert bool(new.typed) >= ("redacted" in new.__struct_fields__)
     texts = (typed for typed in new.typed.values() if not typed.parts)
     assert all(0 < typed.limit <= 20_000 for typed in texts)
+
+
+ITEMS = st.lists(st.integers(), max_size=3 * CHUNK + 1)
+
+
+@given(ITEMS, ITEMS)
+def test_it_holds_what_it_grew_by_in_that_order(first: list[int], then: list[int]) -> None:
+    before = Growing[int]().plus(*first)
+    after = before.plus(*then)
+    assert (list(before), list(after)) == (first, first + then)
+    assert (len(after), bool(after)) == (len(first + then), bool(first + then))
+
+
+@given(ITEMS, st.integers(0, 3 * CHUNK))
+def test_two_that_grew_by_the_same_items_are_one_value(items: list[int], at: int) -> None:
+    at_once = Growing[int]().plus(*items)
+    in_parts = Growing[int]().plus(*items[:at]).plus(*items[at:])
+    assert (at_once, hash(at_once)) == (in_parts, hash(in_parts))
+    assert at_once != at_once.plus(0)
+    assert msgspec.json.decode(msgspec.json.encode(at_once), type=Growing[int]) == at_once
+
+
+def test_what_it_holds_is_shared_and_not_copied() -> None:
+    grown = Growing[int]().plus(*range(100 * CHUNK + 1))
+    assert grown.plus(1).full is grown.full
+    assert all(
+        one is other for one, other in zip(grown.plus(*range(CHUNK)).full, grown.full, strict=False)
+    )
+    assert max(len(grown.plus(*range(n)).last) for n in range(CHUNK)) <= CHUNK
+
+
+def test_a_state_shares_its_conversation_with_the_one_before() -> None:
+    led = Led()
+    for number in range(CHUNK + 1):
+        led = heard(led, f"answer {number}")
+    assert heard(led, "one more").said.full is led.said.full
+    assert [said.content for said in led.said] == [f"answer {n}" for n in range(CHUNK + 1)]
+
+
+def test_a_state_shares_what_grows_with_its_events() -> None:
+    question = HeuristicsConfig().category_question()
+    growing: tuple[tuple[str, Event], ...] = (
+        ("asked", QuestionAsked(question=question, turn=1)),
+        ("hashes", ArtifactWritten(at=1, actor=ADA, call="c", path="p", sha256="0" * 64)),
+        ("redacted", AnswersRevised(at=1, actor=ADA, answers=(), redacted=("token",))),
+    )
+    for name, event in growing:
+        state = WORKFLOW.initial
+        for _ in range(CHUNK + 1):
+            state = WORKFLOW.evolve(state, event)
+        assert getattr(WORKFLOW.evolve(state, event), name).full is getattr(state, name).full
+    given_ = AnswersGiven(at=1, actor=ADA, answers=(Given("a", ("b",)),), redacted=("token",))
+    noted = EXTRACTION.initial
+    for _ in range(CHUNK + 1):
+        noted = EXTRACTION.evolve(noted, given_)
+    assert EXTRACTION.evolve(noted, given_).redacted.full is noted.redacted.full
+
+
+ONE, TWO, THREE, FOUR = (Source(name, 1, "00") for name in ("one", "two", "three", "four"))
+
+
+class Read(Value, frozen=True):
+    name: str
+    source: Source | None = None
+
+
+class Nest(Value, frozen=True):
+    within: tuple[Nest, ...] = ()
+    read: tuple[Read, ...] = ()
+
+
+class Begun(Input, frozen=True):
+    tag: ClassVar[str] = "test.begun.v1"
+    text: str = ""
+    read: tuple[Read, ...] = ()
+    former: Source | None = None
+    named: Mapping[str, Annotated[Source, msgspec.Meta(title="x")]] = {}
+    nest: Nest | None = None
+
+
+def begun(**fields: Any) -> Begun:
+    return Begun(at=1, actor=ADA, **fields)
+
+
+def test_a_source_is_found_in_a_field_a_tuple_a_mapping_and_a_nested_value() -> None:
+    nest = Nest(within=(Nest(read=(Read("x", FOUR),)),))
+    event = begun(read=(Read("x", TWO), Read("y")), former=ONE, named={"k": THREE}, nest=nest)
+    assert sources(event) == (TWO, ONE, THREE, FOUR)
+
+
+def test_a_source_that_is_named_twice_counts_once() -> None:
+    assert sources(begun(read=(Read("x", ONE), Read("y", ONE)), former=ONE)) == (ONE,)
+
+
+def test_an_event_that_names_no_session_has_none() -> None:
+    assert sources(begun(text="one")) == ()
+    assert sources(SessionAbandoned(at=1, actor=ADA)) == ()
+
+
+@pytest.mark.parametrize("cls", SESSION_EVENTS)
+def test_the_kernels_own_events_can_name_none(cls: type[Any]) -> None:
+    assert not has_sources(cls)
+
+
+def test_what_can_name_another_session_is_known_of_every_event_that_ships() -> None:
+    found = {
+        cls.tag for workflow in WORKFLOWS.values() for cls in workflow.events if has_sources(cls)
+    }
+    assert found == {
+        "clarification.decision_acknowledged.v1",
+        "clarification.decision_kept.v1",
+        "clarification.intention_declared.v1",
+        "compiler.findings_waived.v1",
+        "compiler.pass_begun.v1",
+        "compiler.plan_approved.v1",
+        "compiler.plan_locked.v1",
+        "recall.comparison_asked.v1",
+        "recall.decisions_found.v1",
+        "recall.evolution_detected.v1",
+        "recall.learning_asked.v1",
+        "planning.plan_asked.v1",
+        "planning.plan_asked_again.v1",
+        "planning.tasks_chosen.v1",
+    }

@@ -1,15 +1,18 @@
-"""Text from outside: what is refused, and how the rest is shown."""
+"""Text from outside, how it is shown, and keys, which are shown nowhere."""
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from preflights_es.kernel import text
+from preflights_es.kernel.text import Secret
 
 ANY = st.text(st.characters())
 """Any code points, lone surrogates too."""
@@ -191,3 +194,26 @@ def test_a_slug_is_safe_in_a_path_and_short(title: str) -> None:
     assert re.fullmatch(r"(?:[a-z0-9]+(?:-[a-z0-9]+)*)?", slug)
     assert len(slug) <= text.SLUG_MAX
     assert text.slug(slug) == slug
+
+
+def test_a_secret_shows_nothing_of_itself() -> None:
+    secret = Secret("hunter2", "MY_KEY")
+    shown = f"{secret} {secret!r} {secret:>8} %s" % secret + str([secret]) + str({"a": secret})
+    assert "hunter2" not in shown
+    assert "***" in shown
+    assert secret.reveal() == "hunter2"
+    assert secret.source == "MY_KEY"
+
+
+def test_a_secret_is_no_json() -> None:
+    with pytest.raises(TypeError):
+        json.dumps(Secret("hunter2"))
+    with pytest.raises(TypeError):
+        msgspec.json.encode(Secret("hunter2"))
+
+
+def test_secrets_are_equal_by_value_and_empty_is_none() -> None:
+    assert Secret("a", "X") == Secret("a", "Y")
+    assert Secret("a") != "a"
+    assert len({Secret("a"), Secret("a"), Secret("b")}) == 2
+    assert not Secret("")

@@ -15,7 +15,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from preflights_es.kernel.version import __version__
+from preflights_es.kernel import __version__
 
 pytestmark = pytest.mark.slow("whole runs")
 

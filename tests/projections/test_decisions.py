@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from preflights_es.features.clarification.domain.events import PatchProposed, QuestionAsked
 from preflights_es.kernel.completions import CompletionReceived
-from preflights_es.kernel.decision_record import Decided, Origin
+from preflights_es.kernel.decisions import Decided, Origin
 from preflights_es.kernel.events import Actor, Input
-from preflights_es.kernel.ports import Head, Stored
-from preflights_es.kernel.projection_ports import Stream
+from preflights_es.kernel.ports import Head, Stored, Stream
 from preflights_es.kernel.questions import Answers
 from preflights_es.projections.decisions import accepted_at, decision, in_force, rows
 from preflights_es.projections.folding import Read

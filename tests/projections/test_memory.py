@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.kernel.decision_record import Decided
-from preflights_es.kernel.ports import Head, Stored
-from preflights_es.kernel.projection_ports import VALUE, Stream
+from preflights_es.kernel.decisions import Decided
+from preflights_es.kernel.ports import VALUE, Head, Stored, Stream
 from preflights_es.kernel.words import words
 from preflights_es.projections.memory import TERMS_MAX, counted_words
 from preflights_es.store.sql import SqlStore

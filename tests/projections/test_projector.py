@@ -13,9 +13,8 @@ from sqlalchemy.engine import make_url
 
 from preflights_es.kernel.errors import LogFromFuture, StoreUnavailable
 from preflights_es.kernel.events import ERASED_TAG
-from preflights_es.kernel.grammar import misplaced
-from preflights_es.kernel.ports import Batch, Draft
-from preflights_es.kernel.projection_ports import Row
+from preflights_es.kernel.ports import Batch, Draft, Row
+from preflights_es.kernel.session import misplaced
 from preflights_es.projections.decisions import DECISIONS
 from preflights_es.projections.folding import Read, Reader
 from preflights_es.projections.projection import Projection

@@ -13,8 +13,7 @@ from typing import Final
 
 import pytest
 
-from preflights_es.kernel.ports import Head
-from preflights_es.kernel.projection_ports import Fold, Folded, Registered, Stream
+from preflights_es.kernel.ports import Fold, Folded, Head, Registered, Stream
 from preflights_es.projections.usage import USAGE
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore

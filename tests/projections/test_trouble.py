@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 from preflights_cli.advice import worded
 from preflights_es.kernel.errors import ProjectionDamaged
-from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.projection_ports import Row
+from preflights_es.kernel.ports import Row, Stored
 from preflights_es.projections.decisions import DECISIONS, decision
 from preflights_es.projections.folding import Read
 from preflights_es.projections.projection import Projection

@@ -11,8 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.history.verification import walked
-from preflights_es.kernel.ports import Draft
-from preflights_es.kernel.projection_ports import Kept, Stream
+from preflights_es.kernel.ports import Draft, KeptRows, Stream
 from preflights_es.projections.decisions import DECISIONS
 from preflights_es.runtime.projection_check import Astray, Holding
 from preflights_es.runtime.projector import Projector
@@ -45,7 +44,7 @@ class Looked(SqlFollowing):
         self._meanwhile = meanwhile
         self.looks = 0
 
-    def kept(self, name: str, session_id: str) -> Kept:
+    def kept(self, name: str, session_id: str) -> KeptRows:
         self.looks += 1
         self._meanwhile(name, session_id)
         return super().kept(name, session_id)

@@ -9,8 +9,7 @@ import pytest
 
 from preflights_es.kernel.completions import Completion, CompletionRequested, Message
 from preflights_es.kernel.errors import LLMError
-from preflights_es.providers.anthropic import AnthropicProvider
-from preflights_es.providers.openai import OpenAIProvider
+from preflights_es.providers.apis import AnthropicProvider, OpenAIProvider
 from preflights_es.providers.remote import RemoteProvider
 from tests.providers.server import FakeAPI
 

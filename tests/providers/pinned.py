@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from preflights_es.kernel.simulation import GENERATION
 from preflights_es.providers.faults import FaultConfig, FaultyProvider
-from preflights_es.providers.simulated.provider import SimLLMProvider
+from preflights_es.providers.simulator import SimLLMProvider
 from tests.providers.driving import driven, request
 
 FILE: Final = Path(__file__).parent / f"{GENERATION.replace('/', '-')}.json"

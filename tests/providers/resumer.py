@@ -14,7 +14,7 @@ import sys
 from typing import TextIO
 
 from preflights_es.kernel.errors import PreflightsError
-from preflights_es.providers.openai import OpenAIProvider
+from preflights_es.providers.apis import OpenAIProvider
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids

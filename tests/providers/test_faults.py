@@ -39,7 +39,7 @@ from preflights_es.providers.faults import (
     FaultyStore,
     damaged,
 )
-from preflights_es.providers.simulated.provider import SimLLMProvider
+from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
 from tests import toy

@@ -15,7 +15,7 @@ from preflights_es.kernel.completions import (
 )
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.lead import Lead
-from preflights_es.providers.anthropic import EMPTY
+from preflights_es.providers.apis import EMPTY
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.memory import MemoryStore
 from tests import toy

@@ -11,9 +11,9 @@ import pytest
 from preflights_es.kernel.completions import Completion, Message
 from preflights_es.kernel.errors import LLMAPIError, LLMTruncatedError
 from preflights_es.kernel.lead import FellBack, Lead
-from preflights_es.kernel.secret import Secret
+from preflights_es.kernel.text import Secret
+from preflights_es.providers.apis import chosen, provider
 from preflights_es.providers.capabilities import REAL
-from preflights_es.providers.factory import chosen, provider
 from preflights_es.providers.remote import RemoteProvider
 from preflights_es.settings import load
 from tests import led

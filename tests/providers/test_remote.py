@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from preflights_es.kernel.completions import Completion, Message
+from preflights_es.kernel.completions import Completion, Message, native
 from preflights_es.kernel.errors import (
     LLMAPIError,
     LLMError,
@@ -28,11 +28,9 @@ from preflights_es.kernel.errors import (
     LLMTruncatedError,
     SettingsError,
 )
-from preflights_es.kernel.prompts import native
-from preflights_es.kernel.secret import Secret
+from preflights_es.kernel.text import Secret
 from preflights_es.providers import http_body
-from preflights_es.providers.anthropic import AnthropicProvider
-from preflights_es.providers.openai import OpenAIProvider
+from preflights_es.providers.apis import AnthropicProvider, OpenAIProvider
 from tests.providers import server
 from tests.providers.asking import ENDPOINTS, KEY, answer, failure, outcomes, provider, request
 from tests.providers.server import FakeAPI, Reply

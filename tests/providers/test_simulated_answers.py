@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from preflights_es.kernel.errors import InvalidJSONError, SchemaViolationError
 from preflights_es.providers.faults import FaultConfig
-from preflights_es.providers.simulated.bank import FIVE, GENERIC
-from preflights_es.providers.simulated.provider import SimLLMProvider
-from preflights_es.providers.simulated.schemas import (
+from preflights_es.providers.simulator import SimLLMProvider
+from preflights_es.providers.simulator_bank import (
     CATEGORIES,
     ENTITIES_MAX,
     ENTITY_TYPES,
     EVOLUTIONS,
+    FIVE,
+    GENERIC,
     QUERIES_MAX,
     SCHEMAS,
 )

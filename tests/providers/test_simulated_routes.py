@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from preflights_es.kernel.prompts import prompt
+from preflights_es.kernel.completions import prompt
 from preflights_es.kernel.simulation import Bank, Draws, Route
-from preflights_es.providers.simulated.bank import FIVE
-from preflights_es.providers.simulated.provider import SimLLMProvider
-from preflights_es.providers.simulated.router import CACHED_MAX, unversioned
+from preflights_es.providers.simulator import CACHED_MAX, SimLLMProvider, unversioned
+from preflights_es.providers.simulator_bank import FIVE
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.use.leads import bank

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from preflights_es.kernel.artifacts import Written
+from preflights_es.kernel.events import Written
 from preflights_es.records.files import (
     checked_path,
     filed,

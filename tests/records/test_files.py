@@ -13,8 +13,8 @@ from typing import Final
 
 import pytest
 
-from preflights_es.kernel.artifacts import Written
 from preflights_es.kernel.errors import StoreUnavailable
+from preflights_es.kernel.events import Written
 from preflights_es.records.files import (
     alone,
     found_hash,

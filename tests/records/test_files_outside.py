@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.kernel.artifacts import Written
 from preflights_es.kernel.errors import ArtifactOutside
+from preflights_es.kernel.events import Written
 from preflights_es.records.files import (
     checked_folder,
     checked_path,

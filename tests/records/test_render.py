@@ -11,10 +11,18 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.kernel.artifacts import Beside, Record, RecordField, Related, ShownQuestion
+from preflights_es.kernel.decisions import (
+    KeptDecision,
+    NotChosen,
+    Rationale,
+    Reason,
+    Record,
+    RecordField,
+    Related,
+    ShownQuestion,
+)
 from preflights_es.kernel.errors import LogFromFuture
 from preflights_es.kernel.questions import Option, Recommended
-from preflights_es.kernel.rationale import Rationale, Rejected, Statement
 from preflights_es.records import render
 from preflights_es.records.render import brief, document
 from tests.records.reading import RECORD, body, every, front_matter, headings, section
@@ -60,9 +68,9 @@ def test_a_value_that_a_model_read_is_no_answer_of_a_person() -> None:
 
 def test_a_record_says_why() -> None:
     why = Rationale(
-        Statement("Because we know it", "user"),
-        (Statement("One login for all", "model"),),
-        (Rejected("SAML", "it is slow", "user"), Rejected("LDAP", "", "agent")),
+        Reason("Because we know it", "user"),
+        (Reason("One login for all", "model"),),
+        (NotChosen("SAML", "it is slow", "user"), NotChosen("LDAP", "", "agent")),
     )
     found = replace(RECORD, rationale=why, considered=("OAuth", "SAML", "LDAP"))
     text = document("adr.v1", found)
@@ -94,8 +102,8 @@ def test_a_record_says_why() -> None:
 
 
 def test_what_a_model_offered_is_marked_with_who_accepted_it() -> None:
-    offered = Statement("it is quick", "model")
-    why = Rationale(offered, (offered,), (Rejected("SAML", "it is slow", "model"),))
+    offered = Reason("it is quick", "model")
+    why = Rationale(offered, (offered,), (NotChosen("SAML", "it is slow", "model"),))
     found = replace(RECORD, rationale=why, considered=("OAuth", "SAML"))
     proposal = document("adr.v1", replace(found, status="proposed", proposed_by="script"))
     assert "because it is quick (offered by a model).\n" in proposal
@@ -115,7 +123,7 @@ def test_a_record_without_a_reason_says_what_was_chosen() -> None:
     assert "Pros and Cons" not in text
     nothing = replace(RECORD, fields=(), missing=("Which?",))
     assert "Decided" not in document("task.v1", nothing)
-    reason = replace(nothing, rationale=Rationale(Statement("it can wait", "user")))
+    reason = replace(nothing, rationale=Rationale(Reason("it can wait", "user")))
     assert "Nothing was decided, because it can wait.\n" in document("task.v1", reason)
 
 
@@ -133,13 +141,13 @@ def test_a_record_without_a_reason_says_what_was_chosen() -> None:
     ],
 )
 def test_a_reason_goes_on_with_the_sentence(said: str, text: str) -> None:
-    why = Rationale(Statement(said, "user"))
+    why = Rationale(Reason(said, "user"))
     found = document("adr.v1", replace(RECORD, rationale=why, considered=("OAuth",)))
     assert f'Chosen option: "OAuth", {text}\n' in found
 
 
 def test_people_come_first_and_each_speaker_once() -> None:
-    said = (Statement("a", "model"), Statement("b", "user"), Statement("c", "model"))
+    said = (Reason("a", "model"), Reason("b", "user"), Reason("c", "model"))
     found = replace(RECORD, rationale=Rationale(consequences=said), offered_by=(("model", "opus"),))
     assert section(document("adr.v1", found), "Consequences") == [
         "b",
@@ -159,7 +167,7 @@ def test_options_of_every_question_stand_in_the_record() -> None:
         )
         for one, reason in (("OAuth", "We know it."), ("cache", "the disk is slow"))
     )
-    why = Rationale(Statement("We know it.", "model"))
+    why = Rationale(Reason("We know it.", "model"))
     record = replace(RECORD, shown=shown, considered=("OAuth", "no OAuth", "SAML"), rationale=why)
     text = document("adr.v1", record)
     assert section(text, "Considered Options") == [
@@ -180,7 +188,7 @@ def test_options_of_every_question_stand_in_the_record() -> None:
 
 
 def test_an_exception_and_its_rule_name_each_other() -> None:
-    kept = (Beside(Related("b2", "Use SQLite", 2), "exception"),)
+    kept = (KeptDecision(Related("b2", "Use SQLite", 2), "exception"),)
     for scope, text in (("tills", "Exception to ADR-0002"), ("", "Exception: ADR-0002")):
         found = document("adr.v1", replace(RECORD, kept=kept, scope=scope))
         assert section(found, "More Information") == [f"{text}, Use SQLite"]
@@ -204,7 +212,7 @@ def test_a_record_is_written_as_people_know_it() -> None:
         "\n"
         "# Add login\n"
         "\n"
-        "## Context and Problem Statement\n"
+        "## Context and Problem Reason\n"
         "\n"
         "> Add login\n"
         "\n"

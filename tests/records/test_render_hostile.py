@@ -9,9 +9,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from preflights_es.kernel.artifacts import Record, RecordField, Related, ShownQuestion
+from preflights_es.kernel.decisions import (
+    NotChosen,
+    Rationale,
+    Reason,
+    Record,
+    RecordField,
+    Related,
+    ShownQuestion,
+)
 from preflights_es.kernel.questions import Option, Place, Recommended
-from preflights_es.kernel.rationale import Rationale, Rejected, Statement
 from preflights_es.kernel.text import one_line, shown, shown_lines
 from preflights_es.records.render import BRIEF_BYTES_MAX, brief, document
 from tests.each import each
@@ -134,8 +141,8 @@ def test_no_reason_makes_anything_but_text(text: str) -> None:
 
 def reasoned(text: str) -> Record:
     """A record of which every text was typed by an attacker, the reasons too."""
-    said = Statement(text, "model")
-    why = Rationale(said, (said,), (Rejected(text, text, "agent"),))
+    said = Reason(text, "model")
+    why = Rationale(said, (said,), (NotChosen(text, text, "agent"),))
     shown = ShownQuestion(
         question=text,
         by=text,

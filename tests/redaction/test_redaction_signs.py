@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from preflights_es.redaction.label_patterns import _FLAG, _WAYS, possible_ways
+from preflights_es.redaction.labels import _FLAG, _WAYS, possible_ways
 from preflights_es.redaction.patterns import rules
-from preflights_es.redaction.token_formats import _CANDIDATE, _KEYS, _RUN, _TOKENS
+from preflights_es.redaction.shapes import _CANDIDATE, _KEYS, _RUN, _TOKENS
 
 WAYS: Final = [way.split(" | ", 1)[1] for way in _WAYS if _FLAG not in way]
 """Without the way behind a flag: its dash stands in front of the label."""

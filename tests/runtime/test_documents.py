@@ -11,7 +11,6 @@ from preflights_es.features.clarification.domain.state import State
 from preflights_es.features.clarification.domain.values import HeuristicsConfig
 from preflights_es.features.clarification.use.clarifications import Clarifications
 from preflights_es.history.replayer import Replayer
-from preflights_es.kernel.artifacts import ArtifactWritten
 from preflights_es.kernel.errors import (
     ArtifactOutside,
     LogFromFuture,
@@ -19,7 +18,7 @@ from preflights_es.kernel.errors import (
     StoreUnavailable,
     UnknownSession,
 )
-from preflights_es.kernel.events import Actor, ResponseIgnored, SessionAbandoned
+from preflights_es.kernel.events import Actor, ArtifactWritten, ResponseIgnored, SessionAbandoned
 from preflights_es.kernel.lead import Setup
 from preflights_es.records.documents import Documents, Rebuilt
 from preflights_es.records.files import hash_of

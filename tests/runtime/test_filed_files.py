@@ -8,8 +8,8 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.kernel.artifacts import Filing
 from preflights_es.kernel.errors import ArtifactOutside, LogFromFuture, PreflightsError
+from preflights_es.kernel.events import Filing
 from preflights_es.records.documents import Documents
 from preflights_es.records.files import hash_of
 from preflights_es.runtime.runner import Handle, Runner

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from preflights_es.features.clarification.use.renumber import mended
-from preflights_es.kernel.artifacts import ArtifactWritten
 from preflights_es.kernel.errors import ArtifactOutside
+from preflights_es.kernel.events import ArtifactWritten
 from preflights_es.records.documents import Documents
 from preflights_es.records.files import hash_of
 from preflights_es.runtime.performer import PROGRAM

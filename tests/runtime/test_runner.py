@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.artifacts import ArtifactWritten
 from preflights_es.kernel.completions import (
     Completion,
     CompletionFailed,
@@ -39,6 +38,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import (
     Actor,
+    ArtifactWritten,
     Input,
     InputIgnored,
     InputQuarantined,

@@ -13,13 +13,20 @@ from msgspec.structs import replace
 
 from preflights_es.history.replayer import Replayer
 from preflights_es.history.verification import checked
-from preflights_es.kernel.artifacts import ARTIFACT_EVENTS, Record
 from preflights_es.kernel.completions import COMPLETION_EVENTS
+from preflights_es.kernel.decisions import Record
 from preflights_es.kernel.errors import ErasedSession, LogDamaged, LogFromFuture
-from preflights_es.kernel.events import SESSION_EVENTS, Actor, Decision, Event, Input
+from preflights_es.kernel.events import (
+    ARTIFACT_EVENTS,
+    SESSION_EVENTS,
+    Actor,
+    Decision,
+    Event,
+    Input,
+)
 from preflights_es.kernel.ports import Draft
+from preflights_es.kernel.questions import View
 from preflights_es.kernel.session import Upcaster, Workflow
-from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified

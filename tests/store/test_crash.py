@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from preflights_es.history.replayer import Replayer
-from preflights_es.kernel.artifacts import ArtifactDue
+from preflights_es.kernel.events import ArtifactDue
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.records.session_files import FOLDER, differs, name_of
 from preflights_es.runtime.registry import WORKFLOWS

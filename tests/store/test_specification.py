@@ -12,9 +12,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from preflights_es.kernel import imports
-from preflights_es.kernel.artifacts import ARTIFACT_EVENTS
 from preflights_es.kernel.completions import COMPLETION_EVENTS
 from preflights_es.kernel.events import (
+    ARTIFACT_EVENTS,
     SESSION_EVENTS,
     Decision,
     Event,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.kernel.artifacts import Accepting
+from preflights_es.kernel.decisions import Accepting
 from preflights_es.kernel.errors import Refused, SessionMoved
 from preflights_es.kernel.events import Actor, Decision, Event, Input, RecordNumber, Typed
 from preflights_es.records.documents import Documents

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from preflights_es.kernel.version import __version__
+from preflights_es.kernel import __version__
 from preflights_es.use.installed_source import source_said, tried
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

@@ -16,8 +16,14 @@ from preflights_es.features.clarification.use.observed import record
 from preflights_es.features.clarification.use.sessions import start
 from preflights_es.features.clarification.use.surroundings import context_of
 from preflights_es.kernel.errors import CallHeld, ErasedSession, Refused
-from preflights_es.kernel.observed import Observed, Outcome
-from preflights_es.kernel.questions import Option, WrittenQuestion, lacking, written_question
+from preflights_es.kernel.questions import (
+    AskOutcome,
+    Observed,
+    Option,
+    WrittenQuestion,
+    lacking,
+    written_question,
+)
 from preflights_es.kernel.text import one_line
 from preflights_es.surfaces.mcp.call import Call
 from preflights_es.surfaces.mcp.rounds import (
@@ -139,7 +145,7 @@ class Happened(Arguments, frozen=True):
     """Of `record_question`."""
 
     question: str
-    outcome: Outcome
+    outcome: AskOutcome
     answers: Annotated[tuple[str, ...], Meta(description="the person's words, unchanged")] = ()
     options: tuple[str, ...] = ()
     topic: str = ""

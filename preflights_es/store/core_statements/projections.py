@@ -26,7 +26,7 @@ from sqlalchemy.sql import ClauseElement
 from sqlalchemy.sql.elements import BindParameter
 
 from preflights_es.kernel.events import ERASED_TAG, INT_MAX
-from preflights_es.kernel.projection_ports import DOCUMENT, FIELD, TERMS_MAX, Choice
+from preflights_es.kernel.ports import DOCUMENT, FIELD, TERMS_MAX, Choice
 from preflights_es.store import tables
 from preflights_es.store.core_statements.log import reading
 from preflights_es.store.projected import PORTIONS

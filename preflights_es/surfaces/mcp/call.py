@@ -19,11 +19,10 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp_types.version import is_version_at_least
 from pydantic import ValidationError
 
-from preflights_es.kernel.errors import StoreUnavailable
+from preflights_es.kernel.errors import Notice, StoreUnavailable
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import Lead
-from preflights_es.kernel.notices import Notice
 from preflights_es.kernel.text import NAME_MAX, one_line, shortened, shown
 from preflights_es.runtime.sanitizing import name_cleaned
 from preflights_es.store.urls import SqliteFile

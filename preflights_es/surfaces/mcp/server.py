@@ -26,11 +26,11 @@ from mcp.shared.exceptions import MCPError
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from preflights_es.kernel import __version__
 from preflights_es.kernel.errors import PreflightsError, SettingsError, StoreUnavailable
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.json import decoded, encoded
 from preflights_es.kernel.text import one_line, shortened, shown
-from preflights_es.kernel.version import __version__
 from preflights_es.runtime.features import FEATURES
 from preflights_es.settings.beside import beside_log
 from preflights_es.settings.load import Settings

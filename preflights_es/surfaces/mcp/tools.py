@@ -9,9 +9,8 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.ids import short
+from preflights_es.kernel.ids import EPOCH, short
 from preflights_es.kernel.text import shortened
-from preflights_es.kernel.times import EPOCH
 from preflights_es.surfaces.mcp.call import Call
 from preflights_es.surfaces.mcp.rounds import (
     Arguments,

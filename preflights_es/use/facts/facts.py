@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from preflights_es.kernel.errors import PreflightsError, Refused
-from preflights_es.kernel.names import names
 from preflights_es.kernel.text import one_line, shortened, shown
-from preflights_es.kernel.words import folded
+from preflights_es.kernel.words import folded, names
 from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.settings.load import kept_facts
 from preflights_es.use.decisions import foreign

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final
 
-from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.text import late_pattern
 from preflights_es.system.files import Unreadable
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.text import one_line, shortened
-from preflights_es.kernel.version import __version__
+from preflights_es.kernel import __version__
+from preflights_es.kernel.text import late_pattern, one_line, shortened
 from preflights_es.system import files as atomic_file
 from preflights_es.system.files import Unreadable, regular
 from preflights_es.use.facts.packages import is_list, is_lock, is_of_images, listed

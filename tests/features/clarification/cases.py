@@ -24,13 +24,11 @@ from preflights_es.features.clarification.domain.values import (
     PackRef,
 )
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.artifacts import ArtifactDue, ArtifactWritten, Related
-from preflights_es.kernel.events import Actor, Decision, Event, Input
+from preflights_es.kernel.decisions import Alternative, Related
+from preflights_es.kernel.events import Actor, ArtifactDue, ArtifactWritten, Decision, Event, Input
 from preflights_es.kernel.lead import Setup
-from preflights_es.kernel.questions import Given
-from preflights_es.kernel.rationale import Alternative
+from preflights_es.kernel.questions import Given, Language
 from preflights_es.kernel.session import Session
-from preflights_es.kernel.views import Language
 from tests.fixed import NOON, PROJECT
 
 ADA: Final = Actor("user", "Ada Lovelace")

@@ -24,8 +24,8 @@ from preflights_es.features.clarification.domain.values import (
 )
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.completion_step import INVALID
-from preflights_es.kernel.completions import CompletionRequested, Message
+from preflights_es.kernel.completions import CompletionRequested, Message, prompt
+from preflights_es.kernel.decisions import NotChosen, Reason
 from preflights_es.kernel.errors import (
     LLMAPIError,
     LLMError,
@@ -33,8 +33,9 @@ from preflights_es.kernel.errors import (
     LLMRequestRejectedError,
     LLMTimeoutError,
 )
-from preflights_es.kernel.events import Actor
+from preflights_es.kernel.events import Actor, Source
 from preflights_es.kernel.lead import (
+    INVALID,
     FellBack,
     Lead,
     ResponseRejected,
@@ -43,12 +44,9 @@ from preflights_es.kernel.lead import (
     StepStalled,
 )
 from preflights_es.kernel.ports import Provider
-from preflights_es.kernel.prompts import prompt
 from preflights_es.kernel.questions import Given, Option, Recommended, is_placeholder
-from preflights_es.kernel.rationale import Rejected, Statement
-from preflights_es.kernel.source import Source
 from preflights_es.providers.faults import FaultConfig
-from preflights_es.providers.simulated.provider import SimLLMProvider
+from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from tests.each import each
@@ -221,8 +219,8 @@ def test_a_recommendation_is_the_first_option_and_its_reason_the_models() -> Non
     assert framed.offered[1] == Option("Passkeys", "Nothing to remember.", "New here.")
     led.answer(auth_strategy="OAuth")
     rationale = led.state.rationale
-    assert rationale.because == Statement("The team has it.", "model")
-    assert rationale.alternatives == (Rejected("Passkeys", "New here.", "model"),)
+    assert rationale.because == Reason("The team has it.", "model")
+    assert rationale.alternatives == (NotChosen("Passkeys", "New here.", "model"),)
     assert led.replayed() == "identical"
 
 

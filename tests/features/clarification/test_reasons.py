@@ -21,9 +21,9 @@ from preflights_es.features.clarification.domain.values import (
     Field,
     HeuristicsConfig,
 )
+from preflights_es.kernel.decisions import Alternative, NotChosen, Rationale, Reason
 from preflights_es.kernel.events import Actor, Input
 from preflights_es.kernel.questions import Option, Recommended
-from preflights_es.kernel.rationale import Alternative, Rationale, Rejected, Statement
 from preflights_es.runtime.sanitizing import cleaned_fields
 from tests.features.clarification.cases import (
     AGENT,
@@ -68,12 +68,12 @@ def test_what_is_given_adds_to_what_was_said() -> None:
         reasoned("New", "One", "Two", actor=AGENT, saml="too slow", LDAP=""),
     )
     assert state.rationale == Rationale(
-        Statement("New", "agent"),
-        (Statement("One", "agent"), Statement("Two", "agent")),
-        (Rejected("saml", "too slow", "agent"), Rejected("LDAP", "", "agent")),
+        Reason("New", "agent"),
+        (Reason("One", "agent"), Reason("Two", "agent")),
+        (NotChosen("saml", "too slow", "agent"), NotChosen("LDAP", "", "agent")),
     )
     whole = after(*READY, reasoned("Old", "One", SAML=""), reasoned("New", replaces=True))
-    assert whole.rationale == Rationale(Statement("New", "user"))
+    assert whole.rationale == Rationale(Reason("New", "user"))
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_secrets_are_taken_out_of_every_text() -> None:
 def test_a_reason_falls_with_the_value_that_it_speaks_of() -> None:
     given = (*READY, reasoned("We know it", "One login", SAML="slow", Passkeys="new"))
     state = after(*given, revised(auth_strategy="SAML"))
-    assert state.rationale == Rationale(alternatives=(Rejected("Passkeys", "new", "user"),))
+    assert state.rationale == Rationale(alternatives=(NotChosen("Passkeys", "new", "user"),))
     assert views.record(state).considered == (
         *("SAML", "OAuth", "Email/Password", "Magic Link", "Passkeys"),
     )
@@ -130,7 +130,7 @@ def test_a_reason_falls_with_the_value_that_it_speaks_of() -> None:
 
 def test_a_reason_given_before_the_category_stays() -> None:
     state = after(declared(), reasoned("We know it"), answered(change_category="Database"))
-    assert state.rationale.because == Statement("We know it", "user")
+    assert state.rationale.because == Reason("We know it", "user")
 
 
 # 3. What a model offers ----------------------------------------------------------------------
@@ -142,16 +142,16 @@ def test_a_model_never_takes_the_place_of_a_person() -> None:
     )
     found = reasons.suggested(
         Rationale(
-            Statement("Ours", "user"),
-            (Statement("One", "user"), Statement("Old", "model")),
-            (Rejected("SAML", "no", "user"),),
+            Reason("Ours", "user"),
+            (Reason("One", "user"), Reason("Old", "model")),
+            (NotChosen("SAML", "no", "user"),),
         ),
         offer,
     )
     assert found == Rationale(
-        Statement("Ours", "user"),
-        (Statement("One", "user"), Statement("Two", "model")),
-        (Rejected("SAML", "no", "user"),),
+        Reason("Ours", "user"),
+        (Reason("One", "user"), Reason("Two", "model")),
+        (NotChosen("SAML", "no", "user"),),
     )
     assert reasons.suggested(Rationale(), offer).by_model
 
@@ -193,7 +193,7 @@ def test_a_recommendation_says_what_is_not_said_yet() -> None:
     assert other is not None
     assert (other.because, other.consequences) == ("", ())
     assert other.alternatives == (Alternative("Redis"),)
-    said = Rationale(Statement("Ours", "user"), (), (Rejected("redis", "slow", "user"),))
+    said = Rationale(Reason("Ours", "user"), (), (NotChosen("redis", "slow", "user"),))
     assert reasons.offered(said, asked, "Memcached") is None
     assert reasons.offered(Rationale(), replace(asked, recommended=None), "None") is not None
 

@@ -15,10 +15,8 @@ from preflights_es.features.clarification.domain.events import (
 )
 from preflights_es.features.clarification.domain.quotes import quotes
 from preflights_es.features.clarification.domain.views import record, related
-from preflights_es.kernel.artifacts import Beside, Related
-from preflights_es.kernel.events import Input
-from preflights_es.kernel.evolution import Choice, Finding, Resolution
-from preflights_es.kernel.source import Quoted, Source
+from preflights_es.kernel.decisions import Choice, KeptDecision, OlderDecision, Related, Resolution
+from preflights_es.kernel.events import Input, Quoted, Source
 from preflights_es.records import render
 from tests.features.clarification.cases import (
     ADA,
@@ -44,7 +42,7 @@ WHY: Final = "The partners have SAML alone"
 
 
 def resolution(related: Related, choice: Choice, reason: str = "") -> Resolution:
-    finding = Finding(
+    finding = OlderDecision(
         related=related,
         category="Authentication",
         fields=(("Strategy", "SAML"),),
@@ -71,7 +69,7 @@ def kept(by: Related = LATER, reason: str = WHY) -> DecisionKeptBeside:
 def test_what_a_person_chooses_counts_with_the_acceptance() -> None:
     state = after(*READY, choosing(resolution(OLD, "keeps", WHY), resolution(OLDER, "supersedes")))
     assert (state.supersedes, state.also_supersedes) == (OLDER, ())
-    assert state.kept == (Beside(OLD, WHY),)
+    assert state.kept == (KeptDecision(OLD, WHY),)
     said = related(state)
     assert (said.supersedes, said.kept) == ((OLDER,), (OLD,))
 
@@ -111,12 +109,12 @@ def test_the_older_decision_says_beside_what_it_stays() -> None:
     again = due("0007-use-oauth-for-authentication.md", call="artifact-2")
     check(*ACCEPTED, when=kept(), then=(DecisionMarkedKept(), again))
     state = after(*ACCEPTED, kept())
-    assert (state.kept, state.superseded_by) == ((Beside(LATER, WHY),), None)
+    assert (state.kept, state.superseded_by) == ((KeptDecision(LATER, WHY),), None)
     text = render.document("adr.v1", record(state))
     assert f"\n* Kept beside [ADR-{LATER.number:04}, " in text
     assert text.rstrip().endswith(f": {WHY}")
     other = after(*ACCEPTED, kept(), kept(reason="Another one"), kept(OLD))
-    assert other.kept == (Beside(LATER, "Another one"), Beside(OLD, WHY))
+    assert other.kept == (KeptDecision(LATER, "Another one"), KeptDecision(OLD, WHY))
 
 
 @pytest.mark.parametrize("reason", ["# Heading", "a | b", "[x](javascript:1)", "<b>\u202e"])
@@ -144,7 +142,7 @@ def test_a_new_number_of_a_related_record_is_written() -> None:
     )
     assert state.supersedes == replace(OLD, number=40)
     assert state.also_supersedes == (replace(OLDER, number=40),)
-    assert state.kept == (Beside(replace(FORMER, number=40), WHY),)
+    assert state.kept == (KeptDecision(replace(FORMER, number=40), WHY),)
 
 
 def test_each_side_quotes_the_other() -> None:

@@ -27,12 +27,12 @@ from preflights_es.kernel.questions import (
     PLACEHOLDER,
     UNDECIDED,
     WRAPPING,
+    QuestionType,
     RefusalReason,
     is_placeholder,
     is_undecided,
 )
 from preflights_es.kernel.session import STATUSES
-from preflights_es.kernel.views import QuestionType
 from preflights_es.runtime import sanitizing
 from tests import markdown
 from tests.markdown import Row, ticked

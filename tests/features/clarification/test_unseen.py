@@ -8,7 +8,7 @@ from preflights_es.features.clarification.domain.pack import loaded
 from preflights_es.features.clarification.domain.topics import find
 from preflights_es.features.recall.domain.evolution import Decision, evolution
 from preflights_es.features.recall.use.variants import stems
-from preflights_es.kernel.names import canonical
+from preflights_es.kernel.words import canonical
 from tests.features.clarification.unseen import sentences
 
 STANDS = {

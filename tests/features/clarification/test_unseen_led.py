@@ -17,13 +17,10 @@ from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD
 from preflights_es.features.clarification.domain.signals import Signal
 from preflights_es.features.clarification.domain.state import State
 from preflights_es.features.clarification.domain.values import DecisionPatch, LLMContext
-from preflights_es.kernel.completion_step import judged
-from preflights_es.kernel.completions import CompletionRequested
-from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.kernel.names import names
-from preflights_es.kernel.source import Source
-from preflights_es.kernel.verdict import Accepted
-from preflights_es.kernel.words import folded
+from preflights_es.kernel.completions import Accepted, CompletionRequested
+from preflights_es.kernel.events import Source
+from preflights_es.kernel.lead import Lead, Setup, judged
+from preflights_es.kernel.words import folded, names
 from tests.each import each
 from tests.features.clarification.cases import ADA, UID
 from tests.features.clarification.unseen import FOLDER

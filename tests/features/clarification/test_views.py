@@ -12,11 +12,9 @@ from preflights_es.features.clarification.domain.values import (
     DecisionPatch,
     Provenance,
 )
-from preflights_es.kernel.artifacts import Record, RecordField, ShownQuestion, Written
-from preflights_es.kernel.events import Input
-from preflights_es.kernel.questions import Option
-from preflights_es.kernel.rationale import Rationale
-from preflights_es.kernel.views import Question
+from preflights_es.kernel.decisions import Rationale, Record, RecordField, ShownQuestion
+from preflights_es.kernel.events import Input, Written
+from preflights_es.kernel.questions import Option, Question
 from tests.features.clarification.cases import (
     ADA,
     AGENT,

@@ -29,10 +29,9 @@ from preflights_es.features.compiler.domain.views import PlanView
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionReceived
-from preflights_es.kernel.events import Actor, Event, Input
+from preflights_es.kernel.events import Actor, Event, Input, Source
 from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
 from preflights_es.kernel.questions import Given
-from preflights_es.kernel.source import Source
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from tests.fixed import PROJECT, memory_runner

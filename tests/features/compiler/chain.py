@@ -13,11 +13,10 @@ from preflights_es.features.compiler.domain.passes import PASSES
 from preflights_es.features.compiler.domain.prompting import schema_of
 from preflights_es.features.compiler.domain.simulation import BANK, REFERENCES
 from preflights_es.features.compiler.domain.values import Document, PassName, PlanType
-from preflights_es.kernel.completion_step import judged
-from preflights_es.kernel.completions import CompletionRequested, Message
+from preflights_es.kernel.completions import Accepted, CompletionRequested, Message, Rejected
 from preflights_es.kernel.json import encoded
+from preflights_es.kernel.lead import judged
 from preflights_es.kernel.simulation import Draws
-from preflights_es.kernel.verdict import Accepted, Rejected
 from tests.features.compiler.passes_read import begun, read_plan
 
 SAMPLE: Final = Path(__file__).parent / "sample"

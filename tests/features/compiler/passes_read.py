@@ -14,10 +14,9 @@ from preflights_es.features.compiler.domain.values import (
     ReadDecision,
     ReadPlan,
 )
-from preflights_es.kernel.events import Actor
+from preflights_es.kernel.events import Actor, Source
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.kernel.source import Source
 from tests.fixed import NOON, PROJECT
 
 SOURCE: Final = Source("01900000-0000-7000-8000-000000000001", 3, "ab" * 32)

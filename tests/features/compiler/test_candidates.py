@@ -10,9 +10,8 @@ from preflights_es.features.compiler.domain.prompting import PACKAGE
 from preflights_es.features.regress.engine.change import Change, PromptChange
 from preflights_es.features.regress.engine.engine import Regression
 from preflights_es.history.replayer import Replayer
-from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.completions import CompletionRequested, prompt, schema
 from preflights_es.kernel.json import decoded
-from preflights_es.kernel.prompts import prompt, schema
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.use.replays import own_code
 from tests.features.regress.engine.sessions import judged, led, place

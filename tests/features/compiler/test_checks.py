@@ -10,7 +10,7 @@ import pytest
 from preflights_es.features.compiler.domain import checks
 from preflights_es.features.compiler.domain.passes import PASSES
 from preflights_es.features.compiler.domain.values import PassName
-from preflights_es.kernel.verdict import VIOLATIONS_MAX
+from preflights_es.kernel.completions import VIOLATIONS_MAX
 from tests.each import each
 from tests.features.compiler.passes_read import GOAL, PLANS, TARGET, begun
 

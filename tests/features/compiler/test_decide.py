@@ -18,10 +18,9 @@ from preflights_es.features.compiler.domain.passes import PASSES
 from preflights_es.features.compiler.domain.state import State
 from preflights_es.features.compiler.domain.values import PassName
 from preflights_es.features.compiler.domain.views import file_text
-from preflights_es.kernel.artifacts import ArtifactDue, ArtifactWritten
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import LLMTimeoutError
-from preflights_es.kernel.events import Actor, Input, ResponseIgnored
+from preflights_es.kernel.events import Actor, ArtifactDue, ArtifactWritten, Input, ResponseIgnored
 from preflights_es.kernel.lead import Lead, LeadTaken, Setup, StepStalled
 from tests.features.compiler.cases import (
     AGENT,

@@ -17,7 +17,7 @@ from preflights_es.features.compiler.domain.values import (
     LeftOut,
     PassName,
 )
-from preflights_es.kernel.plan_record import Finding
+from preflights_es.kernel.items import Finding
 from tests.features.compiler.passes_read import PLANS, TARGET, begun, decided, read_plan
 
 STOCK = "src/stock.py"

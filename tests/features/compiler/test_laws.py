@@ -33,13 +33,12 @@ from preflights_es.features.compiler.domain.values import ROUNDS_MAX, PassName
 from preflights_es.features.compiler.domain.views import PlanView, envelope, file_text, planned
 from preflights_es.judging.contract import Contract
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.artifacts import ArtifactDue
 from preflights_es.kernel.completions import (
     CompletionFailed,
     CompletionReceived,
     CompletionRequested,
 )
-from preflights_es.kernel.events import Event, Input
+from preflights_es.kernel.events import ArtifactDue, Event, Input
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import FellBack, StepFailed, StepStalled
 from preflights_es.kernel.questions import is_placeholder

@@ -15,8 +15,7 @@ from preflights_es.features.compiler.domain.passes import PASSES
 from preflights_es.features.compiler.domain.prompting import BASE, PACKAGE, PROMPTS
 from preflights_es.features.compiler.domain.values import PassName, PlanType
 from preflights_es.judging.contract import judge
-from preflights_es.kernel.prompts import prompt, versions
-from preflights_es.kernel.verdict import Accepted, Rejected
+from preflights_es.kernel.completions import Accepted, Rejected, prompt, versions
 from tests.features.compiler.passes_read import PLANS, begun
 
 NAMES = tuple(PASSES)

@@ -13,8 +13,7 @@ from preflights_es.features.compiler.domain import reading, refactoring
 from preflights_es.features.compiler.domain.passes import PASSES
 from preflights_es.features.compiler.domain.simulation import REFERENCES
 from preflights_es.features.compiler.domain.values import Document, PassName
-from preflights_es.kernel.completions import CompletionRequested, Message
-from preflights_es.kernel.verdict import Accepted, Rejected
+from preflights_es.kernel.completions import Accepted, CompletionRequested, Message, Rejected
 from tests.each import each
 from tests.features.compiler.chain import (
     GOAL,

@@ -9,7 +9,7 @@ from preflights_es.features.compiler.domain import WORKFLOW, events, prompting, 
 from preflights_es.features.compiler.domain.checks import OPERATIONS
 from preflights_es.features.compiler.domain.passes import PASSES
 from preflights_es.kernel.events import Decision, Input
-from preflights_es.kernel.plan_record import FindingKind
+from preflights_es.kernel.items import FindingKind
 from preflights_es.kernel.session import STATUSES
 from tests import markdown
 from tests.markdown import Row, ticked

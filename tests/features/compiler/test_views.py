@@ -15,10 +15,10 @@ from preflights_es.features.compiler.domain.passes import PASSES
 from preflights_es.features.compiler.domain.values import LeftOut, PassName
 from preflights_es.features.compiler.domain.views import envelope, file_text
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.artifacts import ArtifactDue, ArtifactWritten
 from preflights_es.kernel.errors import LLMTimeoutError
-from preflights_es.kernel.plan_record import Cause, Planned, ReadFile, ReadRecord
-from preflights_es.kernel.views import Reached
+from preflights_es.kernel.events import ArtifactDue, ArtifactWritten
+from preflights_es.kernel.items import Cause, Planned, ReadFile, ReadRecord
+from preflights_es.kernel.questions import Reached
 from tests.features.compiler.cases import (
     ELSEWHERE,
     GOAL,

@@ -15,10 +15,8 @@ from preflights_es.features.compiler.domain.events import (
     WaiversTaken,
 )
 from preflights_es.features.compiler.domain.values import DecidedField, ReadDecision, Waiver
-from preflights_es.kernel.artifacts import ArtifactDue
-from preflights_es.kernel.events import Actor
-from preflights_es.kernel.plan_record import Finding
-from preflights_es.kernel.source import Source
+from preflights_es.kernel.events import Actor, ArtifactDue, Source
+from preflights_es.kernel.items import Finding
 from tests.features.compiler.cases import ADA, AGENT, PAYLOADS, ROBOT, Compiled
 
 DECISION = ReadDecision(

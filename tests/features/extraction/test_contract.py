@@ -11,7 +11,7 @@ import pytest
 from preflights_es.features.extraction.domain import lead
 from preflights_es.features.extraction.domain.contracts import EXTRACTION
 from preflights_es.judging.contract import Accepted, Rejected, judge
-from preflights_es.kernel.prompts import prompt
+from preflights_es.kernel.completions import prompt
 from tests.each import each
 from tests.features.extraction.cases import event, items, task
 from tests.judging.schemas import TESTS

@@ -13,21 +13,21 @@ from preflights_es.features.extraction.domain.events import (
     ItemsExtracted,
     QuestionAsked,
 )
-from preflights_es.kernel.completion_step import INVALID, MISMATCH
-from preflights_es.kernel.completions import CompletionReceived, CompletionRequested
+from preflights_es.kernel.completions import CompletionReceived, CompletionRequested, prompt
 from preflights_es.kernel.errors import LLMAPIError, LLMError, LLMRateLimitError, LLMTimeoutError
 from preflights_es.kernel.events import ResponseIgnored
 from preflights_es.kernel.lead import (
+    INVALID,
+    MISMATCH,
     FellBack,
     Lead,
     ResponseAccepted,
     ResponseRejected,
     StepStalled,
 )
-from preflights_es.kernel.prompts import prompt
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.questions import Language
 from preflights_es.providers.faults import FaultConfig
-from preflights_es.providers.simulated.provider import SimLLMProvider
+from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.use.leads import bank
 from tests.each import each
 from tests.features.extraction import notes

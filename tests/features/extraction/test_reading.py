@@ -15,8 +15,8 @@ from preflights_es.features.extraction.domain.contracts import EXTRACTION
 from preflights_es.features.extraction.domain.values import ITEMS_MAX, NOTE_MAX, TITLE_MAX
 from preflights_es.judging.contract import Accepted, judge
 from preflights_es.kernel.json import encoded
+from preflights_es.kernel.questions import Language
 from preflights_es.kernel.text import problem
-from preflights_es.kernel.views import Language
 from tests import strategies
 from tests.each import each
 from tests.features.extraction import notes

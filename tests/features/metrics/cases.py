@@ -15,9 +15,8 @@ from preflights_es.kernel import session as kernel
 from preflights_es.kernel.events import Actor, Event, Input
 from preflights_es.kernel.lead import Lead, Setup, StepRetried
 from preflights_es.kernel.ports import Provider
-from preflights_es.kernel.questions import Given
-from preflights_es.kernel.views import Language
-from preflights_es.providers.reference import ReferenceProvider
+from preflights_es.kernel.questions import Given, Language
+from preflights_es.providers.recorded import ReferenceProvider
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.use.leads import references

@@ -9,9 +9,8 @@ import pytest
 from preflights_es.features.metrics.domain.reference import answer
 from preflights_es.features.metrics.domain.selection import chosen
 from preflights_es.features.metrics.domain.values import Metric
-from preflights_es.kernel.completion_step import INVALID
 from preflights_es.kernel.errors import LLMAPIError
-from preflights_es.kernel.lead import ResponseAccepted, ResponseRejected
+from preflights_es.kernel.lead import INVALID, ResponseAccepted, ResponseRejected
 from tests.each import each
 from tests.features.metrics.cases import AMBIGUOUS, SQL, Asked
 from tests.scripted import Reply

@@ -13,7 +13,7 @@ from preflights_es.features.metrics.domain.state import State
 from preflights_es.features.metrics.domain.values import Catalogue
 from preflights_es.features.metrics.use import log_views
 from preflights_es.features.metrics.use.catalogue_files import BUILT_IN, check_for, metrics
-from preflights_es.kernel.prompts import prompt
+from preflights_es.kernel.completions import prompt
 from tests.each import each
 
 QUESTIONS: Final = (

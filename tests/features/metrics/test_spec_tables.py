@@ -25,7 +25,7 @@ from preflights_es.features.metrics.use.catalogue_files import (
     metrics,
 )
 from preflights_es.kernel import errors
-from preflights_es.kernel.decision_record import Standing
+from preflights_es.kernel.decisions import Standing
 from preflights_es.kernel.events import Decision, Input
 from preflights_es.kernel.session import STATUSES
 from preflights_es.runtime.registry import WORKFLOWS

@@ -12,7 +12,7 @@ from pydantic import Field
 from preflights_es.features.planning.domain import lead
 from preflights_es.features.planning.domain.contracts import PLANNING, DayPlan
 from preflights_es.judging.contract import Accepted, Contract, Rejected, judge
-from preflights_es.kernel.prompts import prompt
+from preflights_es.kernel.completions import prompt
 from tests.features.planning.cases import answer
 from tests.judging.schemas import TESTS, changes
 

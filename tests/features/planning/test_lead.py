@@ -14,14 +14,19 @@ from preflights_es.features.planning.domain.events import (
     PlanMade,
 )
 from preflights_es.features.planning.domain.values import Change
-from preflights_es.kernel.completion_step import INVALID, MISMATCH
-from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.completions import CompletionRequested, prompt
 from preflights_es.kernel.errors import LLMAPIError, LLMTimeoutError
-from preflights_es.kernel.lead import FellBack, Lead, ResponseRejected, StepStalled
-from preflights_es.kernel.prompts import prompt
-from preflights_es.kernel.source import Source, sources
+from preflights_es.kernel.events import Source, sources
+from preflights_es.kernel.lead import (
+    INVALID,
+    MISMATCH,
+    FellBack,
+    Lead,
+    ResponseRejected,
+    StepStalled,
+)
 from preflights_es.providers.faults import FaultConfig
-from preflights_es.providers.simulated.provider import SimLLMProvider
+from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.use.leads import bank
 from tests.features.planning.cases import (
     NINE,

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from preflights_es.features.recall.domain.events import ComparisonAsked, LearningAsked, RecallAsked
-from preflights_es.kernel.artifacts import Related
-from preflights_es.kernel.events import Input
-from preflights_es.kernel.evolution import Evolution, Finding
-from preflights_es.kernel.source import Source
+from preflights_es.kernel.decisions import Evolution, OlderDecision, Related
+from preflights_es.kernel.events import Input, Source
 from tests.fixed import PROJECT
 
 NEW: Final = "00003f9a12c4"
@@ -16,10 +14,10 @@ OLD: Final = "0d1da1e8af20"
 SOURCE: Final = Source("01a0c450-6c01-7000-8000-00003f9a12c4", 9, "ab" * 32)
 
 
-def finding(evolution: Evolution, uid: str = OLD, value: str = "PostgreSQL") -> Finding:
+def finding(evolution: Evolution, uid: str = OLD, value: str = "PostgreSQL") -> OlderDecision:
     """What the rules say of an older decision."""
     session = f"01a0c450-6c00-7000-8000-{uid}"
-    return Finding(
+    return OlderDecision(
         related=Related(uid, f"Use {value} as the database", 3, session),
         category="Database",
         fields=(("Type", value),),

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from preflights_es.features.recall.domain.evolution import Decision
 from preflights_es.features.recall.use.variants import stems
-from preflights_es.kernel.evolution import Evolution
+from preflights_es.kernel.decisions import Evolution
 
 
 def decided(category: str, intention: str, *fields: str, number: int | None = None) -> Decision:

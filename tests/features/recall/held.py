@@ -15,8 +15,8 @@ from preflights_es.features.recall.use.variants import (
     guesses,
     synonyms,
 )
-from preflights_es.kernel.decision_record import Decided
-from preflights_es.kernel.names import also_called
+from preflights_es.kernel.decisions import Decided
+from preflights_es.kernel.words import also_called
 from preflights_es.projections.memory import counted_words
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preflights_es.features.recall.domain.evolution import Decision, evolution, is_related
-from preflights_es.kernel.evolution import Evolution
+from preflights_es.kernel.decisions import Evolution
 from tests.each import each
 from tests.features.recall.evolutions import EVOLUTIONS
 

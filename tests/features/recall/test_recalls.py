@@ -8,9 +8,9 @@ from preflights_es.features.recall.domain import rules
 from preflights_es.features.recall.domain.ranking import relates
 from preflights_es.features.recall.domain.values import QUERIES_MAX, RESULTS_MAX, WORDS_MAX, Match
 from preflights_es.features.recall.use.variants import forms, guesses, synonyms
-from preflights_es.kernel.decision_record import Decided
-from preflights_es.kernel.names import also_called, canonical, names
-from preflights_es.kernel.projection_ports import TERMS_MAX
+from preflights_es.kernel.decisions import Decided
+from preflights_es.kernel.ports import TERMS_MAX
+from preflights_es.kernel.words import also_called, canonical, names
 from tests.each import each
 from tests.features.recall.crowded import CROWDED, QUESTIONS
 from tests.features.recall.held import Held, held

@@ -11,8 +11,8 @@ from preflights_es.features.recall.domain import WORKFLOW, events, ranking, valu
 from preflights_es.features.recall.domain.contracts import CONTRACTS
 from preflights_es.features.recall.use import comparing, variants
 from preflights_es.kernel import words
+from preflights_es.kernel.decisions import Evolution
 from preflights_es.kernel.events import Decision, Input
-from preflights_es.kernel.evolution import Evolution
 from preflights_es.kernel.session import STATUSES
 from preflights_es.projections import memory
 from tests import markdown

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from preflights_es.kernel.json import NESTED_MAX, is_too_deep
-from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.text import late_pattern
 
 Kind = Literal["begins", "edits", "asked", "failed"]
 """`begins`: a conversation begins, or goes on after a compaction; `edits`: a tool is about to run;

@@ -18,7 +18,7 @@ from preflights_es.features.agents.hooks.agents import (
 )
 from preflights_es.features.agents.transcripts.reader import Question
 from preflights_es.kernel.errors import LogBusy, PreflightsError
-from preflights_es.kernel.observed import Observed, call_of
+from preflights_es.kernel.questions import Observed, call_of
 from preflights_es.kernel.text import one_line
 from preflights_es.use.brief import brief
 from preflights_es.use.request import Request

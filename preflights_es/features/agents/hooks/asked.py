@@ -11,8 +11,8 @@ from preflights_es.features.agents.hooks.agents import HookEvent, Kind, plain
 from preflights_es.features.agents.transcripts.asked import CALL_MAX
 from preflights_es.features.agents.transcripts.choices import Choice, apart, chosen, parts
 from preflights_es.features.agents.transcripts.reader import Question
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.observed import Outcome
+from preflights_es.kernel.questions import AskOutcome
+from preflights_es.kernel.text import late_pattern
 
 CODEX: Final = "requestuserinput"  # the tool of Codex: no answers at all are its time-out
 _BY_HOOK: Final = late_pattern(r"\bhooks?\b", 2)  # re.IGNORECASE
@@ -106,7 +106,7 @@ def _response(event: HookEvent) -> dict[str, Any] | str:
     return said if isinstance(said, dict | str) else ""
 
 
-def _failed(said: dict[str, Any] | str) -> Outcome:
+def _failed(said: dict[str, Any] | str) -> AskOutcome:
     """Why no answer came, by the words in which it is said."""
     text = said if isinstance(said, str) else " ".join(map(str, said.values()))
     if not text.strip():
@@ -117,14 +117,14 @@ def _failed(said: dict[str, Any] | str) -> Outcome:
     return "unattended"
 
 
-_WORDS: Final[tuple[tuple[Any, Outcome], ...]] = (
+_WORDS: Final[tuple[tuple[Any, AskOutcome], ...]] = (
     (_BY_HOOK, "by_hook"),
     (_TIMED_OUT, "timed_out"),
     (_REFUSED, "denied"),
 )
 
 
-def _of_all(said: dict[str, Any], tool: str) -> Outcome | None:
+def _of_all(said: dict[str, Any], tool: str) -> AskOutcome | None:
     """What is so of every question of the call; None where each has its own answer."""
     if said.get("afkTimeoutMs") or said.get("autoResolved") or said.get("timedOut"):
         return "timed_out"

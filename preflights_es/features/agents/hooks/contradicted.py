@@ -22,10 +22,9 @@ from preflights_es.features.agents.hooks.products import (
     is_word,
     signs,
 )
-from preflights_es.kernel.contradictions import against, turned_down
 from preflights_es.kernel.ids import short
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.text import one_line, shortened, shown
+from preflights_es.kernel.statements import against, turned_down
+from preflights_es.kernel.text import late_pattern, one_line, shortened, shown
 from preflights_es.settings.load import Settings
 from preflights_es.use.decisions import decisions
 from preflights_es.use.request import Request

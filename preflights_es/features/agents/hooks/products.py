@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from preflights_es.features.agents.hooks.packages import DRIVERS, command, imported, squeezed
-from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.text import late_pattern
 
 
 def _words(text: str) -> frozenset[str]:

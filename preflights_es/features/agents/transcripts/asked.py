@@ -7,8 +7,8 @@ from typing import Final, Literal
 
 import msgspec
 
-from preflights_es.kernel.observed import ANSWERED, Outcome
-from preflights_es.kernel.times import EPOCH
+from preflights_es.kernel.ids import EPOCH
+from preflights_es.kernel.questions import ANSWERED, AskOutcome
 
 Agent = Literal["claude", "codex"]
 NAMES: Final[dict[Agent, str]] = {"claude": "claude-code", "codex": "codex"}
@@ -37,7 +37,7 @@ class Asked(msgspec.Struct, kw_only=True):
     options: tuple[str, ...]
     is_secret: bool = False
     """Whether the agent hid the answer as it was typed."""
-    outcome: Outcome
+    outcome: AskOutcome
     answers: tuple[str, ...] = ()
     asked_at: int | None = None
     answered_at: int | None = None

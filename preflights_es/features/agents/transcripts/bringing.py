@@ -16,8 +16,8 @@ from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import IntentionDeclared
 from preflights_es.features.clarification.use.observed import record, recorded
 from preflights_es.kernel.errors import ErasedSession, PreflightsError, Refused
-from preflights_es.kernel.observed import Observed, Outcome
-from preflights_es.kernel.times import iso_or_none
+from preflights_es.kernel.ids import iso_or_none
+from preflights_es.kernel.questions import AskOutcome, Observed
 from preflights_es.redaction import redact_hidden
 from preflights_es.runtime.runner import Runner
 from preflights_es.use.progress import Drawn, ticking, undrawn
@@ -41,7 +41,7 @@ class Told(Result, frozen=True):
     question: str
     header: str
     options: tuple[str, ...]
-    outcome: Outcome
+    outcome: AskOutcome
     answers: tuple[str, ...]
     asked_at: str | None
     answered_at: str | None
@@ -64,7 +64,7 @@ class Transcripts(Result, frozen=True, tag_field="format", tag="transcripts/1"):
     """Whether nothing was recorded, and `new` is what would be."""
     questions: tuple[Told, ...]
     """In the order of time."""
-    outcomes: dict[Outcome, int]
+    outcomes: dict[AskOutcome, int]
     """How many questions came to what."""
     read: Tally
     unread: tuple[Unread, ...]

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from preflights_es.features.agents.transcripts.asked import LABELS_MAX, cut
-from preflights_es.kernel.observed import Outcome
+from preflights_es.kernel.questions import AskOutcome
 from preflights_es.kernel.text import visible
 
-Choice = tuple[Outcome, tuple[str, ...]]
+Choice = tuple[AskOutcome, tuple[str, ...]]
 """What came of a question, and the answers."""
 BETWEEN = ", "
 """What stands between several labels that were chosen."""

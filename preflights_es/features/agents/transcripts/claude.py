@@ -16,8 +16,8 @@ import msgspec
 from preflights_es.features.agents.transcripts.asked import CALL_MAX, LABELS_MAX, cut, moment
 from preflights_es.features.agents.transcripts.choices import Choice, chosen, parts
 from preflights_es.features.agents.transcripts.reader import Call, Program, Question, Reader
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.observed import Outcome
+from preflights_es.kernel.questions import AskOutcome
+from preflights_es.kernel.text import late_pattern
 
 ASKS: Final = "AskUserQuestion"
 EDITS: Final = ("Edit", "Write", "MultiEdit", "NotebookEdit")
@@ -253,7 +253,7 @@ def _program(line: _Line, said: _Asks) -> Program:
     return "sdk" if (line.entrypoint or "").startswith("sdk") else ""
 
 
-def _came(call: Call, result: Any, text: str, *, is_error: bool) -> Outcome | Sequence[Choice]:
+def _came(call: Call, result: Any, text: str, *, is_error: bool) -> AskOutcome | Sequence[Choice]:
     """What came of the questions of a call."""
     if is_error or isinstance(result, str):
         return _failed(call, f"{result if isinstance(result, str) else ''} {text}")
@@ -271,7 +271,7 @@ def _came(call: Call, result: Any, text: str, *, is_error: bool) -> Outcome | Se
     return [_choice(one, answers, said.get("annotations")) for one in call.questions]
 
 
-def _failed(call: Call, text: str) -> Outcome:
+def _failed(call: Call, text: str) -> AskOutcome:
     if call.program == "hook":
         return "by_hook"
     is_refused = not call.program and _REFUSED.search(text[:REASON_MAX])

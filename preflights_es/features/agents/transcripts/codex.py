@@ -23,8 +23,8 @@ from preflights_es.features.agents.transcripts.asked import (
 )
 from preflights_es.features.agents.transcripts.choices import Choice, apart, chosen
 from preflights_es.features.agents.transcripts.reader import Call, Question, Reader
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.observed import Outcome
+from preflights_es.kernel.questions import AskOutcome
+from preflights_es.kernel.text import late_pattern
 
 ASKS: Final = "request_user_input"
 PATCH: Final = "*** Begin Patch"
@@ -183,7 +183,7 @@ def _text(output: Any) -> str:
     return output if isinstance(output, str) else ""
 
 
-def _came(call: Call, text: str) -> Outcome | Sequence[Choice]:
+def _came(call: Call, text: str) -> AskOutcome | Sequence[Choice]:
     """What came of the questions of a call."""
     try:
         said = msgspec.json.decode(text)

@@ -10,7 +10,7 @@ import msgspec
 from preflights_es.features.agents.transcripts.asked import Asked, Findings, cut
 from preflights_es.features.agents.transcripts.choices import Choice
 from preflights_es.features.agents.transcripts.places import Project
-from preflights_es.kernel.observed import Outcome, call_of
+from preflights_es.kernel.questions import AskOutcome, call_of
 
 OPEN_MAX: Final = 1_000  # calls of a conversation that wait for their results at once
 
@@ -96,7 +96,7 @@ class Reader:
         self.calls[call.call] = call
 
     def settle(
-        self, name: str, came: Outcome | Sequence[Choice], answered_at: int | None = None
+        self, name: str, came: AskOutcome | Sequence[Choice], answered_at: int | None = None
     ) -> None:
         """Note what came of the questions of a call: the same of all, or a choice of each."""
         call = self.calls.pop(name)

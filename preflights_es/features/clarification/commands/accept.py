@@ -16,9 +16,8 @@ from preflights_es.features.clarification.commands.start import mark_of
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.values import Mark
 from preflights_es.features.clarification.use.sessions import accept
+from preflights_es.kernel.decisions import Choices, Reasons
 from preflights_es.kernel.errors import Refused, UnknownSession
-from preflights_es.kernel.evolution import Choices
-from preflights_es.kernel.rationale import Reasons
 from preflights_es.runtime.finder import LAST
 from preflights_es.use import sessions
 from preflights_es.use.inbox import acceptable

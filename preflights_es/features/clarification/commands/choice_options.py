@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from preflights_es.kernel.evolution import Choices
+from preflights_es.kernel.decisions import Choices
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -13,7 +13,7 @@ from preflights_cli.dialogue import HELP, Left, line
 from preflights_cli.spoken import Say, spoken
 from preflights_es.features.clarification.commands.display import compared, waiting
 from preflights_es.features.clarification.use.results import RelatedDecision
-from preflights_es.kernel.evolution import Choices
+from preflights_es.kernel.decisions import Choices
 from preflights_es.kernel.questions import is_placeholder
 from preflights_es.kernel.text import shown
 from preflights_es.use.results import Session

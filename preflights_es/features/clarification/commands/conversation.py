@@ -15,9 +15,9 @@ from preflights_es.features.clarification.commands.display import own, values, w
 from preflights_es.features.clarification.domain.values import DecisionPatch, suggested
 from preflights_es.features.clarification.domain.views import ClarificationView
 from preflights_es.features.clarification.use import sessions
-from preflights_es.kernel.evolution import Choices
+from preflights_es.kernel.decisions import Choices
+from preflights_es.kernel.questions import Question
 from preflights_es.kernel.text import shown
-from preflights_es.kernel.views import Question
 from preflights_es.use.request import Request
 from preflights_es.use.results import Session
 

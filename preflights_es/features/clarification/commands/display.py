@@ -19,11 +19,10 @@ from preflights_es.features.clarification.use.results import (
     RelatedDecision,
     Value,
 )
-from preflights_es.kernel.evolution import EXCEPTION
+from preflights_es.kernel.decisions import EXCEPTION, Speaker, alternative_text
 from preflights_es.kernel.ids import short
-from preflights_es.kernel.rationale import Speaker, alternative_text
+from preflights_es.kernel.questions import Question
 from preflights_es.kernel.text import one_line, shown
-from preflights_es.kernel.views import Question
 from preflights_es.use.results import Session
 
 CATEGORY_KEY: Final = HeuristicsConfig().category.id

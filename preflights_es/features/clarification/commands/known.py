@@ -14,8 +14,8 @@ from preflights_es.features.clarification.commands.display import known_line, ow
 from preflights_es.features.clarification.commands.reasons import drop_typed
 from preflights_es.features.clarification.use.results import KnownDecision
 from preflights_es.features.clarification.use.sessions import keep
+from preflights_es.kernel.decisions import Choices
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.evolution import Choices
 from preflights_es.kernel.text import shown
 from preflights_es.use import sessions
 from preflights_es.use.request import Request

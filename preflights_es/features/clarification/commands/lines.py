@@ -13,8 +13,8 @@ from preflights_cli.spoken import Say, spoken
 from preflights_es.features.clarification.commands.display import own
 from preflights_es.features.clarification.commands.reasons import drop_typed, told
 from preflights_es.features.clarification.use.sessions import nothing_to_decide
-from preflights_es.kernel.rationale import Reasons
-from preflights_es.kernel.views import Question
+from preflights_es.kernel.decisions import Reasons
+from preflights_es.kernel.questions import Question
 from preflights_es.use.request import Request
 from preflights_es.use.results import Session
 

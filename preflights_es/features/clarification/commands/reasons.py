@@ -19,8 +19,8 @@ from preflights_cli.options import alternative
 from preflights_cli.rendering import say_refusals
 from preflights_cli.spoken import spoken
 from preflights_es.features.clarification.commands.display import own
+from preflights_es.kernel.decisions import Alternative, Reasons, alternative_text
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.rationale import Alternative, Reasons, alternative_text
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.system.files import Unreadable, beginning
 from preflights_es.use import sessions

@@ -27,8 +27,8 @@ from preflights_es.features.clarification.commands.question_options import quest
 from preflights_es.features.clarification.domain import WORKFLOW as CLARIFICATION
 from preflights_es.features.clarification.domain.values import Mark
 from preflights_es.features.clarification.use.sessions import start
+from preflights_es.kernel.decisions import Reasons
 from preflights_es.kernel.questions import WrittenQuestion, lacking
-from preflights_es.kernel.rationale import Reasons
 from preflights_es.use import sessions
 from preflights_es.use.request import Request
 

@@ -23,10 +23,10 @@ from preflights_es.features.clarification.domain.views import (
     related,
     view,
 )
-from preflights_es.kernel.artifacts import Accepting
+from preflights_es.kernel.decisions import Accepting
 from preflights_es.kernel.events import Decision, Input
+from preflights_es.kernel.ports import SettingsTable
 from preflights_es.kernel.session import Workflow
-from preflights_es.kernel.settings_table import SettingsTable
 
 # Imported late: a command that only shows a session does without.
 

@@ -33,8 +33,8 @@ from preflights_es.features.clarification.domain.state import (
     related_to,
 )
 from preflights_es.features.clarification.domain.titles import title_of
-from preflights_es.kernel.artifacts import Accepting, ArtifactDue
-from preflights_es.kernel.events import Decision, Input
+from preflights_es.kernel.decisions import Accepting
+from preflights_es.kernel.events import ArtifactDue, Decision, Input
 from preflights_es.kernel.questions import is_placeholder, stripped
 
 Decisions = tuple[Decision, ...]

@@ -59,9 +59,8 @@ from preflights_es.features.clarification.domain.values import (
     DecisionPatch,
     Field,
 )
-from preflights_es.kernel.artifacts import ArtifactWritten
 from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
-from preflights_es.kernel.events import Decision, Input
+from preflights_es.kernel.events import ArtifactWritten, Decision, Input
 from preflights_es.kernel.lead import FellBack, LeadChanged, LeadTaken, StepRetried
 from preflights_es.kernel.questions import Answers, Given, is_placeholder, stripped
 from preflights_es.kernel.text import SCOPE_MAX, one_line

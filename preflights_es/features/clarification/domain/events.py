@@ -16,9 +16,10 @@ from preflights_es.features.clarification.domain.values import (
     PackRef,
     Source,
 )
-from preflights_es.kernel.artifacts import ARTIFACT_EVENTS, Related
 from preflights_es.kernel.completions import COMPLETION_EVENTS
+from preflights_es.kernel.decisions import Alternative, Related, Resolution
 from preflights_es.kernel.events import (
+    ARTIFACT_EVENTS,
     UNSEEN,
     Actor,
     Decision,
@@ -30,22 +31,21 @@ from preflights_es.kernel.events import (
     Value,
     Whole,
 )
-from preflights_es.kernel.evolution import Resolution
+from preflights_es.kernel.events import Source as SessionSource
 from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.lead import LED_EVENTS, Setup
-from preflights_es.kernel.observed import Observed
 from preflights_es.kernel.questions import (
     AnswerRefusal,
     Answers,
+    Language,
+    Observed,
     Option,
     Place,
+    Question,
     Recommended,
     Refusal,
 )
-from preflights_es.kernel.rationale import Alternative
-from preflights_es.kernel.source import Source as SessionSource
 from preflights_es.kernel.text import ANSWER_MAX, INTENTION_MAX, SCOPE_MAX
-from preflights_es.kernel.views import Language, Question
 
 
 class Known(Value, frozen=True):

@@ -60,13 +60,12 @@ from preflights_es.features.clarification.domain.values import (
     Provenance,
     Source,
 )
-from preflights_es.kernel import completion_step
-from preflights_es.kernel.artifacts import ArtifactDue, ArtifactWritten, Written
+from preflights_es.kernel import lead as leading
 from preflights_es.kernel.completions import CompletionReceived
-from preflights_es.kernel.events import Actor, Event, Input
+from preflights_es.kernel.decisions import Rationale
+from preflights_es.kernel.events import Actor, ArtifactDue, ArtifactWritten, Event, Input, Written
 from preflights_es.kernel.lead import WRITERS, FellBack
 from preflights_es.kernel.questions import Answers
-from preflights_es.kernel.rationale import Rationale
 
 
 def evolve(state: State, event: Event) -> State:
@@ -133,7 +132,7 @@ def _after_intention(state: State, new: IntentionDeclared) -> State:
         actor=new.actor,
         input=new,
         redacted=state.redacted.plus(*new.redacted),
-        led=completion_step.opened(new.setup),
+        led=leading.opened(new.setup),
         known=new.known,
         told=() if new.told is UNSET else new.told,
         pack=new.pack,
@@ -203,7 +202,7 @@ def _after_noted(state: State, event: RationaleNoted) -> State:
     rationale = reasons.added(state.rationale, event, state.actor.kind)
     led = state.led
     if event.because:
-        led = completion_step.heard(led, f"Reason: {event.because}")
+        led = leading.heard(led, f"Reason: {event.because}")
     return replace(state, rationale=rationale, led=led)
 
 
@@ -254,14 +253,14 @@ def _after_due(state: State, _: ArtifactDue) -> State:
 
 
 def _after_fallback(state: State, event: FellBack) -> State:
-    led = completion_step.after(state.led, state.input, event)
+    led = leading.after(state.led, state.input, event)
     kept = _answered_frames(state)
     framed = kept[0] if kept else None
     return _categorized(replace(state, led=led, framed=framed, further=kept[1:]))
 
 
 def _after_led(state: State, event: Event) -> State:
-    led = completion_step.after(state.led, state.input, event)
+    led = leading.after(state.led, state.input, event)
     return state if led is state.led else replace(state, led=led)
 
 
@@ -299,7 +298,7 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
         revised=revised,
         question=None if answers_open else state.question,
         stopped="" if state.stopped in UNDECIDED else state.stopped,
-        led=completion_step.heard(state.led, f"{event.field}: {event.value}"),
+        led=leading.heard(state.led, f"{event.field}: {event.value}"),
         turn=state.turn + answers_open,
     )
 

@@ -27,10 +27,10 @@ from preflights_es.features.clarification.domain.titles import title_of
 from preflights_es.features.clarification.domain.values import Provenance
 from preflights_es.features.clarification.domain.views import kind, provenance
 from preflights_es.kernel.completions import CompletionReceived
-from preflights_es.kernel.decision_record import Decided, Origin, Standing, Stood
+from preflights_es.kernel.decisions import Decided, Origin, Standing, Stood
 from preflights_es.kernel.events import Actor, Event, Input
+from preflights_es.kernel.questions import Behind
 from preflights_es.kernel.session import Session
-from preflights_es.kernel.views import Behind
 
 MODEL = Actor("agent")
 """The actor of a value that a model gave."""

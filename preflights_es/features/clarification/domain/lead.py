@@ -32,11 +32,10 @@ from preflights_es.features.clarification.domain.values import (
     HeuristicsConfig,
     LLMContext,
 )
-from preflights_es.kernel.completion_step import Usable, concluded, requested
-from preflights_es.kernel.completions import CompletionRequested, Message
+from preflights_es.kernel.completions import CompletionRequested, Message, Violation
+from preflights_es.kernel.decisions import Alternative, Rationale
 from preflights_es.kernel.events import ActorKind, Decision, Outcome
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.names import canonical
+from preflights_es.kernel.lead import Usable, concluded, requested
 from preflights_es.kernel.questions import (
     WRAPPING,
     Option,
@@ -45,10 +44,8 @@ from preflights_es.kernel.questions import (
     is_placeholder,
     stripped,
 )
-from preflights_es.kernel.rationale import Alternative, Rationale
-from preflights_es.kernel.text import one_line
-from preflights_es.kernel.verdict import Violation
-from preflights_es.kernel.words import folded
+from preflights_es.kernel.text import late_pattern, one_line
+from preflights_es.kernel.words import canonical, folded
 
 PACKAGE: Final = "preflights_es.features.clarification"
 OWN: Final = "custom."

@@ -16,7 +16,7 @@ from preflights_es.features.clarification.domain.values import (
     HeuristicsConfig,
     PackRef,
 )
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.questions import Language
 
 STANDARD: Final = PackRef(
     "standard", 1, "a2af3824c43fa3eade4553bf4720f8f1bfe376327224e27ea65c3ee2b4d4f0bf"

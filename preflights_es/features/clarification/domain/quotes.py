@@ -14,9 +14,8 @@ from preflights_es.features.clarification.domain.events import (
 )
 from preflights_es.features.clarification.domain.state import State, accepted
 from preflights_es.features.clarification.domain.titles import title_of
-from preflights_es.kernel.artifacts import Related
-from preflights_es.kernel.events import Event
-from preflights_es.kernel.source import Quoted, Source
+from preflights_es.kernel.decisions import Related
+from preflights_es.kernel.events import Event, Quoted, Source
 from preflights_es.kernel.text import one_line
 
 

@@ -12,8 +12,8 @@ from preflights_es.features.clarification.domain.events import (
     RationaleNoted,
     RationaleSuggested,
 )
+from preflights_es.kernel.decisions import Alternative, NotChosen, Rationale, Reason, Speaker
 from preflights_es.kernel.questions import is_placeholder, stripped
-from preflights_es.kernel.rationale import Alternative, Rationale, Rejected, Speaker, Statement
 
 RATIONALE_MAX: Final = 20  # consequences, and alternatives, of one decision
 
@@ -45,12 +45,12 @@ def added(before: Rationale, new: RationaleNoted | RationaleSuggested, by: Speak
     """What was said, with what one more speaker says."""
     if isinstance(new, RationaleNoted) and new.replaces:
         before = Rationale()
-    because = Statement(new.because, by) if new.because else before.because
+    because = Reason(new.because, by) if new.because else before.because
     consequences = {one.text: one for one in before.consequences}
-    consequences |= {text: Statement(text, by) for text in new.consequences}
+    consequences |= {text: Reason(text, by) for text in new.consequences}
     alternatives = {one.name.casefold(): one for one in before.alternatives}
     for one in new.alternatives:
-        alternatives[one.name.casefold()] = Rejected(one.name, one.why_not, by)
+        alternatives[one.name.casefold()] = NotChosen(one.name, one.why_not, by)
     return Rationale(because, tuple(consequences.values()), tuple(alternatives.values()))
 
 

@@ -13,8 +13,7 @@ from preflights_es.features.clarification.domain.events import (
     ReferenceRenumbered,
 )
 from preflights_es.features.clarification.domain.state import State
-from preflights_es.kernel.artifacts import Beside, Related
-from preflights_es.kernel.evolution import Resolution
+from preflights_es.kernel.decisions import KeptDecision, Related, Resolution
 
 
 def after_choices(state: State, resolved: tuple[Resolution, ...]) -> State:
@@ -24,7 +23,9 @@ def after_choices(state: State, resolved: tuple[Resolution, ...]) -> State:
     replaced = tuple(related for choice, related, _ in chosen.values() if choice == "supersedes")
     if state.supersedes is None and replaced:
         state, replaced = replace(state, supersedes=replaced[0]), replaced[1:]
-    kept = (Beside(related, why) for choice, related, why in chosen.values() if choice == "keeps")
+    kept = (
+        KeptDecision(related, why) for choice, related, why in chosen.values() if choice == "keeps"
+    )
     return replace(state, also_supersedes=replaced, kept=tuple(kept))
 
 
@@ -40,7 +41,7 @@ def after_keeping(state: State, _: DecisionMarkedKept) -> State:
     if not isinstance(new, DecisionKeptBeside):
         return state
     others = (one for one in state.kept if one.related.uid != new.by.uid)
-    return replace(state, kept=(*others, Beside(new.by, new.reason)))
+    return replace(state, kept=(*others, KeptDecision(new.by, new.reason)))
 
 
 def after_renumbering(state: State) -> State:

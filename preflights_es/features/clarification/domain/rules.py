@@ -25,11 +25,9 @@ from preflights_es.features.clarification.domain.values import (
     Mark,
     Source,
 )
-from preflights_es.kernel.late_pattern import late_pattern
 from preflights_es.kernel.lead import Policy
-from preflights_es.kernel.questions import is_placeholder, is_undecided, stripped
-from preflights_es.kernel.text import slug
-from preflights_es.kernel.views import Question
+from preflights_es.kernel.questions import Question, is_placeholder, is_undecided, stripped
+from preflights_es.kernel.text import late_pattern, slug
 
 PROMPTS: Final = {"clarify": "clarify.v1", "decide": "decide.v1"}
 POLICY: Final = Policy(bad_output=1, failed_transport=1, then="rules")

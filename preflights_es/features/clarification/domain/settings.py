@@ -20,8 +20,8 @@ from preflights_es.features.clarification.domain.values import (
     HeuristicsConfig,
     PackRef,
 )
+from preflights_es.kernel.ports import SettingsSource, SettingsTable
 from preflights_es.kernel.questions import is_placeholder
-from preflights_es.kernel.settings_table import SettingsTable, Source
 from preflights_es.kernel.text import line_trouble
 
 TEXT_MAX: Final = 300  # characters of a name, a question or an option
@@ -60,7 +60,7 @@ class ClarificationTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     categories: dict[str, CategoryTable] = {}
 
 
-def heuristics_of(source: Source, table: ClarificationTable) -> Heuristics:
+def heuristics_of(source: SettingsSource, table: ClarificationTable) -> Heuristics:
     """The pack that the file names, with what the file replaces or adds.
 
     Raises:
@@ -78,7 +78,7 @@ def heuristics_of(source: Source, table: ClarificationTable) -> Heuristics:
     return Heuristics(_said_otherwise(table, whole, made), ref, inlined)
 
 
-def _own_pack(source: Source, path: str) -> tuple[PackRef, str]:
+def _own_pack(source: SettingsSource, path: str) -> tuple[PackRef, str]:
     """The pack in a file of the team, and its text."""
     at = ("clarification", "heuristics")
     text = source.file(at, path, PACK_MAX)
@@ -104,7 +104,9 @@ def _said_otherwise(
     )
 
 
-def _tables(source: Source, table: ClarificationTable, base: HeuristicsConfig) -> HeuristicsConfig:
+def _tables(
+    source: SettingsSource, table: ClarificationTable, base: HeuristicsConfig
+) -> HeuristicsConfig:
     """Tables with what the file replaces or adds."""
     if len(table.categories) > LIST_MAX:
         raise source.wrong(("clarification", "categories"), f"at most {LIST_MAX} are taken")
@@ -138,14 +140,16 @@ def _tables(source: Source, table: ClarificationTable, base: HeuristicsConfig) -
     return made
 
 
-def _asked(source: Source, key: str, field: Field, text: str | None) -> Field:
+def _asked(source: SettingsSource, key: str, field: Field, text: str | None) -> Field:
     if text is None:
         return field
     _check_text(source, ("clarification", key), text)
     return msgspec.structs.replace(field, question=text)
 
 
-def _category(source: Source, name: str, known: Category | None, given: CategoryTable) -> Category:
+def _category(
+    source: SettingsSource, name: str, known: Category | None, given: CategoryTable
+) -> Category:
     at = ("clarification", "categories", name)
     _check_text(source, at, name)
     if name.casefold() in (OTHER.casefold(), OTHER_OPTION.casefold()):
@@ -176,7 +180,7 @@ def _category(source: Source, name: str, known: Category | None, given: Category
     return made
 
 
-def _check_fields(source: Source, at: tuple[str, ...], made: Category, key: str) -> None:
+def _check_fields(source: SettingsSource, at: tuple[str, ...], made: Category, key: str) -> None:
     """Every field of a patch has a name of its own, and none that of the category."""
     _check_list(source, (*at, "secondary"), tuple(field.name for field in made.secondary))
     names = [field.name.casefold() for field in made.fields()]
@@ -188,7 +192,7 @@ def _check_fields(source: Source, at: tuple[str, ...], made: Category, key: str)
 
 
 def _primary(
-    source: Source, at: tuple[str, ...], base: Field | None, given: CategoryTable
+    source: SettingsSource, at: tuple[str, ...], base: Field | None, given: CategoryTable
 ) -> Field | None:
     values = {
         "name": given.field,
@@ -216,12 +220,12 @@ def _primary(
     return made
 
 
-def _check_text(source: Source, at: tuple[str, ...], text: str) -> None:
+def _check_text(source: SettingsSource, at: tuple[str, ...], text: str) -> None:
     if found := line_trouble(text, TEXT_MAX):
         raise source.wrong(at, found)
 
 
-def _check_list(source: Source, at: tuple[str, ...], values: tuple[str, ...]) -> None:
+def _check_list(source: SettingsSource, at: tuple[str, ...], values: tuple[str, ...]) -> None:
     if len(values) > LIST_MAX:
         raise source.wrong(at, f"has {len(values)} entries, at most {LIST_MAX} are taken")
     for value in values:
@@ -230,7 +234,7 @@ def _check_list(source: Source, at: tuple[str, ...], values: tuple[str, ...]) ->
         raise source.wrong(at, "names something twice")
 
 
-def _check_keys(source: Source, config: HeuristicsConfig) -> None:
+def _check_keys(source: SettingsSource, config: HeuristicsConfig) -> None:
     """Every key answers one question, so that no answer is filed under another field."""
     seen = {config.category.id: "Category", config.description.id: "Description"}
     for category in config.categories:

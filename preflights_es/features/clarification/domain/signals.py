@@ -16,9 +16,8 @@ from preflights_es.features.clarification.domain.events import (
 )
 from preflights_es.features.clarification.domain.pack import Topic, asked_topic, loaded
 from preflights_es.features.clarification.domain.values import LLMContext
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.names import canonical
-from preflights_es.kernel.words import folded
+from preflights_es.kernel.text import late_pattern
+from preflights_es.kernel.words import canonical, folded
 
 PRESENT_MAX: Final = 3  # options that stand first because the repository has them
 

@@ -10,9 +10,9 @@ import re
 
 from preflights_es.features.clarification.domain import rules
 from preflights_es.features.clarification.domain.values import OTHER, Field, HeuristicsConfig
-from preflights_es.kernel.completion_step import RETRY
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.json import encoded
+from preflights_es.kernel.lead import RETRY
 from preflights_es.kernel.simulation import Bank, Draws, Route
 
 _WORDINGS = (

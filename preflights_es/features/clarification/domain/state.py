@@ -32,14 +32,11 @@ from preflights_es.features.clarification.domain.values import (
     Provenance,
     SessionSnapshot,
 )
-from preflights_es.kernel.artifacts import Beside, Related, Written
-from preflights_es.kernel.completion_step import Led
-from preflights_es.kernel.events import UNSEEN, Actor, Evidence, Input
-from preflights_es.kernel.growing import Growing
+from preflights_es.kernel.decisions import KeptDecision, Rationale, Related
+from preflights_es.kernel.events import UNSEEN, Actor, Evidence, Growing, Input, Written
 from preflights_es.kernel.items import ItemRef
-from preflights_es.kernel.observed import Observed
-from preflights_es.kernel.rationale import Rationale
-from preflights_es.kernel.views import Question
+from preflights_es.kernel.lead import Led
+from preflights_es.kernel.questions import Observed, Question
 
 NO_ACTOR = Actor("script")
 UNDECIDED: Final = ("task", "nothing_to_decide", "kept")
@@ -72,7 +69,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """Of a record without a session."""
     also_supersedes: tuple[Related, ...] = ()
     """Others that its acceptance replaced."""
-    kept: tuple[Beside, ...] = ()
+    kept: tuple[KeptDecision, ...] = ()
     """Decisions that stay in force beside it, although their values differ."""
     item: ItemRef | None = None
     """The task that is clarified."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from preflights_es.features.clarification.domain.state import State
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.questions import Language
 
 if TYPE_CHECKING:  # imported where a session has a pack: its classes cost time
     from preflights_es.features.clarification.domain.pack import Topic

@@ -8,8 +8,8 @@ from preflights_es.features.clarification.domain.state import State
 from preflights_es.features.clarification.domain.stated import language_of, topic_of
 from preflights_es.features.clarification.domain.values import OTHER, TITLES
 from preflights_es.features.clarification.domain.written import TOPIC
+from preflights_es.kernel.questions import Language
 from preflights_es.kernel.text import one_line, shortened
-from preflights_es.kernel.views import Language
 from preflights_es.kernel.words import continued
 
 VALUE_MAX: Final = 80  # characters of a value in a title

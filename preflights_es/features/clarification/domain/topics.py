@@ -14,12 +14,10 @@ from typing import Final, Literal, NamedTuple, TypeVar
 from preflights_es.features.clarification.domain.events import TopicsFound
 from preflights_es.features.clarification.domain.pack import Pack, Topic, loaded
 from preflights_es.features.clarification.domain.values import Named
-from preflights_es.kernel.contradictions import EVERYDAY, GENERIC
-from preflights_es.kernel.forms import Statement, language_of, stated, tasks
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.names import names
-from preflights_es.kernel.views import Language
-from preflights_es.kernel.words import folded, plain
+from preflights_es.kernel.questions import Language
+from preflights_es.kernel.statements import EVERYDAY, GENERIC, Statement, language_of, stated, tasks
+from preflights_es.kernel.text import late_pattern
+from preflights_es.kernel.words import folded, names, plain
 
 Names = Mapping[str, str] | None
 TOPICS_MAX: Final = 4  # topics that a session names

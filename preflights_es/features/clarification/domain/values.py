@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from preflights_es.kernel.events import Actor, ActorKind, Value, Whole
-from preflights_es.kernel.views import Question, QuestionType
+from preflights_es.kernel.questions import Question, QuestionType
 
 Answer = str | tuple[str, ...]
 Hint = Literal["adr", "task", "unsure"]

@@ -26,14 +26,27 @@ from preflights_es.features.clarification.domain.values import (
     Named,
     Provenance,
 )
-from preflights_es.kernel.artifacts import Record, RecordField, Relations, ShownQuestion
-from preflights_es.kernel.completion_step import no_answer
+from preflights_es.kernel.decisions import (
+    Rationale,
+    Record,
+    RecordField,
+    Relations,
+    ShownQuestion,
+    Speaker,
+)
 from preflights_es.kernel.events import ActorKind, Event, Value
-from preflights_es.kernel.observed import Observed, told
-from preflights_es.kernel.questions import Option
-from preflights_es.kernel.rationale import Rationale, Speaker
+from preflights_es.kernel.lead import no_answer
+from preflights_es.kernel.questions import (
+    Language,
+    Observed,
+    Option,
+    Question,
+    Reached,
+    View,
+    asked_elsewhere,
+    taken_out,
+)
 from preflights_es.kernel.text import one_line
-from preflights_es.kernel.views import Language, Question, Reached, View, taken_out
 
 if TYPE_CHECKING:  # imported where a session has a pack: its classes cost time
     from preflights_es.features.clarification.domain.pack import Topic
@@ -152,7 +165,7 @@ def view(state: State) -> ClarificationView:
         **_found(state),
         written=state.written,
         observed=state.observed,
-        origin=told(state.observed) if state.observed else "",
+        origin=asked_elsewhere(state.observed) if state.observed else "",
         hashes=tuple(state.hashes),
         warnings=_warnings(state),
         ended=_ended(state),

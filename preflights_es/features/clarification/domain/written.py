@@ -10,10 +10,10 @@ from typing import Final
 from preflights_es.features.clarification.domain.lead import clarify_violations
 from preflights_es.features.clarification.domain.state import State
 from preflights_es.features.clarification.domain.values import Heuristics, HeuristicsConfig
-from preflights_es.kernel.completion_step import judged
+from preflights_es.kernel.completions import Accepted
 from preflights_es.kernel.json import encoded
+from preflights_es.kernel.lead import judged
 from preflights_es.kernel.questions import WrittenQuestion
-from preflights_es.kernel.verdict import Accepted
 
 TOPIC: Final = "Decision"
 """The topic of a question whose writer names none."""

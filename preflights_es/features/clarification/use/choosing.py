@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import DecisionAcknowledged, Differing
 from preflights_es.features.clarification.domain.state import State, accepted
+from preflights_es.kernel.decisions import EXCEPTION, Choice, Choices, OlderDecision, Resolution
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.evolution import EXCEPTION, Choice, Choices, Finding, Resolution
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.questions import is_placeholder
 from preflights_es.kernel.text import ANSWER_MAX
@@ -30,19 +30,19 @@ class Choosing:
         """
         self._request = request
         self._said = said or Choices()
-        self.found: tuple[Finding, ...] = ()
+        self.found: tuple[OlderDecision, ...] = ()
         """How the decision stands to others, as it was compared last."""
         self.perhaps: tuple[Differing, ...] = ()
         """Records of other tools that it perhaps contradicts."""
         self._chosen = self._by_session()
 
     @property
-    def open(self) -> tuple[Finding, ...]:
+    def open(self) -> tuple[OlderDecision, ...]:
         """Those that a person has to choose about."""
         return tuple(one for one in self.found if one.needs_choice)
 
     @property
-    def same(self) -> Finding | None:
+    def same(self) -> OlderDecision | None:
         """The decision in force that says the same, unless it is to be recorded once more."""
         if self._said.again:
             return None

@@ -29,14 +29,13 @@ from preflights_es.features.clarification.domain.values import (
     LLMContext,
     Mark,
 )
-from preflights_es.kernel.artifacts import Related
+from preflights_es.kernel.decisions import Related
 from preflights_es.kernel.errors import PreflightsError, RecordWithoutSession, Refused
 from preflights_es.kernel.events import Input
 from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.lead import WRITERS, Setup
-from preflights_es.kernel.observed import Observed
+from preflights_es.kernel.questions import Language, Observed
 from preflights_es.kernel.text import INTENTION_MAX, one_line, shown
-from preflights_es.kernel.views import Language
 from preflights_es.runtime.finder import RECENT
 from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.runtime.sanitizing import cleaned
@@ -333,7 +332,7 @@ class Clarifications(Acceptances):
             message = f"{typed!r} is a decision of the project {handle.project!r}, not of this"
             raise Refused(message, code="other_project", project=handle.project)
         if handle.proposal is not None:
-            message = f"{typed!r} is a proposal ({handle.proposal.told}): accept it first"
+            message = f"{typed!r} is a proposal ({handle.proposal.origin}): accept it first"
             raise Refused(message, code="not_accepted", typed=typed)
         if not accepted(state) or handle.session.closed:
             message = f"{typed!r} is no accepted decision: only those can be superseded"

@@ -6,7 +6,7 @@ from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import DecisionKept
 from preflights_es.features.clarification.domain.state import State
 from preflights_es.kernel.errors import PreflightsError
-from preflights_es.kernel.times import iso
+from preflights_es.kernel.ids import iso
 from preflights_es.use.request import Request
 from preflights_es.use.results import Who
 from preflights_es.use.why_results import AskedAgain

@@ -21,13 +21,12 @@ from preflights_es.features.recall.domain.evolution import is_same
 from preflights_es.features.recall.domain.ranking import concerns
 from preflights_es.features.recall.use.searching import Search
 from preflights_es.features.recall.use.variants import stems
-from preflights_es.kernel.artifacts import Related
-from preflights_es.kernel.decision_record import Decided
+from preflights_es.kernel.decisions import Decided, Related
 from preflights_es.kernel.errors import PreflightsError
+from preflights_es.kernel.events import Source
+from preflights_es.kernel.ids import iso
 from preflights_es.kernel.questions import WrittenQuestion
-from preflights_es.kernel.source import Source
 from preflights_es.kernel.text import INTENTION_MAX, one_line, shortened, shown
-from preflights_es.kernel.times import iso
 from preflights_es.kernel.words import words
 from preflights_es.projections.decisions import decision
 from preflights_es.runtime.sanitizing import cleaned

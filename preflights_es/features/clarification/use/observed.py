@@ -17,14 +17,20 @@ from preflights_es.features.clarification.use.clarifications import (
 from preflights_es.features.clarification.use.written import UNNAMED, asking
 from preflights_es.kernel.errors import LogBusy, PreflightsError, Refused
 from preflights_es.kernel.events import Actor
-from preflights_es.kernel.late_pattern import late_pattern
 from preflights_es.kernel.lead import Setup
-from preflights_es.kernel.observed import ANSWERED, Observed
-from preflights_es.kernel.questions import Option, WrittenQuestion, is_placeholder, stripped
+from preflights_es.kernel.questions import (
+    ANSWERED,
+    Observed,
+    Option,
+    WrittenQuestion,
+    is_placeholder,
+    stripped,
+)
 from preflights_es.kernel.text import (
     ANSWER_MAX,
     INTENTION_MAX,
     NAME_MAX,
+    late_pattern,
     one_line,
     shortened,
     shown,

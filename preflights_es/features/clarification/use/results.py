@@ -17,15 +17,18 @@ from preflights_es.features.clarification.domain.values import (
     Provenance,
 )
 from preflights_es.features.clarification.domain.views import ClarificationView, StatedValue
-from preflights_es.kernel.artifacts import Beside, Related
+from preflights_es.kernel.decisions import KeptDecision, NotChosen, OlderDecision, Reason, Related
 from preflights_es.kernel.events import Actor, Decision, Evidence
-from preflights_es.kernel.evolution import Finding
-from preflights_es.kernel.observed import Observed
-from preflights_es.kernel.questions import AnswerRefusal, Option, Place, Recommended
-from preflights_es.kernel.rationale import Rejected, Statement
+from preflights_es.kernel.ids import iso
+from preflights_es.kernel.questions import (
+    AnswerRefusal,
+    Language,
+    Observed,
+    Option,
+    Place,
+    Recommended,
+)
 from preflights_es.kernel.text import SCOPE_MAX
-from preflights_es.kernel.times import iso
-from preflights_es.kernel.views import Language
 from preflights_es.runtime.runner import Handle
 from preflights_es.use.results import NOT_EXPECTED, Result, Session, answer_refused
 
@@ -159,7 +162,7 @@ class RelatedDecision(Result, frozen=True):
     """`rules` or `model`."""
 
     @classmethod
-    def of(cls, one: Finding) -> RelatedDecision:
+    def of(cls, one: OlderDecision) -> RelatedDecision:
         """As it was found."""
         old = one.related
         return cls(
@@ -208,7 +211,7 @@ class Clarification(Session, frozen=True, kw_only=True):
     supersedes: Related | None
     superseded_by: Related | None
     also_supersedes: tuple[Related, ...]
-    kept: tuple[Beside, ...]
+    kept: tuple[KeptDecision, ...]
     keeps: Related | None
     known: tuple[KnownDecision, ...]
     fields: tuple[AskedField, ...]
@@ -218,9 +221,9 @@ class Clarification(Session, frozen=True, kw_only=True):
     artifacts: tuple[str, ...]
     offer: Offer | None
     title: str
-    because: Statement | None
-    consequences: tuple[Statement, ...]
-    alternatives: tuple[Rejected, ...]
+    because: Reason | None
+    consequences: tuple[Reason, ...]
+    alternatives: tuple[NotChosen, ...]
 
     @classmethod
     def more(cls, handle: Handle) -> dict[str, Any]:

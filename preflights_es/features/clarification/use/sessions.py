@@ -19,15 +19,13 @@ from preflights_es.features.clarification.use.clarifications import (
     named_known,
 )
 from preflights_es.features.clarification.use.surroundings import context_of
+from preflights_es.kernel.decisions import Choices, Reasons
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Input
-from preflights_es.kernel.evolution import Choices
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.items import ItemRef, item_id
-from preflights_es.kernel.questions import Refusal, WrittenQuestion
-from preflights_es.kernel.rationale import Reasons
+from preflights_es.kernel.questions import Question, Refusal, WrittenQuestion
 from preflights_es.kernel.text import one_line
-from preflights_es.kernel.views import Question
 from preflights_es.runtime.runner import Step
 from preflights_es.use.acceptance import begun, notice_agent
 from preflights_es.use.answers import (

@@ -7,11 +7,11 @@ from hashlib import sha256
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.values import Heuristics, HeuristicsConfig
 from preflights_es.features.clarification.domain.written import response, tables_of, trouble
+from preflights_es.kernel import __version__
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import WrittenQuestion
 from preflights_es.kernel.text import ANSWER_MAX
-from preflights_es.kernel.version import __version__
 from preflights_es.redaction import redact, response_redacted
 from preflights_es.runtime.sanitizing import cleaned, name_cleaned
 from preflights_es.use.request import Request

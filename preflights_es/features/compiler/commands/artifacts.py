@@ -18,8 +18,8 @@ from preflights_es.features.compiler.use.listing import (
     compared,
 )
 from preflights_es.kernel.ids import SHORT, short
+from preflights_es.kernel.items import path_of
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.plan_record import path_of
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.use.request import Request
 

@@ -15,7 +15,7 @@ from preflights_es.features.compiler.commands.display import (
 )
 from preflights_es.features.compiler.use.check import CheckedPlan, check
 from preflights_es.kernel.ids import SHORT
-from preflights_es.kernel.plan_record import path_of
+from preflights_es.kernel.items import path_of
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.use.request import Request
 

@@ -17,8 +17,8 @@ from preflights_es.features.compiler.domain.passes import PASSES
 from preflights_es.features.compiler.domain.values import LeftOut
 from preflights_es.features.compiler.use.results import Artifact, DryRun, PlanSession, ReadDocument
 from preflights_es.kernel.ids import short
+from preflights_es.kernel.items import Finding, path_of
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.plan_record import Finding, path_of
 from preflights_es.kernel.text import one_line, shortened, shown, shown_lines
 from preflights_es.use.results import Session, WaivedFinding
 

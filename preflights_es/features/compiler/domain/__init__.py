@@ -12,7 +12,7 @@ from preflights_es.features.compiler.domain.views import (
     reached,
     view,
 )
-from preflights_es.kernel.artifacts import Filing
+from preflights_es.kernel.events import Filing
 from preflights_es.kernel.session import Workflow
 
 WORKFLOW: Workflow[State] = Workflow(

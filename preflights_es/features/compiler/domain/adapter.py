@@ -31,11 +31,10 @@ from preflights_es.features.compiler.domain.prompting import (
     schema_of,
 )
 from preflights_es.judging.contract import OutputValidator, error_of
-from preflights_es.kernel.completion_step import Led, system_message
+from preflights_es.kernel.completions import VIOLATIONS_MAX, Rejected, Violation, prompt
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.prompts import prompt
-from preflights_es.kernel.verdict import VIOLATIONS_MAX, Rejected, Violation
+from preflights_es.kernel.lead import Led, system_message
 
 # 1. Prompts ----------------------------------------------------------------------------------
 

@@ -12,9 +12,9 @@ from typing import Any, Final
 from preflights_es.features.compiler.domain.events import PassBegun
 from preflights_es.features.compiler.domain.values import PassName
 from preflights_es.judging.code_search import first_code
+from preflights_es.kernel.completions import VIOLATIONS_MAX, Path, Violation, pointer, quoted
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.text import is_git, shown, visible
-from preflights_es.kernel.verdict import VIOLATIONS_MAX, Path, Violation, pointer, quoted
 
 OPERATIONS: Final[dict[str, tuple[str, str]]] = {
     "move_file": ("from_path", "to_path"),

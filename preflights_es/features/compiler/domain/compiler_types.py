@@ -13,12 +13,11 @@ from preflights_es.features.compiler.domain.events import PassBegun
 from preflights_es.features.compiler.domain.passes import PASSES
 from preflights_es.features.compiler.domain.prompting import PACKAGE, schema_of
 from preflights_es.features.compiler.domain.values import Document, ReadDecision, ReadPlan
-from preflights_es.kernel.events import Actor
+from preflights_es.kernel import __version__
+from preflights_es.kernel.completions import schema
+from preflights_es.kernel.events import Actor, Source
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import Setup
-from preflights_es.kernel.prompts import schema
-from preflights_es.kernel.source import Source
-from preflights_es.kernel.version import __version__
 
 # 1. Values -----------------------------------------------------------------------------------
 

@@ -11,8 +11,8 @@ from preflights_es.features.compiler.domain.events import PassBegun
 from preflights_es.features.compiler.domain.passes import PASSES
 from preflights_es.features.compiler.domain.prompting import PACKAGE, prompts_of, schema_of
 from preflights_es.features.compiler.domain.values import REQUEST_MAX, LeftOut
-from preflights_es.kernel.completion_step import opened, system_message
 from preflights_es.kernel.json import encoded
+from preflights_es.kernel.lead import opened, system_message
 
 Cut = Literal["layout", "decisions"]
 

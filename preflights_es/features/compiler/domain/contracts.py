@@ -9,7 +9,7 @@ from typing import Any, Final
 from preflights_es.features.compiler.domain.passes import PASSES
 from preflights_es.features.compiler.domain.prompting import PACKAGE, POLICY
 from preflights_es.judging.contract import Contract
-from preflights_es.kernel.prompts import schema
+from preflights_es.kernel.completions import schema
 
 
 def loaded(id_: str) -> dict[str, Any]:

@@ -6,9 +6,14 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from preflights_es.features.compiler.domain.values import DecidedField, ReadDecision
-from preflights_es.kernel.contradictions import Placed, against, names_another, stated_against
-from preflights_es.kernel.forms import Statement
-from preflights_es.kernel.verdict import quoted
+from preflights_es.kernel.completions import quoted
+from preflights_es.kernel.statements import (
+    Placed,
+    Statement,
+    against,
+    names_another,
+    stated_against,
+)
 from preflights_es.kernel.words import words
 
 VALUES: Final = ("/constraints/languages/", "/constraints/architecture")

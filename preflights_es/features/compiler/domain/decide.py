@@ -26,9 +26,9 @@ from preflights_es.features.compiler.domain.identity import payload_hash
 from preflights_es.features.compiler.domain.state import State, evolve
 from preflights_es.features.compiler.domain.views import file_path
 from preflights_es.features.compiler.domain.waiving import unfit, unwaived
-from preflights_es.kernel.artifacts import Accepting, ArtifactDue, ArtifactWritten
 from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
-from preflights_es.kernel.events import Decision, Input
+from preflights_es.kernel.decisions import Accepting
+from preflights_es.kernel.events import ArtifactDue, ArtifactWritten, Decision, Input
 from preflights_es.kernel.lead import LeadChanged, LeadTaken, StepRetried, StepStalled
 from preflights_es.kernel.questions import text_answers
 

@@ -17,23 +17,22 @@ from preflights_es.features.compiler.domain.values import (
     ReadPlan,
     Waiver,
 )
-from preflights_es.kernel.artifacts import ARTIFACT_EVENTS
 from preflights_es.kernel.completions import COMPLETION_EVENTS
 from preflights_es.kernel.events import (
+    ARTIFACT_EVENTS,
     UNSEEN,
     Actor,
     Decision,
     Event,
     Evidence,
     Input,
+    Source,
     Typed,
     Whole,
 )
+from preflights_es.kernel.items import Cause, Finding
 from preflights_es.kernel.lead import LED_EVENTS, Setup
-from preflights_es.kernel.plan_record import Cause, Finding
-from preflights_es.kernel.questions import AnswerRefusal, Answers, Refusal, TextAccepted
-from preflights_es.kernel.source import Source
-from preflights_es.kernel.views import Question
+from preflights_es.kernel.questions import AnswerRefusal, Answers, Question, Refusal, TextAccepted
 
 # 1. Inputs -----------------------------------------------------------------------------------
 

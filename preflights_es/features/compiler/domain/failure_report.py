@@ -12,7 +12,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstrai
 from preflights_es.features.compiler.domain.reports import CATEGORY, RECOVERY
 from preflights_es.features.compiler.domain.values import PassName
 from preflights_es.kernel.errors import LLMDeclinedError, LLMError, LLMOutputError
-from preflights_es.kernel.times import iso
+from preflights_es.kernel.ids import iso
 
 Category = Literal[
     "missing_information",

@@ -17,10 +17,10 @@ from preflights_es.features.compiler.domain.checks import leaves
 from preflights_es.features.compiler.domain.contradictions import contradictions, mentions
 from preflights_es.features.compiler.domain.events import PassBegun
 from preflights_es.features.compiler.domain.values import FINDINGS_MAX, PassName, PlanType
-from preflights_es.kernel.contradictions import Placed
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.plan_record import Finding, FindingKind
-from preflights_es.kernel.verdict import Path, pointer, quoted
+from preflights_es.kernel.completions import Path, pointer, quoted
+from preflights_es.kernel.items import Finding, FindingKind
+from preflights_es.kernel.statements import Placed
+from preflights_es.kernel.text import late_pattern
 from preflights_es.kernel.words import folded, words
 
 DIGITS: Final = 6  # of a finding's name

@@ -11,10 +11,10 @@ from preflights_es.features.compiler.domain.identity import plan_id
 from preflights_es.features.compiler.domain.passes import PASSES
 from preflights_es.features.compiler.domain.prompting import PACKAGE, prompts_of, schema_of
 from preflights_es.features.compiler.domain.state import State, made
-from preflights_es.kernel.completion_step import Usable, concluded, requested
 from preflights_es.kernel.completions import CompletionRequested, Message
 from preflights_es.kernel.events import Decision, Outcome
 from preflights_es.kernel.json import encoded
+from preflights_es.kernel.lead import Usable, concluded, requested
 
 
 def contract_id(begun: PassBegun) -> str:

@@ -10,15 +10,18 @@ from preflights_es.features.compiler.domain.identity import plan_id
 from preflights_es.features.compiler.domain.passes import PASSES
 from preflights_es.features.compiler.domain.state import State, made
 from preflights_es.features.compiler.domain.values import RAW_MAX, ROUNDS_MAX
-from preflights_es.kernel.completion_step import text_of
-from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
+from preflights_es.kernel.completions import (
+    MESSAGE_MAX,
+    CompletionFailed,
+    CompletionReceived,
+    Rejected,
+)
 from preflights_es.kernel.events import Decision, Outcome
+from preflights_es.kernel.ids import iso
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.lead import ResponseRejected, StepFailed, StepStalled
+from preflights_es.kernel.lead import ResponseRejected, StepFailed, StepStalled, text_of
+from preflights_es.kernel.questions import Question
 from preflights_es.kernel.text import shortened, visible
-from preflights_es.kernel.times import iso
-from preflights_es.kernel.verdict import MESSAGE_MAX, Rejected
-from preflights_es.kernel.views import Question
 
 MISSING: Final = "missing_information"
 QUESTION: Final = "What information is missing? The model does not say which."

@@ -22,13 +22,21 @@ from preflights_es.features.compiler.domain.events import (
     WaiversTaken,
 )
 from preflights_es.features.compiler.domain.values import LockedFile
-from preflights_es.kernel import completion_step
-from preflights_es.kernel.artifacts import ArtifactDue, ArtifactWritten, Written
-from preflights_es.kernel.completion_step import Led
-from preflights_es.kernel.events import UNSEEN, Actor, Event, Evidence, Input
-from preflights_es.kernel.growing import Growing
-from preflights_es.kernel.plan_record import PlanStanding, Waived
-from preflights_es.kernel.views import Question
+from preflights_es.kernel import lead as leading
+from preflights_es.kernel.events import (
+    UNSEEN,
+    Actor,
+    ArtifactDue,
+    ArtifactWritten,
+    Event,
+    Evidence,
+    Growing,
+    Input,
+    Written,
+)
+from preflights_es.kernel.items import PlanStanding, Waived
+from preflights_es.kernel.lead import Led
+from preflights_es.kernel.questions import Question
 
 
 class Change(msgspec.Struct, frozen=True, gc=False):
@@ -102,10 +110,10 @@ def evolve(state: State, event: Event) -> State:
         case FailureReported():
             return replace(state, reports=(*state.reports, event))
         case QuestionAsked(question=question):
-            led = completion_step.replied(state.led, state.input)
+            led = leading.replied(state.led, state.input)
             return replace(state, question=question, rounds=state.rounds + 1, led=led)
         case AnswerAccepted(key=key, answer=answer):
-            led = completion_step.heard(state.led, answer)
+            led = leading.heard(state.led, answer)
             return replace(state, question=None, given=(*state.given, (key, answer)), led=led)
         case StandingChanged():
             return _after_change(state, event)
@@ -114,7 +122,7 @@ def evolve(state: State, event: Event) -> State:
         case ArtifactDue():
             return replace(state, dues=state.dues + 1)
         case _:
-            led = completion_step.after(state.led, state.input, event)
+            led = leading.after(state.led, state.input, event)
             return state if led is state.led else replace(state, led=led)
 
 
@@ -122,7 +130,7 @@ def _after_input(state: State, new: Input) -> State:
     redacted = state.redacted.plus(*getattr(new, "redacted", ()))
     match new:
         case PassBegun() if state.begun is None:
-            led = completion_step.opened(new.setup)
+            led = leading.opened(new.setup)
             return replace(state, begun=new, input=new, led=led, redacted=redacted)
         case ArtifactWritten(path=path, sha256=sha256, beside=beside):
             hashes = state.hashes.plus(sha256)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from preflights_es.kernel.events import Count, Value
-from preflights_es.kernel.source import Source
+from preflights_es.kernel.events import Count, Source, Value
 
 PassName = Literal["project", "architecture", "scaffold", "test", "implementation", "refactor"]
 PlanType = Literal[

@@ -12,10 +12,9 @@ from preflights_es.features.compiler.domain.identity import payload_hash
 from preflights_es.features.compiler.domain.passes import PASSES
 from preflights_es.features.compiler.domain.state import State
 from preflights_es.features.compiler.domain.values import VERSION, LeftOut, LockedFile
-from preflights_es.kernel.completion_step import no_answer, why_none
 from preflights_es.kernel.events import ActorKind, Event, Evidence, Value
-from preflights_es.kernel.json import decoded, encoded
-from preflights_es.kernel.plan_record import (
+from preflights_es.kernel.ids import iso
+from preflights_es.kernel.items import (
     Cause,
     Finding,
     Planned,
@@ -24,10 +23,11 @@ from preflights_es.kernel.plan_record import (
     ReadRecord,
     Waived,
 )
+from preflights_es.kernel.json import decoded, encoded
+from preflights_es.kernel.lead import no_answer, why_none
+from preflights_es.kernel.questions import Reached, View, taken_out
 from preflights_es.kernel.session import Session
 from preflights_es.kernel.text import one_line, shortened
-from preflights_es.kernel.times import iso
-from preflights_es.kernel.views import Reached, View, taken_out
 
 FOLDER: Final = ".preflights/artifacts"
 FILE: Final = r"[A-Z][A-Za-z]{1,39}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json"

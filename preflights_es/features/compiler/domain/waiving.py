@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from preflights_es.features.compiler.domain.values import Waiver
-from preflights_es.kernel.plan_record import Finding
+from preflights_es.kernel.items import Finding
 from preflights_es.kernel.questions import is_placeholder
 
 

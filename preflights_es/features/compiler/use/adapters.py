@@ -21,7 +21,7 @@ from preflights_es.judging.schema import shape
 from preflights_es.kernel.completions import CompletionRequested, Message
 from preflights_es.kernel.errors import LLMDeclinedError
 from preflights_es.kernel.lead import Lead
-from preflights_es.kernel.secret import Secret
+from preflights_es.kernel.text import Secret
 from preflights_es.providers.base import DIRECT, text_of
 from preflights_es.settings.load import Options, Settings, load_settings
 from preflights_es.system.event_loop import ran

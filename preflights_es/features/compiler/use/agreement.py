@@ -15,10 +15,10 @@ from preflights_es.features.compiler.domain.values import DecidedField, LeftOut,
 from preflights_es.features.compiler.use.layout import layout
 from preflights_es.features.compiler.use.reading import decisions_in_force, newest, read_plan
 from preflights_es.features.compiler.use.standing import Standings
-from preflights_es.kernel.contradictions import Placed
+from preflights_es.kernel.events import Source
+from preflights_es.kernel.items import Finding
 from preflights_es.kernel.json import decoded
-from preflights_es.kernel.plan_record import Finding
-from preflights_es.kernel.source import Source
+from preflights_es.kernel.statements import Placed
 from preflights_es.use.decisions import ForeignRow, records_beside
 from preflights_es.use.request import Request
 

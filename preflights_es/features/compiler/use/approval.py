@@ -24,7 +24,7 @@ from preflights_es.features.compiler.use.naming import plan_named, short_id
 from preflights_es.features.compiler.use.standing import IN_FORCE, Standings
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import Actor, Input
-from preflights_es.kernel.plan_record import Cause, Finding, path_of
+from preflights_es.kernel.items import Cause, Finding, path_of
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.use.acceptance import Acceptances, begun, notice_agent

@@ -24,8 +24,8 @@ from preflights_es.kernel.errors import (
     LLMMissingInformationError,
     Refused,
 )
+from preflights_es.kernel.ids import iso
 from preflights_es.kernel.json import decoded
-from preflights_es.kernel.times import iso
 from preflights_es.system import clock_ids
 from preflights_es.use.leads import Leads
 from preflights_es.use.request import Request

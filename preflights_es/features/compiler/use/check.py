@@ -9,7 +9,7 @@ from preflights_es.features.compiler.domain.waiving import still_open
 from preflights_es.features.compiler.use.agreement import Agreement, Agreements
 from preflights_es.features.compiler.use.naming import row_named
 from preflights_es.features.compiler.use.standing import PlanRow, Standings
-from preflights_es.kernel.plan_record import Cause, Finding
+from preflights_es.kernel.items import Cause, Finding
 from preflights_es.use.reading import looking
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result, WaivedFinding

@@ -13,10 +13,9 @@ from preflights_es.features.compiler.use.naming import row_named
 from preflights_es.features.compiler.use.plan_files import FileState, PlanFiles
 from preflights_es.features.compiler.use.standing import PlanRow, Standings
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.ids import SHORT
+from preflights_es.kernel.ids import SHORT, iso, iso_or_none
+from preflights_es.kernel.items import Cause, Finding
 from preflights_es.kernel.json import ABSENT, differences
-from preflights_es.kernel.plan_record import Cause, Finding
-from preflights_es.kernel.times import iso, iso_or_none
 from preflights_es.use.reading import looking
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result, WaivedFinding, Who

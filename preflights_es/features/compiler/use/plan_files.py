@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from preflights_es.features.compiler.domain.views import FILE, FOLDER
 from preflights_es.kernel.errors import ArtifactOutside
-from preflights_es.kernel.plan_record import Planned
+from preflights_es.kernel.items import Planned
 from preflights_es.records.files import checked_folder, found_hash
 
 FileState = Literal["same", "edited", "missing"]

@@ -10,11 +10,11 @@ from preflights_es.features.compiler.domain.values import DecidedField, ReadDeci
 from preflights_es.features.compiler.domain.views import envelope
 from preflights_es.features.compiler.use.naming import row_named
 from preflights_es.features.compiler.use.standing import IN_FORCE, PlanRow, Standings
-from preflights_es.kernel.artifacts import Record, RecordField
-from preflights_es.kernel.contradictions import turned_down
+from preflights_es.kernel.decisions import Record, RecordField
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.json import decoded, encoded
-from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.statements import turned_down
+from preflights_es.kernel.text import late_pattern
 from preflights_es.runtime.runner import Handle
 from preflights_es.use.decisions import decisions
 from preflights_es.use.request import Request

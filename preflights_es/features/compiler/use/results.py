@@ -18,10 +18,10 @@ from preflights_es.features.compiler.domain.values import (
 from preflights_es.features.compiler.domain.views import PlanView, ShownPlan
 from preflights_es.kernel.completions import CompletionRequested, Message
 from preflights_es.kernel.events import ActorKind, Decision, Evidence
+from preflights_es.kernel.ids import iso, iso_or_none
+from preflights_es.kernel.items import Cause, Finding, PlanStanding
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.plan_record import Cause, Finding, PlanStanding
 from preflights_es.kernel.questions import AnswerRefusal
-from preflights_es.kernel.times import iso, iso_or_none
 from preflights_es.runtime.runner import Handle
 from preflights_es.use.results import (
     NOT_EXPECTED,

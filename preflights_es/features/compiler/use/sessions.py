@@ -19,12 +19,12 @@ from preflights_es.features.compiler.use.layout import LAYOUT_MAX, layout
 from preflights_es.features.compiler.use.reading import decisions_in_force, names_file, plans, split
 from preflights_es.features.compiler.use.results import DryRun, dry_run_of
 from preflights_es.features.compiler.use.standing import Standings
+from preflights_es.kernel import __version__
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import SHORT
+from preflights_es.kernel.items import path_of
 from preflights_es.kernel.lead import Setup
-from preflights_es.kernel.plan_record import path_of
 from preflights_es.kernel.text import visible
-from preflights_es.kernel.version import __version__
 from preflights_es.runtime.sanitizing import cleaned, cleaned_fields
 from preflights_es.use.answers import filed
 from preflights_es.use.request import Request

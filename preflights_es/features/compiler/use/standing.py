@@ -9,8 +9,8 @@ from typing import Final, Literal
 
 from preflights_es.features.compiler.use.inputs import digest
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.plan_record import Cause
-from preflights_es.kernel.source import Source
+from preflights_es.kernel.events import Source
+from preflights_es.kernel.items import Cause
 from preflights_es.projections.artifacts import PlanRow, plan
 from preflights_es.use.reading import with_files
 from preflights_es.use.request import Request

@@ -19,8 +19,8 @@ from preflights_es.features.extraction.domain.values import (
     TITLE_MAX,
 )
 from preflights_es.judging.contract import Contract
+from preflights_es.kernel.completions import Violation
 from preflights_es.kernel.text import visible
-from preflights_es.kernel.verdict import Violation
 
 _LINE = r"^[^\x00-\x1f\x7f-\x9f]*[^\x00-\x20\x7f-\xa0][^\x00-\x1f\x7f-\x9f]*$"
 """One line that is not blank."""

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from preflights_es.features.extraction.domain.clock import plain
-from preflights_es.kernel.months import NUMBER_OF
+from preflights_es.kernel.words import NUMBER_OF
 
 _FLAGS: Final = re.IGNORECASE | re.VERBOSE
 _WEEKDAYS: Final = (

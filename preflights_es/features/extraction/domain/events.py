@@ -8,9 +8,15 @@ from preflights_es.features.extraction.domain.values import NOTE_MAX, Item, Item
 from preflights_es.kernel.completions import COMPLETION_EVENTS
 from preflights_es.kernel.events import Decision, Event, Input, Typed, Whole
 from preflights_es.kernel.lead import LED_EVENTS, Setup
-from preflights_es.kernel.questions import AnswerRefusal, Answers, Refusal, TextAccepted
+from preflights_es.kernel.questions import (
+    AnswerRefusal,
+    Answers,
+    Language,
+    Question,
+    Refusal,
+    TextAccepted,
+)
 from preflights_es.kernel.text import ANSWER_MAX
-from preflights_es.kernel.views import Language, Question
 
 # 1. Inputs -----------------------------------------------------------------------------------
 

@@ -8,12 +8,10 @@ from typing import Any, Final
 from preflights_es.features.extraction.domain import rules
 from preflights_es.features.extraction.domain.events import ItemsExtracted, QuestionAsked
 from preflights_es.features.extraction.domain.state import State
-from preflights_es.kernel.completion_step import Usable, concluded, requested
-from preflights_es.kernel.completions import CompletionRequested, Message
+from preflights_es.kernel.completions import CompletionRequested, Message, Violation
 from preflights_es.kernel.events import Decision, Outcome
-from preflights_es.kernel.lead import Policy
-from preflights_es.kernel.verdict import Violation
-from preflights_es.kernel.views import Question
+from preflights_es.kernel.lead import Policy, Usable, concluded, requested
+from preflights_es.kernel.questions import Question
 
 PACKAGE: Final = "preflights_es.features.extraction"
 PROMPTS: Final[dict[str, str]] = {"extract": "extract.v1"}

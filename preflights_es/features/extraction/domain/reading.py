@@ -19,8 +19,8 @@ from preflights_es.features.extraction.domain.values import (
     QUESTION_MAX,
     TITLE_MAX,
 )
+from preflights_es.kernel.questions import Language
 from preflights_es.kernel.text import one_line, shortened
-from preflights_es.kernel.views import Language
 
 Payload = dict[str, Any]
 

@@ -18,8 +18,7 @@ from preflights_es.features.extraction.domain.values import (
     Importance,
     Item,
 )
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.text import one_line, problem, visible
+from preflights_es.kernel.text import late_pattern, one_line, problem, visible
 
 
 class Wrong(TypedDict):

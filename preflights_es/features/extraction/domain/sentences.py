@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.questions import Language
 
 UNPROCESSED: Final[dict[Language, str]] = {
     "en": "Could not process this. Please create it by hand.",

@@ -12,11 +12,11 @@ from typing import Any
 
 from preflights_es.features.extraction.domain import reading
 from preflights_es.features.extraction.domain.values import TITLE_MAX
-from preflights_es.kernel.completion_step import RETRY
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.json import encoded
+from preflights_es.kernel.lead import RETRY
+from preflights_es.kernel.questions import Language
 from preflights_es.kernel.simulation import Bank, Draws, References, Route
-from preflights_es.kernel.views import Language
 
 _NOTE = re.compile(
     r"\ANoted at: (?P<noted>[^\n]*)\nLanguage: (?P<language>[a-z]+)\n\nNote:\n(?P<note>.*)\Z",

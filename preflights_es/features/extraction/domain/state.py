@@ -17,11 +17,10 @@ from preflights_es.features.extraction.domain.events import (
     QuestionAsked,
 )
 from preflights_es.features.extraction.domain.values import Item, NoteStatus
-from preflights_es.kernel import completion_step
-from preflights_es.kernel.completion_step import Led
-from preflights_es.kernel.events import Event, Input
-from preflights_es.kernel.growing import Growing
-from preflights_es.kernel.views import Language, Question
+from preflights_es.kernel import lead as leading
+from preflights_es.kernel.events import Event, Growing, Input
+from preflights_es.kernel.lead import Led
+from preflights_es.kernel.questions import Language, Question
 
 
 class State(msgspec.Struct, frozen=True):
@@ -82,7 +81,7 @@ def evolve(state: State, event: Event) -> State:
         case QuestionAsked(question=question):
             return replace(state, question=question, asked=question.id)
         case AnswerAccepted(answer=answer):
-            return replace(state, question=None, led=completion_step.heard(state.led, answer))
+            return replace(state, question=None, led=leading.heard(state.led, answer))
         case ItemFiled(item=item):
             filed = {**{i.number: i for i in state.items}, item.number: item}
             return replace(
@@ -92,7 +91,7 @@ def evolve(state: State, event: Event) -> State:
             items = tuple(item if i.number == item.number else i for i in state.items)
             return replace(_touching(state, item), items=items)
         case _:
-            led = completion_step.after(state.led, state.input, event)
+            led = leading.after(state.led, state.input, event)
             return state if led is state.led else replace(state, led=led)
 
 
@@ -108,7 +107,7 @@ def _after_input(state: State, new: Input) -> State:
                 time_zone=new.time_zone,
                 taken=began,
                 input=new,
-                led=completion_step.opened(new.setup),
+                led=leading.opened(new.setup),
                 redacted=state.redacted.plus(*new.redacted),
             )
         case ItemAdded(language=language) if state.input is None:

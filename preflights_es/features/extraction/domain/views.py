@@ -10,9 +10,9 @@ import msgspec
 from preflights_es.features.extraction.domain.sentences import UNPROCESSED
 from preflights_es.features.extraction.domain.state import State, note_status
 from preflights_es.features.extraction.domain.values import Item, NoteStatus
-from preflights_es.kernel.completion_step import no_answer, why_none
 from preflights_es.kernel.items import KeptItem
-from preflights_es.kernel.views import Language, Reached, View, taken_out
+from preflights_es.kernel.lead import no_answer, why_none
+from preflights_es.kernel.questions import Language, Reached, View, taken_out
 
 
 class NoteView(View, frozen=True, kw_only=True):

@@ -22,8 +22,8 @@ from preflights_es.kernel.errors import ErasedSession, Refused
 from preflights_es.kernel.events import Input
 from preflights_es.kernel.items import item_id, item_named
 from preflights_es.kernel.lead import Setup
+from preflights_es.kernel.questions import Language
 from preflights_es.kernel.text import NAME_MAX, one_line, problem
-from preflights_es.kernel.views import Language
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sanitizing import cleaned_fields
 from preflights_es.runtime.sessions import Sessions

@@ -19,8 +19,7 @@ from preflights_es.features.extraction.domain.values import (
 from preflights_es.features.extraction.domain.views import NoteView
 from preflights_es.kernel.events import Decision
 from preflights_es.kernel.items import item_id, place_named
-from preflights_es.kernel.questions import AnswerRefusal
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.questions import AnswerRefusal, Language
 from preflights_es.runtime.runner import Handle
 from preflights_es.use.results import NOT_EXPECTED, Result, Session, answer_refused
 

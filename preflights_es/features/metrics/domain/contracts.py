@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from preflights_es.features.metrics.domain.lead import CONTRACT, PACKAGE, POLICY
 from preflights_es.judging.contract import Contract
-from preflights_es.kernel.prompts import schema
+from preflights_es.kernel.completions import schema
 
 
 def loaded() -> dict[str, Any]:

@@ -19,9 +19,8 @@ from preflights_es.features.metrics.domain.state import State, evolve
 from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
 from preflights_es.kernel.events import Decision, Input
 from preflights_es.kernel.lead import LeadChanged, LeadTaken, StepFailed, StepRetried
-from preflights_es.kernel.questions import stripped
+from preflights_es.kernel.questions import Question, stripped
 from preflights_es.kernel.text import visible
-from preflights_es.kernel.views import Question
 
 Decisions = tuple[Decision, ...]
 

@@ -16,8 +16,7 @@ from preflights_es.features.metrics.domain.values import (
 from preflights_es.kernel.completions import COMPLETION_EVENTS
 from preflights_es.kernel.events import Decision, Event, Input, Typed
 from preflights_es.kernel.lead import LED_EVENTS, Setup
-from preflights_es.kernel.questions import AnswerRefusal, Answers, Refusal
-from preflights_es.kernel.views import Language, Question
+from preflights_es.kernel.questions import AnswerRefusal, Answers, Language, Question, Refusal
 
 # 1. Inputs -----------------------------------------------------------------------------------
 

@@ -23,13 +23,11 @@ from preflights_es.features.metrics.domain.values import (
     Metric,
     Saved,
 )
-from preflights_es.kernel.completion_step import Usable, concluded, requested
-from preflights_es.kernel.completions import CompletionRequested, Message
+from preflights_es.kernel.completions import CompletionRequested, Message, Violation
 from preflights_es.kernel.events import Decision, Outcome
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.lead import Policy
-from preflights_es.kernel.verdict import Violation
-from preflights_es.kernel.views import Question
+from preflights_es.kernel.lead import Policy, Usable, concluded, requested
+from preflights_es.kernel.questions import Question
 
 NEWER: Final = ("unit", "words", "values", "numbers")
 PACKAGE: Final = "preflights_es.features.metrics"

@@ -36,7 +36,7 @@ from preflights_es.features.metrics.domain.question import (
 )
 from preflights_es.features.metrics.domain.ranges import OddRange, Range
 from preflights_es.features.metrics.domain.values import END_DAY, FIRST_DAY, Matched, Metric
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.questions import Language
 
 ADDED_UP: Final = ("sum", "count", "total")  # aggregates of which a part has a share
 

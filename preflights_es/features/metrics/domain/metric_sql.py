@@ -8,7 +8,7 @@ from typing import Final
 
 from preflights_es.features.metrics.domain.ranges import Range
 from preflights_es.features.metrics.domain.values import END_DAY, FIRST_DAY, Metric
-from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.text import late_pattern
 
 EVER: Final = ("0001-01-01", "9999-12-31")
 _DOTALL: Final = 16

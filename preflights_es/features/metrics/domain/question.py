@@ -11,8 +11,8 @@ from typing import Any, Final, Literal, NamedTuple
 from preflights_es.features.metrics.domain import question_words as known
 from preflights_es.features.metrics.domain.ranges import OddRange, Range, said
 from preflights_es.features.metrics.domain.values import Matched, Metric
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.questions import Language
+from preflights_es.kernel.text import late_pattern
 
 Step = Literal["day", "week", "month", "quarter", "year"]
 

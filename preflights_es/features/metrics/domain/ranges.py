@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.months import NUMBER_OF
+from preflights_es.kernel.text import late_pattern
+from preflights_es.kernel.words import NUMBER_OF
 
 Range = tuple[date, date]
 """The first day, and the day behind the last."""

@@ -23,8 +23,8 @@ from preflights_es.features.metrics.domain.values import (
     Metric,
     Saved,
 )
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.questions import Language
+from preflights_es.kernel.text import late_pattern
 
 NAMED_MAX: Final = 20  # metrics that one question names
 VALUES_MAX: Final = 3  # values of a dimension that one question names

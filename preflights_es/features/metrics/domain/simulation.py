@@ -14,12 +14,12 @@ import msgspec
 
 from preflights_es.features.metrics.domain import reference
 from preflights_es.features.metrics.domain.values import CANDIDATES, Dialect, Matched, Metric, Saved
-from preflights_es.kernel.completion_step import RETRY
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.lead import RETRY
+from preflights_es.kernel.questions import Language
 from preflights_es.kernel.simulation import Bank, Draws, References, Route
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.text import late_pattern
 
 _ASKED: Final = late_pattern(
     r"^Asked at: (?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})[^\n]*\nLanguage: (?P<language>[a-z]+)\Z",

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 from preflights_es.features.metrics.domain.sql_words import KEYWORDS, QUOTED_MAX
 from preflights_es.features.metrics.domain.values import SQL_MAX, Dialect, Table
 from preflights_es.kernel.errors import WorkflowMissing
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.text import shortened
+from preflights_es.kernel.text import late_pattern, shortened
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -21,8 +21,7 @@ from preflights_es.features.metrics.domain.sql_words import (
     VALUES,
 )
 from preflights_es.features.metrics.domain.values import Dialect, Table
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.text import shortened
+from preflights_es.kernel.text import late_pattern, shortened
 
 WEIGHT_MAX: Final = 2_000_000
 """Nodes of nested subqueries in FROM, multiplied: a planner copies inner ones into outer ones."""

@@ -15,13 +15,11 @@ from preflights_es.features.metrics.domain.events import (
     TurnsExhausted,
 )
 from preflights_es.features.metrics.domain.values import Catalogue, Matched, Saved
-from preflights_es.kernel import completion_step
-from preflights_es.kernel.completion_step import Led
+from preflights_es.kernel import lead as leading
 from preflights_es.kernel.completions import Message
-from preflights_es.kernel.events import Event, Input
-from preflights_es.kernel.growing import Growing
-from preflights_es.kernel.lead import StepFailed
-from preflights_es.kernel.views import Language, Question
+from preflights_es.kernel.events import Event, Growing, Input
+from preflights_es.kernel.lead import Led, StepFailed
+from preflights_es.kernel.questions import Language, Question
 
 
 class State(msgspec.Struct, frozen=True):
@@ -74,16 +72,16 @@ def evolve(state: State, event: Event) -> State:
         case TurnsExhausted(open=text):
             return replace(state, open=text, turns=0)
         case AnswerAccepted(answer=text):
-            led = completion_step.heard(state.led, text)
+            led = leading.heard(state.led, text)
             return replace(state, question=None, turns=state.turns + 1, led=led)
         case FollowUpTaken(text=text):
-            led = completion_step.heard(state.led, text)
+            led = leading.heard(state.led, text)
             return replace(state, question=None, turns=0, sql="", open="", led=led)
         case StepFailed():
-            led = completion_step.after(state.led, state.input, event)
+            led = leading.after(state.led, state.input, event)
             return replace(state, led=_without_unanswered(led))
         case _:
-            return replace(state, led=completion_step.after(state.led, state.input, event))
+            return replace(state, led=leading.after(state.led, state.input, event))
 
 
 def _begun(state: State, new: QuestionPut) -> State:
@@ -95,7 +93,7 @@ def _begun(state: State, new: QuestionPut) -> State:
         time_zone=new.time_zone,
         catalogue=Catalogue(dialect=new.dialect, metrics=new.metrics, tables=new.tables),
         input=new,
-        led=completion_step.heard(completion_step.opened(new.setup), new.text),
+        led=leading.heard(leading.opened(new.setup), new.text),
         redacted=state.redacted.plus(*new.redacted),
         matched=new.matched,
         saved=new.saved,

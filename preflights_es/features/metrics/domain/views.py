@@ -6,8 +6,8 @@ from typing import Final
 
 from preflights_es.features.metrics.domain.state import State
 from preflights_es.features.metrics.domain.values import TURNS_MAX
-from preflights_es.kernel.completion_step import no_answer
-from preflights_es.kernel.views import Language, Reached, View, taken_out
+from preflights_es.kernel.lead import no_answer
+from preflights_es.kernel.questions import Language, Reached, View, taken_out
 
 REPHRASE: Final = "ask again in other words, with --follow-up"
 EXHAUSTED: Final[dict[Language, str]] = {

@@ -17,9 +17,8 @@ from preflights_es.features.metrics.domain.state import State
 from preflights_es.features.metrics.domain.values import Catalogue, Dialect
 from preflights_es.features.metrics.use import sessions
 from preflights_es.features.metrics.use.catalogue_files import Folders, own_catalogue
-from preflights_es.kernel.completion_step import Led, system_message
-from preflights_es.kernel.completions import CompletionRequested, Message
-from preflights_es.kernel.verdict import Accepted
+from preflights_es.kernel.completions import Accepted, CompletionRequested, Message
+from preflights_es.kernel.lead import Led, system_message
 from preflights_es.providers.base import DIRECT, text_of
 from preflights_es.settings.load import Options, load_settings
 from preflights_es.system import clock_ids

@@ -23,8 +23,7 @@ from preflights_es.features.metrics.domain.values import (
     Table,
 )
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.text import one_line, problem, visible
+from preflights_es.kernel.text import late_pattern, one_line, problem, visible
 from preflights_es.system.files import Unreadable, regular
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from sqlglot import exp
 from preflights_es.features.metrics.domain.metric_sql import EVER, query
 from preflights_es.features.metrics.domain.question import column_name
 from preflights_es.features.metrics.domain.values import Catalogue, Dialect, Metric
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.questions import Language
 
 ANY_MAX: Final = 4  # dimensions of which a sentence says that every value counts
 _VERBS: Final[dict[Language, dict[str, str]]] = {

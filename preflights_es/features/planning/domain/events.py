@@ -8,8 +8,7 @@ from preflights_es.features.planning.domain.values import Change, ClosedTask, Pl
 from preflights_es.kernel.completions import COMPLETION_EVENTS
 from preflights_es.kernel.events import Decision, Event, Input
 from preflights_es.kernel.lead import LED_EVENTS, Lead, Setup
-from preflights_es.kernel.questions import Refusal
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.questions import Language, Refusal
 
 # 1. Inputs -----------------------------------------------------------------------------------
 

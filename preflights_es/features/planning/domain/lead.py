@@ -21,13 +21,11 @@ from preflights_es.features.planning.domain.values import (
     Plan,
     Situation,
 )
-from preflights_es.kernel.completion_step import Usable, concluded, requested
-from preflights_es.kernel.completions import CompletionRequested, Message
+from preflights_es.kernel.completions import CompletionRequested, Message, Violation
 from preflights_es.kernel.events import Decision, Outcome
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.lead import FellBack
+from preflights_es.kernel.lead import FellBack, Usable, concluded, requested
 from preflights_es.kernel.text import one_line, shortened
-from preflights_es.kernel.verdict import Violation
 
 PACKAGE: Final = "preflights_es.features.planning"
 PROMPTS: Final[dict[str, str]] = {"plan": "planning.v1"}

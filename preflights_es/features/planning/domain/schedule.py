@@ -29,7 +29,7 @@ from preflights_es.features.planning.domain.values import (
     Task,
     Warned,
 )
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.questions import Language
 
 _RANK: Final = {"high": 0, "normal": 1, "low": 2}
 Span = tuple[int, int]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from preflights_es.features.planning.domain.values import LeftOut, Reason, Task, Warned
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.questions import Language
 
 Why = Literal["overdue", "important", "deep_work", "longest", "short", "part"]
 """The rule that found the focus."""

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from preflights_es.features.planning.domain.values import UNTIL
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.settings_table import SettingsTable, Source
+from preflights_es.kernel.ports import SettingsSource, SettingsTable
+from preflights_es.kernel.text import late_pattern
 
 CLOCK = late_pattern(r"([01][0-9]|2[0-3]):[0-5][0-9]|24:00")
 """A time of day as people write it; the end of a day is 24:00."""
@@ -25,7 +25,7 @@ def table() -> SettingsTable:
     return SettingsTable(PlanningTable, _until, UNTIL)
 
 
-def _until(source: Source, given: Any) -> str:
+def _until(source: SettingsSource, given: Any) -> str:
     until: str = given.until
     if not CLOCK.fullmatch(until):
         raise source.wrong(("planning", "until"), f"found {until!r}, expected a time such as 18:00")

@@ -15,8 +15,8 @@ from preflights_es.features.planning.domain import schedule, sentences
 from preflights_es.features.planning.domain.schedule import Day
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.json import encoded
+from preflights_es.kernel.questions import Language
 from preflights_es.kernel.simulation import Bank, Draws, References, Route
-from preflights_es.kernel.views import Language
 
 _DAY = re.compile(
     r"^Language: (?P<language>en|de)\n.*?^Day:\n(?P<day>\{.*)\Z", re.DOTALL | re.MULTILINE

@@ -13,10 +13,10 @@ from preflights_es.features.planning.domain.events import (
     PlanMade,
 )
 from preflights_es.features.planning.domain.values import Plan, Situation
-from preflights_es.kernel import completion_step
-from preflights_es.kernel.completion_step import Led
+from preflights_es.kernel import lead as leading
 from preflights_es.kernel.events import Event, Input
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.lead import Led
+from preflights_es.kernel.questions import Language
 
 
 class State(msgspec.Struct, frozen=True):
@@ -55,7 +55,7 @@ def evolve(state: State, event: Event) -> State:
             return replace(state, done=state.done | {task_id})
         case _:
             now = counted(state)
-            led = completion_step.after(now.led, state.input, event)
+            led = leading.after(now.led, state.input, event)
             return now if led is now.led else replace(now, led=led)
 
 
@@ -78,6 +78,6 @@ def _after_input(state: State, new: Input) -> State:
             situation=new.situation,
             language=new.language,
             input=new,
-            led=completion_step.opened(new.setup),
+            led=leading.opened(new.setup),
         )
     return replace(state, input=new)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from preflights_es.kernel.events import Value, Whole
-from preflights_es.kernel.source import Source
+from preflights_es.kernel.events import Source, Value, Whole
 
 Importance = Literal["low", "normal", "high"]
 Energy = Literal["deep_work", "admin", "creative"]

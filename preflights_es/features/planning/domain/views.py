@@ -9,9 +9,9 @@ from preflights_es.features.planning.domain.clock import clock
 from preflights_es.features.planning.domain.left_out import left_out
 from preflights_es.features.planning.domain.state import State
 from preflights_es.features.planning.domain.values import Plan, Planner, Reason, Situation
-from preflights_es.kernel.completion_step import no_answer, why_none
 from preflights_es.kernel.events import Value
-from preflights_es.kernel.views import Language, Reached, View
+from preflights_es.kernel.lead import no_answer, why_none
+from preflights_es.kernel.questions import Language, Reached, View
 
 
 class Entry(Value, frozen=True, kw_only=True, omit_defaults=True):

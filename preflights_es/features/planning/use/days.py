@@ -24,7 +24,7 @@ from preflights_es.kernel.errors import Conflict, PreflightsError, Refused, Stor
 from preflights_es.kernel.events import Input
 from preflights_es.kernel.items import item_id, item_named
 from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.questions import Language
 from preflights_es.runtime.idempotency import Once, WantedInput
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
 from preflights_es.runtime.sessions import Sessions

@@ -7,9 +7,9 @@ from typing import Final
 from preflights_es.features.planning.domain.events import ChangeRefused
 from preflights_es.features.planning.domain.values import REPLANS_MAX, Planner
 from preflights_es.features.planning.domain.views import Entry, NotPlanned
+from preflights_es.kernel.errors import Notice
 from preflights_es.kernel.events import Decision
-from preflights_es.kernel.notices import Notice
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.questions import Language
 from preflights_es.use.results import NOT_EXPECTED, Result, Session
 
 _CHANGES: Final = {

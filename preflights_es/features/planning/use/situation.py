@@ -22,9 +22,9 @@ from preflights_es.features.planning.domain.values import (
     Task,
 )
 from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.events import Source
 from preflights_es.kernel.items import item_id, place_of, waiting
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.source import Source
+from preflights_es.kernel.text import late_pattern
 from preflights_es.system import clock_ids
 from preflights_es.system.clock_ids import LocalDay
 

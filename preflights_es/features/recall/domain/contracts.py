@@ -9,7 +9,7 @@ import msgspec
 
 from preflights_es.features.recall.domain.lead import PACKAGE, PROMPTS
 from preflights_es.judging.contract import Contract
-from preflights_es.kernel.prompts import schema
+from preflights_es.kernel.completions import schema
 
 
 def _schema(contract: str) -> dict[str, Any]:

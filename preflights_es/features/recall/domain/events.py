@@ -6,13 +6,11 @@ from typing import ClassVar, Literal
 
 from preflights_es.features.recall.domain.values import Found, FoundRecord, Rewriter
 from preflights_es.kernel.completions import COMPLETION_EVENTS
-from preflights_es.kernel.events import Decision, Event, Input, Typed
-from preflights_es.kernel.evolution import Finding
+from preflights_es.kernel.decisions import OlderDecision
+from preflights_es.kernel.events import Decision, Event, Input, Quoted, Source, Typed
 from preflights_es.kernel.lead import LED_EVENTS, Setup
-from preflights_es.kernel.questions import Refusal
-from preflights_es.kernel.source import Quoted, Source
+from preflights_es.kernel.questions import Language, Refusal
 from preflights_es.kernel.text import INTENTION_MAX
-from preflights_es.kernel.views import Language
 
 # 1. Inputs -----------------------------------------------------------------------------------
 
@@ -76,7 +74,7 @@ class ComparisonAsked(Input, frozen=True, kw_only=True):
     """Pairs of field name and value."""
     source: Source
     """Its session, as it was read."""
-    older: tuple[Finding, ...]
+    older: tuple[OlderDecision, ...]
     """What the rules find, `none` among it."""
     project: str
     setup: Setup
@@ -120,7 +118,7 @@ class EvolutionDetected(Decision, frozen=True):
     """How the new decision stands to the older ones; never `none`."""
 
     tag: ClassVar[str] = "recall.evolution_detected.v1"
-    findings: tuple[Finding, ...]
+    findings: tuple[OlderDecision, ...]
     source: Rewriter
 
 

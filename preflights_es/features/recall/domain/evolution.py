@@ -6,12 +6,10 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.kernel.contradictions import EVERYDAY
-from preflights_es.kernel.evolution import Evolution
-from preflights_es.kernel.late_pattern import late_pattern
-from preflights_es.kernel.names import canonical
-from preflights_es.kernel.text import one_line
-from preflights_es.kernel.words import folded
+from preflights_es.kernel.decisions import Evolution
+from preflights_es.kernel.statements import EVERYDAY
+from preflights_es.kernel.text import late_pattern, one_line
+from preflights_es.kernel.words import canonical, folded
 
 REPLACING: Final = late_pattern(
     r"(?<!\w)(?:replac\w+|migrat(?:e|es|ed|ing)|migration (?:to|from|of|der|des|von|nach|auf)"

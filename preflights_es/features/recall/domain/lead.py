@@ -18,13 +18,11 @@ from preflights_es.features.recall.domain.events import (
 )
 from preflights_es.features.recall.domain.state import State
 from preflights_es.features.recall.domain.values import QUERIES_MAX, QUERY_MAX
-from preflights_es.kernel.completion_step import Usable, concluded, requested
-from preflights_es.kernel.completions import CompletionRequested, Message
+from preflights_es.kernel.completions import CompletionRequested, Message, Violation
 from preflights_es.kernel.events import Decision, Outcome
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.lead import FellBack
+from preflights_es.kernel.lead import FellBack, Usable, concluded, requested
 from preflights_es.kernel.text import one_line, shortened
-from preflights_es.kernel.verdict import Violation
 from preflights_es.kernel.words import words
 
 PACKAGE: Final = "preflights_es.features.recall"

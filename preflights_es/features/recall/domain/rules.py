@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from preflights_es.features.recall.domain.events import LearningAsked
 from preflights_es.features.recall.domain.values import LEARNED_MAX, QUERIES_MAX, WORDS_MAX, Found
-from preflights_es.kernel.evolution import Evolution, Finding
+from preflights_es.kernel.decisions import Evolution, OlderDecision
 from preflights_es.kernel.words import words
 
 EMPTY: Final = ("other", "add", "introduce", "hinzufuegen", "einfuehren")
@@ -43,8 +43,8 @@ def gained(decision: LearningAsked, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def standing(
-    older: Iterable[Finding], said: Mapping[str, Evolution] = NOTHING
-) -> tuple[Finding, ...]:
+    older: Iterable[OlderDecision], said: Mapping[str, Evolution] = NOTHING
+) -> tuple[OlderDecision, ...]:
     """What the rules find, with what a model says of it by uid; without `none`.
 
     A model adds a finding or changes its type. It takes none away, and no choice from the person.
@@ -53,7 +53,7 @@ def standing(
     return tuple(one for one in judged if one.evolution != "none")
 
 
-def _judged(found: Finding, said: Evolution) -> Finding:
+def _judged(found: OlderDecision, said: Evolution) -> OlderDecision:
     if said in ("none", found.evolution):
         return found
     made = replace(found, evolution=said, by="model")

@@ -11,7 +11,7 @@ import msgspec
 
 from preflights_es.features.recall.domain.evolution import Decision, evolution
 from preflights_es.kernel.completions import CompletionRequested
-from preflights_es.kernel.evolution import Evolution
+from preflights_es.kernel.decisions import Evolution
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.simulation import Bank, Draws, Route
 

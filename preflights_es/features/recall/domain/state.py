@@ -17,11 +17,11 @@ from preflights_es.features.recall.domain.events import (
     WordsLearned,
 )
 from preflights_es.features.recall.domain.values import Asks, Found, FoundRecord, Rewriter
-from preflights_es.kernel import completion_step
-from preflights_es.kernel.completion_step import Led
+from preflights_es.kernel import lead as leading
+from preflights_es.kernel.decisions import OlderDecision
 from preflights_es.kernel.events import Event, Input
-from preflights_es.kernel.evolution import Finding
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.lead import Led
+from preflights_es.kernel.questions import Language
 
 
 class State(msgspec.Struct, frozen=True):
@@ -47,7 +47,7 @@ class State(msgspec.Struct, frozen=True):
     """What a model names in the decision; None until then."""
     words: tuple[str, ...] | None = None
     """What the decision gains; None until it is known."""
-    findings: tuple[Finding, ...] | None = None
+    findings: tuple[OlderDecision, ...] | None = None
     """How the decision stands to older ones; None until it is known."""
     redacted: tuple[str, ...] = ()
 
@@ -91,7 +91,7 @@ def evolve(state: State, event: Event) -> State:
         case EvolutionDetected(findings=findings, source=source):
             return replace(state, findings=findings, source=source)
         case _:
-            led = completion_step.after(state.led, state.input, event)
+            led = leading.after(state.led, state.input, event)
             return state if led is state.led else replace(state, led=led)
 
 
@@ -99,7 +99,7 @@ def _after_input(state: State, new: Input) -> State:
     if state.is_open:
         return replace(state, input=new)
     if isinstance(new, LearningAsked | ComparisonAsked):
-        led = completion_step.opened(new.setup)
+        led = leading.opened(new.setup)
         return replace(state, about=new, language=new.language, input=new, led=led)
     if isinstance(new, RecallAsked):
         return replace(
@@ -108,7 +108,7 @@ def _after_input(state: State, new: Input) -> State:
             language=new.language,
             everything=new.everything,
             input=new,
-            led=completion_step.opened(new.setup),
+            led=leading.opened(new.setup),
             redacted=new.redacted,
         )
     return replace(state, input=new)

@@ -7,8 +7,7 @@ from typing import Final, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from preflights_es.kernel.events import RecordNumber, Value, Whole
-from preflights_es.kernel.source import Source
+from preflights_es.kernel.events import RecordNumber, Source, Value, Whole
 
 QUERIES_MAX: Final = 3  # queries that a question becomes
 WORDS_MAX: Final = 16  # words of one query that count

@@ -7,13 +7,12 @@ from typing import Final, Literal
 
 from preflights_es.features.recall.domain.state import State, is_terminal
 from preflights_es.features.recall.domain.values import Asks, Found, FoundRecord, Link, Rewriter
-from preflights_es.kernel.completion_step import no_answer, why_none
-from preflights_es.kernel.decision_record import Learned
-from preflights_es.kernel.events import Value
-from preflights_es.kernel.growing import Growing
+from preflights_es.kernel.decisions import Learned
+from preflights_es.kernel.events import Growing, Value
+from preflights_es.kernel.ids import iso
+from preflights_es.kernel.lead import no_answer, why_none
+from preflights_es.kernel.questions import Language, Reached, View, taken_out
 from preflights_es.kernel.text import one_line
-from preflights_es.kernel.times import iso
-from preflights_es.kernel.views import Language, Reached, View, taken_out
 
 
 class Remembered(Value, frozen=True, kw_only=True):

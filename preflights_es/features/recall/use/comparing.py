@@ -19,7 +19,7 @@ from preflights_es.store.comparing import SqlComparing
 from preflights_es.system.files import Unreadable
 
 if TYPE_CHECKING:
-    from preflights_es.kernel.evolution import Finding
+    from preflights_es.kernel.decisions import OlderDecision
     from preflights_es.use.process import Process
     from preflights_es.use.request import Request
 
@@ -29,7 +29,7 @@ MOVED_MAX: Final = 50  # sessions that are looked through here; more are folded 
 ENDING: Final = ".jsonl"
 
 
-def findings(request: Request, handle: Handle) -> tuple[Finding, ...]:
+def findings(request: Request, handle: Handle) -> tuple[OlderDecision, ...]:
     """How the patch of a clarification stands to decisions in force; never `none`.
 
     The rules compare those of its category, and those that its intention names. Where a model
@@ -44,7 +44,7 @@ def findings(request: Request, handle: Handle) -> tuple[Finding, ...]:
         return ()
     lead = state.led.lead
     is_judged = lead is not None and lead.provider not in ("mock", *WRITERS)
-    by_session: dict[str, Finding] = {}
+    by_session: dict[str, OlderDecision] = {}
     for process in _processes(request):
         for one in _compared(process, handle, is_judged=is_judged):
             by_session.setdefault(one.related.session_id, one)
@@ -59,7 +59,7 @@ def findings(request: Request, handle: Handle) -> tuple[Finding, ...]:
     return tuple(one for one in found if one.evolution != "none")
 
 
-def _order(one: Finding) -> tuple[bool, bool, int]:
+def _order(one: OlderDecision) -> tuple[bool, bool, int]:
     """What a person has to choose about, then what else is found, then the newer."""
     return not one.needs_choice, one.evolution == "none", -one.accepted_at
 
@@ -86,7 +86,7 @@ def _lacks(process: Process) -> bool:
     }
 
 
-def _compared(process: Process, handle: Handle, *, is_judged: bool) -> Iterator[Finding]:
+def _compared(process: Process, handle: Handle, *, is_judged: bool) -> Iterator[OlderDecision]:
     """What the rules say of each decision that may be related, and of some that are not."""
     state: State = handle.session.state
     assert state.patch is not None, "the caller looked"

@@ -15,10 +15,9 @@ from preflights_es.features.recall.domain.evolution import Decision, evolution, 
 from preflights_es.features.recall.domain.values import PAIRS_MAX
 from preflights_es.features.recall.use.variants import stems
 from preflights_es.kernel import ids
-from preflights_es.kernel.artifacts import Related
+from preflights_es.kernel.decisions import Evolution, OlderDecision, Related
 from preflights_es.kernel.errors import PreflightsError, ProjectionDamaged
-from preflights_es.kernel.evolution import Evolution, Finding
-from preflights_es.kernel.late_pattern import late_pattern
+from preflights_es.kernel.text import late_pattern
 from preflights_es.kernel.words import folded, words
 from preflights_es.runtime.runner import Handle
 from preflights_es.use.process import Process
@@ -53,7 +52,7 @@ def found(
     kept: Iterable[tuple[str, str]],
     *,
     is_judged: bool,
-) -> Iterator[Finding]:
+) -> Iterator[OlderDecision]:
     """What the rules say of older decisions.
 
     Args:
@@ -156,13 +155,13 @@ def _evolution(state: State, old: Older) -> Evolution | None:
     return evolution(new, former) if is_related(new, former) else None
 
 
-def _finding(process: Process, old: Older, kind: Evolution) -> Finding | None:
+def _finding(process: Process, old: Older, kind: Evolution) -> OlderDecision | None:
     """The finding with its source; None where the older one cannot be read any more."""
     try:
         read = process.runner.load(old.session_id)
     except PreflightsError:
         return None
-    return Finding(
+    return OlderDecision(
         related=Related(old.uid, old.title, old.number, old.session_id),
         category=old.category,
         fields=old.fields,

@@ -14,11 +14,11 @@ from preflights_es.features.recall.domain import WORKFLOW
 from preflights_es.features.recall.domain.events import ComparisonAsked
 from preflights_es.features.recall.domain.state import State
 from preflights_es.features.recall.domain.values import PAIRS_MAX
+from preflights_es.kernel import __version__
+from preflights_es.kernel.decisions import OlderDecision
 from preflights_es.kernel.errors import PreflightsError
-from preflights_es.kernel.evolution import Finding
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.kernel.version import __version__
 from preflights_es.runtime.idempotency import Once
 from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sessions import Sessions
@@ -26,8 +26,8 @@ from preflights_es.use.request import Request
 
 
 def judged(
-    request: Request, handle: Handle, lead: Lead, compared: tuple[Finding, ...]
-) -> tuple[Finding, ...]:
+    request: Request, handle: Handle, lead: Lead, compared: tuple[OlderDecision, ...]
+) -> tuple[OlderDecision, ...]:
     """What a model says of the comparison, in a session of its own; else what the rules found.
 
     The same comparison is asked for once: it is read again where its session is there.

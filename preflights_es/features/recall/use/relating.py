@@ -14,8 +14,8 @@ from preflights_es.features.recall.domain import rules
 from preflights_es.features.recall.domain.ranking import relates
 from preflights_es.features.recall.use.searching import Search
 from preflights_es.features.recall.use.variants import stems
-from preflights_es.kernel.names import canonical
 from preflights_es.kernel.text import INTENTION_MAX, one_line, shown
+from preflights_es.kernel.words import canonical
 from preflights_es.projections.decisions import decision
 from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sanitizing import cleaned

@@ -8,7 +8,7 @@ from preflights_es.features.recall.domain.events import RecallRefused
 from preflights_es.features.recall.domain.values import Asks, FoundRecord, Rewriter
 from preflights_es.features.recall.domain.views import Remembered, Standing
 from preflights_es.kernel.events import Decision
-from preflights_es.kernel.views import Language
+from preflights_es.kernel.questions import Language
 from preflights_es.use.results import NOT_EXPECTED, Session
 
 

@@ -32,8 +32,8 @@ from preflights_es.features.recall.use.variants import (
 )
 from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.kernel.events import INT_MAX
-from preflights_es.kernel.names import also_called
-from preflights_es.kernel.projection_ports import TERMS_MAX
+from preflights_es.kernel.ports import TERMS_MAX
+from preflights_es.kernel.words import also_called
 from preflights_es.projections.memory import REASON, TITLE
 from preflights_es.records.record_list import RecordIndex
 from preflights_es.store.comparing import SqlComparing

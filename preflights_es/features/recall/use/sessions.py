@@ -23,13 +23,10 @@ from preflights_es.features.recall.domain.values import (
 )
 from preflights_es.features.recall.use.results import Recall
 from preflights_es.features.recall.use.searching import Search
-from preflights_es.kernel.artifacts import Related
-from preflights_es.kernel.decision_record import Decided
+from preflights_es.kernel.decisions import Decided, Related, alternative_text
 from preflights_es.kernel.errors import PreflightsError, Refused
-from preflights_es.kernel.events import INT_MAX
+from preflights_es.kernel.events import INT_MAX, Source
 from preflights_es.kernel.ids import decision_uid
-from preflights_es.kernel.rationale import alternative_text
-from preflights_es.kernel.source import Source
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.kernel.words import words
 from preflights_es.projections.decisions import DECISIONS, accepted_at, decision

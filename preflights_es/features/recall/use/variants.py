@@ -15,8 +15,7 @@ from threading import Lock
 from typing import Any, Final
 
 from preflights_es.features.recall.domain.ranking import Variants
-from preflights_es.kernel.names import also_called
-from preflights_es.kernel.words import words
+from preflights_es.kernel.words import also_called, words
 
 SAME: Final = 1.0  # what another form of the word, or another name of the product, counts
 BEGINS: Final = 0.5  # a word that begins with it

@@ -21,9 +21,8 @@ from preflights_es.kernel.completions import (
 from preflights_es.kernel.errors import LLMLostError
 from preflights_es.kernel.events import Actor, Event, Input, Outcome
 from preflights_es.kernel.lead import WRITERS
-from preflights_es.kernel.questions import Answers, Given
+from preflights_es.kernel.questions import Answers, Given, Reached
 from preflights_es.kernel.session import Session
-from preflights_es.kernel.views import Reached
 from preflights_es.providers.recorded import RecordedProvider, Unanswered, Unrecorded
 from preflights_es.runtime.performer import open_completion
 

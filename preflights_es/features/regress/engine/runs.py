@@ -16,8 +16,8 @@ from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import LogDamaged
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.ports import Provider, Stored
+from preflights_es.kernel.questions import Question, Reached
 from preflights_es.kernel.session import Workflow
-from preflights_es.kernel.views import Question, Reached
 
 if TYPE_CHECKING:
     import asyncio

@@ -20,9 +20,8 @@ from preflights_es.kernel.completions import (
 from preflights_es.kernel.events import Event, Input, InputIgnored, Outcome, Request
 from preflights_es.kernel.json import decoded, encoded
 from preflights_es.kernel.lead import FellBack, ResponseAccepted
-from preflights_es.kernel.questions import Refusal
+from preflights_es.kernel.questions import Question, Reached, Refusal
 from preflights_es.kernel.session import Session, Workflow
-from preflights_es.kernel.views import Question, Reached
 
 if TYPE_CHECKING:
     from preflights_es.projections.usage import Price

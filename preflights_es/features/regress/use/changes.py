@@ -10,9 +10,9 @@ from typing import Final
 import msgspec
 
 from preflights_es.features.regress.engine.change import Change, PromptChange
+from preflights_es.kernel.completions import versions
 from preflights_es.kernel.errors import Refused, SettingsError
 from preflights_es.kernel.lead import Lead
-from preflights_es.kernel.prompts import versions
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.settings.load import Options
 from preflights_es.system.files import Unreadable, regular

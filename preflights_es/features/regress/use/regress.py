@@ -31,8 +31,8 @@ from preflights_es.features.regress.use.live import Announce, Announced, Live
 from preflights_es.features.regress.use.revisions import Revision, revision
 from preflights_es.features.regress.use.run import Going, Run
 from preflights_es.features.regress.use.selection import Chosen, Selection, chosen
+from preflights_es.kernel import __version__
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.version import __version__
 from preflights_es.settings.load import kept_results, surroundings
 from preflights_es.use.progress import Drawn, undrawn
 from preflights_es.use.request import Request

@@ -16,10 +16,9 @@ from preflights_es.features.regress.use.batches import Lying, OfLog, Piece, lyin
 from preflights_es.features.regress.use.reading import read_together, stored_of
 from preflights_es.features.regress.use.sampling import Candidate, sampled, shape_of
 from preflights_es.kernel.errors import AnotherVersion, LogDamaged, Refused
+from preflights_es.kernel.ids import iso
 from preflights_es.kernel.imports import NAME as IMPORTS
-from preflights_es.kernel.ports import Head
-from preflights_es.kernel.projection_ports import Stream
-from preflights_es.kernel.times import iso
+from preflights_es.kernel.ports import Head, Stream
 from preflights_es.projections.sessions import SessionRow, rows
 from preflights_es.providers.capabilities import ALIASES
 from preflights_es.runtime.finder import LAST

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from preflights_es.features.agents.hooks.agents import HookEvent
 from preflights_es.features.agents.hooks.asked import choices, questions
-from preflights_es.kernel.observed import ANSWERED
+from preflights_es.kernel.questions import ANSWERED
 from preflights_es.kernel.text import visible
 from tests.each import each
 

@@ -13,7 +13,7 @@ import pytest
 from preflights_es.features.agents.transcripts.asked import Agent, Asked, Findings
 from preflights_es.features.agents.transcripts.files import READERS
 from preflights_es.features.agents.transcripts.places import Project
-from preflights_es.kernel.observed import ANSWERED
+from preflights_es.kernel.questions import ANSWERED
 from tests.each import each
 from tests.features.agents.transcripts.cases import CASES, PG
 from tests.features.agents.transcripts.writing import (

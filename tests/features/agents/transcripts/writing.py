@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from preflights_es.features.agents.transcripts.asked import Agent
 from preflights_es.features.agents.transcripts.claude import folder_name
-from preflights_es.kernel.observed import Outcome
+from preflights_es.kernel.questions import AskOutcome
 
 HERE: Final = "/work/shop"
 AT: Final = "2026-11-23T10:00:{:02d}.000Z"
@@ -22,7 +22,7 @@ class Case(NamedTuple):
 
     name: str
     agent: Agent
-    outcome: Outcome
+    outcome: AskOutcome
     answers: tuple[str, ...] = ()
     result: Any = None
     """Of Claude Code `toolUseResult`, of Codex the output."""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from preflights_es.features.clarification.use.observed import record
 from preflights_es.features.clarification.use.results import Clarification
 from preflights_es.kernel.errors import ErasedSession, LogBusy, Refused
-from preflights_es.kernel.observed import ANSWERED, Observed, Outcome, call_of, told
+from preflights_es.kernel.questions import ANSWERED, AskOutcome, Observed, asked_elsewhere, call_of
 from preflights_es.use import sessions
 from preflights_es.use.bootstrap import Opened, opened_process
 from preflights_es.use.inbox import inbox
@@ -62,12 +62,12 @@ def test_why_and_the_inbox_say_where_it_was_asked(house: Opened) -> None:
     assert value.response.model == "claude-code 2.1.300"
 
 
-@pytest.mark.parametrize("outcome", [one for one in get_args(Outcome) if one not in ANSWERED])
-def test_silence_leaves_the_question_open(house: Opened, outcome: Outcome) -> None:
+@pytest.mark.parametrize("outcome", [one for one in get_args(AskOutcome) if one not in ANSWERED])
+def test_silence_leaves_the_question_open(house: Opened, outcome: AskOutcome) -> None:
     found = recorded(house, "SQLite", observed=seen(outcome))
     (waiting,) = inbox(house.request()).waiting
     assert (found.status, found.patch, waiting.kind) == ("needs_answers", None, "question")
-    assert waiting.origin == told(seen(outcome))
+    assert waiting.origin == asked_elsewhere(seen(outcome))
 
 
 def test_an_answer_without_content_is_none(house: Opened) -> None:
@@ -181,7 +181,7 @@ TEXT = st.text(max_size=30) | st.sampled_from(("Other", "n/a", "SELECT 1;", "\ud
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(TEXT, st.lists(TEXT, max_size=9), st.lists(TEXT, max_size=3), st.sampled_from(ANSWERED))
 def test_any_question_is_recorded_or_refused(
-    house: Opened, question: str, options: list[str], answers: list[str], outcome: Outcome
+    house: Opened, question: str, options: list[str], answers: list[str], outcome: AskOutcome
 ) -> None:
     observed = seen(outcome, call="", conversation=question)
     try:

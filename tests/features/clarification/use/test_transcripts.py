@@ -14,7 +14,7 @@ from preflights_es.features.agents.transcripts.bringing import Transcripts, impo
 from preflights_es.features.clarification.use.observed import record
 from preflights_es.features.clarification.use.results import Clarification
 from preflights_es.kernel.errors import LogBusy
-from preflights_es.kernel.observed import ANSWERED, Observed
+from preflights_es.kernel.questions import ANSWERED, Observed
 from preflights_es.use import sessions
 from preflights_es.use.bootstrap import Opened, opened_process
 from preflights_es.use.inbox import inbox

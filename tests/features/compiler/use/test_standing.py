@@ -12,8 +12,8 @@ from preflights_es.features.compiler.use.listing import artifacts
 from preflights_es.features.compiler.use.naming import row_named
 from preflights_es.features.compiler.use.standing import Standings, in_force
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.plan_record import Planned, PlanStanding, ReadFile, ReadRecord, path_of
-from preflights_es.kernel.source import Source
+from preflights_es.kernel.events import Source
+from preflights_es.kernel.items import Planned, PlanStanding, ReadFile, ReadRecord, path_of
 from preflights_es.projections.artifacts import PlanRow
 from preflights_es.use.request import Request
 from tests.features.compiler.use.shop import Shop

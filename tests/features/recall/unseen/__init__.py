@@ -11,8 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from preflights_es.kernel.decision_record import Decided
-from preflights_es.kernel.rationale import Rationale, Rejected, Statement
+from preflights_es.kernel.decisions import Decided, NotChosen, Rationale, Reason
 from tests.features.recall.held import Held, held
 
 FOLDER: Final = Path(__file__).parent
@@ -65,9 +64,9 @@ def _decided(one: dict[str, Any]) -> Decided:
     so = one.get("consequences") or ""
     options = one.get("options") or []
     why = Rationale(
-        because=Statement(because, "user") if because else None,
-        consequences=(Statement(so, "user"),) if so else (),
-        alternatives=tuple(Rejected(o["name"], o.get("why_not") or "", "user") for o in options),
+        because=Reason(because, "user") if because else None,
+        consequences=(Reason(so, "user"),) if so else (),
+        alternatives=tuple(NotChosen(o["name"], o.get("why_not") or "", "user") for o in options),
     )
     return Decided(
         version=3,

@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 import preflights_es
 from preflights_es.features.recall.use.comparing import findings
-from preflights_es.kernel.evolution import Finding
+from preflights_es.kernel.decisions import OlderDecision
 from tests.providers import server
 from tests.providers.server import FakeAPI
 from tests.scripted import asks
@@ -51,7 +51,7 @@ def ready(log: Any, api: FakeAPI, value: str = "SAML") -> Any:
     return session
 
 
-def found(log: Any, session: Any) -> tuple[Finding, ...]:
+def found(log: Any, session: Any) -> tuple[OlderDecision, ...]:
     request = log.request()
     return findings(request, request.sessions.load(session.session_id))
 

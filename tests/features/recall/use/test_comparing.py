@@ -9,7 +9,7 @@ import pytest
 
 import preflights_es
 from preflights_es.features.recall.use.comparing import MOVED_MAX, findings
-from preflights_es.kernel.evolution import Finding
+from preflights_es.kernel.decisions import OlderDecision
 
 
 def decided(log: Any, intention: str, **answers: str) -> str:
@@ -18,7 +18,7 @@ def decided(log: Any, intention: str, **answers: str) -> str:
     return str(log.accept(session.session_id, by="Ada").session_id)
 
 
-def found(log: Any, intention: str, **answers: str) -> tuple[Finding, ...]:
+def found(log: Any, intention: str, **answers: str) -> tuple[OlderDecision, ...]:
     """What a new decision is shown against."""
     session = log.start(intention, answers=answers)
     assert session.status == "ready"

@@ -9,8 +9,8 @@ import pytest
 
 from preflights_es.features.clarification.use import sessions
 from preflights_es.features.clarification.use.knowing import KNOWN_MAX, LINE_MAX
+from preflights_es.kernel.decisions import Choices
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.evolution import Choices
 from preflights_es.use.erasures import plan
 from preflights_es.use.results import Session
 

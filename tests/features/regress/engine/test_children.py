@@ -17,13 +17,12 @@ from preflights_es.features.regress.engine.results import Case, LeftOut, Noise
 from preflights_es.history.child import sealed_as
 from preflights_es.history.replayer import Replayer
 from preflights_es.history.whatif import Misused
-from preflights_es.kernel.completions import Completion, CompletionRequested
+from preflights_es.kernel.completions import Completion, CompletionRequested, prompt
 from preflights_es.kernel.errors import LLMLostError
 from preflights_es.kernel.json import decoded, encoded
 from preflights_es.kernel.lead import Setup
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.prompts import prompt
-from preflights_es.kernel.views import Question
+from preflights_es.kernel.questions import Question
 from preflights_es.projections.usage import Price
 from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store import chain, jsonl

@@ -1,0 +1,354 @@
+"""What sessions decide: why, where each value came from, and how it stands to older decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from preflights_es.kernel.events import (
+    Actor,
+    ActorKind,
+    RecordNumber,
+    Source,
+    Value,
+    Whole,
+    Written,
+)
+from preflights_es.kernel.questions import Option, Place, Recommended
+
+Speaker = Literal["user", "agent", "script", "model"]
+
+
+class Alternative(Value, frozen=True):
+    """What was not chosen."""
+
+    name: str
+    why_not: str = ""
+    """Empty where it is not said."""
+
+
+class Reasons(Value, frozen=True):
+    """What one speaker says at once."""
+
+    because: str = ""
+    consequences: tuple[str, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    replaces: bool = False
+    """Whether it is the whole: what was said before is dropped."""
+
+
+class Reason(Value, frozen=True):
+    """A reason or a consequence."""
+
+    text: str
+    by: Speaker
+
+
+class NotChosen(Value, frozen=True):
+    """An alternative, and who named it."""
+
+    name: str
+    why_not: str
+    by: Speaker
+
+
+def alternative_text(one: Alternative | NotChosen) -> str:
+    """An alternative in one text."""
+    return f"{one.name}: {one.why_not}" if one.why_not else one.name
+
+
+class Rationale(Value, frozen=True):
+    """All that is said so far."""
+
+    because: Reason | None = None
+    consequences: tuple[Reason, ...] = ()
+    alternatives: tuple[NotChosen, ...] = ()
+
+    @property
+    def by_model(self) -> bool:
+        """Whether a model said any of it."""
+        said = (*((self.because,) if self.because else ()), *self.consequences, *self.alternatives)
+        return any(one.by == "model" for one in said)
+
+
+class RecordField(Value, frozen=True):
+    """One decided value, with how it came about."""
+
+    name: str
+    value: str
+    source: str
+    """`detected`, `stated`, `chosen`, `custom`, `typed`, or `suggested` by a model."""
+    by: ActorKind
+    """The kind of actor who gave the value; of no meaning for a model's suggestion."""
+    options: tuple[str, ...] = ()
+    """What was offered, without the option to specify another."""
+    unasked: tuple[str, ...] = ()
+    """What its question offers where it was not asked; no document shows it."""
+
+
+class ShownQuestion(Value, frozen=True, kw_only=True):
+    """A question as a person saw it and answered it."""
+
+    question: str
+    by: str = ""
+    """Name of the agent, person or model that wrote it; empty for the rules."""
+    why: str = ""
+    options: tuple[Option, ...] = ()
+    """Without the option to specify another."""
+    recommended: Recommended | None = None
+    quote: str = ""
+    """Words of the intention in which a model read the first option as said."""
+    evidence: tuple[Place, ...] = ()
+
+
+class Related(Value, frozen=True):
+    """Another decision that this one points at."""
+
+    uid: str
+    title: str
+    number: RecordNumber | None = None
+    session_id: str = ""
+
+
+class KeptDecision(Value, frozen=True):
+    """Another decision that stays in force beside this one, although their values differ."""
+
+    related: Related
+    reason: str
+    """Why a person kept both."""
+
+
+class Relations(Value, frozen=True):
+    """What an accepted decision says of others; those must say the same of it."""
+
+    supersedes: tuple[Related, ...] = ()
+    superseded_by: Related | None = None
+    kept: tuple[Related, ...] = ()
+    """Decisions that stay in force beside it."""
+
+
+class Accepting(Value, frozen=True):
+    """What is recorded with an acceptance, where its Input has a field for it."""
+
+    kind: Literal["adr", "task", ""] = ""
+    """Of the document that follows: its folder stands in the field `folder`."""
+    numbered: bool = False
+    """Whether a record number is taken; it stands in the field `number`."""
+    fields: Mapping[str, Any] = {}
+    """What is accepted, as it was shown."""
+
+
+class Record(Value, frozen=True):
+    """What a template may say about a decision; everything in it comes from the log."""
+
+    uid: str
+    session_id: str
+    title: str
+    intention: str
+    status: str
+    """`open`, `proposed`, `accepted` or `superseded`."""
+    date: str = ""
+    """The date of the acknowledgement, ISO 8601, UTC; empty while open."""
+    decided_by: str = ""
+    """The person's name; empty when a script or an agent proposed it."""
+    proposed_by: ActorKind | None = None
+    category: str = ""
+    fields: tuple[RecordField, ...] = ()
+    rationale: Rationale = Rationale()
+    considered: tuple[str, ...] = ()
+    """The value that was chosen, and what else was shown or named."""
+    scope: str = ""
+    """What it is for; empty for the whole project."""
+    shown: tuple[ShownQuestion, ...] = ()
+    offered_by: tuple[tuple[Speaker, str], ...] = ()
+    """Names of the writer of the question and of the model, whose reasons are marked as theirs."""
+    missing: tuple[str, ...] = ()
+    """Questions without an answer, in the words they were asked."""
+    supersedes: Related | None = None
+    supersedes_file: str = ""
+    """Name of a record's file, in the folder of records, where `supersedes` has no session."""
+    superseded_by: Related | None = None
+    also_supersedes: tuple[Related, ...] = ()
+    """Others that it replaced with `supersedes`, by the same acceptance."""
+    kept: tuple[KeptDecision, ...] = ()
+    language: Literal["en", "de"] = "en"
+    """Of the sentences that the program adds."""
+
+
+Standing = Literal["ready", "replaced", "proposed", "accepted", "superseded", "abandoned"]
+"""Where a patch stands.
+
+`ready`: it waits to be accepted. `replaced`: the session went on, and it counts no more.
+`proposed`: a script or an agent accepted it; a person has not. `superseded`: it was accepted, and
+another decision took its place.
+"""
+
+
+class Origin(Value, frozen=True):
+    """Where one value of a patch came from; numbers are versions of the session's events."""
+
+    key: str
+    """The question it answers."""
+    field: str
+    """`Category`, or the field's name in the patch."""
+    value: str
+    source: str
+    """`detected`, `stated`, `chosen`, `custom`, `typed`, or `suggested` by a model."""
+    by: Actor
+    """The actor who gave it; an agent without a name for a model."""
+    at: Whole
+    """When it was said, in microseconds since 1970 UTC."""
+    version: int
+    """The version of the Decision that made it count."""
+    input: int
+    """The version of the Input that holds it: answer, intention or provider's response."""
+    asked: int | None = None
+    """The version of the question, if one was asked."""
+    response: int | None = None
+    """The version of the provider's response that gave the value or worded its question."""
+
+
+class Stood(Value, frozen=True):
+    """What was so of a decision until it changed; the times go by the clock of who changed it."""
+
+    until: Whole
+    """The end, in microseconds since 1970 UTC: a later decision changed it."""
+    number: RecordNumber | None
+    supersedes: Related | None
+    written: Written | None
+    kept: tuple[KeptDecision, ...] = ()
+
+
+class Learned(Value, frozen=True):
+    """Words by which a decision of another session is found, besides its own."""
+
+    uid: str
+    """Of the decision."""
+    words: tuple[str, ...]
+
+
+class Decided(Value, frozen=True, kw_only=True):
+    """One patch, and what became of it."""
+
+    version: int
+    """The version of the event that proposed it."""
+    uid: str
+    title: str
+    """What is decided, in a few words; the intention in sessions of the first rules."""
+    category: str
+    fields: tuple[tuple[str, str], ...]
+    """Pairs of field name and value, in the order of the table."""
+    origins: tuple[Origin, ...]
+    """The category's first."""
+    standing: Standing
+    kind: str
+    """`adr` or `task`."""
+    number: RecordNumber | None
+    proposed_at: Whole
+    """All times are in microseconds since 1970 UTC, by the clock of who recorded the Input."""
+    response: int | None = None
+    """Version of the provider's response that it follows from."""
+    recorded: int | None = None
+    """Version of the Decision by which its acknowledgement counts."""
+    acknowledged_at: Whole | None = None
+    acknowledged_by: Actor | None = None
+    """A person only where it is, or was, accepted."""
+    relayed_by: Actor | None = None
+    """The actor who passed that person's word on; None if the person gave it directly."""
+    rationale: Rationale = Rationale()
+    """What speaks for it, and what was not chosen."""
+    superseded_at: Whole | None = None
+    supersedes: Related | None = None
+    superseded_by: Related | None = None
+    written: Written | None = None
+    """Its document."""
+    also_supersedes: tuple[Related, ...] = ()
+    """Others that the same acceptance replaced."""
+    kept: tuple[KeptDecision, ...] = ()
+    """Decisions that stay in force beside it, although their values differ."""
+    imported_by: Actor | UnsetType = UNSET
+    """The agent whose import brought it, while no person of this log has confirmed it; then
+    `acknowledged_by` is what the file says."""
+    scope: str | UnsetType = UNSET
+    """What it is for; not written where that is the whole project."""
+    asked_by: Actor | UnsetType = UNSET
+    """The actor who began the session; it is added where projections read the session."""
+    former: tuple[Stood, ...] = ()
+    """What its number, its document and the decision before it were since it was acknowledged."""
+
+    def stood(self, at: int) -> Decided:
+        """The record at the end of a microsecond in which it was in force."""
+        then = next((former for former in self.former if at < former.until), self)
+        return replace(
+            self,
+            standing=self.standing if self.imported_by else "accepted",
+            number=then.number,
+            supersedes=then.supersedes,
+            written=then.written,
+            kept=then.kept,
+            superseded_at=None,
+            superseded_by=None,
+            former=(),
+        )
+
+
+Evolution = Literal["update", "contradict", "exception", "same", "extend", "derive", "none"]
+"""How a decision stands to an older one.
+
+`update` and `contradict` give a field another value at the same place, and `exception` gives what
+the whole project has another value at one place: a person has to choose. `same` says the same.
+"""
+EXCEPTION = "exception"
+"""The reason why the older decision stays in force, where the new one is an exception to it."""
+
+Choice = Literal["supersedes", "keeps"]
+"""The older decision is superseded, or both stay in force."""
+
+
+class Choices(Value, frozen=True):
+    """What a person says about older decisions, by whatever the person calls them."""
+
+    supersedes: tuple[str, ...] = ()
+    keeps: tuple[tuple[str, str], ...] = ()
+    """Pairs of a decision and the reason why both stay in force."""
+    exceptions: tuple[str, ...] = ()
+    """Those to which the new one is an exception."""
+    again: bool = False
+    """Whether a decision is recorded once more that is in force already."""
+
+    def __bool__(self) -> bool:
+        return bool(self.supersedes or self.keeps or self.exceptions or self.again)
+
+
+class OlderDecision(Value, frozen=True, kw_only=True):
+    """An older decision, and how the new one stands to it."""
+
+    related: Related
+    category: str
+    fields: tuple[tuple[str, str], ...]
+    """Of the older decision: pairs of field name and value, in the order of the table."""
+    accepted_at: Whole
+    """In microseconds since 1970 UTC."""
+    evolution: Evolution
+    by: Literal["rules", "model"]
+    source: Source
+    """The older decision's session, as it was read."""
+    compared: Source | UnsetType = UNSET
+    """The session in which a model compared the two; unset where the rules alone did."""
+
+    @property
+    def needs_choice(self) -> bool:
+        """Whether the new decision is accepted only with a choice about the older one."""
+        return self.evolution in ("update", "contradict", "exception")
+
+
+class Resolution(Value, frozen=True, kw_only=True):
+    """What a person chose about a finding."""
+
+    finding: OlderDecision
+    choice: Choice
+    reason: str = ""
+    """Why both stay in force; empty where the older decision is superseded."""

@@ -1,0 +1,224 @@
+"""Places of a fixed form, and the order of all rules.
+
+Of a place the named group is the secret, what is around it stays.
+A shell takes what is glued to an option, or stands behind it (`mysql -pSECRET`), literally: only a
+variable, a placeholder or a port is no password there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from preflights_es.redaction.classifier import (
+    is_base64,
+    is_code,
+    is_mixed,
+    is_safe_mix,
+    refers,
+    specifies,
+)
+from preflights_es.redaction.labels import labels, trimmed
+from preflights_es.redaction.patterns import Span, compiled, lower, named, rules, words
+from preflights_es.redaction.shapes import (
+    EMAIL,
+    cards,
+    emails,
+    escaped_emails,
+    ibans,
+    phones,
+    private_keys,
+    shapes,
+    web_tokens,
+)
+
+# What the text must hold (in lower case) to be searched at all, and the pattern. The password of a
+# URL ends at the last @ before the path; one with a slash, at the first @.
+_PLACES: Final = r"""
+:// | «U»(?P<password>[^\s/"'<>`\ufdd0]+)@
+:// | «U»(?P<password>[^\s@"'<>\ufdd0]{1,200})@
+:// | ://(?P<token>(?=[A-Za-z_-]{0,60}[0-9])«D»{20,256})@
+:oracle: | :oracle:[a-z0-9]{2,8}:[^\s/@]{1,128}/(?P<password>[^\s@"'<>\ufdd0]{1,200})@
+tcp( | (?:^|[\s"'`=])[\w.-]{1,64}:(?P<password>[^\s"'`@\ufdd0]{1,200})@(?:tcp|unix)\(
+hooks.slack | /(?:services|workflows|triggers)/(?P<token>«W»[A-Za-z0-9/_-]{9,})
+/webhooks/ | /webhooks/(?P<token>[0-9]{5,}/«D»{10,})
+/webhook | (?i:office\.com/webhook(?:b2)?/)(?P<token>[^\s"'<>`\ufdd0]{20,})
+hooks.zapier | /hooks/catch/(?P<token>[0-9]+/[a-z0-9/]{4,})
+/bot | /bot(?P<token>[0-9]{6,12}:«D»{16,})
+sig= | [?&;]sig=(?P<token>[A-Za-z0-9%+/=_-]{16,})
+x-amz- | (?i:x-amz-(?:signature|security-token)=)(?P<token>[A-Za-z0-9%+/=_-]{16,})
+curl | \bcurl\b(?:[^\n]|(?<=\\)\n){0,250}?«O»[^\s"':]{0,64}:«P»
+-p | (?i:\bmysql[\w.-]{0,24})«C»-u[^\n|;]{1,80}?\s-p\s(?=\S{0,80}[A-Za-z])(?=\S{0,80}\d)«P»
+-u | (?i:\bsmbclient«X»)«C»-U\s?["']?[\w.\\-]{1,64}%«P»
+pass | (?:requirepass|masterauth)\s+«P»
+pass: | -pass(?:in|out)?\s+["']?pass:«P»
+chpasswd | ["'\s][\w.-]{1,32}:(?P<password>«A»{3,64})["']?\s{0,9}\|\s{0,9}(?:sudo\s+)?chpasswd
+echo | \becho\s+["']?(?P<password>«A»{3,128})["']?\s{0,9}\|(?:\s{0,9}sudo\s-S|[^\n|]{0,99}-stdin)
+net user | \bnet\s+user\s+[^\s/]{1,64}\s+(?![/*])«P»
+htpasswd | \bhtpasswd\s+-\w*b\w*\s+\S{1,99}\s+\S{1,99}\s+«P»
+key-data | (?i:\bclient-key-data["']?\s*:\s*)["']?(?P<key>[A-Za-z0-9+/=]{16,})
+$ | (?<![\w$])(?P<password>\$(?:apr1|1|5|6|y|2[abxy]?|argon2\w{1,2}|scrypt)\$[\w./$=,+-]{20,})
+{s | \{(?i:s?sha(?:256|512)?)\}(?P<password>[A-Za-z0-9+/]{20,}={0,2})
+sqlplus | \bsqlplus\s+[\w$#]{1,64}/(?P<password>[^\s@"']{1,99})@
+machine | \bmachine\s+\S{1,99}\s+login\s+\S{1,99}\s+password\s+«P»
+by | (?i:\b(?:user|role|to)\s+\S{1,80}\s+identified\s+(?:with\s+\S{1,40}\s+)?by\s+)«Q»
+password | (?i:\b(?:with|encrypted|set)\s+password\s*=?\s*)(?=')«Q»
+securestring | (?i:ConvertTo-SecureString\s+(?:-String\s+)?)«Q»
+"""
+
+
+def places(text: str) -> Iterator[Span]:
+    low = lower(text)
+    found = [
+        span
+        for guard, pattern in (rule.split(" | ", 1) for rule in rules(_PLACES))
+        if guard in low
+        for span in named(pattern, text)
+        if not refers(text[span[0] : span[1]], quoted=False)
+    ]
+    found.sort(key=lambda span: (span[0], -span[1]))
+    done = 0
+    for start, end, kind in found:
+        if start >= done:
+            yield start, end, kind
+            done = end
+
+
+_COOKIES: Final = (
+    r"(?i)(?:(?<![\w])(?P<set>set-)?cookie2?[\"'`\\]{0,2}\s{0,3}[:=,]\s{0,3}"
+    r"|\bcurl\b[^\n]{0,250}?\s(?:-b|--cookie)[ =])[\"'`]{0,2}"
+    r"(?P<pairs>[\w.!#$%&*+^|~-]{1,80}=[^\n\"'`\ufdd0]{1,4000})"
+)
+_COOKIE: Final = r"[\w.!#$%&*+^|~-]{1,80}=(?P<token>[^\s;,]{8,4000})"
+
+
+def cookies(text: str) -> Iterator[Span]:
+    """Values in the headers of cookies that are no plain word: most of them log a person in."""
+    if "cookie" not in lower(text) and "curl" not in text:
+        return
+    for header in compiled(_COOKIES).finditer(text):
+        start, end = header.span("pairs")
+        if header["set"]:  # its attributes follow
+            end = min(end, text.find(";", start) % (len(text) + 1))
+        for found in compiled(_COOKIE).finditer(text, start, end):
+            value = found["token"]
+            is_word = len(value) < 16 and (value.isalpha() or value.isdigit())
+            if not is_word and not refers(value, quoted=False):
+                yield (*found.span("token"), "token")
+
+
+_HEADER: Final = (
+    r"(?i)(?:(?P<header>authorization[\"'`\]\\]{0,4}\s{0,3}[:=,]\s{0,3}[\"'`\\]{0,3})"
+    r"(?:(?P<named>bearer|basic|token|apikey|api-key|key)\s{1,3})?"
+    r"|(?<![\w-])(?P<alone>bearer|basic)\s{1,3})"
+    r"[\"'`]?(?P<value>[A-Za-z0-9._~+/=-]{4,})(?![\w(\[{])"
+)
+
+
+def headers(text: str) -> Iterator[Span]:
+    """What follows `Bearer` or `Basic`, where it is a credential and not a word of prose."""
+    low = lower(text)
+    if not ("bearer" in low or "basic" in low or "authorization" in low):
+        return
+    for found in compiled(_HEADER).finditer(text):
+        value, scheme = found["value"].rstrip("."), (found["named"] or found["alone"] or "").lower()
+        if refers(value, quoted=False) or specifies(value):
+            continue
+        shaped = (is_base64 if scheme == "basic" else is_code)(value)
+        if shaped or (found["named"] and len(value) >= 6):
+            start = found.start("value")
+            yield start, start + len(value), "password" if scheme == "basic" else "token"
+
+
+_PAIR: Final = (
+    r"(?i)(?:(?<![\w-])(?=[a-z])(?:credentials?|creds|log-?ins?(?:[ -]?data)?|basic[ -]?auth|"
+    r"account|konto|compte|cuenta|identifiants?|credenciales|"
+    r"logindaten|zugangsdaten|zugang|anmeldedaten|user(?:name)? ?/ ?pass(?:word)?|"
+    r"benutzer(?:name)? ?/ ?passwort|(?:log(?:ged)?|sign(?:ed)?) in as|connect(?:ed)? as)"
+    r"[\"'`*]{0,3}\s{0,3}(?::|=|\b(?:are|is|sind|lauten?|ist|with|mit|as|als|via|est|es|sont|son|avec|con)\b)?\s{0,3}"
+    r"[\"'`*]{0,3}[\w.@+-]{1,64}(?:/|:| / | : |\|)"
+    r"|(?=[ac])\b(?:connexion|conexi(?:ó|o)n|acc(?:è|e)s|acceso|anmeldung)\s?:\s?[\w.@+-]{1,64} / "
+    r"|(?<=\w)@(?:[\w-]{1,63}\.){1,9}[a-z]{2,24}(?: [/:|] |:(?![^\s./]{0,64}[./])))"
+    r"(?P<password>[^\s\"'`<>/\ufdd0]{6,127})"
+)
+
+
+def pairs(text: str) -> Iterator[Span]:
+    """The second half of `credentials: admin / hunter2`."""
+    if not ("/" in text or ":" in text or "|" in text):
+        return
+    for found in compiled(_PAIR).finditer(text):
+        start, value = found.start("password"), trimmed(found["password"])
+        known = specifies(value) or refers(value, quoted=False) or compiled(EMAIL).match(value)
+        if len(value) >= 6 and is_safe_mix(value) and not known:
+            yield start, start + len(value), "password"
+
+
+# What the text must hold (in lower case), and the pattern. A loose value must be a safe password,
+# one that stands apart no word of a sentence. Before the option of mysql there may be others: -vp.
+_OPTIONS: Final = r"""
+mysql | (?i:\bmysql[\w.-]{0,24})«C»-«M»p(?!ort\b|rotocol)«P»
+mariadb | (?i:\bmariadb[\w.-]{0,24})«C»-«M»p(?!ort\b|rotocol)«P»
+-p | (?i:\b(?:sshpass|twine|cqlsh|rdesktop|psexec(?:64)?|rabbitmqadmin)«X»)«C»-p«B»(?!-)«P»
+-p | (?i:\bmongo(?:sh|dump|restore|export|import|stat|top|files)?«X»)«C»-p«B»(?!-)«P»
+-p | (?i:\b«I»\s+login)«C»-p«B»(?!-)«P»
+-p | (?i:\b7z[arz]?«X»)«C»-p«P»
+rar | (?i:\b(?:un)?rar«X»)«C»-h?p«P»
+-p | (?i:\b(?:sqlcmd|osql|isql|bcp|zip|unzip)«X»)«C»-P«B»«P»
+-w | (?i:\bldap[a-z]+«X»)«C»-w«B»«P»
+mosquitto | (?i:\bmosquitto_(?:pub|sub|rr)«X»)«C»-P«B»(?!-)«P»
+openssl | (?i:\bopenssl«X»\s+(?:enc|aes[\w-]{1,20}))«C»-k[ \t]+(?![-:])«P»
+-a | (?i:\bredis-cli«X»)«C»-a«B»(?!-)«P»
+-p | (?<![^\s`"'(])-u["']?[\w.@][\w.@-]{0,63}["']?\s+-p«P»
+-p | (?<![^\s`"'(])-u\s["']?[\w.@][\w.@-]{0,63}["']?\s+-p["']?(?P<loose>«A»{3,})
+"""
+_ABSENT: Final = r"[$<{%\[(]|[xX*•._#?-]+$"
+# What is glued to -p in other programs: `gcc -pthread`, `find -path`, `pytest -pno:cacheprovider`.
+_OTHERS: Final = (
+    r"(?:thread|edantic(?:-errors)?|ipe(?:line)?s?|ie|g|rint[\w-]*|ath|rune|erm|lugins?|arallel|atch|rofile|roject|"
+    r"rivate|ublic|rocess|rogress|rotocol|ackage|arents|ython\d?|ager|arse|review|retty|refix|od)$|no:\w"
+)
+_SAID: Final = """
+    flag flags option options switch argument parameter is are was and or but for in to on with
+    instead then und oder ist sind statt et ou est sont pour avec puis y o es son para con
+"""
+_PORTS: Final = r"(?:[\d.]*:)?\d{1,5}:\d{1,5}(?:-\d{1,5})?(?:/\w+)?$|\d{1,5}/(?:tcp|udp)$"
+_CONTAINERS: Final = r"\b(?:docker|podman|nerdctl|compose)\s+(?:run|create)\b[^\n|;]*$"
+
+
+def options(text: str) -> Iterator[Span]:
+    low = lower(text)
+    found = [
+        match.span(match.lastgroup or 0)
+        for guard, pattern in (rule.split(" | ", 1) for rule in rules(_OPTIONS))
+        if guard in low
+        for match in compiled(pattern).finditer(text)
+        if _is_password(text, *match.span(match.lastgroup or 0), loose=match.lastgroup == "loose")
+    ]
+    done = 0
+    for start, end in sorted(set(found)):
+        if start >= done:
+            yield start, end, "password"
+            done = end
+
+
+def _is_password(text: str, start: int, end: int, *, loose: bool) -> bool:
+    value = text[start:end]
+    if text[start - 1].isspace() and value.rstrip(".,;:!?").lower() in words(_SAID):
+        return False
+    if compiled(_OTHERS).match(value):
+        return False
+    if compiled(_ABSENT).match(value) or compiled(_PORTS).match(value):
+        return False
+    if value.isdigit() and compiled(_CONTAINERS).search(text[max(0, start - 200) : start]):
+        return False
+    return is_mixed(value) if loose else True
+
+
+# The order is a priority: an exact shape before a place, a place before an address.
+_SHAPES: Final = (private_keys, shapes, web_tokens)
+_PLACED: Final = (options, places, ibans, cards, phones, headers, cookies, pairs, labels)
+_ADDRESSES: Final = (emails, escaped_emails)
+RULES: Final[tuple[Callable[[str], Iterator[Span]], ...]] = (*_SHAPES, *_PLACED, *_ADDRESSES)
+SHAPED: Final = (*_SHAPES, *_ADDRESSES)
+"""Rules that know a secret by its form alone."""

@@ -1,0 +1,123 @@
+"""The policy of a step: how often it is asked again, and what follows then."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+import pytest
+
+from preflights_es.kernel.completions import (
+    Accepted,
+    CompletionFailed,
+    CompletionReceived,
+    CompletionRequested,
+    Message,
+    Rejected,
+    rejected,
+)
+from preflights_es.kernel.events import Actor, Decision
+from preflights_es.kernel.lead import (
+    FellBack,
+    Lead,
+    Led,
+    Policy,
+    StepFailed,
+    StepStalled,
+    Usable,
+    after,
+    concluded,
+    why_none,
+)
+
+PROGRAM = Actor("script")
+REQUEST = CompletionRequested(
+    call="ask-1.1", provider="p", model="m", messages=(Message("user", "Why?"),)
+)
+
+
+class Strict(msgspec.Struct):
+    """A contract that only `yes` meets."""
+
+    policy: Policy
+    id: str = "yes.v1"
+
+    def judge(self, raw: str) -> Accepted | Rejected:
+        return Accepted(raw) if raw == "yes" else rejected("invalid_json", "expected yes")
+
+
+def played(policy: Policy, outcomes: str, *, strict: bool = False) -> tuple[int, Decision]:
+    """How many calls are made, and what ends the step.
+
+    Args:
+        outcomes: a letter a call: `b`ad output or `f`ailed call; the last one goes on for ever.
+    """
+    led = Led(lead=Lead("p", "m", strict=strict), request=REQUEST)
+    for calls in range(1, 10):
+        request = led.request
+        assert request is not None
+        kind = outcomes[min(calls, len(outcomes)) - 1]
+        new = (
+            CompletionReceived(at=1, actor=PROGRAM, call=request.call, text="no", latency_ms=1)
+            if kind == "b"
+            else CompletionFailed(at=1, actor=PROGRAM, call=request.call, kind="down", message="")
+        )
+        decisions = concluded(led, new, Strict(policy), lambda _: ())
+        assert not isinstance(decisions, Usable)
+        for decision in decisions:
+            led = after(led, new, decision)
+        if led.request is None or led.request == request:
+            return calls, decisions[-1]
+    raise AssertionError("the step goes on for ever")
+
+
+@pytest.mark.parametrize(
+    ("bad_output", "failed_transport", "outcomes", "calls"),
+    [
+        (1, 1, "b", 2),
+        (1, 1, "f", 2),
+        (1, 1, "bf", 2),
+        (0, 1, "b", 1),
+        (0, 1, "f", 2),
+        (0, 1, "fb", 2),
+        (0, 0, "f", 1),
+        (3, 1, "b", 4),
+        (3, 1, "fbbb", 4),
+        (3, 1, "bbf", 3),
+    ],
+)
+def test_a_step_is_asked_again_as_often_as_its_policy_says(
+    bad_output: int, failed_transport: int, outcomes: str, calls: int
+) -> None:
+    policy = Policy(bad_output=bad_output, failed_transport=failed_transport)
+    assert played(policy, outcomes)[0] == calls <= policy.calls_max
+
+
+@pytest.mark.parametrize(
+    ("then", "bad", "failed"),
+    [
+        ("rules", FellBack, FellBack),
+        ("person", FellBack, FellBack),
+        ("report", StepFailed, StepStalled),
+    ],
+)
+def test_then_the_rules_or_a_person_go_on_or_the_step_ends_with_a_report(
+    then: Literal["rules", "person", "report"], bad: type[Decision], failed: type[Decision]
+) -> None:
+    policy = Policy(then=then)
+    assert type(played(policy, "b")[1]) is bad
+    assert type(played(policy, "f")[1]) is failed
+
+
+def test_a_strict_session_waits_unless_a_bad_output_is_reported() -> None:
+    assert isinstance(played(Policy(then="rules"), "f", strict=True)[1], StepStalled)
+    assert isinstance(played(Policy(then="person"), "b", strict=True)[1], StepStalled)
+    assert isinstance(played(Policy(then="report"), "b", strict=True)[1], StepFailed)
+
+
+def test_a_step_that_ended_with_a_report_is_closed_and_says_why() -> None:
+    led = Led(lead=Lead("p", "m"), request=REQUEST)
+    closed = after(led, None, StepFailed(contract="yes.v1", reason="invalid_json"))
+    assert closed.request is None
+    assert (closed.failed, closed.stalled, why_none(closed)) == ("invalid_json", "", "invalid_json")
+    assert after(closed, None, REQUEST).failed == ""
