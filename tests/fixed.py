@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from preflights_es.kernel import ids
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.memory import MemoryStore
 

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from preflights_es.kernel.events import Actor, SessionClosed, SessionErased
 from preflights_es.kernel.json import is_too_deep
 from preflights_es.kernel.ports import Stored
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import jsonl
 from preflights_es.store.codec import Codec
 from tests.store.given import resealed

@@ -23,7 +23,7 @@ from preflights_es.kernel.ports import Store
 from preflights_es.kernel.questions import Given
 from preflights_es.kernel.simulation import GENERATION
 from preflights_es.providers.base import LLMProvider
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
 from preflights_es.use.leads import simulated

@@ -66,8 +66,8 @@ from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.recorded import GivenProvider
 from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.records.documents import Documents
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.performer import PROGRAM
-from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Proposed, Runner, Step
 from preflights_es.runtime.sessions import Desk
 from preflights_es.store import jsonl

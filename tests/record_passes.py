@@ -33,7 +33,7 @@ from preflights_es.kernel.ports import Arrival
 from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.simulation import GENERATION
 from preflights_es.providers.base import LLMProvider
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
 from preflights_es.settings.load import load_settings
 from preflights_es.store.sql import SqlStore

@@ -78,7 +78,7 @@ from preflights_es.kernel.items import Finding
 from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
 from preflights_es.kernel.questions import Given
 from preflights_es.kernel.session import Session, Workflow
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from tests import toy
 from tests.features.compiler import cases as passes
 from tests.features.metrics import cases as questions

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.lead import FellBack, StepRetried
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from tests import led
 from tests.led import Case
 

@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from preflights_es.runtime.features import FEATURES
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from tests.markdown import ROOT
 
 ROOMS: Final = (ROOT / "preflights_es", ROOT / "cli" / "preflights_cli")

@@ -16,7 +16,7 @@ from preflights_cli.common import Voice, recording
 from preflights_cli.progress import counted
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.ids import iso
-from preflights_es.projections.follower import Follower
+from preflights_es.runtime.projector import Follower
 from preflights_es.system import clock_ids
 from preflights_es.use.request import Request
 from preflights_es.use.upkeep import Followed

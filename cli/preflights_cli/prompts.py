@@ -11,7 +11,7 @@ from preflights_cli.common import Voice
 from preflights_cli.table import streamed
 from preflights_es.kernel.completions import Prompt, prompt
 from preflights_es.kernel.errors import Refused
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 
 DIGITS: Final = 12
 """Of a digest, in a table."""

@@ -32,7 +32,7 @@ from preflights_es.providers.faults import HINTS_MS, damaged
 from preflights_es.providers.recorded import RecordedProvider, Unanswered, Unrecorded
 from preflights_es.redaction import redact, response_redacted
 from preflights_es.runtime.performer import open_completion
-from preflights_es.runtime.reader import steps
+from preflights_es.runtime.runner import steps
 from preflights_es.store.chain import verified
 from preflights_es.store.codec import Codec
 

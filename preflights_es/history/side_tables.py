@@ -9,7 +9,7 @@ from preflights_es.history.verification import Broken, Unwritten
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.events import Request
 from preflights_es.kernel.ports import Head
-from preflights_es.projections.folding import Read
+from preflights_es.projections.projection import Read
 from preflights_es.runtime.lost_calls import ends_too_late, lost
 from preflights_es.runtime.performer import CLAIM_MAX_MS
 from preflights_es.runtime.runner import Runner

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from preflights_es.history.imports import said_by
 from preflights_es.kernel.errors import LogDamaged
 from preflights_es.kernel.ports import Archive, Head, Store, Stored
-from preflights_es.projections.folding import Read
-from preflights_es.runtime.projection_check import Astray, Holding
+from preflights_es.projections.projection import Read
+from preflights_es.runtime.projection_check import Astray
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.checkpoint import Checkpoint, Tip, checkpoint
 from preflights_es.store.codec import unambiguous
@@ -61,14 +61,14 @@ def walked(
     store: Store,
     heads: Iterable[Head],
     comparison: Comparison | None = None,
-    holding: Holding | None = None,
+    folded: Callable[[Head, Sequence[Stored]], Read | None] = lambda *_: None,
     beside: Callable[[Head, Read], Iterable[Broken]] = lambda *_: (),
 ) -> Verified:
     """Every chain from its first event to its head, one session after the other.
 
     Args:
         comparison: looks at every session on the way.
-        holding: folds every session that verifies, and looks at what projections keep of it.
+        folded: folds a session that verifies; None where it cannot be folded.
         beside: says what is wrong beside a session that was folded for that.
 
     Raises:
@@ -87,13 +87,11 @@ def walked(
             continue
         if comparison:
             comparison.look(head, stored)
-        if read := holding.look(head, stored) if holding else None:
+        if read := folded(head, stored):
             broken += beside(head, read)
         events += len(stored)
         erased += bool(erased_before(stored))
-    return Verified(
-        sessions, events, erased, tuple(broken), tuple(holding.astray) if holding else ()
-    )
+    return Verified(sessions, events, erased, tuple(broken))
 
 
 def checked(store: Store, head: Head) -> Sequence[Stored]:

@@ -12,8 +12,7 @@ from preflights_es.kernel.imports import PROPOSED, Proposal
 from preflights_es.kernel.items import Planned
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.ports import Row
-from preflights_es.projections.folding import Read
-from preflights_es.projections.projection import Projection, kept, text
+from preflights_es.projections.projection import Projection, Read, kept, text
 
 
 class ArtifactRow(msgspec.Struct, frozen=True):

@@ -17,7 +17,7 @@ from preflights_es.kernel.completions import (
 )
 from preflights_es.kernel.events import Event, Input
 from preflights_es.kernel.ports import Stored
-from preflights_es.projections.folding import Read
+from preflights_es.projections.projection import Read
 
 SpeakerKind = Literal["user", "agent", "script", "model"]
 KINDS: Final = get_args(SpeakerKind)

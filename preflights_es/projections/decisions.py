@@ -12,9 +12,8 @@ from preflights_es.kernel.decisions import Decided
 from preflights_es.kernel.imports import ACCEPTED, PROPOSED, Proposal
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.ports import Row
-from preflights_es.projections.folding import Read
-from preflights_es.projections.projection import Projection, kept, text
-from preflights_es.projections.versions import DECISIONS as VERSION
+from preflights_es.projections.projection import DECISIONS as VERSION
+from preflights_es.projections.projection import Projection, Read, kept, text
 
 
 class DecisionRow(msgspec.Struct, frozen=True):

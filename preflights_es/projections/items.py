@@ -8,8 +8,7 @@ import msgspec
 
 from preflights_es.kernel.items import KeptItem
 from preflights_es.kernel.ports import Row
-from preflights_es.projections.folding import Read
-from preflights_es.projections.projection import Projection, text, whole
+from preflights_es.projections.projection import Projection, Read, text, whole
 
 
 class ItemRow(msgspec.Struct, frozen=True):

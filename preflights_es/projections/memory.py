@@ -12,9 +12,8 @@ from preflights_es.kernel.decisions import Decided, Rationale
 from preflights_es.kernel.ports import CATEGORY, DOCUMENT, FIELD, VALUE, Row
 from preflights_es.kernel.words import counted, words
 from preflights_es.projections.decisions import accepted_at
-from preflights_es.projections.folding import Read
-from preflights_es.projections.projection import Projection, text
-from preflights_es.projections.versions import MEMORY as VERSION
+from preflights_es.projections.projection import MEMORY as VERSION
+from preflights_es.projections.projection import Projection, Read, text
 
 TITLE: Final = 4
 INTENTION: Final = 5

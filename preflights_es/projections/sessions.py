@@ -12,8 +12,7 @@ from preflights_es.kernel.imports import ACCEPTED, PROPOSED, Proposal
 from preflights_es.kernel.lead import FellBack, LeadChanged, LeadTaken, setup_of
 from preflights_es.kernel.ports import Row
 from preflights_es.kernel.questions import Answers
-from preflights_es.projections.folding import Read
-from preflights_es.projections.projection import Projection, text, whole
+from preflights_es.projections.projection import Projection, Read, text, whole
 
 
 class SessionRow(msgspec.Struct, frozen=True):

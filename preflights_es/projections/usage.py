@@ -21,8 +21,7 @@ from preflights_es.kernel.completions import (
 from preflights_es.kernel.events import Input, ResponseIgnored
 from preflights_es.kernel.lead import FellBack, ResponseAccepted, ResponseRejected
 from preflights_es.kernel.ports import Row, Stored
-from preflights_es.projections.folding import Read
-from preflights_es.projections.projection import Projection, text, whole
+from preflights_es.projections.projection import Projection, Read, text, whole
 
 By = Literal["provider", "model", "prompt"]
 BY: Final[tuple[By, ...]] = ("provider", "model", "prompt")

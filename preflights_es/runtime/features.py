@@ -1,4 +1,4 @@
-"""The features: those of this program's folder, and those that other packages bring.
+"""The features, and their workflows: those of this program's folder, and those of other packages.
 
 A feature of another package is found by its entry point in the group `preflights.features`
 (docs/writing-a-workflow.md). Entry points are looked at only for a name that the folder lacks.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from importlib.metadata import Distribution, EntryPoint
 
     from preflights_es.kernel.errors import WorkflowMissing
+    from preflights_es.kernel.session import Workflow
+
 
 FOLDER: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "features")
 OURS: Final = "preflights_es.features"
 GROUP: Final = "preflights.features"
 unread: Final[dict[str, str]] = {}
 """Installed packages whose own files cannot be read: by their folder, why."""
+IMPORTS: Final = "imports"
 WHY_MAX: Final = 300  # characters of what a package raises
 
 
@@ -160,4 +163,65 @@ def _name(package: Distribution) -> str:
 
 
 FEATURES: Final = Features()
+"""Of this process."""
+
+
+class Registry(MutableMapping[str, "Workflow[Any]"]):
+    """Workflows by name, each imported when it is first asked for.
+
+    Iterating gives those of the folder of features, and those of other packages that were asked
+    for before.
+    """
+
+    def __init__(self, features: Features | None = None) -> None:
+        self._features = Features() if features is None else features
+        self._loaded: dict[str, Workflow[Any]] = {}
+
+    def __getitem__(self, name: str) -> Workflow[Any]:
+        """Raises:
+        WorkflowMissing: no package has it, or the one that has it does not load; a `KeyError`.
+        """
+        if name not in self._loaded:
+            self._loaded[name] = self._found(name)
+        return self._loaded[name]
+
+    def _found(self, name: str) -> Workflow[Any]:
+        if name == IMPORTS:
+            from preflights_es.kernel.imports import WORKFLOW
+
+            return WORKFLOW
+        from preflights_es.kernel.errors import WorkflowMissing  # `--help` does without
+        from preflights_es.kernel.session import Workflow
+
+        feature = self._features[name]
+        if not feature.workflow:
+            raise WorkflowMissing(name, "the feature of that name has no sessions")
+        try:
+            made = feature.loaded(feature.workflow)
+        except (Exception, SystemExit) as error:
+            if not self._features.is_foreign(name):
+                raise
+            raise self._features.unloadable(name, error) from error
+        if not isinstance(made, Workflow) or made.name != name:
+            is_one = isinstance(made, Workflow)
+            what = f"the workflow {made.name!r}" if is_one else type(made).__name__
+            why = f"{feature.package} gives {what}, expected a Workflow of that name"
+            raise WorkflowMissing(name, why)
+        return made
+
+    def __setitem__(self, name: str, workflow: Workflow[Any]) -> None:
+        self._loaded[name] = workflow
+
+    def __delitem__(self, name: str) -> None:
+        del self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        found = (name for name, one in self._features.items() if one.workflow)
+        return iter(dict.fromkeys((*found, *self._loaded)))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+WORKFLOWS: Final = Registry(FEATURES)
 """Of this process."""

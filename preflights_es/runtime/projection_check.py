@@ -1,21 +1,21 @@
 """Whether projections hold what the log folds to: only this check finds a row written by hand.
 
-Rows are operational: they have no chain, and a user who may write events may write them. So
-sessions that were read and verified anyway are folded once more, and compared with their rows.
+Rows are operational: they have no chain, and a user who may write events may write them. So they
+are made anew in a database of this process, and compared. Nothing is written to the log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 import msgspec
 
 from preflights_es.kernel.errors import LogFromFuture, ProjectionDamaged, WorkflowMissing
-from preflights_es.kernel.ports import Head, KeptRows, Row, Stored, Stream
-from preflights_es.projections.folding import Read, Reader
-from preflights_es.projections.projection import Projection
-from preflights_es.runtime.projector import rows_of
+from preflights_es.kernel.ports import Folded, FoldedSession, Head, KeptRows, Row, Stored, Stream
+from preflights_es.projections.projection import Projection, Read, Reader
+from preflights_es.runtime.projector import EVENTS, rows_of
+from preflights_es.store.frozen import PORTIONS
 from preflights_es.store.projection_feed import SqlFollowing
 
 LOOKS: Final = 10  # at a session that others move meanwhile
@@ -29,32 +29,40 @@ class Astray(msgspec.Struct, frozen=True):
     found: str
 
 
-class Holding:
-    """Holds sessions against projections, one after the other."""
+class ProjectionCheck:
+    """Folds sessions that verify, one after the other; then compares all rows and marks."""
 
     def __init__(
         self,
         log: SqlFollowing,
+        made: SqlFollowing,
         projections: Sequence[Projection],
         reader: Reader,
         again: Callable[[str], Stream | None],
     ) -> None:
         """Args:
+        made: takes the rows that are made anew; an empty database.
         again: reads and verifies a session once more; None where it does not verify any more.
         """
         self._log = log
+        self._made = made
         self._projections = projections
+        self._versions = {one.name: one.version for one in projections}
         self._reader = reader
         self._again = again
-        self.astray: list[Astray] = []
-        """What was found in the sessions that were looked at."""
+        self._ids: list[str] = []
+        self._unwritten: list[FoldedSession] = []
+        self._events = 0  # of those
+        self._in_trouble: set[str] = set()
         self.unread = 0
         """Sessions that verify, and that this program cannot fold."""
         self.unknown = 0
         """Sessions that verify, and whose workflow is not here."""
+        for name, version in self._versions.items():
+            made.begin(name, version)
 
     def look(self, head: Head, events: Sequence[Stored]) -> Read | None:
-        """A session that verifies; one of a newer program is passed over.
+        """Fold a session that verifies; one of a newer program is passed over.
 
         Returns:
             How it was read; None where it cannot be folded.
@@ -68,70 +76,115 @@ class Holding:
             self.unread += 1
             return None
         self.unread += read.trouble in ("damaged", "faulted")
-        rows = self._folded(read)
-        for one in self._projections:
-            if found := self._difference(one, read, rows):
-                self.astray.append(Astray(one.name, head.session_id, found))
+        self._ids.append(head.session_id)
+        self._unwritten.append(self._folded(read))
+        self._events += len(events)
+        if self._events >= EVENTS:
+            self._write()
         return read if read.sessions else None
 
-    def strays(self, project: str | None) -> tuple[Astray, ...]:
+    def _folded(self, read: Read) -> FoldedSession:
+        if read.trouble in ("damaged", "faulted"):
+            self._in_trouble.add(read.head.session_id)
+        rows = rows_of(read, self._projections, self._log.unfit)
+        return FoldedSession(read.head.session_id, read.version, rows)
+
+    def _write(self) -> None:
+        self._made.put(Folded(tuple(self._unwritten)), self._versions)
+        self._unwritten, self._events = [], 0
+
+    def differences(self) -> Iterator[Astray]:
+        """What differs of the sessions that were looked at, in their order.
+
+        Left out is what is being rebuilt, and what another version of this program keeps.
+        """
+        self._write()
+        known = self._log.registered()
+        compared = [
+            one
+            for one in self._projections
+            if one.name in known
+            and known[one.name].complete
+            and known[one.name].version == one.version
+        ]
+        for begin in range(0, len(self._ids), PORTIONS[0]):
+            page = self._ids[begin : begin + PORTIONS[0]]
+            suspects = {one.name: self._suspects(one.name, page) for one in compared}
+            for session_id in page:
+                for one in compared:
+                    if session_id not in suspects[one.name]:
+                        continue
+                    if found := self._difference(one, session_id, suspects[one.name][session_id]):
+                        yield Astray(one.name, session_id, found)
+
+    def strays(self, project: str | None) -> Iterator[Astray]:
         """Rows of sessions that a project (the log: None) does not have."""
         found = "it has rows, and the log has no such session"
         known = self._log.registered()
-        return tuple(
-            Astray(one.name, session_id, found)
-            for one in self._projections
-            if one.name not in known or known[one.name].version == one.version
-            for session_id in self._log.strays(one.name, project)
-        )
+        for one in self._projections:
+            if one.name not in known or known[one.name].version == one.version:
+                for session_id in self._log.strays(one.name, project):
+                    yield Astray(one.name, session_id, found)
 
-    def _folded(self, read: Read) -> Mapping[str, tuple[Row, ...]]:
-        return rows_of(read, self._projections, self._log.unfit)
+    def _suspects(self, name: str, page: Sequence[str]) -> dict[str, tuple[int, tuple[Row, ...]]]:
+        """Sessions of which mark or rows differ, with those that were made anew."""
+        try:
+            kept = self._log.marked_rows(name, page)
+        except ProjectionDamaged:
+            kept = {}  # each is looked at alone
+        made = self._made.marked_rows(name, page)
+        return {one: made[one] for one in page if kept.get(one) != made[one]}
 
     def _difference(
-        self, projection: Projection, read: Read, rows: Mapping[str, tuple[Row, ...]]
+        self, projection: Projection, session_id: str, made: tuple[int, tuple[Row, ...]]
     ) -> str:
         """What two looks in a row find: others may record and fold between two reads."""
         seen: tuple[int, KeptRows] | None = None
         for _ in range(LOOKS):
             try:
-                kept = self._log.kept(projection.name, read.head.session_id)
+                kept = self._log.kept(projection.name, session_id)
             except ProjectionDamaged as error:
                 return error.found
-            found = _differs(projection, read, rows[projection.name], kept)
-            if not found or seen == (read.version, kept):
+            found = self._found(projection, session_id, made, kept)
+            if not found or seen == (made[0], kept):
                 return found
-            seen = (read.version, kept)
-            stream = self._again(read.head.session_id)
-            try:
-                again = self._reader.read(stream) if stream is not None else None
-            except LogFromFuture:
-                again = None
-            if again is None:
+            seen = (made[0], kept)
+            stream = self._again(session_id)
+            if stream is None:
                 return ""
-            read, rows = again, self._folded(again)
+            try:
+                folded = self._folded(self._reader.read(stream))
+            except LogFromFuture:
+                return ""
+            made = folded.version, folded.rows[projection.name]
         return ""
 
+    def _found(
+        self,
+        projection: Projection,
+        session_id: str,
+        made: tuple[int, tuple[Row, ...]],
+        kept: KeptRows,
+    ) -> str:
+        """The differences between a session's rows and its log; empty without any."""
+        version, rows = made
+        mark = kept.mark
+        if kept.of != projection.version or not kept.complete:
+            return ""  # it is begun anew since
+        if mark == version:
+            theirs, ours = kept.rows, rows
+            if projection.words and session_id in self._in_trouble:
+                theirs, ours = _wordless(projection, theirs), _wordless(projection, ours)
+            return "" if theirs == ours else "its rows are not what its events fold to"
+        if mark is not None and (not isinstance(mark, int) or mark > version):
+            return f"it is marked as folded up to event {mark!r}, and has {version}"
+        if kept.waits:
+            return ""  # the next reader of the projection folds it first
+        upto = "was never folded" if mark is None else f"was folded up to event {mark} alone"
+        return f"it {upto}, and no row of 'outbox' asks to fold the rest"
 
-def _differs(projection: Projection, read: Read, rows: Sequence[Row], kept: KeptRows) -> str:
-    """The differences between a session's rows and its log; empty without any."""
-    mark = kept.mark
-    if kept.of not in (None, projection.version):
-        return ""  # rows of another version are no matter of this program
-    if mark == read.version:
-        is_same = _told(projection, read, kept.rows) == _told(projection, read, rows)
-        return "" if is_same else "its rows are not what its events fold to"
-    if mark is not None and (not isinstance(mark, int) or mark > read.version):
-        return f"it is marked as folded up to event {mark!r}, and has {read.version}"
-    if kept.waits or not kept.complete:
-        return ""  # the next reader of the projection folds it first
-    upto = "was never folded" if mark is None else f"was folded up to event {mark} alone"
-    return f"it {upto}, and no row of 'outbox' asks to fold the rest"
 
-
-def _told(projection: Projection, read: Read, rows: Sequence[Row]) -> list[Row]:
+def _wordless(projection: Projection, rows: Sequence[Row]) -> tuple[Row, ...]:
     """Rows without words that are not the same everywhere."""
-    if not projection.words or read.trouble in ("", "erased"):
-        return list(rows)
     place = projection.row.__struct_fields__.index(projection.words)
-    return [(*row[:place], *row[place + 1 :]) for row in rows]
+    return tuple((*row[:place], *row[place + 1 :]) for row in rows)

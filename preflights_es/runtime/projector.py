@@ -12,12 +12,14 @@ from functools import partial
 from heapq import merge
 from itertools import chain
 from operator import itemgetter
+from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 import msgspec
 
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import (
+    CommitUnknown,
     LogBusy,
     LogFromFuture,
     NewerProjection,
@@ -36,8 +38,7 @@ from preflights_es.kernel.ports import (
     Row,
     Stream,
 )
-from preflights_es.projections.folding import Read, Reader, unreadable
-from preflights_es.projections.projection import Projection
+from preflights_es.projections.projection import Projection, Read, Reader, unreadable
 from preflights_es.projections.sessions import SESSIONS
 from preflights_es.store.projection_feed import SqlFollowing
 
@@ -182,7 +183,7 @@ class Projector:
         """Rows without writing any: those that are kept, and few sessions that moved since."""
         known = self._log.registered().get(name)
         if not State(name, self._versions[name], known, 0).is_current:
-            heads = chain.from_iterable(self._around(""))
+            heads = chain.from_iterable(self._pages())
             return chain.from_iterable(rows for _, rows in self._turns(name, project, heads))
         waiting = self._log.waiting(WAITING + 1)
         if isinstance(error, LogBusy):
@@ -285,8 +286,8 @@ class Projector:
                 behind.append(name)
         if behind:
             # Another process may have completed one since, and its readers need those rows.
-            self.begin(behind, again=False)
-            self.join(behind)
+            self._begin(behind, again=False)
+            self._complete(behind)
         self.follow()
 
     def follow(self) -> None:
@@ -335,7 +336,7 @@ class Projector:
     ) -> None:
         """Fold every session for some projections, from zero; writers go on meanwhile.
 
-        Where a rebuild is under way, in another process or since one died, this one joins it.
+        Where a rebuild is under way, in another process or since one died, this one completes it.
 
         Args:
             names: all of them, unless said.
@@ -344,36 +345,26 @@ class Projector:
         Raises:
             NewerProjection: a newer version of this program keeps one of the projections.
         """
-        self.begin(names)
-        self.join(names, progress=progress)
+        wanted = names or tuple(self._versions)
+        self._begin(wanted)
+        self._complete(wanted, progress)
 
-    def begin(self, names: Sequence[str] = (), *, again: bool = True) -> None:
-        """Empty some projections, unless they are being rebuilt; `join` fills them.
+    def _begin(self, names: Sequence[str], *, again: bool = True) -> None:
+        """Empty some projections, unless they are being rebuilt.
 
         Args:
             again: also those that this version has completed.
-
-        Raises:
-            NewerProjection: a newer version of this program keeps one of them.
         """
-        for name in names or self._versions:
+        for name in names:
             self._log.begin(name, self._versions[name], again=again)
 
-    def join(
-        self,
-        names: Sequence[str] = (),
-        start: str = "",
-        progress: Callable[[int], object] = lambda _: None,
+    def _complete(
+        self, names: Sequence[str], progress: Callable[[int], object] = lambda _: None
     ) -> None:
-        """Help with what is being rebuilt, until it is; nothing where nothing is.
-
-        Args:
-            start: the session to begin behind; helpers begin in different places.
-        """
-        wanted = tuple(names) or tuple(self._versions)
-        while pending := self._unfinished(wanted):
+        """Fill what is being rebuilt, also where another process does; nothing where nothing is."""
+        while pending := self._unfinished(names):
             versions = {name: self._versions[name] for name in pending}
-            for heads in self._around(start):
+            for heads in self._pages():
                 self._rebuild(heads, versions)
                 progress(len(heads))
             for name, generation in pending.items():
@@ -388,18 +379,12 @@ class Projector:
             if name in registered and not registered[name].complete
         }
 
-    def _around(self, start: str) -> Iterator[tuple[Head, ...]]:
-        """Every session there is, once, from the one behind `start` on."""
-        after = start
+    def _pages(self) -> Iterator[tuple[Head, ...]]:
+        """Every session there is, once."""
+        after = ""
         while page := self._log.page(after, PAGE):
             yield page
             after = page[-1].session_id
-        after = ""
-        while start and (page := self._log.page(after, PAGE)):
-            yield tuple(head for head in page if head.session_id <= start)
-            after = page[-1].session_id
-            if after >= start:
-                return
 
     def _rebuild(self, heads: Sequence[Head], versions: dict[str, int]) -> None:
         """Those of them that a projection has not folded yet, in portions that stay small."""
@@ -424,3 +409,84 @@ class Projector:
         first, last = heads[0].session_id, heads[-1].session_id
         marks = [self._log.marks(name, first, last) for name in names]
         return [one for one in heads if any(m.get(one.session_id, -1) < one.version for m in marks)]
+
+
+RETRY_S: Final = 2.0  # seconds at most until it looks again at a log that it could not use
+
+
+class Ended(Exception):
+    """The follower was asked to stop: it does so between two transactions."""
+
+
+class Follower:
+    """One of any number; they share the work."""
+
+    def __init__(
+        self,
+        every_s: float,
+        progress: Callable[[int], None],
+        trouble: Callable[[StoreUnavailable | CommitUnknown], None],
+    ) -> None:
+        """Args:
+        every_s: seconds between two looks.
+        progress: is told how many sessions were folded: after the first look, after each look
+            that folded some, and after trouble. A session that moved twice may count twice.
+        trouble: is told of a log that cannot be used now; the follower tries again.
+        """
+        self._every_s = every_s
+        self._progress = progress
+        self._trouble = trouble
+        self._sessions = 0
+        self._asked: SimpleQueue[None] = SimpleQueue()  # `put` is safe within a signal's handler
+
+    def stop(self) -> None:
+        """Ask it to end; a signal's handler or another thread may call this at any moment."""
+        self._asked.put(None)
+
+    def folded(self, sessions: int) -> None:
+        """Count what a transaction folded, once it is over.
+
+        Raises:
+            Ended: no other transaction must begin.
+        """
+        self._sessions += sessions
+        if not self._asked.empty():
+            raise Ended
+
+    def follow(self, catch_up: Callable[[], None]) -> None:
+        """Catch up every so often, until `stop` is called.
+
+        Args:
+            catch_up: calls `folded` after each of its transactions.
+
+        Raises:
+            NewerProjection: a newer version of this program keeps one of the projections.
+            StoreUnavailable: the log could not be used the first time.
+        """
+        is_first = is_well = True
+        try:
+            while True:
+                try:
+                    catch_up()
+                except (StoreUnavailable, CommitUnknown) as error:
+                    if is_first:
+                        raise
+                    is_well = False
+                    self._trouble(error)
+                else:
+                    if is_first or self._sessions or not is_well:
+                        self._tell()
+                    is_first, is_well = False, True
+                self._wait(self._every_s if is_well else min(RETRY_S, self._every_s))
+        except Ended:
+            if self._sessions:
+                self._tell()
+
+    def _wait(self, seconds: float) -> None:
+        with suppress(Empty):
+            self._asked.get(timeout=seconds)
+            raise Ended
+
+    def _tell(self) -> None:
+        self._progress(self._sessions)
+        self._sessions = 0

@@ -7,7 +7,7 @@ goes on after the fix. What a session asks of a provider is the performer's to g
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +22,7 @@ from preflights_es.kernel.errors import (
     Conflict,
     DuplicateInput,
     ErasedSession,
+    LogDamaged,
     Refused,
     SessionFaulted,
     StoreUnavailable,
@@ -37,15 +38,92 @@ from preflights_es.kernel.events import (
     Request,
     Source,
 )
-from preflights_es.kernel.ports import Batch, Head, Provider, Store
+from preflights_es.kernel.ports import Batch, Head, Provider, Store, Stored
 from preflights_es.kernel.questions import View
-from preflights_es.kernel.session import Session, Workflow, refuse_missing
+from preflights_es.kernel.session import (
+    Session,
+    Workflow,
+    known,
+    misplaced,
+    opaque_workflow,
+    refuse_missing,
+)
 from preflights_es.runtime.performer import Performed, Performer, open_completion
-from preflights_es.runtime.reader import Reader
-from preflights_es.store.chain import verified
+from preflights_es.store.chain import erased_before, verified
+from preflights_es.store.codec import Codec
 
 if TYPE_CHECKING:
     from preflights_es.kernel.imports import Proposal
+
+
+class EventReader:
+    """Reads the events of any workflow."""
+
+    def __init__(self, store: Store, workflows: Mapping[str, Workflow[Any]]) -> None:
+        self.store = store
+        self.workflows = workflows
+        self._codecs: dict[str, Codec] = {}
+
+    def workflow(self, name: str) -> Workflow[Any]:
+        """The workflow of that name.
+
+        Raises:
+            WorkflowMissing: its code is not here.
+        """
+        return known(self.workflows, name)
+
+    def workflow_or_opaque(self, name: str) -> Workflow[Any]:
+        """The same; where its code is not here, one that shows and decides nothing."""
+        try:
+            return self.workflow(name)
+        except WorkflowMissing as error:
+            return opaque_workflow(name, error.why)
+
+    def codec(self, workflow: Workflow[Any]) -> Codec:
+        """The codec of a workflow, made once."""
+        if workflow.name not in self._codecs:
+            self._codecs[workflow.name] = Codec(workflow)
+        return self._codecs[workflow.name]
+
+    def folded(
+        self,
+        workflow: Workflow[Any],
+        stored: Sequence[Stored],
+        begun: Session[Any] | None = None,
+    ) -> Session[Any]:
+        """What verified events fold to.
+
+        Args:
+            begun: what the first of them fold to, where that is known.
+
+        Raises:
+            SessionFaulted: `evolve` raises on one of them.
+            LogDamaged: they do not follow the grammar of a log.
+        """
+        codec = self.codec(workflow)
+        session = begun or kernel.begin(workflow)
+        if begun is None and (covered := erased_before(stored)):
+            # What an erasure covers is gone, and left no trace in the state before it went.
+            session = Session(session.state, version=covered - 1)
+        for _, after in steps(codec, stored[session.version :], session):
+            session = after
+        return session
+
+
+def steps(
+    codec: Codec, stored: Iterable[Stored], session: Session[Any]
+) -> Iterator[tuple[Event, Session[Any]]]:
+    """Each event with what the session folds to then; errors as of `EventReader.folded`."""
+    for one in stored:
+        event = codec.decode(one)
+        if found := misplaced(session, event, one):
+            raise LogDamaged(f"session {one.session_id}", one.version, found)
+        try:
+            session = kernel.evolve(codec.workflow, session, event)
+        except Exception as error:  # a bug of ours: named with its place, never swallowed
+            raise SessionFaulted(one.session_id, one.version, error) from error
+        yield event, session
+
 
 CONFLICTS_MAX: Final = 100  # tries to append before the store is said to be unusable
 
@@ -103,7 +181,7 @@ class Proposed(msgspec.Struct, frozen=True):
     number: int | None = None
 
 
-class Runner(Reader):
+class Runner(EventReader):
     """Runs any workflow over any store."""
 
     def __init__(

@@ -12,7 +12,7 @@ import msgspec
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.kernel.text import late_pattern
 from preflights_es.providers.capabilities import ALIASES, KEY_VARIABLES, REAL
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.fields import HELD_BACK, KEYS
 from preflights_es.system.files import Unreadable, regular
 

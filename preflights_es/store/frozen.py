@@ -13,6 +13,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from preflights_es.kernel.events import Whole
+
 STATEMENTS: Final = Path(__file__).with_name("sqlite_statements.json")
 TABLES: Final = Path(__file__).with_name("sqlite_tables.sql")
 
@@ -86,3 +88,31 @@ def new_tables() -> list[str]:
     """What makes the tables of a new log, as they are after the last migration."""
     # Between two statements is an empty line: a trigger has semicolons within.
     return TABLES.read_text("utf-8").strip().split("\n\n")
+
+
+PREFIX: Final = "projected_"
+PROJECTED: Final = {
+    table.removeprefix(PREFIX): table for table in frozen().tables if table.startswith(PREFIX)
+}
+"""The table of each projection, as `make freeze` found them."""
+
+# How many of something a statement takes.
+PORTIONS: Final = (32, 4, 1)  # sessions: three statements, not one a count
+AMONG: Final = 100  # ids that one looks for: a number that every engine takes
+AT_ONCE: Final = 20  # rows that one inserts: SQLite once took 999 values at most
+MATCHES_MAX: Final = 5  # ids shown when what was typed is ambiguous
+IDENTITY_DIGITS: Final = (8, 16, 64)  # of an identity, behind a name that another repository has
+CLEAR: Final = "clear "  # before the name of a projection's table, in the name of its statement
+
+_KINDS: Final[dict[str, Any]] = {"text": str, "whole": Whole, "real": float}
+
+
+@cache
+def shape(name: str) -> Any:
+    """Lists of a projection's rows, as `msgspec` checks them: what each column holds."""
+    columns = frozen().tables[PROJECTED[name]]
+    row = tuple(
+        _KINDS[column.kind] | None if column.is_nullable else _KINDS[column.kind]
+        for column in columns
+    )
+    return list[tuple.__class_getitem__(row)]  # type: ignore[misc]  # made while it runs

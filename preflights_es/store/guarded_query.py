@@ -1,22 +1,35 @@
-"""Runs one query of others on a connection that can only read, within limits of time and size.
+"""Runs one query of others in a process of its own, which ends at the limit whatever the query is.
 
-The caller has checked the query; this room does not rely on that.
+SQLite asks nothing while one of its functions works on a value, so a limit inside of the process
+cannot end every query. The child reads one line of JSON, opens the database so that it can only
+read, and answers by one line. The caller has checked the query; this module does not rely on that.
 """
 
 from __future__ import annotations
 
+import os
+import signal
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Collection, Iterable
 from contextlib import suppress
+from decimal import Decimal
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from math import isfinite
+from threading import Thread, Timer
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, NamedTuple
 
 import msgspec
 
-from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.errors import LogDamaged, Refused, StoreUnavailable
 from preflights_es.store.frozen import frozen
-from preflights_es.store.urls import Address, SqliteFile, database
+from preflights_es.store.opening import database_at
+from preflights_es.store.urls import Address, SqliteFile, parsed, without_secrets
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
 
 LOG_TABLES: Final = frozenset(frozen().tables)
 LENGTH_MAX: Final = 1_000_000  # bytes of a value or a row: nothing stops a function on one value
@@ -54,7 +67,7 @@ class QueryFailed(Refused):
 
 
 def rows_here(address: Address, sql: str, readable: Collection[str], limits: Limits) -> Rows:
-    """What a query brings, run in this process: `store.query_process` ends it at the limit.
+    """What a query brings, run in this process: `rows` ends it at the limit.
 
     Args:
         readable: tables of the database that it may read; empty for all.
@@ -65,9 +78,7 @@ def rows_here(address: Address, sql: str, readable: Collection[str], limits: Lim
     """
     if isinstance(address, SqliteFile):
         return _of_file(address, sql, readable, limits)
-    from preflights_es.store.guarded_postgres import of_server
-
-    return of_server(address, sql, limits)
+    return _of_server(address, sql, limits)
 
 
 def holds_log(address: Address) -> bool:
@@ -109,7 +120,7 @@ def failed(why: object) -> QueryFailed:
 
 
 def _of_file(file: SqliteFile, sql: str, readable: Collection[str], limits: Limits) -> Rows:
-    read_only = database(SqliteFile(file.name, is_read_only=True))
+    read_only = database_at(SqliteFile(file.name, is_read_only=True))
     with read_only.translated():
         connection: sqlite3.Connection = read_only.opened()  # type: ignore[attr-defined]  # SQLite's
         try:
@@ -117,7 +128,7 @@ def _of_file(file: SqliteFile, sql: str, readable: Collection[str], limits: Limi
             connection.execute("PRAGMA trusted_schema=OFF")
             until = time.monotonic() + limits.seconds
             _guard(connection, readable, until)
-            return _fetched(connection, sql, limits, until)
+            return _fetched_from_file(connection, sql, limits, until)
         finally:
             connection.close()
 
@@ -176,7 +187,9 @@ def _guard(connection: sqlite3.Connection, readable: Collection[str], until: flo
     connection.set_authorizer(allowed)
 
 
-def _fetched(connection: sqlite3.Connection, sql: str, limits: Limits, until: float) -> Rows:
+def _fetched_from_file(
+    connection: sqlite3.Connection, sql: str, limits: Limits, until: float
+) -> Rows:
     try:
         cursor = connection.execute(sql)
         found = fetched(cursor, limits)
@@ -188,3 +201,197 @@ def _fetched(connection: sqlite3.Connection, sql: str, limits: Limits, until: fl
         raise failed(error) from error
     columns = tuple(one[0] for one in cursor.description or ())
     return Rows(columns, tuple(found[: limits.rows]), len(found) > limits.rows)
+
+
+# In PostgreSQL: a transaction that can only read, as the reader role ---------------------------
+
+READER: Final = "preflights_reader"
+"""The role of docs/operations.md; taken where the server has it and the user may."""
+_MAY: Final = (
+    "SELECT 1 FROM pg_catalog.pg_roles WHERE rolname = %s "
+    "AND pg_catalog.pg_has_role(session_user, oid, 'MEMBER')"
+)
+
+
+_NAME: Final = "asked"  # of the cursor that the server keeps, so that not all rows come at once
+
+
+def _of_server(url: URL, sql: str, limits: Limits) -> Rows:
+    """What a query brings.
+
+    Raises:
+        QueryFailed: the server refuses it, or it takes too long.
+        StoreUnavailable: the server cannot be reached.
+    """
+    made = database_at(url)
+    try:
+        return made.looked(lambda cursor: _fetched_from_server(cursor, url, sql, limits))
+    finally:
+        made.close()
+
+
+def _fetched_from_server(cursor: Any, url: URL, sql: str, limits: Limits) -> Rows:
+    from psycopg import Error
+    from psycopg import errors as pg
+
+    may_be_reader = cursor.execute(_MAY, (READER,)).fetchone() is not None
+    cursor.execute("BEGIN TRANSACTION READ ONLY")
+    try:
+        cursor.execute(f"SET LOCAL statement_timeout = {max(1, int(limits.seconds * 1000))}")
+        # A backslash in a text is one, whatever the server or the user is set to.
+        cursor.execute("SET LOCAL standard_conforming_strings = on")
+        if may_be_reader:
+            cursor.execute(f"SET LOCAL ROLE {READER}")
+        with cursor.connection.cursor(name=_NAME) as asked:
+            asked.execute(sql)
+            found = fetched(asked, limits)
+            columns = tuple(one.name for one in asked.description or ())
+    except pg.QueryCanceled as error:
+        raise too_long(limits) from error
+    except Error as error:
+        is_reader = may_be_reader and isinstance(error, pg.InsufficientPrivilege)
+        as_reader = f", as the role {READER}" if is_reader else ""
+        raise failed(without_secrets(url, str(error).strip()) + as_reader) from error
+    finally:
+        cursor.execute("ROLLBACK")
+    return Rows(columns, tuple(found[: limits.rows]), len(found) > limits.rows)
+
+
+# In a process of its own ----------------------------------------------------------------------
+
+GRACE_S: Final = 0.2  # behind the limit, in which the engine ends the query by itself
+PATIENCE_S: Final = 30.0  # beside the limit: to start, to open the database, to hand rows over
+LATE: Final = 124  # how the child ends at the limit
+NUMBER_MAX: Final = 2**53  # above it, JSON's readers round
+
+
+class _Asked(msgspec.Struct, frozen=True):
+    """What the child is told."""
+
+    address: str
+    """Its bytes, in hexadecimal: a path or a URL."""
+    is_file: bool
+    sql: str
+    readable: tuple[str, ...]
+    limits: Limits
+
+
+class _Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What it says: rows, or why there are none."""
+
+    rows: Rows | None = None
+    kind: Literal["", "query", "damaged", "unavailable"] = ""
+    message: str = ""
+    code: str = ""
+    version: int = 0
+
+
+def rows(address: Address, sql: str, readable: Collection[str], limits: Limits) -> Rows:
+    """What a query brings, each value as JSON has it.
+
+    Args:
+        readable: tables of the database that it may read; empty for all.
+
+    Raises:
+        QueryFailed: the database refuses it, or it takes too long.
+        LogDamaged, StoreUnavailable: the database cannot be opened.
+    """
+    if isinstance(address, SqliteFile):
+        named, is_file = address.name, True
+    else:
+        named, is_file = address.render_as_string(hide_password=False), False
+    # A file's name may be none of UTF-8.
+    asked = _Asked(os.fsencode(named).hex(), is_file, sql, tuple(readable), limits)
+    with subprocess.Popen(  # noqa: S603  our own interpreter, and nothing of the query
+        [sys.executable, "-P", "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as child:
+        assert child.stdin is not None, "a pipe"
+        assert child.stdout is not None, "a pipe"
+        late = Timer(limits.seconds + PATIENCE_S, child.kill)
+        late.start()
+        try:
+            with suppress(BrokenPipeError):
+                child.stdin.write(msgspec.json.encode(asked) + b"\n")
+                child.stdin.flush()  # it stays open: its end tells the child that we are gone
+            said = child.stdout.readline()
+            ended = 0 if said else child.wait()
+        finally:  # also where Ctrl-C ends the wait
+            late.cancel()
+            child.kill()
+    if ended in (LATE, -signal.SIGKILL):
+        raise too_long(limits)
+    if ended:
+        message = f"the process that runs the query ended with {ended}"
+        raise RuntimeError(message)
+    return _told(said)
+
+
+def _told(said: bytes) -> Rows:
+    answer = msgspec.json.decode(said, type=_Answer)
+    match answer.kind:
+        case "query":
+            raise QueryFailed(answer.message, code=answer.code)
+        case "damaged":
+            raise LogDamaged("the database", answer.version, answer.message)
+        case "unavailable":
+            raise StoreUnavailable(answer.message)
+        case _:
+            assert answer.rows is not None, "it is no error"
+            return answer.rows
+
+
+# The child ------------------------------------------------------------------------------------
+
+
+def main(source: BinaryIO, sink: BinaryIO) -> None:
+    """Answer one question, and end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends this process
+    asked = msgspec.json.decode(source.readline(), type=_Asked)
+    Thread(target=_end_with, args=(source,), daemon=True).start()
+    # No lock of the interpreter is held while an engine works, so this ends whatever it does.
+    limit = Timer(asked.limits.seconds + GRACE_S, os._exit, (LATE,))
+    limit.daemon = True
+    named = os.fsdecode(bytes.fromhex(asked.address))
+    address = SqliteFile(named) if asked.is_file else parsed(named)
+    try:
+        limit.start()
+        found = rows_here(address, asked.sql, asked.readable, asked.limits)
+        limit.cancel()
+        plain = tuple(tuple(map(_plain, row)) for row in found.rows)
+        answer = _Answer(Rows(found.columns, plain, found.more))
+    except QueryFailed as error:
+        answer = _Answer(kind="query", message=str(error), code=error.code)
+    except LogDamaged as error:
+        answer = _Answer(kind="damaged", message=error.found, version=error.version)
+    except StoreUnavailable as error:
+        answer = _Answer(kind="unavailable", message=str(error))
+    sink.write(msgspec.json.encode(answer) + b"\n")
+    sink.flush()
+    os._exit(0)  # the thread that waits for the parent cannot be ended
+
+
+def _end_with(source: BinaryIO) -> None:
+    """End as soon as the parent does, also where that is killed."""
+    os.read(source.fileno(), 1)
+    os._exit(1)
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it; bytes in hexadecimal, anything else as text."""
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if isfinite(value) else str(value)
+        case bytes():
+            return value.hex()
+        case Decimal() if value.is_finite() and abs(value) < NUMBER_MAX:
+            return int(value) if value == int(value) else float(value)
+        case list() | dict():
+            return msgspec.json.encode(value, enc_hook=str).decode()
+        case _:
+            return str(value)
+
+
+if __name__ == "__main__":
+    main(sys.stdin.buffer, sys.stdout.buffer)

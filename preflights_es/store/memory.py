@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import Final
 
 from msgspec.structs import replace
 
 from preflights_es.kernel.errors import Conflict, DuplicateInput, NumberTaken
 from preflights_es.kernel.ids import TYPED_MIN
 from preflights_es.kernel.ports import Arrival, Batch, Claim, Head, Stored
-from preflights_es.store.calls import UNCLAIMED, claimed
 from preflights_es.store.chain import erased_before, follows, sealed
-
-MATCHES_MAX: Final = 5  # ids shown when what was typed is ambiguous
+from preflights_es.store.frozen import MATCHES_MAX
+from preflights_es.store.log_rows import UNCLAIMED, claimed
 
 
 class MemoryStore:

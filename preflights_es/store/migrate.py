@@ -18,7 +18,7 @@ from sqlalchemy.pool import NullPool
 
 from preflights_es.kernel.errors import LogDamaged
 from preflights_es.store.database import HURRY_MS, PATIENCE_S, WAIT_S, Database
-from preflights_es.store.urls import Address, database, shown_url
+from preflights_es.store.urls import shown_url
 
 
 def script_location() -> Path:
@@ -49,7 +49,7 @@ def sqlite_engine(opened: Callable[[], sqlite3.Connection]) -> Engine:
     return made
 
 
-def upgrade(url: Address, *, hurries: bool = False, scripts: Path | None = None) -> None:
+def upgrade(database: Database, *, hurries: bool = False, scripts: Path | None = None) -> None:
     """To the newest revision; two processes at once end with one of them having done it.
 
     Args:
@@ -60,22 +60,21 @@ def upgrade(url: Address, *, hurries: bool = False, scripts: Path | None = None)
         LogDamaged: the tables have a revision that there never was.
         OSError, and errors of the driver: as they come.
     """
-    opened = database(url)
     until = time.monotonic() + (HURRY_MS / 1_000 if hurries else PATIENCE_S)
     try:
-        with opened.hurried() if hurries else nullcontext():
+        with database.hurried() if hurries else nullcontext():
             while True:
                 try:
-                    _upgrade(opened, scripts)
+                    _upgrade(database, scripts)
                     return
                 except (sqlite3.OperationalError, DatabaseError) as error:
-                    if time.monotonic() > until or not opened.raced(error):
+                    if time.monotonic() > until or not database.raced(error):
                         raise _of_driver(error) from None
                     time.sleep(WAIT_S)
     except CommandError as error:
-        raise LogDamaged(shown_url(url), 0, str(error)) from error
+        raise LogDamaged(shown_url(database.url), 0, str(error)) from error
     finally:
-        opened.close()
+        database.close()
 
 
 def _of_driver(error: Exception) -> BaseException:
@@ -83,8 +82,8 @@ def _of_driver(error: Exception) -> BaseException:
     return error.orig or error if isinstance(error, DatabaseError) else error
 
 
-def _upgrade(opened: Database, scripts: Path | None) -> None:
-    opened.prepared()
-    with opened.engine.begin() as connection:
-        opened.alone(connection)
+def _upgrade(database: Database, scripts: Path | None) -> None:
+    database.prepared()
+    with database.engine.begin() as connection:
+        database.alone(connection)
         command.upgrade(config(connection, scripts), "head")

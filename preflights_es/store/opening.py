@@ -1,9 +1,10 @@
-"""What schema the tables of a log have, and how they come to today's."""
+"""Opens the database at an address: which schema its tables have, and how they come to today's."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import Final
+from typing import Any, Final
 
 from preflights_es.kernel.errors import (
     LogBusy,
@@ -14,11 +15,29 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.store import frozen
 from preflights_es.store.database import Database
-from preflights_es.store.urls import may_create, shown_url
+from preflights_es.store.urls import Address, SqliteFile, may_create, shown_url
 
 _OURS: Final = {"alembic_version", "events", "heads"}
-SHOWN: Final = 40  # characters of a schema in a message
+_ALWAYS: Final = frozenset({"events", "heads", "claims", "outbox"})
+"""Tables that every log has had; no other program is taken for one that has them all."""
+SHOWN: Final = 5  # schemas of a log that says more than one
+SHOWN_LENGTH: Final = 40  # characters of each
 DIGITS: Final = 9  # of a format's number
+
+
+def database_at(url: Address) -> Database:
+    """The database at an address, not connected yet.
+
+    Raises:
+        SettingsError: its driver is missing, or does not know what the address asks for.
+    """
+    if isinstance(url, SqliteFile):
+        from preflights_es.store.sqlite import SqliteDatabase
+
+        return SqliteDatabase(url)
+    from preflights_es.store.postgres import PostgresDatabase
+
+    return PostgresDatabase(url)
 
 
 def schema(database: Database) -> str | None:
@@ -37,23 +56,15 @@ def schema(database: Database) -> str | None:
     )
     found = [str(row[0] or "") for row in rows]
     if len(found) != 1 or not found[0]:
-        from preflights_es.store import schema_advice
-
-        told = (
-            schema_advice.several(database, found)
-            if any(found)
-            else schema_advice.unsaid(database, len(found))
-        )
+        told = _several(database, found) if any(found) else _unsaid(database, len(found))
         raise LogDamaged(shown_url(database.url), 0, told)
     return found[0]
 
 
 def _foreign(database: Database, names: frozenset[str]) -> str:
     """Why tables are not those of a log."""
-    from preflights_es.store import schema_advice
-
-    if "alembic_version" not in names and names >= schema_advice.OURS:
-        return schema_advice.missing(database)
+    if "alembic_version" not in names and names >= _ALWAYS:
+        return _told("its table 'alembic_version' is missing", database, _MAKE, _INSERT)
     return "it is another program's database"
 
 
@@ -85,7 +96,7 @@ def make_current(database: Database, *, creates: bool, hurries: bool = False) ->
 
             database.close()
             with database.translated():
-                migrate.upgrade(url, hurries=hurries)
+                migrate.upgrade(database, hurries=hurries)
     except LogBusy as error:
         code = "log_being_made" if found is None else "upgrade_waits"
         raise LogBusy(_busy(found), code=code) from error
@@ -106,8 +117,8 @@ def _known_schema(database: Database) -> str | None:
             f"{known}): upgrade preflights"
         )
     raise LogFromDevelopment(
-        f"{where} was written by a development version of Preflights (schema {found[:SHOWN]!r}), "
-        "which no release reads: move it away to begin a new log"
+        f"{where} was written by a development version of Preflights (schema "
+        f"{found[:SHOWN_LENGTH]!r}), which no release reads: move it away to begin a new log"
     )
 
 
@@ -125,3 +136,52 @@ def _busy(found: str | None) -> str:
         f"the log must be upgraded first, from schema {found} to {frozen.schema()}, and another "
         "process is writing: run this again when it is done"
     )
+
+
+# A table `alembic_version` that was changed or dropped by hand -----------------------------------
+
+_COPY: Final = "restore it from a copy"
+_MAKE: Final = (
+    "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, "
+    "CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
+)
+_INSERT: Final = "INSERT INTO alembic_version VALUES ('{}')"
+_SET: Final = "UPDATE alembic_version SET version_num = '{}'"
+_KEEP: Final = "DELETE FROM alembic_version WHERE version_num <> '{}'"
+
+
+def _unsaid(database: Database, rows: int) -> str:
+    """Advice if the table has no row, or rows without a schema."""
+    found = "it does not say its schema: its table 'alembic_version' is empty"
+    return f"{found}: {_COPY}" if rows > 1 else _told(found, database, _SET if rows else _INSERT)
+
+
+def _several(database: Database, schemas: Sequence[str]) -> str:
+    """Where the table has more than one schema; today's is kept where the tables are today's."""
+    named = ", ".join(repr(one[:SHOWN_LENGTH]) for one in sorted(schemas)[:SHOWN])
+    found = f"it says {len(schemas)} schemas ({named}), expected one"
+    return _told(found, database, _KEEP) if frozen.schema() in schemas else f"{found}: {_COPY}"
+
+
+def _told(found: str, database: Database, *statements: str) -> str:
+    """What is wrong and what to do; statements only where the tables are today's."""
+    if not _is_of_today(database):
+        return f"{found}: {_COPY}"
+    cure = ", then ".join(f"`{one.format(frozen.schema())}`" for one in statements)
+    return f"{found}: {_COPY}, or run in it: {cure}"
+
+
+def _is_of_today(database: Database) -> bool:
+    """Whether every table is there, with the columns that this version gives it."""
+    wanted = frozen.frozen().tables
+    if not database.tables() >= wanted.keys():
+        return False
+
+    def look(cursor: Any) -> bool:
+        for table in wanted:
+            cursor.execute(f"SELECT * FROM {table} LIMIT 0")  # noqa: S608  names of our own tables
+            if {column[0] for column in cursor.description} != {*frozen.columns(table)}:
+                return False
+        return True
+
+    return database.looked(look)

@@ -28,7 +28,7 @@ from preflights_es.kernel.errors import (
     SettingsError,
     StoreUnavailable,
 )
-from preflights_es.store.core_statements.compiling import Compiled
+from preflights_es.store.core_statements import Compiled
 from preflights_es.store.database import HURRY_MS, Dialect, Race, T
 from preflights_es.store.frozen import Statement, frozen
 from preflights_es.store.urls import without_secrets

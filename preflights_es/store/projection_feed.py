@@ -22,13 +22,14 @@ from preflights_es.kernel.ports import (
     FoldedSession,
     Head,
     Registered,
+    Row,
     Stored,
     Stream,
 )
 from preflights_es.store.chain import verified
-from preflights_es.store.projected import PORTIONS, PROJECTED
-from preflights_es.store.projection_rows import SqlRows, as_head, as_version
-from preflights_es.store.statements import event_of
+from preflights_es.store.database import event_of
+from preflights_es.store.frozen import PORTIONS, PROJECTED
+from preflights_es.store.projection_rows import SqlRows, as_head, as_version, readable
 
 RANGE: Final = 200  # sessions whose events are read, and held, at once
 SESSIONS: Final = tuple(f"session_{n}" for n in range(PORTIONS[0]))
@@ -143,7 +144,10 @@ class SqlFollowing(SqlRows):
         Raises:
             NewerProjection: a newer version of this program keeps one of the projections.
         """
-        done = fold(self._streams(heads))
+        self.put(fold(self._streams(heads)), versions)
+
+    def put(self, done: Folded, versions: Mapping[str, int]) -> None:
+        """Write what sessions fold to, whether they moved or not; as `write`."""
         self.database.wrote(lambda cursor: self._write(cursor, done, versions, ()))
 
     def _write(
@@ -261,14 +265,28 @@ class SqlFollowing(SqlRows):
         """Heads in the order of their ids, behind one."""
         return tuple(as_head(row) for row in self._rows("page", after=after, at_most=limit))
 
-    def nth(self, number: int) -> str:
-        """The id of a session by its place in that order, from 0; empty behind the last."""
-        rows = self._rows("nth", before=number)
-        return str(rows[0][0]) if rows else ""
-
     def marks(self, name: str, first: str, last: str) -> dict[str, int]:
         """How far a projection has folded the sessions between two ids, both included."""
         return dict(self._rows("marks", of_name=name, first=first, last=last))
+
+    def marked_rows(self, name: str, ids: Sequence[str]) -> dict[str, tuple[Any, tuple[Row, ...]]]:
+        """By session: how far a projection has folded it (None: not at all), and its rows.
+
+        Raises:
+            ProjectionDamaged: something of it cannot be read.
+        """
+
+        def look(cursor: Any) -> tuple[list[Any], list[Any]]:
+            marks = self._in_portions(cursor, "marks", ids, values={"name_0": name})
+            return marks, self._in_portions(cursor, f"rows_{name}", ids)
+
+        with readable(name):
+            marks, rows = self.database.looked(look)
+        marked = dict(marks)
+        found: dict[str, list[Row]] = {session_id: [] for session_id in ids}
+        for row in rows:
+            found[row[0]].append(tuple(row))
+        return {one: (marked.get(one), tuple(theirs)) for one, theirs in found.items()}
 
     def stream(self, head: Head) -> Stream:
         """A session, read and verified."""

@@ -1,8 +1,8 @@
-"""Reads what projections keep: rows of one, and pages of sessions with their rows."""
+"""Reads what projections keep: rows, pages of sessions with their rows, words of decisions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -11,10 +11,9 @@ import msgspec
 from preflights_es.kernel.errors import LogDamaged, ProjectionDamaged
 from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.ports import TERMS_MAX, Choice, Head, KeptRows, Row
-from preflights_es.store.frozen import columns
-from preflights_es.store.projected import PROJECTED, shape
+from preflights_es.store.database import Looking
+from preflights_es.store.frozen import PROJECTED, columns, shape
 from preflights_es.store.sql import SqlStore
-from preflights_es.store.statements import Looking
 
 NAME: Final = "sessions"
 LAST: Final = "\U0010ffff"  # behind every id, on any engine
@@ -128,7 +127,7 @@ class SqlRows(Looking):
                 yield from (dict(zip(names, row, strict=True)) for row in some)
                 return
             page["after"] = after = some[-1][0]
-            last = self._kept(name, f"last_{name}", in_session=after)
+            last = self._kept(name, f"rows_{name}_0_1", session_0=after)
             # A session's rows are not torn apart by the end of a page.
             whole: list[Row] = [row for row in some if row[0] != after] + last
             yield from (dict(zip(names, row, strict=True)) for row in whole)
@@ -136,7 +135,7 @@ class SqlRows(Looking):
     def _kept(self, name: str, which: str, **values: Any) -> list[Row]:
         """Rows that are what their columns say, which SQLite does not see to."""
         try:
-            with _readable(name):
+            with readable(name):
                 rows: list[Row] = msgspec.convert(self._rows(which, **values), shape(name))
         except msgspec.ValidationError as error:
             raise ProjectionDamaged(name, str(error)) from error
@@ -154,11 +153,11 @@ class SqlRows(Looking):
             ((version, complete, mark, waits),) = self._statements.run(
                 cursor, "kept", **of
             ).fetchall()
-            rows = self._statements.run(cursor, f"last_{name}", in_session=session_id).fetchall()
+            rows = self._statements.run(cursor, f"rows_{name}_0_1", session_0=session_id).fetchall()
             # What is folded meanwhile moves rows and marks together, and looks like another state.
             return KeptRows(version, complete, mark, waits, tuple(map(tuple, rows)))
 
-        with _readable(name):
+        with readable(name):
             return self.database.looked(look)
 
     def strays(self, name: str, project: str | None) -> Iterator[str]:
@@ -195,7 +194,7 @@ def _are_held(row: Row) -> bool:
 
 
 @contextmanager
-def _readable(name: str) -> Iterator[None]:
+def readable(name: str) -> Iterator[None]:
     """Within it, a text of a projection that no database reads is damage of the projection."""
     try:
         yield
@@ -214,3 +213,48 @@ def as_head(row: Sequence[Any]) -> Head:
 def as_version(found: object) -> int:
     """SQLite keeps what it is given, whatever the column's type says."""
     return found if isinstance(found, int) else 0
+
+
+class SqlComparing(Looking):
+    """Rows of the projections `memory` and `decisions`, as they lie there."""
+
+    def __init__(self, store: SqlStore) -> None:
+        super().__init__("projections", store.database)
+
+    def is_current(self, versions: Mapping[str, int]) -> bool:
+        """Whether these projections lack only what waits: this version of each is complete.
+
+        Where nothing was ever folded, every session waits.
+        """
+        rows = self._rows("registered")
+        return not rows or versions.items() <= {row[0]: row[1] for row in rows if row[3]}.items()
+
+    def waiting(self, limit: int) -> list[Head]:
+        """Sessions that moved and are not folded yet."""
+        return [Head(*row) for row in self._rows("moved", at_most=limit)]
+
+    def payloads(self, tag: str) -> dict[str, str]:
+        """By session that waits: the payload of its last event with a tag."""
+        rows = self._rows("unfolded_events", of_type=tag)
+        return {session_id: data for session_id, data in rows if data is not None}
+
+    def words(self, project: str, first: str, last: str, limit: int) -> list[str]:
+        """The distinct words of decisions from one up to before another, sorted."""
+        rows = self._rows("words", of_project=project, first=first, last=last, at_most=limit)
+        return [row[0] for row in rows if isinstance(row[0], str)]
+
+    def documents(self, project: str) -> tuple[int, int]:
+        """How many decisions there are, and how many words they have together."""
+        ((count, length),) = self._rows("documents", of_project=project)
+        return int(count), int(length or 0)
+
+    def rows(self, project: str, terms: Sequence[str], limit: int) -> list[tuple[str, str]]:
+        """Pairs of session and decision, as JSON: the best match first, then the newest.
+
+        Args:
+            terms: words of values, categories and fields; the first `TERMS_MAX` count.
+        """
+        padded = [*terms, *[""] * TERMS_MAX][:TERMS_MAX]
+        of = {f"term_{n}": term for n, term in enumerate(padded)}
+        rows = self._rows("compared", of_project=project, at_most=limit, **of)
+        return [(session_id, decided) for session_id, decided in rows]

@@ -5,26 +5,29 @@ Statements of SQLAlchemy Core run on the driver's own connection (docs/decisions
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 from preflights_es.kernel.errors import (
     Conflict,
     DuplicateInput,
     LogDamaged,
     NumberTaken,
+    ReadOnlyLog,
+    Refused,
     StoreError,
 )
 from preflights_es.kernel.ids import TYPED_MIN
 from preflights_es.kernel.ports import Arrival, Batch, Claim, Head, Stored
-from preflights_es.store import bulk_insert, erasing, frozen, opening
-from preflights_es.store.bulk_insert import event_row, head_of
-from preflights_es.store.calls import Calls
+from preflights_es.kernel.text import NAME_MAX
+from preflights_es.store import frozen, log_rows, opening
 from preflights_es.store.chain import follows, sealed
-from preflights_es.store.database import Race, T
-from preflights_es.store.statements import Looking, event_of, together
-from preflights_es.store.urls import database, parsed, shown_url
+from preflights_es.store.database import Looking, Race, T, event_of, together
+from preflights_es.store.log_rows import Calls, event_row, head_of
+from preflights_es.store.urls import parsed, shown_url
 
 _ALL: Final = 2**31 - 1  # rows, without a limit of the caller: every engine accepts it
 
@@ -65,7 +68,7 @@ class SqlStore(Looking):
         self.url = parsed(url)
         self._now = now
         self._salt = salt
-        super().__init__("log", database(self.url))
+        super().__init__("log", opening.database_at(self.url))
         self._calls = Calls(self._statements)
         try:
             opening.make_current(self.database, creates=creates, hurries=hurries)
@@ -90,7 +93,7 @@ class SqlStore(Looking):
     # 2. Writing ------------------------------------------------------------------------------
 
     def append(self, batches: Sequence[Batch]) -> tuple[Head, ...]:
-        bulk_insert.none_twice(draft.input_id for batch in batches for draft in batch.events)
+        log_rows.none_twice(draft.input_id for batch in batches for draft in batch.events)
 
         def work(cursor: Any) -> dict[str, Head]:
             # In one order everywhere, so that no two appends wait for each other's sessions.
@@ -221,7 +224,7 @@ class SqlStore(Looking):
         imported: Sequence[str] = (),
     ) -> None:
         first, head = events[0], head_of(events)
-        bulk_insert.none_twice(event.input_id for event in events)
+        log_rows.none_twice(event.input_id for event in events)
 
         def work(cursor: Any) -> None:
             self._statements.run(cursor, "head", in_session=first.session_id)
@@ -244,11 +247,11 @@ class SqlStore(Looking):
                     self._insert_number(cursor, head.project, number, head.session_id)
             if open_calls is not None:
                 self._calls.are(cursor, head, set(open_calls))
-            bulk_insert.insert_imported(self._statements, cursor, head.session_id, imported)
-            covered = erasing.erased_at(events)
+            log_rows.insert_imported(self._statements, cursor, head.session_id, imported)
+            covered = log_rows.erased_at(events)
             # Who may not drop payloads can take over a session that has none left.
-            if covered and (before is not None or erasing.covers_any(events, covered)):
-                erasing.settle(self._statements.run, cursor, head, covered, clear)
+            if covered and (before is not None or log_rows.covers_any(events, covered)):
+                log_rows.settle(self._statements.run, cursor, head, covered, clear)
 
         self._wrote(work)
 
@@ -260,7 +263,7 @@ class SqlStore(Looking):
             try:
                 with together(cursor):
                     self.database.begun(cursor)
-                    bulk_insert.insert_all(self._statements, cursor, in_order)
+                    log_rows.insert_all(self._statements, cursor, in_order)
             except self.database.taken as error:
                 raise _Taken(()) from error
 
@@ -274,7 +277,7 @@ class SqlStore(Looking):
 
         def work(cursor: Any) -> Head:
             head = self._append(cursor, batch)
-            erasing.settle(self._statements.run, cursor, head, batch.expected_version + 1, clear)
+            log_rows.settle(self._statements.run, cursor, head, batch.expected_version + 1, clear)
             return head
 
         return self._wrote(work)
@@ -330,7 +333,7 @@ class SqlStore(Looking):
 
     def heads_of(self, session_ids: Sequence[str]) -> dict[str, Head]:
         found: dict[str, Head] = {}
-        for values in bulk_insert.among(session_ids):
+        for values in log_rows.among(session_ids):
             found |= {row[0]: Head(*row) for row in self._rows("heads_among", **values)}
         return found
 
@@ -403,3 +406,107 @@ class SqlStore(Looking):
             LogDamaged: it is not.
         """
         self.database.check()
+
+
+class Named(NamedTuple):
+    """The name that a repository has in a log."""
+
+    name: str
+    is_new: bool = False
+    """Whether it is recorded since a moment ago."""
+    sessions: int = 0
+    """That bore the name before a repository had it, and belong to this one from now on."""
+    is_unclaimed: bool = False
+    """Whether sessions bear the plain name, no repository has it, and this command records none."""
+
+
+class Projects(Looking):
+    """The table `projects`."""
+
+    def __init__(self, store: SqlStore) -> None:
+        super().__init__("projects", store.database)
+
+    def named(self, plain: str, identity: str, *, claims: bool = True) -> Named:
+        """The name of a repository: the plain one for the first that asks, else a longer one.
+
+        Args:
+            claims: whether a name is recorded; a command that only looks takes nothing over.
+
+        Raises:
+            Refused: other repositories have all of them.
+            StoreUnavailable: it cannot be looked up or recorded.
+        """
+        held = dict(self._rows("held", **_each(plain, identity)))
+        for name in _names(plain, identity):
+            holder = held.get(name)
+            if holder == identity:
+                return Named(name)
+            if holder is None and not claims:
+                return self._unclaimed(plain, name)
+            if holder is None:
+                try:
+                    holder, sessions = self._claimed(name, identity)
+                except ReadOnlyLog:
+                    return self._unclaimed(plain, name)
+                if holder == identity:
+                    return Named(name, is_new=True, sessions=sessions)
+        raise Refused(
+            f"other repositories have the project name {plain!r} in this log, and every longer "
+            "one that this repository could have: set PREFLIGHTS_PROJECT"
+        )
+
+    def _unclaimed(self, plain: str, free: str) -> Named:
+        """A name that is not recorded; sessions under the plain one may be another repository's."""
+        count = self._rows("count", of_project=plain)[0][0] if free == plain else 0
+        return Named(free, is_unclaimed=count > 0)
+
+    def _claimed(self, name: str, identity: str) -> tuple[str, int]:
+        """The owner of a name now, and the number of sessions that bore it."""
+
+        def work(cursor: Any) -> tuple[str, int]:
+            run = self._statements.run
+            found = run(cursor, "holder", of_name=name).fetchone()
+            if found is not None:
+                return str(found[0]), 0
+            try:
+                run(cursor, "claim", name=name, identity=identity)
+            except self.database.taken as error:
+                raise Race from error  # another process was first
+            return identity, int(run(cursor, "count", of_project=name).fetchone()[0])
+
+        return self.database.wrote(work)
+
+
+def _names(plain: str, identity: str) -> Iterator[str]:
+    """Names that a repository can have, the first choice first."""
+    _, _, digest = identity.partition(":")
+    yield plain
+    for digits in frozen.IDENTITY_DIGITS:
+        ending = f"-{digest[:digits]}"
+        yield plain[: NAME_MAX - len(ending)] + ending
+
+
+def _each(plain: str, identity: str) -> dict[str, str]:
+    return {f"name_{n}": name for n, name in enumerate(_names(plain, identity))}
+
+
+@contextmanager
+def temporary_log(now: Callable[[], int], salt: Callable[[], bytes]) -> Iterator[SqlStore]:
+    """A log that goes with all that it holds."""
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="preflights-") as folder:
+        log = SqlStore(str(Path(folder, "log.db")), now, salt)
+        try:
+            yield log
+        finally:
+            log.close()
+
+
+@contextmanager
+def empty_log(now: Callable[[], int], salt: Callable[[], bytes]) -> Iterator[SqlStore]:
+    """An empty log, so that every command says in its own words that there is nothing."""
+    with temporary_log(now, salt) as empty:
+        yield empty
+        # What was recorded in a log that is thrown away would be lost without a word.
+        assert not empty.heads(None, 1), "a command recorded something that may not make the log"

@@ -13,9 +13,8 @@ from typing import Any, Final, get_args, get_type_hints
 from sqlalchemy import BigInteger, Column, Float, Index, LargeBinary, MetaData, String, Table, Text
 from sqlalchemy.types import TypeEngine
 
-from preflights_es.projections.projection import Projection
-from preflights_es.projections.registry import declared
-from preflights_es.store.projected import PREFIX
+from preflights_es.projections.projection import Projection, declared
+from preflights_es.store.frozen import PREFIX
 
 metadata = MetaData()
 

@@ -1,4 +1,4 @@
-"""Where a log lies: its address, read, shown and opened.
+"""Where a log lies: its address, read and shown.
 
 SQLAlchemy reads addresses of servers, and those of files that say more than a path.
 """
@@ -15,8 +15,6 @@ from preflights_es.kernel.text import late_pattern
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
-
-    from preflights_es.store.database import Database
 
 POSTGRES: Final = "postgresql+psycopg"
 
@@ -153,18 +151,3 @@ def without_secrets(url: URL, text: str) -> str:
 def file_of(url: Address) -> Path | None:
     """The file of a SQLite log; None where it lies elsewhere."""
     return Path(url.name) if isinstance(url, SqliteFile) else None
-
-
-def database(url: Address) -> Database:
-    """The database at an address, not connected yet.
-
-    Raises:
-        SettingsError: its driver is missing, or does not know what the address asks for.
-    """
-    if isinstance(url, SqliteFile):
-        from preflights_es.store.sqlite import SqliteDatabase
-
-        return SqliteDatabase(url)
-    from preflights_es.store.postgres import PostgresDatabase
-
-    return PostgresDatabase(url)

@@ -14,7 +14,7 @@ from preflights_es.history.transfer import Taken, Transfer
 from preflights_es.kernel.errors import LogDamaged, Refused
 from preflights_es.kernel.imports import NAME as IMPORTS
 from preflights_es.kernel.ports import Head, Stored
-from preflights_es.runtime.finder import LAST
+from preflights_es.runtime.sessions import LAST
 from preflights_es.store import jsonl
 from preflights_es.system.files import new_file
 from preflights_es.use.progress import Drawn, Update, undrawn

@@ -67,25 +67,28 @@ def verify(
     scope = None if everything else project
     comparison = Comparison(against) if against else None
     heads = _named(request, named) if named else _heads(request, scope)
-    holding, beside = process.holding(), process.beside()
-    with drawn(len(heads)) as update:
-        looked_at = ticking(heads, update)
-        found = verification.walked(process.store, looked_at, comparison, holding, beside.look)
+    beside, others = process.beside(), 0
+    with process.projection_check() as check:
+        with drawn(len(heads)) as update:
+            looked_at = ticking(heads, update)
+            found = verification.walked(
+                process.store, looked_at, comparison, check.look, beside.look
+            )
+        astray = list(check.differences())
+        if not named:
+            known = {head.session_id for head in heads}
+            astray += [one for one in check.strays(scope) if one.session_id not in known]
     ours = project or process.project
     broken = tuple(verification.told_if_moved(process.store, one, ours) for one in found.broken)
-    others, astray = 0, found.projections
     if not named:
-        known = {head.session_id for head in heads}
-        strays = (one for one in holding.strays(scope) if one.session_id not in known)
-        astray = (*astray, *strays)
         broken = _all(request, beside, broken, scope)
         others = process.store.counts()["sessions"] - len(heads)
     if against and (other := _renamed(request, against)):
         broken = (*broken, other)
     unwritten = tuple(beside.unwritten)
-    found = replace(found, broken=broken, projections=astray, unwritten=unwritten)
+    found = replace(found, broken=broken, projections=tuple(astray), unwritten=unwritten)
     compared = comparison.result() if comparison else None
-    passed = Passed(others=others, unread=holding.unread, unknown=holding.unknown)
+    passed = Passed(others=others, unread=check.unread, unknown=check.unknown)
     return Verification(**asdict(found), against=compared), passed
 
 

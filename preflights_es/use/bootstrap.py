@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 
@@ -11,8 +11,6 @@ import msgspec
 from preflights_es.kernel.errors import Notice
 from preflights_es.kernel.events import Actor, Evidence
 from preflights_es.settings.load import Options, Settings, load_settings
-from preflights_es.system import clock_ids
-from preflights_es.system.interpreter import collect_seldom
 from preflights_es.use.leads import Leads, Reloaded
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
@@ -96,17 +94,3 @@ def opened_process(
     process = Process(found, creates=creates, reads=reads, tell=tell)
     seen = Evidence(found.agent_variables, terminal)
     return Opened(process, seen, options, loaded, terminal and asks)
-
-
-def joined(database: str, names: Sequence[str], start: str) -> None:
-    """Help to rebuild projections, as a process of its own."""
-    from preflights_es.store.projection_feed import SqlFollowing
-    from preflights_es.store.sql import SqlStore
-    from preflights_es.use.projections import projector
-
-    collect_seldom()
-    store = SqlStore(database, clock_ids.now, clock_ids.salt)
-    try:
-        projector(SqlFollowing(store)).join(names, start)
-    finally:
-        store.close()

@@ -86,7 +86,7 @@ def backup(request: Request, file: str, drawn: Drawn = undrawn) -> BackedUp:
         Refused: the file exists.
         LogDamaged: a chain of the copy does not hold; then there is no copy.
     """
-    from preflights_es.store.backup import blamed_on, copied
+    from preflights_es.store.sqlite import blamed_on, copied
 
     log = request.process.settings.database
     with new_path(file) as path:

@@ -23,8 +23,7 @@ from preflights_es.projections.decisions import decision, in_force
 from preflights_es.records import files
 from preflights_es.records.record_header import RECORD_MAX, ForeignRecord, RecordHeader, Said
 from preflights_es.records.record_list import RecordIndex, Records, Unread, records_in
-from preflights_es.runtime.features import FEATURES
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.system.files import Unreadable, regular
 from preflights_es.use.process import Process
 from preflights_es.use.reading import with_files

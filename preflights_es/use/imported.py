@@ -17,7 +17,7 @@ from preflights_es.kernel.imports import (
     accepted_by,
     origin_of,
 )
-from preflights_es.projections.folding import Read
+from preflights_es.projections.projection import Read
 from preflights_es.use.process import Process
 from preflights_es.use.results import Result
 

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from msgspec.structs import replace
 
 from preflights_es.kernel.errors import PreflightsError, Refused
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Step
 from preflights_es.use.reading import FiledSession
 from preflights_es.use.request import Request

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 from preflights_es.kernel.errors import LogFromFuture, NoLog, Notice
 from preflights_es.kernel.ports import Head, Stream
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.settings.load import Settings
 from preflights_es.store.sql import SqlStore
@@ -19,12 +19,11 @@ from preflights_es.use.projections import projected, projections, projector, rea
 if TYPE_CHECKING:
     from preflights_es.history.side_tables import Beside
     from preflights_es.history.transfer import Transfer
-    from preflights_es.projections.folding import Read
-    from preflights_es.projections.follower import Follower
+    from preflights_es.projections.projection import Read
     from preflights_es.records.documents import Documents
     from preflights_es.records.session_files import SessionFiles, SessionFolder, SessionFolders
-    from preflights_es.runtime.projection_check import Holding
-    from preflights_es.runtime.projector import Projector
+    from preflights_es.runtime.projection_check import ProjectionCheck
+    from preflights_es.runtime.projector import Follower, Projector
     from preflights_es.store.projection_feed import SqlFollowing
     from preflights_es.use.reading import FileLog
 
@@ -101,7 +100,7 @@ class Process:
         except NoLog:
             if self.settings.is_database_named:
                 raise
-        from preflights_es.store.temporary import empty_log
+        from preflights_es.store.sql import empty_log
 
         return self._given_back.enter_context(empty_log(clock_ids.now, clock_ids.salt))
 
@@ -239,16 +238,21 @@ class Process:
 
     # 3. Looking whether all is as it was recorded --------------------------------------------
 
-    def holding(self) -> Holding:
-        """Compares sessions with the rows of projections."""
-        from preflights_es.runtime.projection_check import Holding
+    @contextmanager
+    def projection_check(self) -> Iterator[ProjectionCheck]:
+        """Compares projections with sessions, in a database that lasts as long."""
+        from preflights_es.runtime.projection_check import ProjectionCheck
+        from preflights_es.store.projection_feed import SqlFollowing
+        from preflights_es.store.sql import temporary_log
 
         def again(session_id: str) -> Stream | None:
             head = self.store.head(session_id)
             stream = self.following.stream(head) if head is not None else None
             return None if stream is None or stream.damage else stream
 
-        return Holding(self.following, projections(), reader(), again)
+        with temporary_log(clock_ids.now, clock_ids.salt) as made:
+            following = SqlFollowing(made)
+            yield ProjectionCheck(self.following, following, projections(), reader(), again)
 
     def beside(self) -> Beside:
         """Compares sessions with the tables beside their chains."""

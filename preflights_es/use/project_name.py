@@ -10,8 +10,7 @@ from preflights_es.kernel.errors import Notice
 from preflights_es.kernel.text import NAME_MAX, line_trouble
 from preflights_es.records.session_files import SessionFolders
 from preflights_es.settings.load import Settings
-from preflights_es.store.projects import Named, Projects
-from preflights_es.store.sql import SqlStore
+from preflights_es.store.sql import Named, Projects, SqlStore
 from preflights_es.store.urls import file_of
 from preflights_es.system import files as atomic_file
 from preflights_es.use.reading import projects_said

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Workflow, misplaced
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.codec import Codec
 
 if TYPE_CHECKING:
-    from preflights_es.projections.folding import Reader
-    from preflights_es.projections.projection import Projection
+    from preflights_es.projections.projection import Projection, Reader
     from preflights_es.runtime.projector import Projector
     from preflights_es.store.projection_feed import SqlFollowing
 
@@ -31,22 +30,22 @@ def projector(log: SqlFollowing, folded: Callable[[int], None] = lambda _: None)
 
 def projected() -> list[str]:
     """Tables of projections, each of which has rows by session."""
-    from preflights_es.store.projected import PROJECTED
+    from preflights_es.store.frozen import PROJECTED
 
     return [*PROJECTED.values()]
 
 
 def projections() -> tuple[Projection, ...]:
     """All that are kept."""
-    from preflights_es.projections.registry import named
-    from preflights_es.store.projected import PROJECTED
+    from preflights_es.projections.projection import named
+    from preflights_es.store.frozen import PROJECTED
 
     return named(PROJECTED)
 
 
 def reader() -> Reader:
     """What folds a session for a projection, or for the trail."""
-    from preflights_es.projections.folding import Reader
+    from preflights_es.projections.projection import Reader
 
     codecs: dict[str, Codec] = {}
 

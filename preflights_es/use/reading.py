@@ -291,7 +291,7 @@ class FileLog(Process):
     @made_once
     def store(self) -> SqlStore:
         """The log of the files."""
-        from preflights_es.store.temporary import temporary_log
+        from preflights_es.store.sql import temporary_log
 
         store = self._given_back.enter_context(temporary_log(clock_ids.now, clock_ids.salt))
         whole = [one.events for one in self._held if not erased_before(one.events)]

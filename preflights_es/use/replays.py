@@ -14,7 +14,7 @@ from preflights_es.kernel.errors import LogDamaged, WorkflowMissing
 from preflights_es.kernel.lead import Lead
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Workflow
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.use.archives import SessionFile, sessions_of
 from preflights_es.use.leads import GENERATION, simulated
 from preflights_es.use.progress import Drawn, undrawn

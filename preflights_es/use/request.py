@@ -22,10 +22,9 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import UNSEEN, Actor, Evidence
 from preflights_es.kernel.lead import WRITERS, Lead, Setup, setup_of
 from preflights_es.kernel.session import Workflow
-from preflights_es.runtime.finder import RECORD
 from preflights_es.runtime.idempotency import Once
 from preflights_es.runtime.runner import Handle, Step
-from preflights_es.runtime.sessions import Desk, Sessions
+from preflights_es.runtime.sessions import RECORD, Desk, Sessions
 from preflights_es.system.event_loop import ran
 from preflights_es.use.leads import CODE, Leads
 from preflights_es.use.process import Process

@@ -21,7 +21,7 @@ from preflights_es.kernel.lead import WRITERS, Lead
 from preflights_es.kernel.session import Workflow
 from preflights_es.providers.base import LLMProvider
 from preflights_es.providers.faults import FaultConfig
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.sanitizing import cleaned_answers
 from preflights_es.settings.load import Options
 from preflights_es.store import jsonl

@@ -25,10 +25,9 @@ from preflights_es.kernel.events import ERASED_TAG, Actor, Event, SessionErased
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.questions import Observed, WrittenQuestion
 from preflights_es.kernel.session import STATUSES, UNKNOWN
-from preflights_es.runtime.features import FEATURES
-from preflights_es.runtime.finder import is_listed
-from preflights_es.runtime.registry import IMPORTS, WORKFLOWS
+from preflights_es.runtime.features import FEATURES, IMPORTS, WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
+from preflights_es.runtime.sessions import is_listed
 from preflights_es.store import chain
 from preflights_es.store.codec import Codec
 from preflights_es.store.sql import SqlStore

@@ -17,11 +17,11 @@ from typing import Final
 from preflights_es.history.imports import Importer, Review
 from preflights_es.history.transfer import Taken, Transfer
 from preflights_es.kernel.errors import NoLog, Notice, PreflightsError
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
 from preflights_es.settings.load import Settings
-from preflights_es.store.backup import copied
 from preflights_es.store.sql import SqlStore
+from preflights_es.store.sqlite import copied
 from preflights_es.system import clock_ids
 from preflights_es.system import files as atomic_file
 from preflights_es.use.archives import Agreement, Lines, imported_each

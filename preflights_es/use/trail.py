@@ -16,7 +16,7 @@ from preflights_es.kernel.ports import Head
 from preflights_es.kernel.text import NAME_MAX, shortened
 from preflights_es.projections.audit import Model, TrailActor, TrailFilter, is_by, steps, wanted
 from preflights_es.projections.audit import TrailStep as Step
-from preflights_es.projections.folding import Read
+from preflights_es.projections.projection import Read
 from preflights_es.store.chain import erased
 from preflights_es.use.imported import ImportedBy, imports, imports_of, named
 from preflights_es.use.process import Process

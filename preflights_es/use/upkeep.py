@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from preflights_es.kernel.events import ArtifactDue
 from preflights_es.projections.decisions import DECISIONS, decision
@@ -14,9 +14,6 @@ from preflights_es.use.decisions import is_unfolded
 from preflights_es.use.progress import Drawn, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
-
-Folding = Callable[[Sequence[str], Callable[[int], object]], None]
-"""Folds every session for projections, by name; says how many it looked at."""
 
 
 class Kept(Result, frozen=True):
@@ -105,18 +102,13 @@ def _kept(one: State) -> Kept:
 def rebuild(
     request: Request,
     names: Sequence[str] = (),
-    folding: Folding | None = None,
     drawn: Drawn = undrawn,
 ) -> tuple[Rebuilt, Mended]:
-    """Fold every session again, for all or some projections; other processes may record meanwhile.
-
-    Args:
-        folding: folds in a way of its own, as with more processes.
-    """
+    """Fold every session again, for all or some projections; others may record meanwhile."""
     process = request.process
     names = tuple(dict.fromkeys(names)) or tuple(s.name for s in process.projector.states())
     with drawn(process.following.counts()["sessions"]) as update:
-        (folding or process.projector.rebuild)(names, update)
+        process.projector.rebuild(names, update)
     process.projector.follow()
     tables = SqlAuditing(process.store)
     lost = list(reopened(process.runner, tables))

@@ -29,7 +29,7 @@ from preflights_es.kernel.json import decoded
 from preflights_es.kernel.questions import Answers, Behind
 from preflights_es.projections.artifacts import plan, plans
 from preflights_es.projections.decisions import in_force, proposed
-from preflights_es.projections.folding import Read
+from preflights_es.projections.projection import Read
 from preflights_es.records.files import found_hash
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.imported import ImportedBy, imports_of

@@ -18,7 +18,7 @@ from preflights_es.kernel.events import Actor, Input
 from preflights_es.kernel.lead import Setup
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.questions import Given
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.memory import MemoryStore
 from preflights_es.system import clock_ids

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from preflights_es.history import transfer
 from preflights_es.history.imports import Passes
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import jsonl
 from preflights_es.store.sql import SqlStore

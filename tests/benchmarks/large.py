@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from preflights_es.kernel import ids
 from preflights_es.kernel.ports import Batch, Draft, Stored
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import chain, jsonl
 from preflights_es.store.codec import Codec
 from preflights_es.store.sql import SqlStore

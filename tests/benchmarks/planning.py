@@ -18,7 +18,7 @@ from preflights_es.features.compiler.use.locking import lock_tests
 from preflights_es.features.compiler.use.sessions import Wanted, plan
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.ports import Stored
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import chain, jsonl
 from preflights_es.use.replays import own_code
 from preflights_es.use.request import Request

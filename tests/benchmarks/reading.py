@@ -6,7 +6,7 @@ import json
 import sqlite3
 import time
 
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import resource
 import sqlite3
 import subprocess
 import sys
@@ -24,18 +22,15 @@ PROGRAM = "from tests.benchmarks import rebuilding as r; import sys; r.rebuilt(*
 def figures() -> list[Figure]:
     """Rebuilds in processes of their own, whose memory is measured; the scan before and after.
 
-    A session is folded once for all projections. The limits were 0.3 and 0.17 of the floor's rate:
-    0.27 and 0.13 to 0.17 are measured since decisions keep options, reasons and origins of every
+    A session is folded once for all projections. The limit was 0.17 of the floor's rate:
+    0.13 to 0.17 are measured since decisions keep options, reasons and origins of every
     value, and these are found, too. The floor itself differs by a quarter from run to run.
     """
     path = str(large.database())
-    alone, memory_alone = _measured(path, 1)
-    every, memory = _measured(path, len(os.sched_getaffinity(0)))
+    rate, memory = _measured(path)
     return [
-        _rate("rebuild all projections from 800,000 events", every, 1 / 0.26, 1 / 0.45),
-        _rate("the same in one process", alone, 1 / 0.125, 1 / 0.3),
-        _size("memory of a rebuild, all processes together", memory),
-        _size("memory of one in one process", memory_alone),
+        _rate("rebuild all projections from 800,000 events", rate, 1 / 0.125, 1 / 0.3),
+        _size("memory of a rebuild", memory),
     ]
 
 
@@ -49,14 +44,14 @@ def _size(what: str, megabytes: float) -> Figure:
     return Figure(what, megabytes / MEMORY_MB, 1.0, None, ours, floor)
 
 
-def _measured(path: str, jobs: int) -> tuple[Pair, float]:
+def _measured(path: str) -> tuple[Pair, float]:
     """The median of a few runs of the whole command, its start included; and the most memory."""
     memory: list[float] = []
     pairs = []
     after = scan_seconds(path)
     for _ in range(ROUNDS):
         before, began = after, time.perf_counter()
-        command = [sys.executable, "-c", PROGRAM, path, str(jobs)]
+        command = [sys.executable, "-c", PROGRAM, path]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         ours = time.perf_counter() - began
         after = scan_seconds(path)
@@ -66,14 +61,13 @@ def _measured(path: str, jobs: int) -> tuple[Pair, float]:
     return sorted(pairs, key=lambda pair: pair.ratio)[ROUNDS // 2], max(memory)
 
 
-def rebuilt(path: str, jobs: str) -> None:
+def rebuilt(path: str) -> None:
     """Every projection, from zero, as the command does it; prints the peak of its memory."""
     from preflights_cli.main import run
 
     collect_seldom()  # as the command does
-    assert run(["--db", path, "admin", "projections", "rebuild", "--jobs", jobs]) == 0
-    helpers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1_024
-    print(peak_mb() + helpers * (int(jobs) - 1))
+    assert run(["--db", path, "admin", "projections", "rebuild"]) == 0
+    print(peak_mb())
 
 
 def peak_mb() -> float:

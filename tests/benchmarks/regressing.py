@@ -11,7 +11,7 @@ from preflights_es.features.regress.engine.engine import Regression
 from preflights_es.features.regress.engine.results import Case
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.ports import Stored
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.use.replays import own_code
 from tests.benchmarks.measure import Figure, quickest
 from tests.features.regress.engine.sessions import many

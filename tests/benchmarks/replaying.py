@@ -13,7 +13,7 @@ from preflights_es.features.clarification.domain.values import HeuristicsConfig
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.completions import Completion, CompletionRequested
 from preflights_es.kernel.lead import Lead, Setup
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import chain, jsonl
 from preflights_es.use.replays import own_code
 from tests.benchmarks import floor, floor_led

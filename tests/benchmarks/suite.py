@@ -21,7 +21,7 @@ from preflights_es.features.regress.use.scheduling import Opened, dask, processe
 from preflights_es.features.regress.use.selection import Selection
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.ports import Arrival, Stored
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import chain, jsonl
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from preflights_cli.main import main
 from preflights_es.features.clarification.domain.events import AnswersGiven
 from preflights_es.kernel.events import Decision, Input
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 
 SOUND = WORKFLOWS["clarification"]
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from preflights_cli.main import main
 from preflights_es.features.clarification.domain.events import PatchProposed, QuestionAsked
 from preflights_es.kernel.events import Decision, Input
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 
 BEFORE = WORKFLOWS["clarification"]
 

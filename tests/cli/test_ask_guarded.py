@@ -18,8 +18,7 @@ import pytest
 from preflights_es.features.metrics.use import log_views
 from preflights_es.features.metrics.use.catalogue_files import own_catalogue
 from preflights_es.kernel.errors import Refused
-from preflights_es.store.guarded_query import Limits, QueryFailed, rows_here
-from preflights_es.store.query_process import rows
+from preflights_es.store.guarded_query import Limits, QueryFailed, rows, rows_here
 from preflights_es.store.urls import SqliteFile, parsed
 from tests.cli.asking import answer, shop
 from tests.cli.program import Project
@@ -135,7 +134,7 @@ def test_a_function_on_long_texts_ends_at_the_limit(tmp_path: Path, call: str) -
 ASKING = """
 import sys
 from preflights_es.store.guarded_query import Limits, QueryFailed
-from preflights_es.store.query_process import rows
+from preflights_es.store.guarded_query import rows
 from preflights_es.store.urls import SqliteFile
 try:
     rows(SqliteFile(sys.argv[1]), sys.argv[2], (), Limits(seconds=1.0))

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from preflights_es.store import triggers
+from preflights_es.store import side_tables
 from preflights_es.store.frozen import schema
 from tests.cli.program import Project
 from tests.cli.tampering import noted
@@ -216,10 +216,10 @@ def test_a_session_that_was_moved_to_another_project_is_named(house: Project, ke
 
 def test_the_guards_that_are_expected_are_those_of_the_migrations(house: Project) -> None:
     with closing(sqlite3.connect(house.log)) as log:
-        found = triggers.trouble("sqlite", lambda look: look(log.cursor()))
+        found = side_tables.trigger_trouble("sqlite", lambda look: look(log.cursor()))
         assert list(found) == []
         names = log.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
-    assert {name for (name,) in names} == set(triggers.ON_SQLITE)
+    assert {name for (name,) in names} == set(side_tables.ON_SQLITE)
 
 
 # Checkpoints ---------------------------------------------------------------------------------

@@ -252,7 +252,6 @@ def test_a_rebuild_that_it_began_is_ended_between_two_transactions_too(
     with log(postgres) as store:
         for n in range(12):
             recorded(store, goldens(), first=1 + n * 1_000)
-        following(store).begin()
         with closing(connected(postgres)) as other, other.transaction(force_rollback=True):
             (first, *_) = store.heads(None)[::-1]
             other.execute("INSERT INTO marks VALUES ('usage', %s, 0)", (first.session_id,))

@@ -11,8 +11,7 @@ import pytest
 
 from preflights_cli.commands import MEANT, SECTIONS, commands
 from preflights_cli.main import preflights
-from preflights_es.runtime.features import FEATURES
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from tests.cli.program import Project
 from tests.markdown import ROOT
 

@@ -251,7 +251,7 @@ def test_a_rebuild_ends_with_how_many_sessions_could_not_be_folded(house: Projec
     for number in range(2):
         broken(house, intention=f"Add login number {number}")
     lists = ("sessions", "--status", "damaged", "--any-project")
-    for words in ((), ("sessions",), ("--json",), ("--jobs", "2")):
+    for words in ((), ("sessions",), ("--json",)):
         done = house.call("admin", "projections", "rebuild", *words)
         assert done.code == 0
         assert done.err == (

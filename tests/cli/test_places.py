@@ -11,7 +11,7 @@ import pytest
 
 from preflights_es.features.clarification.domain.values import HeuristicsConfig
 from preflights_es.features.clarification.use.clarifications import clarifications_of
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.frozen import schema
 from preflights_es.use.bootstrap import opened_process
 from tests.cli.program import Project
@@ -149,7 +149,6 @@ READING: Final = (
     *(
         "admin projections status",
         "admin projections rebuild",
-        "admin projections rebuild --jobs 2",
     ),
     *(
         "admin erase last --dry-run",

@@ -176,7 +176,6 @@ def test_what_a_model_said_is_shown_and_not_obeyed(house: Project, api: FakeAPI,
         ("audit", "trail", "--decision", "last", "--session", "last"),
         ("audit", "trail", "--actor", ""),
         ("admin", "projections", "rebuild", "weather"),
-        ("admin", "projections", "rebuild", "--jobs", "0"),
         ("admin", "projections", "follow", "--every", "0"),
         ("admin", "projections", "follow", "--every", "nan"),
         ("admin", "projections", "follow", "--every", "soon"),
@@ -231,17 +230,6 @@ def test_one_projection_is_rebuilt_and_all_where_none_is_named(house: Project) -
         *("artifacts", "decisions", "items"),
         *("memory", "sessions", "usage"),
     ]
-
-
-@pytest.mark.slow("crowds")
-def test_several_processes_rebuild_together(house: Project) -> None:
-    for number in range(4):
-        house.decided(f"Add login number {number}")
-    before = listed(house)
-    done = house.run("admin", "projections", "rebuild", "--jobs", "3")
-    assert (done.code, done.err) == (0, "")
-    assert listed(house) == before
-    assert set(states(house).values()) == {"complete"}
 
 
 def test_at_a_terminal_a_bar_shows_how_far_it_is(house: Project) -> None:

@@ -10,7 +10,7 @@ import pytest
 import preflights_es
 from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.kernel.errors import Refused
-from preflights_es.store.memory import MATCHES_MAX
+from preflights_es.store.frozen import MATCHES_MAX
 from preflights_es.use.answers import filed
 from tests.cli.program import Project
 from tests.records.reading import section

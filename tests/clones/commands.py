@@ -61,7 +61,7 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
     "audit verify": (("audit", "verify"), ("audit", "verify", "--against", "odd.jsonl")),
     "audit checkpoint": (("audit", "checkpoint", "-o", "-"),),
     "admin projections status": (("admin", "projections", "status"),),
-    "admin projections rebuild": (("admin", "projections", "rebuild", "--jobs", "2"),),
+    "admin projections rebuild": (("admin", "projections", "rebuild"),),
     "admin db status": (("admin", "db", "status"),),
     "admin completion": (("admin", "completion", "bash"),),
     "trust": (("trust", "--list"),),

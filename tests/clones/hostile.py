@@ -21,7 +21,7 @@ from preflights_es.kernel.events import Actor, ArtifactWritten
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.questions import Given
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import jsonl
 from preflights_es.store.sql import SqlStore
 from tests.cli.program import Project

@@ -18,7 +18,7 @@ from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.ports import Provider, Stored
 from preflights_es.kernel.questions import Given
 from preflights_es.kernel.session import Workflow
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.codec import Codec
 from preflights_es.store.memory import MemoryStore

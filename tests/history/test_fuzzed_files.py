@@ -38,7 +38,7 @@ from preflights_es.kernel.ports import Stored, Stream
 from preflights_es.kernel.questions import Given
 from preflights_es.kernel.session import Session, Workflow
 from preflights_es.records.documents import Documents
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import chain, jsonl
 from preflights_es.store.memory import MemoryStore

@@ -13,7 +13,7 @@ from preflights_es.kernel.completions import COMPLETION_EVENTS, CompletionReques
 from preflights_es.kernel.events import ARTIFACT_EVENTS, SESSION_EVENTS, SessionErased
 from preflights_es.kernel.lead import LED_EVENTS
 from preflights_es.kernel.ports import Stored
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import chain, jsonl
 from preflights_es.store.codec import Codec
 from preflights_es.use.replays import own_code

@@ -32,7 +32,7 @@ from preflights_es.kernel.lead import LeadChanged, StepRetried
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Workflow
 from preflights_es.providers.recorded import RecordedProvider, Unrecorded, error_of
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.use import leads as own_providers
 from preflights_es.use import replays, reruns
 from tests import strategies, toy

@@ -36,8 +36,8 @@ from preflights_es.kernel.ports import Provider, Stored
 from preflights_es.kernel.questions import Given
 from preflights_es.providers.recorded import Unanswered
 from preflights_es.providers.simulator import SimLLMProvider
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.performer import PROGRAM
-from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
 from preflights_es.use import leads as own_providers

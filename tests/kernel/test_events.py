@@ -41,7 +41,7 @@ from preflights_es.kernel.events import (
 from preflights_es.kernel.json import encoded, repeated
 from preflights_es.kernel.lead import Led, heard
 from preflights_es.kernel.questions import Given
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from tests.each import each
 from tests.toy import ADA
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from preflights_es.projections.follower import Follower
+from preflights_es.runtime.projector import Follower
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from preflights_es.kernel.ports import Stored
 from preflights_es.runtime.projector import Projector
-from preflights_es.store.projected import PROJECTED
+from preflights_es.store.frozen import PROJECTED
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.urls import SqliteFile

@@ -18,9 +18,9 @@ from preflights_es.kernel.events import Actor, Input
 from preflights_es.kernel.ports import Head, Stored, Stream
 from preflights_es.kernel.questions import Answers
 from preflights_es.projections.decisions import accepted_at, decision, in_force, rows
-from preflights_es.projections.folding import Read
+from preflights_es.projections.projection import Read
 from preflights_es.projections.sessions import rows as session_rows
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.sql import SqlStore
 from preflights_es.use.projections import reader
 from tests.projections.given import following, recorded

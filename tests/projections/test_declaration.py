@@ -46,7 +46,7 @@ MIGRATION: Final = '''
 import sqlalchemy as sa
 from alembic import op
 
-revision = "9000"
+revision = "log_9"
 down_revision = "{before}"
 
 
@@ -74,8 +74,8 @@ class Copy:
             shutil.copytree(ROOT / name, self.tree / name, ignore=ignored)
         (self.tree / "preflights_es" / "projections" / "kinds.py").write_text(MODULE)
         versions = self.tree / "alembic" / "versions"
-        before = max(path.name[:4] for path in versions.glob("*.py"))
-        (versions / "9000_kinds.py").write_text(MIGRATION.format(before=before))
+        before = max(path.stem for path in versions.glob("log_*.py"))
+        (versions / "log_9.py").write_text(MIGRATION.format(before=before))
         self.run("-m", "tests.store.freeze")
 
     def run(self, *words: str, code: int = 0) -> str:

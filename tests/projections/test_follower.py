@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from preflights_es.kernel.errors import StoreUnavailable
-from preflights_es.projections.follower import Follower
-from preflights_es.runtime.projector import TAKEN
+from preflights_es.runtime.projector import TAKEN, Follower
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from preflights_es.use.projections import projector

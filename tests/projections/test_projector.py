@@ -16,12 +16,11 @@ from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.kernel.ports import Batch, Draft, Row
 from preflights_es.kernel.session import misplaced
 from preflights_es.projections.decisions import DECISIONS
-from preflights_es.projections.folding import Read, Reader
-from preflights_es.projections.projection import Projection
+from preflights_es.projections.projection import Projection, Read, Reader
 from preflights_es.projections.sessions import SESSIONS
 from preflights_es.projections.usage import USAGE
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.projector import Projector
-from preflights_es.runtime.registry import WORKFLOWS
 from preflights_es.store.codec import Codec
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore

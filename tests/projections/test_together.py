@@ -17,11 +17,9 @@ from preflights_es.kernel.ports import Fold, Folded, Head, Registered, Stream
 from preflights_es.projections.usage import USAGE
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
-from preflights_es.use.bootstrap import joined
 from preflights_es.use.projections import projector
 from tests.fixed import Clock
 from tests.markdown import ROOT
-from tests.postgres import UP_S
 from tests.projections.given import (
     NAMES,
     address,
@@ -149,53 +147,17 @@ class Held(SqlFollowing):
         super().write(heads, versions, held)
 
 
-@pytest.mark.slow("crowds")
-def test_two_that_rebuild_at_once_end_with_what_one_would(store: SqlStore) -> None:
-    words = (sys.executable, "-m", "tests.projections.joiner", address(store))
-    pipe = subprocess.PIPE
-    with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, cwd=ROOT) as other:
-        assert other.stdin is not None
-        assert other.stdout is not None
-        for round_ in range(3):
-            recorded(store, goldens(), first=1 + round_ * 1_000)
-        expected = from_zero(store)
-        following(store).begin()
-        assert other.stdout.readline() == "ready\n"
-        start, theirs = SqlFollowing(store).nth(len(expected["sessions"]) // 2), 0
-
-        def meanwhile() -> None:
-            nonlocal theirs
-            assert other.stdin is not None
-            print(start, file=other.stdin, flush=True)
-            until = time.monotonic() + UP_S
-            gone = False
-            while not theirs and not gone:
-                assert time.monotonic() < until, "the other one writes nothing"
-                time.sleep(0.005)
-                gone = other.poll() is not None  # and what it wrote at last is looked at
-                theirs = SqlFollowing(store).folded("sessions")
-
-        log = Held(store, meanwhile)
-        projector(log).rebuild()
-    assert other.returncode == 0
-    assert theirs > 0, "sessions that the other one folded, while this one had written none"
-    assert log.sessions > 0
-    joined(address(store), (), "")
+def test_who_rebuilds_within_the_rebuild_of_another_completes_it(store: SqlStore) -> None:
+    recorded(store, goldens()[:9])
+    expected = from_zero(store)
+    theirs: list[int] = []
+    log = Held(store, lambda: following(store).rebuild(progress=theirs.append))
+    generation = log.registered()["usage"].generation
+    projector(log).rebuild()
+    assert (sum(theirs), log.sessions) == (9, 9), "both folded all, and one of them wrote"
     assert kept(store) == expected
     assert all(state.is_current for state in following(store).states())
-
-
-@pytest.mark.slow("crowds")
-def test_a_joining_process_begins_elsewhere_and_goes_all_the_way_round(store: SqlStore) -> None:
-    recorded(store, goldens())
-    expected = from_zero(store)
-    for place in (0, 1, 17, len(goldens()) - 1, len(goldens())):
-        projections = following(store)
-        projections.begin()
-        looked: list[int] = []
-        projections.join(start=SqlFollowing(store).nth(place), progress=looked.append)
-        assert kept(store) == expected
-        assert sum(looked) == len(goldens())
+    assert log.registered()["usage"].generation == generation + 1
 
 
 def test_a_rebuild_that_was_begun_anew_meanwhile_is_not_called_complete(store: SqlStore) -> None:

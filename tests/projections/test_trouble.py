@@ -15,8 +15,7 @@ from preflights_cli.advice import worded
 from preflights_es.kernel.errors import ProjectionDamaged
 from preflights_es.kernel.ports import Row, Stored
 from preflights_es.projections.decisions import DECISIONS, decision
-from preflights_es.projections.folding import Read
-from preflights_es.projections.projection import Projection
+from preflights_es.projections.projection import Projection, Read
 from preflights_es.runtime.projector import Projector
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore

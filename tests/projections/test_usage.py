@@ -12,7 +12,7 @@ from msgspec.structs import astuple, replace
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested, Message
 from preflights_es.kernel.events import Actor, Event, ResponseIgnored
 from preflights_es.kernel.lead import FellBack, ResponseRejected
-from preflights_es.projections.folding import Read
+from preflights_es.projections.projection import Read
 from preflights_es.projections.usage import Call, Cost, Price, price_of, rows, used
 from tests.projections.recording import goldens
 from tests.projections.test_decisions import read

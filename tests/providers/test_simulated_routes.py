@@ -10,8 +10,7 @@ from preflights_es.kernel.completions import prompt
 from preflights_es.kernel.simulation import Bank, Draws, Route
 from preflights_es.providers.simulator import CACHED_MAX, SimLLMProvider, unversioned
 from preflights_es.providers.simulator_bank import FIVE
-from preflights_es.runtime.features import FEATURES
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.use.leads import bank
 from tests.each import each
 from tests.markdown import tables

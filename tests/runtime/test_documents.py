@@ -22,7 +22,7 @@ from preflights_es.kernel.events import Actor, ArtifactWritten, ResponseIgnored,
 from preflights_es.kernel.lead import Setup
 from preflights_es.records.documents import Documents, Rebuilt
 from preflights_es.records.files import hash_of
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.runtime.sessions import Desk
 from preflights_es.store.memory import MemoryStore

@@ -17,7 +17,7 @@ from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.kernel.events import Actor
 from preflights_es.settings import load
-from preflights_es.store.core_statements.compiling import rooms
+from preflights_es.store.core_statements import rooms
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from tests.store.mortal import acknowledge, serve

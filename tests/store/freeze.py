@@ -17,8 +17,9 @@ from sqlalchemy import String as CoreString
 from sqlalchemy.dialects import sqlite
 
 from preflights_es.store import frozen, migrate, tables
-from preflights_es.store.core_statements.compiling import compiled, rooms
+from preflights_es.store.core_statements import compiled, rooms
 from preflights_es.store.frozen import FrozenColumn, ValueKind
+from preflights_es.store.opening import database_at
 from preflights_es.store.urls import parsed
 
 _KINDS: dict[type, ValueKind] = {
@@ -72,7 +73,7 @@ def new_tables() -> str:
     """The file of tables: what the migrations make in an empty file, and the row of their own."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "log.db")
-        migrate.upgrade(parsed(str(path)))
+        migrate.upgrade(database_at(parsed(str(path))))
         with closing(sqlite3.connect(path)) as log:
             rows = log.execute("SELECT type, sql FROM sqlite_master WHERE sql IS NOT NULL")
             made = [_lines_of(text, bare=kind == "table") for kind, text in rows]

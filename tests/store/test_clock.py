@@ -24,7 +24,7 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Actor
 from preflights_es.projections import audit
 from preflights_es.projections.decisions import in_force
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
 from preflights_es.settings import load
 from preflights_es.store.chain import verified

@@ -11,9 +11,9 @@ import pytest
 
 from preflights_es.kernel.errors import Conflict, DuplicateInput, NumberTaken
 from preflights_es.kernel.ports import Arrival, Draft, Head
-from preflights_es.store.bulk_insert import AMONG, AT_ONCE
 from preflights_es.store.chain import GENESIS, digest, link, stream_prefix, verified
-from preflights_es.store.memory import MATCHES_MAX, MemoryStore
+from preflights_es.store.frozen import AMONG, AT_ONCE, MATCHES_MAX
+from preflights_es.store.memory import MemoryStore
 from preflights_es.store.sql import SqlStore
 from tests.fixed import NOON, PROJECT, SECOND, Clock
 from tests.postgres import Server

@@ -16,8 +16,7 @@ from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.kernel.ports import Head
 from preflights_es.store import tables
 from preflights_es.store.chain import erased_before, verified
-from preflights_es.store.frozen import columns
-from preflights_es.store.projected import PROJECTED
+from preflights_es.store.frozen import PROJECTED, columns
 from preflights_es.store.sql import SqlStore
 from tests.fixed import PROJECT
 from tests.postgres import connected

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from preflights_es.store import frozen, migrate
-from preflights_es.store.core_statements.compiling import rooms
+from preflights_es.store.core_statements import rooms
+from preflights_es.store.opening import database_at
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import SqliteDatabase
 from preflights_es.store.urls import SqliteFile, parsed
@@ -27,7 +28,7 @@ def test_the_frozen_tables_are_those_of_today() -> None:
 
 
 def test_a_new_log_is_what_the_migrations_make(tmp_path: Path) -> None:
-    migrate.upgrade(parsed(str(tmp_path / "upgraded.db")))
+    migrate.upgrade(database_at(parsed(str(tmp_path / "upgraded.db"))))
     SqlStore(str(tmp_path / "made.db"), Clock(), Salt()).close()
     upgraded, made = contents(tmp_path / "upgraded.db"), contents(tmp_path / "made.db")
     assert made == upgraded

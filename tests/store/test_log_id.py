@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from preflights_es.kernel.errors import LogDamaged
-from preflights_es.store import backup
+from preflights_es.store import sqlite
 from preflights_es.store.sql import SqlStore
 from tests.fixed import Clock
 from tests.store.given import Salt
@@ -38,7 +38,7 @@ def test_a_log_keeps_its_id(place: str) -> None:
 def test_two_logs_have_two_and_a_copy_has_the_same(tmp_path: Path) -> None:
     one, other, copy = (str(tmp_path / name) for name in ("one.db", "other.db", "copy.db"))
     assert named(one) != named(other)
-    backup.copied(one, Path(copy))
+    sqlite.copied(one, Path(copy))
     assert named(copy) == named(one)
 
 

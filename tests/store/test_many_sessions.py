@@ -20,7 +20,7 @@ from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.records.session_files import name_of
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
 from preflights_es.use.request import Request

@@ -26,6 +26,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.store import frozen, migrate, tables
 from preflights_es.store.chain import verified
+from preflights_es.store.opening import database_at
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.sqlite import PAGE_SIZE
 from preflights_es.store.urls import parsed
@@ -106,8 +107,8 @@ def test_upgrading_again_changes_nothing(path: Path) -> None:
         before = store.read(session_id(1))
     with database(path) as connection:
         shape = connection.execute("SELECT sql FROM sqlite_master ORDER BY name").fetchall()
-    migrate.upgrade(parsed(str(path)))
-    migrate.upgrade(parsed(str(path)))
+    migrate.upgrade(database_at(parsed(str(path))))
+    migrate.upgrade(database_at(parsed(str(path))))
     with database(path) as connection:
         again = connection.execute("SELECT sql FROM sqlite_master ORDER BY name").fetchall()
     assert again == shape
@@ -230,7 +231,7 @@ def test_a_second_migration_keeps_what_is_recorded(path: Path, later: Path) -> N
     with closing(sql(path.parent)) as store:
         opened(store, 1)
         (head,) = store.heads(None)
-    migrate.upgrade(parsed(str(path)), scripts=later)
+    migrate.upgrade(database_at(parsed(str(path))), scripts=later)
     with database(path) as other:
         assert other.execute("SELECT version_num FROM alembic_version").fetchall() == [("log_2",)]
         found = other.execute("SELECT session_id, head_hash, toy FROM heads").fetchall()
@@ -245,9 +246,9 @@ def test_a_reader_does_not_wait_to_upgrade_while_another_process_writes(
     with database(path) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(sqlite3.OperationalError, match="locked"):
-            migrate.upgrade(parsed(str(path)), hurries=True, scripts=later)
+            migrate.upgrade(database_at(parsed(str(path))), hurries=True, scripts=later)
         other.execute("ROLLBACK")
-    migrate.upgrade(parsed(str(path)), hurries=True, scripts=later)
+    migrate.upgrade(database_at(parsed(str(path))), hurries=True, scripts=later)
 
 
 def test_a_log_that_does_not_say_its_schema_is_damage(path: Path) -> None:

@@ -31,6 +31,7 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.ports import Draft
 from preflights_es.store import frozen, jsonl, migrate, tables
 from preflights_es.store.chain import verified
+from preflights_es.store.opening import database_at
 from preflights_es.store.postgres import (
     CONNECT_TIMEOUT_S,
     IDLE_TIMEOUT_MS,
@@ -309,7 +310,7 @@ def test_a_new_database_is_made_a_log_and_upgrading_again_changes_nothing(
         assert store.schema() == frozen.schema()
         opened(store, 1)
         before = store.read(session_id(1))
-    migrate.upgrade(parsed(empty_database))
+    migrate.upgrade(database_at(parsed(empty_database)))
     with closing(at(empty_database)) as store:
         assert store.read(session_id(1)) == before
 

@@ -26,7 +26,7 @@ from preflights_es.kernel.errors import (
     StoreUnavailable,
 )
 from preflights_es.kernel.ports import Batch, Head
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
 from tests.fixed import PROJECT

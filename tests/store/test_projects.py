@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.errors import Refused, StoreUnavailable
 from preflights_es.kernel.text import NAME_MAX
-from preflights_es.store.projects import Named, Projects
-from preflights_es.store.sql import SqlStore
+from preflights_es.store.sql import Named, Projects, SqlStore
 from tests.fixed import Clock
 from tests.store.given import Salt, batch, heard, said
 

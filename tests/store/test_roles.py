@@ -16,7 +16,7 @@ from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.errors import StoreUnavailable
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import frozen, tables
 from preflights_es.store.sql import SqlStore
 from tests.cli.program import Project
@@ -192,8 +192,9 @@ def test_a_reader_looks_by_every_command_and_records_by_none(roles: Roles, tmp_p
     for words in ("show", "log", "replay", "admin export"):
         done = house.call(*words.split(), session, "--db", roles.url("reader"))
         assert done.code == 0, done.err
-    for words in ("sessions", "decisions"):
-        assert house.call(words, "--db", roles.url("reader")).code == 0
+    for words in ("sessions", "decisions", "audit verify", "audit verify --all"):
+        done = house.call(*words.split(), "--db", roles.url("reader"))
+        assert (done.code, done.err) == (0, ""), words
     refused = house.call("answer", session, "auth_strategy=OAuth", "--db", roles.url("reader"))
     assert refused.code == 5
     assert "may not" in refused.err

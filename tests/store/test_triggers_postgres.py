@@ -8,9 +8,8 @@ from typing import Final
 
 import pytest
 
-from preflights_es.store.side_tables import SqlAuditing
+from preflights_es.store.side_tables import ON_POSTGRESQL, SqlAuditing
 from preflights_es.store.sql import SqlStore
-from preflights_es.store.triggers import ON_POSTGRESQL
 from tests.projections.given import changed
 from tests.store.given import at
 

@@ -14,7 +14,7 @@ from preflights_es.features.agents import managed_files
 from preflights_es.features.agents.managed_files import FilePlan, State
 from preflights_es.kernel.errors import Refused, StoreUnavailable
 from preflights_es.records.session_files import FOLDER
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.load import Settings
 from preflights_es.system import files as atomic_file
 from preflights_es.system.files import Unreadable

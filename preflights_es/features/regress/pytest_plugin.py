@@ -64,7 +64,7 @@ class RecordedSession(pytest.Item):
         from preflights_es.features.regress.engine.results import LeftOut
         from preflights_es.features.regress.use.reading import stored_of
         from preflights_es.kernel.errors import LogDamaged, LogFromFuture
-        from preflights_es.runtime.registry import WORKFLOWS
+        from preflights_es.runtime.features import WORKFLOWS
         from preflights_es.use.replays import own_code
 
         if self._run.trouble:

@@ -15,7 +15,7 @@ from preflights_es.kernel.ids import short
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.text import one_line, shortened, shown, shown_lines, visible
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle
 from preflights_es.surfaces.mcp.call import Call, Round
 from preflights_es.use import sessions

@@ -28,7 +28,7 @@ from preflights_es.kernel import session as kernel
 from preflights_es.kernel.lead import Lead, StepRetried
 from preflights_es.kernel.questions import Given
 from preflights_es.kernel.simulation import GENERATION
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.use.leads import simulated
 from preflights_es.use.replays import own_code

@@ -47,7 +47,7 @@ from preflights_es.kernel.ports import Provider
 from preflights_es.kernel.questions import Given, Option, Recommended, is_placeholder
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulator import SimLLMProvider
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from tests.each import each
 from tests.features.clarification.cases import ADA, OAUTH, UID

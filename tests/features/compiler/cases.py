@@ -32,7 +32,7 @@ from preflights_es.kernel.completions import CompletionReceived
 from preflights_es.kernel.events import Actor, Event, Input, Source
 from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
 from preflights_es.kernel.questions import Given
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from tests.fixed import PROJECT, memory_runner
 from tests.scripted import Reply, Scripted

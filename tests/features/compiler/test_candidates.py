@@ -12,7 +12,7 @@ from preflights_es.features.regress.engine.engine import Regression
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.completions import CompletionRequested, prompt, schema
 from preflights_es.kernel.json import decoded
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.use.replays import own_code
 from tests.features.regress.engine.sessions import judged, led, place
 

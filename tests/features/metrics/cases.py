@@ -17,7 +17,7 @@ from preflights_es.kernel.lead import Lead, Setup, StepRetried
 from preflights_es.kernel.ports import Provider
 from preflights_es.kernel.questions import Given, Language
 from preflights_es.providers.recorded import ReferenceProvider
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.use.leads import references
 from tests.fixed import NOON, PROJECT, memory_runner

@@ -28,7 +28,7 @@ from preflights_es.kernel import errors
 from preflights_es.kernel.decisions import Standing
 from preflights_es.kernel.events import Decision, Input
 from preflights_es.kernel.session import STATUSES
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.use.sessions import TROUBLES
 from tests import markdown
 from tests.each import each

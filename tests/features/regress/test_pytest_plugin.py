@@ -88,7 +88,7 @@ def test_a_difference_names_the_command_that_repeats_it(project: Path) -> None:
         "from preflights_es.features.clarification.domain import WORKFLOW\n"
         "import preflights_es.features.clarification.domain as room\n"
         "from msgspec.structs import replace\n"
-        "from preflights_es.runtime.registry import WORKFLOWS\n"
+        "from preflights_es.runtime.features import WORKFLOWS\n"
         "def decide(state, new):\n"
         "    return WORKFLOW.decide(state, new)[:1]\n"
         "WORKFLOWS['clarification'] = replace(WORKFLOW, decide=decide)\n"

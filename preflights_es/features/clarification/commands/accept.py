@@ -18,7 +18,7 @@ from preflights_es.features.clarification.domain.values import Mark
 from preflights_es.features.clarification.use.sessions import accept
 from preflights_es.kernel.decisions import Choices, Reasons
 from preflights_es.kernel.errors import Refused, UnknownSession
-from preflights_es.runtime.finder import LAST
+from preflights_es.runtime.sessions import LAST
 from preflights_es.use import sessions
 from preflights_es.use.inbox import acceptable
 from preflights_es.use.request import Request

@@ -36,9 +36,9 @@ from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.lead import WRITERS, Setup
 from preflights_es.kernel.questions import Language, Observed
 from preflights_es.kernel.text import INTENTION_MAX, one_line, shown
-from preflights_es.runtime.finder import RECENT
 from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.runtime.sanitizing import cleaned
+from preflights_es.runtime.sessions import RECENT
 from preflights_es.use.acceptance import Acceptances
 from preflights_es.use.request import Request
 

@@ -30,7 +30,7 @@ from preflights_es.kernel.text import INTENTION_MAX, one_line, shortened, shown
 from preflights_es.kernel.words import words
 from preflights_es.projections.decisions import decision
 from preflights_es.runtime.sanitizing import cleaned
-from preflights_es.store.comparing import SqlComparing
+from preflights_es.store.projection_rows import SqlComparing
 from preflights_es.use.decisions import ForeignRow
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request

@@ -9,7 +9,7 @@ from preflights_es.features.compiler.use.standing import PlanRow, Standings
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.text import one_line, shown
-from preflights_es.runtime.finder import LAST
+from preflights_es.runtime.sessions import LAST
 from preflights_es.use.request import Request
 
 DIGITS: Final = frozenset("0123456789abcdef-")

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Final
 
 from preflights_es.features.metrics.domain.values import Dialect, Table
-from preflights_es.store.projected import PROJECTED
+from preflights_es.store.frozen import PROJECTED
 
 _DAY: Final[dict[Dialect, str]] = {
     "sqlite": "date({} / 1000000 + {}, 'unixepoch')",

@@ -35,11 +35,10 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import one_line
 from preflights_es.records.files import checked_folder
-from preflights_es.runtime.finder import LAST
 from preflights_es.runtime.runner import Handle
+from preflights_es.runtime.sessions import LAST
 from preflights_es.settings.load import Options, kept_values
-from preflights_es.store.guarded_query import LOG_TABLES, Limits, Rows, holds_log, rows_here
-from preflights_es.store.query_process import rows
+from preflights_es.store.guarded_query import LOG_TABLES, Limits, Rows, holds_log, rows, rows_here
 from preflights_es.store.urls import SqliteFile, parsed, shown_url
 from preflights_es.system import clock_ids
 from preflights_es.use.answers import Given, pairs

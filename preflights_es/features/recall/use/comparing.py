@@ -15,7 +15,7 @@ from preflights_es.kernel import ids
 from preflights_es.kernel.lead import WRITERS
 from preflights_es.kernel.words import words
 from preflights_es.runtime.runner import Handle
-from preflights_es.store.comparing import SqlComparing
+from preflights_es.store.projection_rows import SqlComparing
 from preflights_es.system.files import Unreadable
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _compared(process: Process, handle: Handle, *, is_judged: bool) -> Iterator[
 
 def _moved(process: Process, log: SqlComparing) -> set[str]:
     """Sessions that no projection has folded yet, few of them."""
-    from preflights_es.projections.versions import DECISIONS, MEMORY
+    from preflights_es.projections.projection import DECISIONS, MEMORY
 
     moved = log.waiting(MOVED_MAX + 1)
     if len(moved) > MOVED_MAX or not log.is_current({"memory": MEMORY, "decisions": DECISIONS}):

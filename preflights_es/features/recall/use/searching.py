@@ -36,7 +36,7 @@ from preflights_es.kernel.ports import TERMS_MAX
 from preflights_es.kernel.words import also_called
 from preflights_es.projections.memory import REASON, TITLE
 from preflights_es.records.record_list import RecordIndex
-from preflights_es.store.comparing import SqlComparing
+from preflights_es.store.projection_rows import SqlComparing
 from preflights_es.use.decisions import ForeignRow, with_words
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request

@@ -30,8 +30,8 @@ from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.kernel.words import words
 from preflights_es.projections.decisions import DECISIONS, accepted_at, decision
-from preflights_es.projections.folding import Read
 from preflights_es.projections.memory import MARK
+from preflights_es.projections.projection import Read
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.use.answers import Given

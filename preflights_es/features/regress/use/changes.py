@@ -13,7 +13,7 @@ from preflights_es.features.regress.engine.change import Change, PromptChange
 from preflights_es.kernel.completions import versions
 from preflights_es.kernel.errors import Refused, SettingsError
 from preflights_es.kernel.lead import Lead
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.load import Options
 from preflights_es.system.files import Unreadable, regular
 from preflights_es.use.leads import Leads

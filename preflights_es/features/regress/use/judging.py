@@ -19,7 +19,7 @@ from preflights_es.features.regress.use.reading import Read, damaged, read
 from preflights_es.features.regress.use.revisions import Revision
 from preflights_es.history.replayer import Replay
 from preflights_es.kernel.errors import LogDamaged, SettingsError
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.prices import PriceTable
 from preflights_es.store.chain import verified
 from preflights_es.store.projection_feed import SqlFollowing

@@ -16,7 +16,7 @@ from preflights_es.features.regress.use.run import Run
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.lead import Lead
 from preflights_es.kernel.ports import Provider
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.use.leads import Leads
 from preflights_es.use.replays import own_code
 from preflights_es.use.usage import price

@@ -22,7 +22,7 @@ from preflights_es.kernel.events import Input
 from preflights_es.kernel.json import decoded, encoded
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Workflow
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.use.replays import own_code
 from tests.fixed import salt
 from tests.led import Case as Led

@@ -24,7 +24,7 @@ from preflights_es.kernel.lead import Setup
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.questions import Question
 from preflights_es.projections.usage import Price
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import chain, jsonl
 from preflights_es.use import leads as own_providers
 from preflights_es.use.replays import own_code

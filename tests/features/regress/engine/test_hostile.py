@@ -10,7 +10,7 @@ import pytest
 from preflights_es.features.regress.engine.change import Change, PromptChange
 from preflights_es.features.regress.engine.engine import Regression
 from preflights_es.kernel.events import InputQuarantined
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import jsonl
 from preflights_es.use.replays import own_code
 from tests import fuzzing

@@ -12,7 +12,7 @@ from preflights_es.features.clarification.domain.events import AnswersGiven, Que
 from preflights_es.features.regress.engine.engine import Regression
 from preflights_es.features.regress.engine.results import Case, Cause, LeftOut
 from preflights_es.features.regress.engine.strict import DIFFERENCES_MAX
-from preflights_es.runtime.registry import WORKFLOWS
+from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.use.replays import own_code
 from tests import toy
 from tests.features.regress.engine.sessions import (

@@ -11,8 +11,7 @@ from typing import Final
 import pytest
 
 from preflights_es.kernel.errors import LogFromFuture, SettingsError, WorkflowMissing
-from preflights_es.runtime.features import Features
-from preflights_es.runtime.registry import Registry
+from preflights_es.runtime.features import Features, Registry
 from preflights_es.use import leads as own_providers
 from tests import toy
 from tests.installed import TOY, installed
@@ -48,7 +47,7 @@ def why(name: str = "toy") -> str:
 
 def test_those_that_ship_are_listed_without_importing_them() -> None:
     code = (
-        "import sys; from preflights_es.runtime.registry import WORKFLOWS;"
+        "import sys; from preflights_es.runtime.features import WORKFLOWS;"
         "print(*WORKFLOWS, len(WORKFLOWS));"
         "print(*(m for m in sys.modules if m.startswith('preflights_es.') and '.domain' in m))"
     )
@@ -173,7 +172,7 @@ def scanned(code: str, folder: Path, *words: str) -> bool:
 
 
 def test_a_name_that_does_not_ship_has_packages_scanned(tmp_path: Path) -> None:
-    code = "from preflights_es.runtime.registry import WORKFLOWS; WORKFLOWS.get('toy')"
+    code = "from preflights_es.runtime.features import WORKFLOWS; WORKFLOWS.get('toy')"
     assert scanned(code, tmp_path)
     assert not scanned(code.replace("'toy'", "'extraction'"), tmp_path)
 

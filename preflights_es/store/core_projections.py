@@ -1,4 +1,4 @@
-"""The statements that fill, follow and read projections."""
+"""The statements that fill, follow and read projections, in SQLAlchemy Core."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
+    Select,
     String,
     Table,
     and_,
@@ -28,8 +29,7 @@ from sqlalchemy.sql.elements import BindParameter
 from preflights_es.kernel.events import ERASED_TAG, INT_MAX
 from preflights_es.kernel.ports import DOCUMENT, FIELD, TERMS_MAX, Choice
 from preflights_es.store import tables
-from preflights_es.store.core_statements.log import reading
-from preflights_es.store.projected import PORTIONS
+from preflights_es.store.frozen import PORTIONS
 
 
 def statements(dialect: str) -> dict[str, ClauseElement]:
@@ -83,7 +83,6 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
         "page": head.where(h.session_id > bindparam("after"))
         .order_by(h.session_id)
         .limit(bindparam("at_most")),
-        "nth": select(h.session_id).order_by(h.session_id).limit(1).offset(bindparam("before")),
         "moved_between": head.add_columns(
             select(func.count())
             .where(
@@ -139,6 +138,19 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
     )
 
 
+def reading() -> Select[Any]:
+    """The events of a session behind a version, as `event_of` takes them."""
+    e = tables.events.c
+    return (
+        select(
+            *(e.version, e.type, e.recorded_at, e.input_id, e.actor_kind),
+            *(e.decider, e.data, e.salt, e.digest, e.hash),
+        )
+        .where(e.session_id == bindparam("in_session"), e.version > bindparam("after"))
+        .order_by(e.version)
+    )
+
+
 def _compared() -> ClauseElement:
     """Decisions in force with some words in a value, category or field, the best match first."""
     m, d = tables.projected["memory"].c, tables.projected["decisions"].c
@@ -186,11 +198,13 @@ def _is_same(one: Any, other: Any) -> ColumnElement[bool]:
 def _portions(dialect: str) -> Iterator[tuple[str, ClauseElement]]:
     """Statements on many sessions at once, by what they do, for how many projections and sessions.
 
-    `mark` sets marks, `heads` finds heads, and the name of a projection deletes its rows.
+    `mark` sets marks, `marks` finds those of a projection, `heads` finds heads, the name of a
+    projection deletes its rows, and `rows_NAME` finds them.
     """
     for count in PORTIONS:
-        for which in ("heads", *tables.projected):
+        for which in ("heads", *tables.projected, *(f"rows_{name}" for name in tables.projected)):
             yield f"{which}_0_{count}", _sized(dialect, which, 0, count)
+        yield f"marks_1_{count}", _sized(dialect, "marks", 1, count)
         for names in range(1, len(tables.projected) + 1):
             yield f"mark_{names}_{count}", _sized(dialect, "mark", names, count)
 
@@ -201,13 +215,21 @@ def _sized(dialect: str, which: str, names: int, count: int) -> ClauseElement:
     Its parameters are `session_0` and so on; to mark, `version_0` and `name_0` as well.
 
     Args:
-        which: `mark`, `heads`, or the name of the projection whose rows go.
+        which: as in `_portions`.
         names: projections that are marked.
     """
     sessions: list[BindParameter[str]] = [bindparam(f"session_{n}") for n in range(count)]
     h, m = tables.heads.c, tables.marks.c
     if which == "heads":
         return select(h.session_id, h.version).where(h.session_id.in_(sessions))
+    if which == "marks":
+        return select(m.session_id, m.version).where(
+            m.projection == bindparam("name_0"), m.session_id.in_(sessions)
+        )
+    if which.startswith("rows_"):
+        table = tables.projected[which.removeprefix("rows_")]
+        found = select(*table.c).where(table.c.session_id.in_(sessions))
+        return found.order_by(*table.primary_key.columns)
     if which != "mark":
         table = tables.projected[which]
         return delete(table).where(table.c.session_id.in_(sessions))
@@ -250,9 +272,6 @@ def _of_table(name: str, table: Table) -> dict[str, ClauseElement]:
     made: dict[str, ClauseElement] = {
         f"empty_{name}": delete(table),
         f"insert_{name}": insert(table),
-        f"last_{name}": select(*table.c)
-        .where(session_id == bindparam("in_session"))
-        .order_by(*table.primary_key.columns),
         f"strays_{name}": select(session_id, project, h.project)
         .select_from(table.outerjoin(tables.heads, h.session_id == session_id))
         .where(h.session_id.is_(None) | (h.project != project), session_id > bindparam("after"))
