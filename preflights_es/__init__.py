@@ -86,7 +86,7 @@ if TYPE_CHECKING:
         PromptBuilder as PromptBuilder,
         parse_response as parse_response,
     )
-    from preflights_es.features.clarification.domain.adapter import (
+    from preflights_es.features.clarification.domain.rules import (
         ADR_CATEGORIES as ADR_CATEGORIES,
         ADR_LEANING_CATEGORIES as ADR_LEANING_CATEGORIES,
         CATEGORY_FIELD_MAP as CATEGORY_FIELD_MAP,
@@ -150,7 +150,7 @@ _HOME = {
         "features.compiler.use.adapters": "ClaudeAdapter OpenAIAdapter StubLLMAdapter",
         "features.compiler.use.building": "ArtifactBuilder ContextBuilder",
         "features.metrics.use.adapter": "Agent LLMClient PromptBuilder parse_response",
-        "features.clarification.domain.adapter": """
+        "features.clarification.domain.rules": """
             ADR_CATEGORIES ADR_LEANING_CATEGORIES CATEGORY_FIELD_MAP MockLLMAdapter
             TASK_CATEGORIES compute_hint compute_progress extract_decision_patch resolve_value
         """,

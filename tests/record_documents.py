@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import NothingToDecide, RationaleGiven
+from preflights_es.features.clarification.domain.lead import response
 from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD
 from preflights_es.features.clarification.domain.values import Heuristics, LLMContext, Mark
-from preflights_es.features.clarification.domain.written import response
 from preflights_es.features.clarification.use.clarifications import Clarifications
 from preflights_es.kernel.decisions import EXCEPTION, Alternative
 from preflights_es.kernel.errors import LLMAPIError

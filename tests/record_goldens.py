@@ -24,10 +24,10 @@ from preflights_es.features.clarification.domain.events import (
     NothingToDecide,
     RationaleGiven,
 )
+from preflights_es.features.clarification.domain.lead import response
 from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD
 from preflights_es.features.clarification.domain.simulation import BANK
-from preflights_es.features.clarification.domain.state import State
-from preflights_es.features.clarification.domain.titles import title_of
+from preflights_es.features.clarification.domain.state import State, title_of
 from preflights_es.features.clarification.domain.values import (
     Category,
     DecisionPatch,
@@ -37,7 +37,6 @@ from preflights_es.features.clarification.domain.values import (
     LLMContext,
     Mark,
 )
-from preflights_es.features.clarification.domain.written import response
 from preflights_es.features.clarification.use.clarifications import Clarifications
 from preflights_es.kernel import ids
 from preflights_es.kernel.decisions import (

@@ -7,8 +7,13 @@ from collections.abc import Callable
 from msgspec.structs import asdict, replace
 
 from preflights_es.features.recall.domain import WORKFLOW
-from preflights_es.features.recall.domain.events import DecisionsFound, RecallAsked
-from preflights_es.features.recall.domain.values import Found, FoundRecord, Stands
+from preflights_es.features.recall.domain.events import (
+    DecisionsFound,
+    Found,
+    FoundRecord,
+    RecallAsked,
+    Stands,
+)
 from preflights_es.kernel.events import Actor, Source
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import Language

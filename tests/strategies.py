@@ -56,7 +56,7 @@ from preflights_es.features.planning.domain import events as planning_events
 from preflights_es.features.planning.domain.simulation import planning
 from preflights_es.features.planning.domain.values import Busy, Change, OpenTask, Situation, Task
 from preflights_es.features.recall.domain import events as recall_events
-from preflights_es.features.recall.domain.values import Found
+from preflights_es.features.recall.domain.events import Found
 from preflights_es.kernel.completions import (
     CompletionFailed,
     CompletionReceived,

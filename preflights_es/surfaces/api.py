@@ -34,7 +34,7 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import Session
 
 if TYPE_CHECKING:
-    from preflights_es.features.recall.use.results import Recall
+    from preflights_es.features.recall.use.sessions import Recall
     from preflights_es.history.replayer import Replay
     from preflights_es.projections.usage import By
     from preflights_es.use.brief import Brief

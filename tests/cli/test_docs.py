@@ -50,7 +50,7 @@ import preflights_es
 from preflights_cli.commands import SECTIONS, Lazy, commands
 from preflights_cli.main import preflights
 from preflights_cli.mcp import TOKEN
-from preflights_es.features.clarification.domain import settings as clarification
+from preflights_es.features.clarification.domain import pack
 from preflights_es.features.planning.domain import settings as planning
 from preflights_es.features.regress.engine.results import Report
 from preflights_es.history.verification import Verified
@@ -698,9 +698,9 @@ def test_every_setting_is_documented_and_every_documented_one_exists() -> None:
         if one.name in found[0]:
             assert one.read_from is None or f"| `{one.read_from}` |" in page
             assert one.default is None or f"| `{one.name}` | `{one.default}` |" in page
-    assert found[1] == set(clarification.ClarificationTable.__struct_fields__)
-    assert found[2] == set(clarification.CategoryTable.__struct_fields__)
-    assert found[3] == set(clarification.SecondaryTable.__struct_fields__)
+    assert found[1] == set(pack.ClarificationTable.__struct_fields__)
+    assert found[2] == set(pack.CategoryTable.__struct_fields__)
+    assert found[3] == set(pack.SecondaryTable.__struct_fields__)
     assert found[4] == set(planning.PlanningTable.__struct_fields__)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from preflights_cli import EXIT_WAITING
 from preflights_cli.options import alternative
-from preflights_es.features.clarification.commands.reasons import Unparsable, parsed, written
+from preflights_es.features.clarification.conversation import Unparsable, parsed, written
 from preflights_es.kernel.decisions import Alternative, Reasons
 from tests.cli.program import Project
 from tests.cli.terminal import ANSWER, KEY, WHY, terminal

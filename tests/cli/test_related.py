@@ -10,8 +10,8 @@ import pytest
 
 import preflights_es
 from preflights_es.features.clarification.domain.events import DecisionAcknowledged
-from preflights_es.features.clarification.use.choosing import Choosing
 from preflights_es.features.clarification.use.clarifications import clarifications_of
+from preflights_es.features.clarification.use.sessions import Choosing
 from preflights_es.runtime.runner import Proposed
 from tests.cli.program import Project, Result
 from tests.cli.terminal import terminal

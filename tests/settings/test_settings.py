@@ -11,8 +11,13 @@ from textwrap import dedent
 import pytest
 
 from preflights_es.features.clarification.domain import WORKFLOW, rules
-from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD, tables
-from preflights_es.features.clarification.domain.settings import LIST_MAX, PACK_MAX
+from preflights_es.features.clarification.domain.pack import (
+    LIST_MAX,
+    NO_TABLES,
+    PACK_MAX,
+    STANDARD,
+    tables,
+)
 from preflights_es.features.clarification.domain.values import Field, Heuristics, HeuristicsConfig
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.kernel.events import Actor

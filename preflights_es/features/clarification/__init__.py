@@ -6,29 +6,29 @@ FEATURE = Feature(
     "clarification",
     __name__,
     workflow="domain:WORKFLOW",
-    session="use.results:SESSION",
+    session="use.results:Clarification",
     start="use.sessions:start",
     accept="use.sessions:accept",
     bank="domain.simulation:BANK",
-    shown="commands.display:SHOWN",
+    shown="display:SHOWN",
     tools="tools:TOOLS",
     commands={
         "start": (
-            "commands.start:start_command",
+            "commands:start_command",
             "Say what you want to build, and answer one or two questions.",
         ),
         "accept": (
-            "commands.accept:accept_command",
+            "commands:accept_command",
             "Accept what is proposed: only then is it a decision.",
         ),
         "admin renumber": (
-            "commands.renumber:renumber_command",
+            "commands:renumber_command",
             "Give records whose numbers collide new numbers.",
         ),
     },
     offers={
-        "said": "use.titles:said",
+        "said": "use.knowing:said",
         "observe": "use.observed:record",
-        "asked_again": "use.kept_again:asked_again",
+        "asked_again": "use.results:asked_again",
     },
 )

@@ -11,10 +11,9 @@ from typing import Annotated, Any, Final
 from msgspec import Meta, ValidationError, convert
 from msgspec.structs import replace
 
-from preflights_es.features.clarification.use.knowing import remembered
+from preflights_es.features.clarification.use.knowing import context_of, remembered
 from preflights_es.features.clarification.use.observed import record
 from preflights_es.features.clarification.use.sessions import start
-from preflights_es.features.clarification.use.surroundings import context_of
 from preflights_es.kernel.errors import CallHeld, ErasedSession, Refused
 from preflights_es.kernel.questions import (
     AskOutcome,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from preflights_es.features.recall.domain.values import FoundRecord
+from preflights_es.features.recall.domain.events import FoundRecord
 from preflights_es.features.recall.domain.views import Remembered
-from preflights_es.features.recall.use.results import Recall
-from preflights_es.features.recall.use.sessions import recall
+from preflights_es.features.recall.use.sessions import Recall, recall
 from preflights_es.kernel.ids import short
 from preflights_es.surfaces.mcp.call import Call
 from preflights_es.surfaces.mcp.rounds import Arguments, Given, Tool

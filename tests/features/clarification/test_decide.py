@@ -8,8 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain import WORKFLOW
-from preflights_es.features.clarification.domain.acknowledging import accepting
-from preflights_es.features.clarification.domain.decide import decide
+from preflights_es.features.clarification.domain.decide import accepting, decide
 from preflights_es.features.clarification.domain.events import (
     AnswerAccepted,
     AnswerRefused,

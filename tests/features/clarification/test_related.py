@@ -13,7 +13,7 @@ from preflights_es.features.clarification.domain.events import (
     DecisionKeptBeside,
     DecisionMarkedKept,
 )
-from preflights_es.features.clarification.domain.quotes import quotes
+from preflights_es.features.clarification.domain.history import quotes
 from preflights_es.features.clarification.domain.views import record, related
 from preflights_es.kernel.decisions import Choice, KeptDecision, OlderDecision, Related, Resolution
 from preflights_es.kernel.events import Input, Quoted, Source

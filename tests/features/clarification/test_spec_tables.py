@@ -12,7 +12,7 @@ from preflights_es.features.clarification.domain import (
     events,
     reasons,
     rules,
-    titles,
+    state,
     values,
 )
 from preflights_es.features.clarification.domain.values import (
@@ -290,7 +290,7 @@ def test_the_limits_of_reasons_are_those_of_the_code() -> None:
     constants = {
         "RATIONALE_MAX": reasons.RATIONALE_MAX,
         "ANSWER_MAX": text.ANSWER_MAX,
-        "VALUE_MAX": titles.VALUE_MAX,
+        "VALUE_MAX": state.VALUE_MAX,
         "OFFERED_MAX": contracts.OFFERED_MAX,
     }
     found = {row["Constant"].strip("`"): int(row["Value"]) for row in rows("13.2 Limits")}

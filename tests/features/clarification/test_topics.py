@@ -1,14 +1,41 @@
-"""What an intention states, names, and is about (docs/specs/clarification.md, 11 and 12)."""
+"""What a pack says, what an intention is about, and the value that it states."""
 
 from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from preflights_es.features.clarification import domain as clarification
+from preflights_es.features.clarification.domain import topics
+from preflights_es.features.clarification.domain.events import (
+    AnswerAccepted,
+    ClarificationStopped,
+    IntentionDeclared,
+    PatchProposed,
+    QuestionAsked,
+    TopicsFound,
+)
+from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD, loaded, tables
+from preflights_es.features.clarification.domain.state import title_of
 from preflights_es.features.clarification.domain.topics import find
-from preflights_es.features.clarification.domain.values import Named
+from preflights_es.features.clarification.domain.values import (
+    Category,
+    DecisionPatch,
+    Field,
+    HeuristicsConfig,
+    Named,
+    Provenance,
+)
+from preflights_es.features.clarification.domain.views import view
+from preflights_es.kernel import statements
+from preflights_es.kernel.decisions import Reason
 from tests.each import each
+from tests.features.clarification.cases import after, answered, check, declared, log, revised
 
 
 def said(text: str) -> tuple[str, str, str, str]:
@@ -141,3 +168,210 @@ def test_any_text_is_read(text: str) -> None:
     found = find(text)
     assert len(found.stated) <= 1
     assert (found.kind == "stated") == bool(found.stated)
+
+
+POSTGRES = DecisionPatch("Database", (("Type", "PostgreSQL"),))
+
+
+def by_pack(intention: str, tables: HeuristicsConfig = NO_TABLES) -> IntentionDeclared:
+    return declared(intention, heuristics=tables, pack=STANDARD)
+
+
+def test_a_stated_value_is_the_answer() -> None:
+    stated = (Named("database", "PostgreSQL"),)
+    check(
+        when=by_pack("Migrate from MySQL to PostgreSQL"),
+        then=(
+            TopicsFound(
+                kind="stated",
+                language="en",
+                stated=stated,
+                replaced=(Named("database", "MySQL"),),
+            ),
+            AnswerAccepted(
+                key="db_type",
+                answer="PostgreSQL",
+                field="Type",
+                value="PostgreSQL",
+                source="stated",
+            ),
+            PatchProposed(patch=POSTGRES, hint="adr"),
+        ),
+    )
+
+
+def test_a_stated_value_is_shown_as_stated_and_takes_no_turn() -> None:
+    state = after(by_pack("Migrate from MySQL to PostgreSQL"))
+    seen = view(state)
+    assert seen.provenance == (
+        Provenance("change_category", "Category", "Database", "detected", "user"),
+        Provenance("db_type", "Type", "PostgreSQL", "stated", "user"),
+    )
+    assert (seen.status, seen.turn, seen.kind) == ("ready", 1, "adr")
+    assert [one.value for one in seen.stated] == ["PostgreSQL"]
+
+
+def test_an_answer_that_is_given_wins_and_is_no_revision() -> None:
+    state = after(by_pack("Use PostgreSQL for orders"), answered(db_type="MySQL"))
+    assert state.patch == DecisionPatch("Database", (("Type", "MySQL"),))
+    again = log(by_pack("Use PostgreSQL"), answered(db_type="MySQL"), answered(db_type="MongoDB"))
+    assert "already_answered" in repr(again)
+
+
+def test_a_stated_value_can_be_revised() -> None:
+    state = after(by_pack("Use PostgreSQL for orders"), revised(db_type="MongoDB"))
+    assert state.patch == DecisionPatch("Database", (("Type", "MongoDB"),))
+
+
+def test_work_without_a_decision_stops() -> None:
+    check(
+        when=by_pack("Upgrade React 17 to 19"),
+        then=(
+            TopicsFound(kind="none", language="en"),
+            ClarificationStopped(reason="nothing_to_ask"),
+        ),
+    )
+
+
+def test_a_category_can_be_named_after_the_stop() -> None:
+    state = after(by_pack("Fix the typo"), answered(change_category="Caching"))
+    assert state.question is not None
+    assert state.question.id == "caching"
+
+
+def test_what_no_topic_covers_gets_one_open_question() -> None:
+    state = after(by_pack("Performance verbessern"))
+    assert state.question is not None
+    assert (state.question.id, state.question.type) == ("description", "free_text")
+    assert state.question.question == "Was soll entschieden werden?"
+    assert view(state).provenance == ()
+    done = after(by_pack("Performance verbessern"), answered(description="Indexe pflegen"))
+    assert done.patch == DecisionPatch("Other", (("Description", "Indexe pflegen"),))
+
+
+def test_a_german_intention_is_asked_in_german() -> None:
+    state = after(by_pack("Suche einbauen"))
+    assert state.question is not None
+    assert state.question.question == "Welche Suche?"
+    assert state.question.options[0] == "PostgreSQL-Volltextsuche"
+
+
+def test_values_that_are_named_are_the_first_options() -> None:
+    state = after(by_pack("REST oder GraphQL f\u00fcr die H\u00e4ndler?"))
+    assert state.question is not None
+    assert state.question.options == ("REST", "GraphQL", "gRPC", "Other (specify)")
+
+
+def test_a_value_that_is_named_is_never_taken() -> None:
+    for text in ("no more Jenkins please", "We do not want to use Jenkins any more"):
+        state = after(by_pack(text))
+        assert (state.patch, state.question is None) == (None, False)
+        assert state.question is not None
+        assert state.question.options[0] == "Jenkins"
+
+
+def test_the_scope_and_the_reason_of_a_statement_are_the_decisions() -> None:
+    state = after(by_pack("Use Kafka for the domain events, because replay matters"))
+    assert (state.scope, title_of(state)) == ("domain events", "Use Kafka for domain events")
+    assert state.rationale.because == Reason("replay matters", "user")
+    (proposed,) = [
+        one for one in log(by_pack("Use Kafka for orders")) if type(one) is PatchProposed
+    ]
+    assert proposed.scope == "orders"
+
+
+def test_a_stated_name_without_a_topic_is_the_description() -> None:
+    state = after(by_pack("Use NebulaGraph for the fraud rings"))
+    assert state.patch == DecisionPatch("Other", (("Description", "NebulaGraph"),))
+    assert title_of(state) == "Use NebulaGraph for fraud rings"
+
+
+def test_an_answer_names_its_category() -> None:
+    for intention in ("Fix the typo", "Make it faster", "Add search", "Use Kafka"):
+        state = after(by_pack(intention), answered(db_type="MySQL"))
+        assert state.patch == DecisionPatch("Database", (("Type", "MySQL"),))
+    refused = after(by_pack("Add search"), answered(db_type="TBD"))
+    assert refused.question is not None
+    assert refused.question.id == "search_engine"
+
+
+def test_a_keyword_of_the_team_decides_before_a_topic() -> None:
+    oven = Category("Oven", ("oven",), Field("Kind", "oven", "Which oven?", ("Gas", "Electric")))
+    tables = HeuristicsConfig(categories=(oven,), menu=())
+    state = after(by_pack("Add caching to the oven", tables))
+    assert state.question is not None
+    assert state.question.id == "oven"
+    assert state.heuristics.named("Caching") is not None
+
+
+def test_without_a_pack_nothing_is_found() -> None:
+    found = [event for event in log(declared("Use PostgreSQL")) if isinstance(event, TopicsFound)]
+    assert found == []
+    asked = [event for event in log(declared("Use PostgreSQL")) if isinstance(event, QuestionAsked)]
+    assert len(asked) == 1
+
+
+PACKS: Final = Path(clarification.__file__).parents[1] / "data" / "packs"
+LINES_MAX: Final = 510
+BYTES_MAX: Final = 100_000
+
+
+def test_the_shipped_pack_is_frozen() -> None:
+    """A change is a new version: sessions hold the digest."""
+    (path,) = PACKS.glob("*")
+    assert path.name == f"{STANDARD.name}.v{STANDARD.version}.json"
+    assert sha256(path.read_bytes()).hexdigest() == STANDARD.sha256
+
+
+def test_what_finds_meaning_stays_small() -> None:
+    """A rule that needs more words is one that guesses (docs/decisions/0037)."""
+    code = [Path(str(one.__file__)).read_text("utf-8") for one in (statements, topics)]
+    forms, _, _ = code[0].partition("# 5. What the team decided against")
+    assert sum(text.count("\n") for text in (forms, *code[1:])) <= LINES_MAX
+    core = Path(str(statements.__file__))
+    data = (*PACKS.glob("*"), core.with_name("names.txt"), core.with_name("small_words.json"))
+    assert sum(path.stat().st_size for path in data) <= BYTES_MAX
+
+
+def test_the_seeds_categories_keep_their_questions() -> None:
+    config = tables("", "en", NO_TABLES)
+    for category in HeuristicsConfig().categories:
+        found = config.named(category.name)
+        assert found is not None
+        assert found.primary == category.primary
+        assert (found.secondary, found.filing) == (category.secondary, category.filing)
+
+
+def test_every_key_answers_one_question() -> None:
+    for language in ("en", "de"):
+        config = tables("", language, NO_TABLES)
+        keys = [field.id for category in config.categories for field in category.fields()]
+        assert len(set(keys)) == len(keys) == 49
+        assert len({category.name for category in config.categories}) == 44
+
+
+def test_every_topic_is_whole_in_both_languages() -> None:
+    for topic in loaded().topics:
+        assert "{value}" in topic.titles.en, topic.id
+        assert "{value}" in topic.titles.de, topic.id
+        assert topic.question.en.endswith("?"), topic.id
+        assert topic.question.de.endswith("?"), topic.id
+        assert len(topic.options_de) in (0, len(topic.options)), topic.id
+        assert 2 <= len(topic.options) <= 6, topic.id
+        assert topic.words, topic.id
+        assert set(topic.spellings) <= set(topic.options), topic.id
+
+
+def test_a_word_is_of_one_topic() -> None:
+    words = [word for topic in loaded().topics for word in topic.words]
+    assert len(set(words)) == len(words)
+
+
+def test_a_title_is_the_decision() -> None:
+    topics = {topic.id: topic for topic in loaded().topics}
+    assert topics["caching"].title("Redis", "en") == "Use Redis for caching"
+    assert topics["caching"].title("Redis", "de") == "Redis f\u00fcr das Caching verwenden"
+
+
+def test_a_pack_that_cannot_be_read_gives_way_to_todays() -> None:
+    assert loaded("{not json") is loaded()

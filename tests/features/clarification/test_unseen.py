@@ -1,15 +1,36 @@
-"""Sentences of authors who had not seen the rules; regression tests since they were run once."""
+"""Sentences of authors who had not seen the rules; regression tests since they were run once.
+
+`led`: intentions in thirty projects, with answers of a model that their author wrote by hand. The
+author had seen the shape of an answer and its limits, neither prompt nor rules.
+"""
 
 from __future__ import annotations
 
+import json
+from functools import reduce
+from typing import Any, Final
+
 import pytest
 
-from preflights_es.features.clarification.domain.pack import loaded
-from preflights_es.features.clarification.domain.topics import find
-from preflights_es.features.recall.domain.evolution import Decision, evolution
+from preflights_es.features.clarification.domain import WORKFLOW, contracts, lead
+from preflights_es.features.clarification.domain.decide import decide
+from preflights_es.features.clarification.domain.events import IntentionDeclared, Known
+from preflights_es.features.clarification.domain.evolve import evolve
+from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD, loaded
+from preflights_es.features.clarification.domain.state import State
+from preflights_es.features.clarification.domain.topics import Signal, find
+from preflights_es.features.clarification.domain.values import DecisionPatch, LLMContext
+from preflights_es.features.recall.domain.rules import Compared, evolution
 from preflights_es.features.recall.use.variants import stems
-from preflights_es.kernel.words import canonical
-from tests.features.clarification.unseen import sentences
+from preflights_es.kernel.completions import Accepted, CompletionRequested
+from preflights_es.kernel.events import Source
+from preflights_es.kernel.lead import Lead, Setup, judged
+from preflights_es.kernel.words import canonical, folded, names
+from tests.each import each
+from tests.features.clarification.cases import ADA, UID
+from tests.features.clarification.unseen import FOLDER, sentences
+from tests.fixed import NOON
+from tests.records.test_project_brief import tokens
 
 STANDS = {
     "same": {"same"},
@@ -47,12 +68,12 @@ def test_a_topics_own_word_shows_a_menu_that_fits() -> None:
     assert misfits == []
 
 
-def decision(text: str) -> Decision:
+def decision(text: str) -> Compared:
     """What a sentence in one of the forms decides."""
     found = find(text)
     (value,) = found.stated
     topic = next((one for one in loaded().topics if one.id == value.topic), None)
-    return Decision(
+    return Compared(
         category=topic.category if topic else "Other",
         fields=((topic.field if topic else "Description", value.value),),
         intention=text,
@@ -73,3 +94,77 @@ def test_decisions_with_scopes_stand_to_each_other_as_labelled(set_: str, at_lea
             false += [one] * (kind in ("update", "contradict"))
     assert false == []
     assert len(sentences(set_)) - len(wrong) >= at_least, wrong
+
+
+LED: Final[dict[str, Any]] = json.loads((FOLDER / "led.json").read_text("utf-8"))
+TOKENS_MAX: Final = 3_500  # of a request without a conversation
+PRODUCTS: Final = {folded(package): one.name for one in names() for package in one.packages}
+
+
+def begun(project: dict[str, Any], intention: str) -> State:
+    """A session of one of the projects, which a model is asked about."""
+    signals = (
+        Signal(PRODUCTS.get(folded(one["name"]), ""), one["name"], one["file"]).written()
+        for one in project["packages"]
+    )
+    records = f"{project['readme']} Decision records: {'; '.join(project['records'])}"
+    known = tuple(
+        Known(
+            one["title"],
+            DecisionPatch("Other", (("Description", one["title"]),)),
+            Source("01a0c450-6c00-7000-8000-000000000001", 1, "00" * 32),
+            because=one["because"],
+        )
+        for one in project["decisions"]
+    )
+    new = IntentionDeclared(
+        at=NOON,
+        actor=ADA,
+        intention=intention,
+        project="house",
+        uid=UID,
+        setup=Setup("0", WORKFLOW.decider, "sim", lead=Lead("sim", "model-1")),
+        heuristics=NO_TABLES,
+        pack=STANDARD,
+        context=LLMContext("Python (3 files)", tuple(signals), records),
+        known=known,
+    )
+    return reduce(evolve, (new, *decide(State(), new)), State())
+
+
+BEGUN: Final = {
+    one["text"]: (begun(project, one["text"]), one)
+    for project in LED["projects"]
+    for one in project["intentions"]
+}
+
+
+def is_usable(intention: str, text: str) -> bool:
+    """Whether a response passes judging, unchanged."""
+    state, _ = BEGUN[intention]
+    verdict = judged(
+        text, contracts.CLARIFY, lambda payload: lead.clarify_violations(state, payload)
+    )
+    return isinstance(verdict, Accepted) and verdict.payload == json.loads(text)
+
+
+def test_every_request_holds_what_the_question_needs_within_its_budget() -> None:
+    assert len(BEGUN) == 150
+    for state, one in BEGUN.values():
+        request = state.led.request
+        assert isinstance(request, CompletionRequested)
+        text = "\n".join(message.content for message in request.messages)
+        assert [part for part in one["must_contain"] if part not in text] == []
+        assert tokens(text) <= TOKENS_MAX
+
+
+def test_good_answers_pass_unchanged() -> None:
+    good = [(text, one) for text, (_, said) in BEGUN.items() for one in said["good"]]
+    assert len(good) == 450
+    passed = [is_usable(text, json.dumps(one, ensure_ascii=False)) for text, one in good]
+    assert sum(passed) == 450
+
+
+@each("bad", LED["bad"])
+def test_bad_answers_are_refused(bad: dict[str, str]) -> None:
+    assert not is_usable(bad["intention"], bad["answer"])

@@ -6,15 +6,15 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from preflights_es.features.recall.domain.evolution import Decision
+from preflights_es.features.recall.domain.rules import Compared
 from preflights_es.features.recall.use.variants import stems
 from preflights_es.kernel.decisions import Evolution
 
 
-def decided(category: str, intention: str, *fields: str, number: int | None = None) -> Decision:
+def decided(category: str, intention: str, *fields: str, number: int | None = None) -> Compared:
     """A decision; a field is `Name=Value`."""
     pairs = tuple((name, value) for name, _, value in (one.partition("=") for one in fields))
-    return Decision(
+    return Compared(
         category=category, fields=pairs, intention=intention, uid="0d1da1e8af20", number=number
     )
 
@@ -29,19 +29,19 @@ REDIS: Final = decided("Caching", "Faster pages", "Cache=Redis", number=12)
 REST: Final = decided("Backend", "An API for partners", "API_Style=REST", number=13)
 
 
-def api(intention: str, *fields: str) -> Decision:
+def api(intention: str, *fields: str) -> Compared:
     return decided("Backend", intention, *fields)
 
 
-def auth(intention: str, *fields: str) -> Decision:
+def auth(intention: str, *fields: str) -> Compared:
     return decided("Authentication", intention, *fields)
 
 
-def data(intention: str, *fields: str) -> Decision:
+def data(intention: str, *fields: str) -> Compared:
     return decided("Database", intention, *fields)
 
 
-def at(scope: str, one: Decision) -> Decision:
+def at(scope: str, one: Compared) -> Compared:
     """A decision for something."""
     return replace(one, scope=stems(scope))
 
@@ -49,7 +49,7 @@ def at(scope: str, one: Decision) -> Decision:
 ORDERS: Final = at("orders", POSTGRES)
 
 
-EVOLUTIONS: Final[tuple[tuple[Evolution, Decision, Decision], ...]] = (
+EVOLUTIONS: Final[tuple[tuple[Evolution, Compared, Compared], ...]] = (
     ("update", auth("Replace the login", "Strategy=Magic Link"), OAUTH),
     ("update", auth("Migrate login to magic links", "Strategy=Magic Link"), OAUTH),
     ("update", auth("Switch the sign-in", "Strategy=SAML"), OAUTH),

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from preflights_es.features.recall.domain import rules
+from preflights_es.features.recall.domain.events import Match
 from preflights_es.features.recall.domain.ranking import Corpus, Scored, Variants, answers, ranked
-from preflights_es.features.recall.domain.values import Match
 from preflights_es.features.recall.use.variants import (
     BEGIN,
     SYNONYM,

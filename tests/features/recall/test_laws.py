@@ -8,6 +8,7 @@ from hypothesis import given
 
 from preflights_es.features.recall.domain import rules
 from preflights_es.features.recall.domain.events import (
+    QUERIES_MAX,
     ComparisonAsked,
     EvolutionDetected,
     LearningAsked,
@@ -15,7 +16,6 @@ from preflights_es.features.recall.domain.events import (
     WordsLearned,
 )
 from preflights_es.features.recall.domain.state import State, evolve
-from preflights_es.features.recall.domain.values import QUERIES_MAX
 from preflights_es.features.recall.domain.views import view
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.lead import FellBack, Setup

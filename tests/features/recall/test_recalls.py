@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from preflights_es.features.recall.domain import rules
+from preflights_es.features.recall.domain.events import QUERIES_MAX, RESULTS_MAX, WORDS_MAX, Match
 from preflights_es.features.recall.domain.ranking import relates
-from preflights_es.features.recall.domain.values import QUERIES_MAX, RESULTS_MAX, WORDS_MAX, Match
 from preflights_es.features.recall.use.variants import forms, guesses, synonyms
 from preflights_es.kernel.decisions import Decided
 from preflights_es.kernel.ports import TERMS_MAX

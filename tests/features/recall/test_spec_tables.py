@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from preflights_es.features.recall.domain import WORKFLOW, events, ranking, values
+from preflights_es.features.recall.domain import WORKFLOW, events, ranking
 from preflights_es.features.recall.domain.contracts import CONTRACTS
 from preflights_es.features.recall.use import comparing, variants
 from preflights_es.kernel import words
@@ -32,7 +32,7 @@ def rows(heading: str) -> list[Row]:
 @each("row", rows("1.1 Limits"))
 def test_a_limit_is_that_of_the_code(row: Row) -> None:
     name = row["Constant"].strip("`")
-    places = (values, memory, words, comparing, ranking, variants)
+    places = (events, memory, words, comparing, ranking, variants)
     found = [getattr(place, name) for place in places if hasattr(place, name)]
     if "." in name:
         found = [CONTRACTS["rewrite_query.v1"].policy.calls_max]

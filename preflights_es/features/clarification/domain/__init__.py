@@ -12,8 +12,7 @@ from preflights_es.features.clarification.domain.events import (
     RationaleGiven,
 )
 from preflights_es.features.clarification.domain.evolve import evolve
-from preflights_es.features.clarification.domain.history import behind, decided
-from preflights_es.features.clarification.domain.quotes import quotes
+from preflights_es.features.clarification.domain.history import behind, decided, quotes
 from preflights_es.features.clarification.domain.rules import POLICY, PROMPTS
 from preflights_es.features.clarification.domain.state import State, is_terminal
 from preflights_es.features.clarification.domain.views import (
@@ -38,13 +37,13 @@ def _decide(state: State, new: Input) -> tuple[Decision, ...]:
 
 
 def _accepting(state: State, said: Mapping[str, Any]) -> Accepting:
-    from preflights_es.features.clarification.domain.acknowledging import accepting
+    from preflights_es.features.clarification.domain.decide import accepting
 
     return accepting(state, said)
 
 
 def _settings() -> SettingsTable:
-    from preflights_es.features.clarification.domain.settings import SETTINGS
+    from preflights_es.features.clarification.domain.pack import SETTINGS
 
     return SETTINGS
 

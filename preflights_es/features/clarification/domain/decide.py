@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import reduce
-from typing import Final
+from typing import Any, Final, Literal
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain import lead, reasons, rules
-from preflights_es.features.clarification.domain.acknowledging import (
-    acknowledged,
-    changed,
-    due,
-    following,
-)
 from preflights_es.features.clarification.domain.events import (
     AnswerAccepted,
     AnswerRefused,
@@ -27,6 +23,9 @@ from preflights_es.features.clarification.domain.events import (
     DecisionAcknowledged,
     DecisionKept,
     DecisionKeptBeside,
+    DecisionMarkedKept,
+    DecisionMarkedSuperseded,
+    DecisionRecorded,
     DecisionRenumbered,
     DecisionSuperseded,
     IntentionDeclared,
@@ -47,10 +46,13 @@ from preflights_es.features.clarification.domain.state import (
     accepted,
     asks_on,
     ended,
+    is_due,
     is_terminal,
+    related_to,
     response_of,
+    stated_by_key,
+    title_of,
 )
-from preflights_es.features.clarification.domain.stated import stated_by_key
 from preflights_es.features.clarification.domain.values import (
     COMPANION,
     OTHER_OPTION,
@@ -60,7 +62,8 @@ from preflights_es.features.clarification.domain.values import (
     Field,
 )
 from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
-from preflights_es.kernel.events import ArtifactWritten, Decision, Input
+from preflights_es.kernel.decisions import Accepting
+from preflights_es.kernel.events import ArtifactDue, ArtifactWritten, Decision, Input
 from preflights_es.kernel.lead import FellBack, LeadChanged, LeadTaken, StepRetried
 from preflights_es.kernel.questions import Answers, Given, is_placeholder, stripped
 from preflights_es.kernel.text import SCOPE_MAX, one_line
@@ -84,9 +87,9 @@ def decide(state: State, new: Input) -> Decisions:
             return again
         case LeadChanged() if state.input and not (state.led.request or is_terminal(state)):
             taken = (LeadTaken(),)
-            return taken + _next(following(state, new, taken))
+            return taken + _next(_following(state, new, taken))
         case DecisionAcknowledged():
-            return acknowledged(state, new)
+            return _acknowledged(state, new)
         case (
             DecisionKept()
             | NothingToDecide()
@@ -95,7 +98,7 @@ def decide(state: State, new: Input) -> Decisions:
             | DecisionRenumbered()
             | ReferenceRenumbered()
         ):
-            return changed(state, new)
+            return _changed(state, new)
         case ArtifactWritten(path=path):
             return (ArtifactFiled(path=path),)
         case _:
@@ -115,17 +118,16 @@ def _opened(state: State, new: IntentionDeclared) -> Decisions:
     decisions: Decisions = by_topic + by_keyword
     if new.scope:
         decisions += (ScopeNoted(scope=new.scope),)
-    after = following(state, new, decisions)
+    after = _following(state, new, decisions)
     if after.writer is not None:  # the writer asks, whatever the intention says
         return (*decisions, lead.request(after, "clarify"))
-    decisions += _stated(following(state, new, decisions))
-    return decisions + _next(following(state, new, decisions))
+    decisions += _stated(_following(state, new, decisions))
+    return decisions + _next(_following(state, new, decisions))
 
 
 def _topics_found(new: IntentionDeclared) -> TopicsFound:
     # Imported where a session of a pack begins: no other step needs its words.
-    from preflights_es.features.clarification.domain.signals import own_names, with_present
-    from preflights_es.features.clarification.domain.topics import find
+    from preflights_es.features.clarification.domain.topics import find, own_names, with_present
 
     return with_present(new, find(new.intention, new.language, new.inlined, own_names(new)))
 
@@ -212,10 +214,10 @@ def _asked(state: State) -> Decisions:
 def _led(state: State, new: CompletionReceived | CompletionFailed) -> Decisions:
     """What a model's answer comes to; the rules go on where it came to nothing."""
     decisions = lead.answered(state, new)
-    after = following(state, new, decisions)
+    after = _following(state, new, decisions)
     match decisions[-1]:
         case QuestionSuggested() if said := _stated(after):
-            return decisions + said + _next(following(state, new, decisions + said))
+            return decisions + said + _next(_following(state, new, decisions + said))
         case QuestionSuggested():
             return decisions + _asked(after)
         case FellBack() | QuestionsEnded():
@@ -381,4 +383,145 @@ def _reasoned(state: State, new: RationaleGiven) -> Decisions:
         return (ChangeRefused(change="rationale", reason=noted),)
     if state.acknowledgement is None:
         return (noted,)
-    return (noted, due(following(state, new, (noted,))))
+    return (noted, _due(_following(state, new, (noted,))))
+
+
+# 3. Accepting, and what is said of an accepted decision later -----------------------------------
+
+
+def _following(state: State, new: Input, decisions: Decisions) -> State:
+    """The state once an Input and what follows from it count."""
+    return reduce(evolve, decisions, evolve(state, new))
+
+
+def _acknowledged(state: State, new: DecisionAcknowledged) -> Decisions:
+    """The word by which a proposal counts."""
+    earlier = state.acknowledgement
+    by_person = new.actor.kind == "user"
+    if accepted(state):
+        return (ChangeRefused(change="acknowledgement", reason="already_accepted"),)
+    if reason := ended(state):
+        return (ChangeRefused(change="acknowledgement", reason=reason),)
+    if state.led.request is not None or not is_due(state):
+        return (ChangeRefused(change="acknowledgement", reason="question_open"),)
+    if new.patch != state.patch or (new.scope or "") != state.proposed_scope:
+        return (ChangeRefused(change="acknowledgement", reason="patch_changed"),)
+    if earlier is not None and not by_person:
+        return (ChangeRefused(change="acknowledgement", reason="already_proposed"),)
+    kind = rules.kind(state.patch, new.mark or state.mark)
+    if kind == "adr" and new.number is None:
+        return (ChangeRefused(change="acknowledgement", reason="number_missing"),)
+    if (objection := _objection(new)) is not None:
+        return (ChangeRefused(change="acknowledgement", reason=objection),)
+    number = new.number if kind == "adr" else None
+    recorded = DecisionRecorded(
+        status="accepted" if by_person else "proposed", kind=kind, number=number
+    )
+    return (recorded, _due(_following(state, new, (recorded,))))
+
+
+def _objection(new: DecisionAcknowledged) -> Literal["blank", "placeholder"] | None:
+    """Why a choice about another decision does not count: keeping both needs a reason."""
+    resolved = () if new.resolved is UNSET else new.resolved
+    texts = [stripped(one.reason) for one in resolved if one.choice == "keeps"]
+    if not all(texts):
+        return "blank"
+    return "placeholder" if any(map(is_placeholder, texts)) else None
+
+
+def accepting(state: State, said: Mapping[str, Any]) -> Accepting:
+    """What an acknowledgement with this mark takes."""
+    kind = rules.kind(state.patch, said.get("mark") or state.mark)
+    shown: dict[str, Any] = {"patch": state.patch}
+    if state.proposed_scope:
+        shown["scope"] = state.proposed_scope
+    return Accepting(kind, is_due(state) and kind == "adr", shown)
+
+
+def _due(state: State) -> ArtifactDue:
+    """The document of what was acknowledged."""
+    assert state.acknowledgement is not None, "a document is due only for what was acknowledged"
+    kind = state.acknowledgement.kind
+    path = rules.document_path(state.folder, kind, state.number, state.uid, title_of(state))
+    call = f"artifact-{state.dues + 1}"
+    return ArtifactDue(call=call, template=rules.TEMPLATES[kind], path=path)
+
+
+_Changes = (
+    DecisionKept
+    | NothingToDecide
+    | DecisionSuperseded
+    | DecisionKeptBeside
+    | DecisionRenumbered
+    | ReferenceRenumbered
+)
+
+
+def _changed(state: State, new: _Changes) -> Decisions:
+    """What becomes of an acknowledged decision, of which the log says more."""
+    match new:
+        case DecisionKept():
+            return _ended(state)
+        case NothingToDecide():
+            return _undecided(state, new)
+        case DecisionSuperseded():
+            return _superseded(state, new)
+        case DecisionKeptBeside():
+            return _kept(state, new)
+        case ReferenceRenumbered():
+            return _reference_renumbered(state, new)
+        case DecisionRenumbered():
+            return _renumbered(state, new)
+
+
+def _ended(state: State) -> Decisions:
+    """What follows where a decision in force is kept, and nothing else is decided."""
+    if state.input is None or state.led.request is not None:
+        return (ChangeRefused(change="keeping", reason="not_expected"),)
+    if accepted(state):
+        return (ChangeRefused(change="keeping", reason="already_accepted"),)
+    if reason := ended(state):
+        return (ChangeRefused(change="keeping", reason=reason),)
+    return (ClarificationStopped(reason="kept"),)
+
+
+def _undecided(state: State, new: NothingToDecide) -> Decisions:
+    """What follows where the open question is answered by: there is no decision."""
+    if accepted(state):
+        return (ChangeRefused(change="ending", reason="already_accepted"),)
+    if reason := ended(state):
+        return (ChangeRefused(change="ending", reason=reason),)
+    if state.question is None or state.led.request is not None or state.led.stalled:
+        return (ChangeRefused(change="ending", reason="not_expected"),)
+    return (ClarificationStopped(reason="task" if new.is_task else "nothing_to_decide"),)
+
+
+def _superseded(state: State, new: DecisionSuperseded) -> Decisions:
+    if not accepted(state):
+        return (ChangeRefused(change="supersession", reason="not_accepted"),)
+    if state.superseded_by is not None:
+        return (ChangeRefused(change="supersession", reason="already_superseded"),)
+    marked = DecisionMarkedSuperseded()
+    return (marked, _due(_following(state, new, (marked,))))
+
+
+def _kept(state: State, new: DecisionKeptBeside) -> Decisions:
+    if not accepted(state):
+        return (ChangeRefused(change="keeping", reason="not_accepted"),)
+    if state.superseded_by is not None:
+        return (ChangeRefused(change="keeping", reason="already_superseded"),)
+    marked = DecisionMarkedKept()
+    return (marked, _due(_following(state, new, (marked,))))
+
+
+def _renumbered(state: State, new: DecisionRenumbered) -> Decisions:
+    if state.acknowledgement is None or state.acknowledgement.kind != "adr":
+        return (ChangeRefused(change="renumbering", reason="not_accepted"),)
+    return (_due(replace(state, number=new.number)),)
+
+
+def _reference_renumbered(state: State, new: ReferenceRenumbered) -> Decisions:
+    related = [one.uid for one in related_to(state)]
+    if state.acknowledgement is None or new.uid not in related:
+        return (ChangeRefused(change="renumbering", reason="not_related"),)
+    return (_due(state),)

@@ -18,9 +18,12 @@ from preflights_es.features.clarification.domain.events import (
     ClarificationStopped,
     DecisionAcknowledged,
     DecisionKept,
+    DecisionKeptBeside,
     DecisionMarkedKept,
     DecisionMarkedSuperseded,
     DecisionRecorded,
+    DecisionRenumbered,
+    DecisionSuperseded,
     IntentionDeclared,
     PatchProposed,
     QuestionAsked,
@@ -29,14 +32,9 @@ from preflights_es.features.clarification.domain.events import (
     RationaleGiven,
     RationaleNoted,
     RationaleSuggested,
+    ReferenceRenumbered,
     ScopeNoted,
     TopicsFound,
-)
-from preflights_es.features.clarification.domain.relating import (
-    after_choices,
-    after_keeping,
-    after_renumbering,
-    after_supersession,
 )
 from preflights_es.features.clarification.domain.rules import (
     CategoryMatch,
@@ -54,15 +52,13 @@ from preflights_es.features.clarification.domain.values import (
     COMPANION,
     OTHER,
     Answer,
-    Category,
     DecisionPatch,
-    HeuristicsConfig,
     Provenance,
     Source,
 )
 from preflights_es.kernel import lead as leading
 from preflights_es.kernel.completions import CompletionReceived
-from preflights_es.kernel.decisions import Rationale
+from preflights_es.kernel.decisions import KeptDecision, Rationale, Related, Resolution
 from preflights_es.kernel.events import Actor, ArtifactDue, ArtifactWritten, Event, Input, Written
 from preflights_es.kernel.lead import WRITERS, FellBack
 from preflights_es.kernel.questions import Answers
@@ -94,7 +90,8 @@ def _category(state: State, answers: dict[str, Answer], detected: str) -> Catego
     found = category_given(config, answers, by_keyword)
     if framed is None or (found and found[1].source != "detected" and not _frames(framed, found)):
         return found
-    base = found[0] if found and _frames(framed, found) else _framed_category(config, framed)
+    framed_category = config.named(framed.category) or config.other()
+    base = found[0] if found and _frames(framed, found) else framed_category
     source: Source = "suggested" if writer is None else "chosen"
     resolved = found[1] if found and _frames(framed, found) else Resolved(base.name, source)
     further = {one.field.id: one.field for one in state.further}
@@ -105,10 +102,6 @@ def _category(state: State, answers: dict[str, Answer], detected: str) -> Catego
 
 def _frames(framed: QuestionSuggested, found: CategoryMatch) -> bool:
     return framed.category == found[0].name
-
-
-def _framed_category(config: HeuristicsConfig, framed: QuestionSuggested) -> Category:
-    return config.named(framed.category) or config.other()
 
 
 # Of Inputs -----------------------------------------------------------------------------------
@@ -249,12 +242,13 @@ def _after_stop(state: State, event: ClarificationStopped) -> State:
 
 
 def _after_due(state: State, _: ArtifactDue) -> State:
-    return replace(after_renumbering(state), dues=state.dues + 1)
+    return replace(_after_renumbering(state), dues=state.dues + 1)
 
 
 def _after_fallback(state: State, event: FellBack) -> State:
     led = leading.after(state.led, state.input, event)
-    kept = _answered_frames(state)
+    # The model's questions that a person has answered: those answers count on.
+    kept = tuple(one for one in suggested_in(state) if one.field.id in state.answers)
     framed = kept[0] if kept else None
     return _categorized(replace(state, led=led, framed=framed, further=kept[1:]))
 
@@ -283,7 +277,7 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
     rationale, revised = _still_true(state, event)
     if event.key == state.heuristics.category.id:
         found = _category(state, answers, state.detected)
-        if _is_another(state.found, found):
+        if state.found is None or found is None or state.found[0].name != found[0].name:
             # They answer none of the new category's questions; the log has them.
             answers = {k: v for k, v in answers.items() if k.removesuffix(COMPANION) == event.key}
             provenance = (filed,)
@@ -323,10 +317,6 @@ def _still_true(state: State, event: AnswerAccepted) -> tuple[Rationale, tuple[s
     return rationale, tuple(dict.fromkeys((*state.revised, former)))
 
 
-def _is_another(was: CategoryMatch | None, now: CategoryMatch | None) -> bool:
-    return was is None or now is None or was[0].name != now[0].name
-
-
 def _after_suggestion(state: State, event: QuestionSuggested) -> State:
     lead = state.led.lead
     if state.writer is not None and lead is not None and lead.provider in WRITERS:
@@ -360,11 +350,6 @@ def _after_questions(state: State, _: QuestionsEnded) -> State:
     return replace(state, framed=framed, further=tuple(further))
 
 
-def _answered_frames(state: State) -> tuple[QuestionSuggested, ...]:
-    """The model's questions that a person has answered: those answers count on."""
-    return tuple(one for one in suggested_in(state) if one.field.id in state.answers)
-
-
 def _with_suggested(state: State, patch: DecisionPatch) -> tuple[Provenance, ...]:
     """The provenance, with values that a model read out of what was said."""
     filed = [p.field for p in state.provenance]
@@ -385,7 +370,7 @@ def _after_record(state: State, event: DecisionRecorded) -> State:
     if not isinstance(new, DecisionAcknowledged):
         return state
     if event.status == "accepted" and new.resolved is not UNSET:
-        state = after_choices(state, new.resolved)
+        state = _after_choices(state, new.resolved)
     return replace(
         state,
         acknowledgement=Acknowledgement(
@@ -407,6 +392,62 @@ def _filed(provenance: tuple[Provenance, ...], found: Provenance) -> tuple[Prove
     return (*[p for p in provenance if p.key != found.key], found)
 
 
+# Other decisions -----------------------------------------------------------------------------
+
+
+def _after_choices(state: State, resolved: tuple[Resolution, ...]) -> State:
+    """With what a person chose about decisions that differ."""
+    found = ((one.choice, one.finding.related, one.reason) for one in resolved)
+    chosen = {related.uid: (choice, related, reason) for choice, related, reason in found}
+    replaced = tuple(related for choice, related, _ in chosen.values() if choice == "supersedes")
+    if state.supersedes is None and replaced:
+        state, replaced = replace(state, supersedes=replaced[0]), replaced[1:]
+    kept = (
+        KeptDecision(related, why) for choice, related, why in chosen.values() if choice == "keeps"
+    )
+    return replace(state, also_supersedes=replaced, kept=tuple(kept))
+
+
+def _after_supersession(state: State, _: DecisionMarkedSuperseded) -> State:
+    """Another decision took its place."""
+    by = state.input.by if isinstance(state.input, DecisionSuperseded) else None
+    return replace(state, superseded_by=by or state.superseded_by)
+
+
+def _after_keeping(state: State, _: DecisionMarkedKept) -> State:
+    """Another decision was accepted beside it; a second reason replaces the first."""
+    new = state.input
+    if not isinstance(new, DecisionKeptBeside):
+        return state
+    others = (one for one in state.kept if one.related.uid != new.by.uid)
+    return replace(state, kept=(*others, KeptDecision(new.by, new.reason)))
+
+
+def _after_renumbering(state: State) -> State:
+    """Its record, or one that it names, has another number."""
+    match state.input:
+        case DecisionRenumbered(number=number):
+            return replace(state, number=number)
+        case ReferenceRenumbered() as new:
+            return replace(
+                state,
+                supersedes=_moved(state.supersedes, new),
+                superseded_by=_moved(state.superseded_by, new),
+                also_supersedes=tuple(_renamed(one, new) for one in state.also_supersedes),
+                kept=tuple(replace(o, related=_renamed(o.related, new)) for o in state.kept),
+            )
+        case _:
+            return state
+
+
+def _moved(related: Related | None, new: ReferenceRenumbered) -> Related | None:
+    return None if related is None else _renamed(related, new)
+
+
+def _renamed(related: Related, new: ReferenceRenumbered) -> Related:
+    return related if related.uid != new.uid else replace(related, number=new.number)
+
+
 _AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     IntentionDeclared: _after_intention,
     AnswersGiven: _after_answers,
@@ -426,8 +467,8 @@ _AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     PatchProposed: _after_patch,
     ClarificationStopped: _after_stop,
     DecisionRecorded: _after_record,
-    DecisionMarkedSuperseded: after_supersession,
-    DecisionMarkedKept: after_keeping,
+    DecisionMarkedSuperseded: _after_supersession,
+    DecisionMarkedKept: _after_keeping,
     ArtifactDue: _after_due,
     FellBack: _after_fallback,
 }

@@ -1,9 +1,9 @@
-"""The patches of a clarification, and where each value came from; all of it read off the log."""
+"""The patches of a clarification, where each value came from, and what it says of others."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 from msgspec import UNSET
@@ -13,24 +13,29 @@ from preflights_es.features.clarification.domain.events import (
     AnswerAccepted,
     AnswersRelayed,
     CategoryDetected,
+    DecisionAcknowledged,
+    DecisionKept,
+    DecisionKeptBeside,
     DecisionMarkedSuperseded,
     DecisionRecorded,
+    DecisionSuperseded,
     IntentionDeclared,
+    Known,
     PatchProposed,
     QuestionAsked,
     QuestionSuggested,
     RationaleNoted,
     TopicsFound,
 )
-from preflights_es.features.clarification.domain.state import State, accepted
-from preflights_es.features.clarification.domain.titles import title_of
+from preflights_es.features.clarification.domain.state import State, accepted, title_of
 from preflights_es.features.clarification.domain.values import Provenance
 from preflights_es.features.clarification.domain.views import kind, provenance
 from preflights_es.kernel.completions import CompletionReceived
-from preflights_es.kernel.decisions import Decided, Origin, Standing, Stood
-from preflights_es.kernel.events import Actor, Event, Input
+from preflights_es.kernel.decisions import Decided, Origin, Related, Standing, Stood
+from preflights_es.kernel.events import Actor, Event, Input, Quoted, Source
 from preflights_es.kernel.questions import Behind
 from preflights_es.kernel.session import Session
+from preflights_es.kernel.text import one_line
 
 MODEL = Actor("agent")
 """The actor of a value that a model gave."""
@@ -79,8 +84,8 @@ def decided(events: Sequence[Event], sessions: Sequence[Session[State]]) -> tupl
         state = session.state
         if session.undecided is not None:  # as it is behind an Input, and never behind a Decision
             new, at = session.undecided, version
-        elif new is not None and (seen := _SEEN.get(type(event))) is not None:
-            seen(trail, event, Said(version, at, new), state)
+        elif new is not None and type(event) in _SEEN:
+            _see(trail, event, Said(version, at, new), state)
         if state is not before:
             if new is not None and state.acknowledgement is not None:
                 _changed(trail, before, state, new.at)
@@ -90,62 +95,40 @@ def decided(events: Sequence[Event], sessions: Sequence[Session[State]]) -> tupl
     return (*(replace(patch, standing="replaced") for patch in former), ended)
 
 
-def _asked(trail: Trail, event: QuestionAsked, said: Said, _: State) -> None:
-    trail.asked[event.question.id] = said.version
-    trail.recorded = None
+def _see(trail: Trail, event: Event, said: Said, state: State) -> None:
+    """Take note of a Decision."""
+    category = state.heuristics.category.id
+    match event:
+        case QuestionAsked(question=question):
+            trail.asked[question.id] = said.version
+            trail.recorded = None
+        case CategoryDetected() | TopicsFound() if state.detected:
+            trail.said[category] = said
+        case AnswerAccepted(key=key):
+            trail.said[key] = said
+        case QuestionSuggested(field=field):
+            trail.worded[field.id] = said.input
+            trail.suggested = said
+            if state.writer is not None:  # the response is the writer's word
+                trail.said[category] = replace(said, new=replace(said.new, actor=state.writer))
+        case PatchProposed():
+            trail.recorded = None
+            trail.patches.append(_patch(trail, event, said, state))
+        case RationaleNoted() if trail.patches and state.patch is not None:
+            trail.patches[-1] = replace(trail.patches[-1], rationale=state.rationale)
+        case DecisionRecorded():
+            trail.recorded = said.version
+        case DecisionMarkedSuperseded():
+            trail.superseded_at = said.new.at
 
 
-def _detected(trail: Trail, _: CategoryDetected, said: Said, state: State) -> None:
-    trail.said[state.heuristics.category.id] = said
-
-
-def _found(trail: Trail, _: TopicsFound, said: Said, state: State) -> None:
-    if state.detected:
-        trail.said[state.heuristics.category.id] = said
-
-
-def _answered(trail: Trail, event: AnswerAccepted, said: Said, _: State) -> None:
-    trail.said[event.key] = said
-
-
-def _suggested(trail: Trail, event: QuestionSuggested, said: Said, state: State) -> None:
-    trail.worded[event.field.id] = said.input
-    trail.suggested = said
-    if state.writer is not None:  # the response is the writer's word
-        by_writer = replace(said.new, actor=state.writer)
-        trail.said[state.heuristics.category.id] = replace(said, new=by_writer)
-
-
-def _proposed(trail: Trail, event: PatchProposed, said: Said, state: State) -> None:
-    trail.recorded = None
-    trail.patches.append(_patch(trail, event, said, state))
-
-
-def _noted(trail: Trail, _: RationaleNoted, __: Said, state: State) -> None:
-    if trail.patches and state.patch is not None:
-        trail.patches[-1] = replace(trail.patches[-1], rationale=state.rationale)
-
-
-def _recorded(trail: Trail, _: DecisionRecorded, said: Said, __: State) -> None:
-    trail.recorded = said.version
-
-
-def _superseded(trail: Trail, _: DecisionMarkedSuperseded, said: Said, __: State) -> None:
-    trail.superseded_at = said.new.at
-
-
-_SEEN: Final[Mapping[type[Event], Callable[[Trail, Any, Said, State], None]]] = {
-    QuestionAsked: _asked,
-    CategoryDetected: _detected,
-    TopicsFound: _found,
-    AnswerAccepted: _answered,
-    QuestionSuggested: _suggested,
-    PatchProposed: _proposed,
-    RationaleNoted: _noted,
-    DecisionRecorded: _recorded,
-    DecisionMarkedSuperseded: _superseded,
-}
-"""The summary of an event, by its class; most events have none."""
+_SEEN: Final = frozenset(
+    (
+        *(QuestionAsked, CategoryDetected, TopicsFound, AnswerAccepted, QuestionSuggested),
+        *(PatchProposed, RationaleNoted, DecisionRecorded, DecisionMarkedSuperseded),
+    )
+)
+"""What `_see` looks at: most events are none of these."""
 
 
 def _changed(trail: Trail, before: State, state: State, at: int) -> None:
@@ -254,3 +237,40 @@ def behind(event: Event) -> Behind:
             return Behind(question=event.question)
         case _:
             return Behind()
+
+
+# Other sessions -------------------------------------------------------------------------------
+
+
+def quotes(event: Event) -> tuple[Quoted, ...]:
+    """The decisions that an event names beside a value, and not as its `Source`."""
+    match event:
+        case IntentionDeclared(supersedes=Related(uid=uid, session_id=old)) if uid:
+            return (Quoted("supersedes", old),)  # a record without a session has no uid
+        case DecisionAcknowledged(resolved=resolved) if resolved is not UNSET:
+            found = ((one.choice == "keeps", one.finding.related) for one in resolved)
+            return tuple(
+                Quoted("kept" if keeps else "supersedes", old.session_id) for keeps, old in found
+            )
+        case DecisionKept(kept=kept) if kept.session_id:
+            return (Quoted("kept", kept.session_id),)
+        case DecisionSuperseded(by=by):
+            return (Quoted("superseded_by", by.session_id),)
+        case DecisionKeptBeside(by=by):
+            return (Quoted("kept", by.session_id),)
+        case _:
+            return ()
+
+
+def told_of(state: State, source: Source) -> Known | None:
+    """What a model is told of a decision that a person accepted; None of any other session."""
+    if not accepted(state) or state.patch is None:
+        return None
+    because = state.rationale.because
+    return Known(
+        one_line(title_of(state)),
+        state.patch,
+        source,
+        scope=state.scope or UNSET,
+        because=one_line(because.text) if because else UNSET,
+    )

@@ -1,8 +1,9 @@
-"""What a model is asked for, and what becomes of its answers.
+"""What a model is asked for, and what becomes of its answers; also of a question that was written.
 
 Keys, budget, progress, the validity of a patch and `Other (specify)` stay the rules' (docs/specs/
 clarification.md, section 10): a model chooses the category, words the question and its options, and
-reads the values out of what the person said.
+reads the values out of what the person said. What an agent or person wrote is judged in the same
+way (section 14); after it the rules lead.
 """
 
 from __future__ import annotations
@@ -26,21 +27,25 @@ from preflights_es.features.clarification.domain.events import (
 from preflights_es.features.clarification.domain.state import State, is_followed, suggested_in
 from preflights_es.features.clarification.domain.values import (
     OTHER,
+    TOPIC,
     Category,
     DecisionPatch,
     Field,
+    Heuristics,
     HeuristicsConfig,
     LLMContext,
 )
-from preflights_es.kernel.completions import CompletionRequested, Message, Violation
+from preflights_es.kernel.completions import Accepted, CompletionRequested, Message, Violation
 from preflights_es.kernel.decisions import Alternative, Rationale
 from preflights_es.kernel.events import ActorKind, Decision, Outcome
-from preflights_es.kernel.lead import Usable, concluded, requested
+from preflights_es.kernel.json import encoded
+from preflights_es.kernel.lead import Usable, concluded, judged, requested
 from preflights_es.kernel.questions import (
     WRAPPING,
     Option,
     Place,
     Recommended,
+    WrittenQuestion,
     is_placeholder,
     stripped,
 )
@@ -82,7 +87,7 @@ def _surroundings(state: State) -> str:
     """The intention, the topics, what is in force, and what the repository says of itself."""
     config = state.heuristics
     lines = ["Intention:", state.intention, "", "Topics and their fields:"]
-    lines += [f"* {c.name}: {_names(c)}" for c in _menu(config)]
+    lines += [f"* {c.name}: {_names(c)}" for name in config.menu if (c := config.named(name))]
     found = state.found
     is_covered = state.topics is None or found is None or found[0].name != OTHER
     if found is not None and found[1].source != "suggested" and is_covered:
@@ -122,7 +127,8 @@ def _in_force(state: State, about: frozenset[str]) -> list[str]:
 def _decided(one: Known) -> str:
     scope = f", for {one.scope}" if one.scope else ""
     because = f": {one_line(one.because)}" if one.because else ""
-    return f"{one.title} ({_shown(one.patch)}{scope}){because}"
+    fields = (f"{name}: {value}" for name, value in one.patch.fields)
+    return f"{one.title} ({', '.join((one.patch.category, *fields))}{scope}){because}"
 
 
 def _facts(context: LLMContext | None, about: frozenset[str]) -> list[str]:
@@ -140,16 +146,8 @@ def _chooser(state: State) -> str:
     return CHOOSERS[next(chosen, "user")]
 
 
-def _menu(config: HeuristicsConfig) -> list[Category]:
-    return [c for name in config.menu if (c := config.named(name)) is not None]
-
-
 def _names(of: Category) -> str:
     return ", ".join(field.name for field in of.fields()) or "no fields"
-
-
-def _shown(patch: DecisionPatch) -> str:
-    return ", ".join((patch.category, *(f"{name}: {value}" for name, value in patch.fields)))
 
 
 def _fields_to_fill(state: State) -> str:
@@ -347,7 +345,8 @@ def _suggested(state: State, payload: dict[str, Any]) -> QuestionSuggested:
         return QuestionSuggested(
             category=category, field=field, quote=" ".join(payload["quote"].split())
         )
-    offered = [Option(*(stripped(one[name]) for name in _PARTS)) for one in payload["options"]]
+    parts = ("label", "description", "against")
+    offered = [Option(*(stripped(one[name]) for name in parts)) for one in payload["options"]]
     best = payload["recommended"]
     recommended = None
     if best is not None:
@@ -369,9 +368,6 @@ def _suggested(state: State, payload: dict[str, Any]) -> QuestionSuggested:
         consequences=tuple(map(stripped, payload["consequences"])),
         evidence=tuple(evidence),
     )
-
-
-_PARTS: Final = ("label", "description", "against")
 
 
 def _placed(state: State, topic: str) -> tuple[str, Field]:
@@ -404,7 +400,8 @@ def decide_violations(state: State, payload: dict[str, Any]) -> tuple[Violation,
     if found is None:
         return (Violation("/category", "nothing is known of it"),)
     fields = {field.name: field for field in found[0].fields()}
-    heard = set(rules.tokens(" ".join((state.intention, *_spoken(state)))))
+    spoken = (message.content for message in state.led.said if message.role == "user")
+    heard = set(rules.tokens(" ".join((state.intention, *spoken))))
     violations = []
     if payload["category"] != found[0].name:
         violations.append(Violation("/category", f"expected {found[0].name}"))
@@ -446,10 +443,6 @@ def _offer_violations(state: State, payload: dict[str, Any]) -> Iterator[Violati
             yield Violation(at, "expected no placeholder")
 
 
-def _spoken(state: State) -> list[str]:
-    return [message.content for message in state.led.said if message.role == "user"]
-
-
 def _offered(state: State, payload: dict[str, Any]) -> tuple[RationaleSuggested, ...]:
     """The model's reasons, and what it said of the options; also that it has none any more."""
     said = {
@@ -488,3 +481,55 @@ def _patched(state: State, payload: dict[str, Any]) -> PatchProposed:
         hint=rules.hint(found[0]),
         scope=state.scope or UNSET,
     )
+
+
+# 3. A question that an agent or person wrote ----------------------------------------------------
+
+
+def response(written: WrittenQuestion) -> str:
+    """The question as a model would have answered, with what only its writer knows."""
+    best = written.recommended
+    answer = {
+        "outcome": "ask",
+        "topic": written.topic or TOPIC,
+        "question": written.question,
+        "why": written.why,
+        "options": [
+            {"label": one.label, "description": one.description, "against": one.against}
+            for one in written.options
+        ],
+        "recommended": {"option": best.option, "reason": best.reason} if best else None,
+        "scope": written.scope,
+        "consequences": list(written.consequences),
+        "evidence": [{"path": one.path, "lines": one.lines} for one in written.evidence],
+    }
+    return encoded(answer).decode()
+
+
+def tables_of(chosen: Heuristics | HeuristicsConfig) -> HeuristicsConfig:
+    """The categories of a session that begins with these."""
+    if isinstance(chosen, HeuristicsConfig):
+        return chosen
+    if chosen.pack is None:
+        return chosen.tables
+    from preflights_es.features.clarification.domain.pack import tables
+
+    return tables(chosen.inlined, "en", chosen.tables)
+
+
+def trouble(text: str, config: HeuristicsConfig) -> str:
+    """Why a question cannot be asked, in one line; empty where it can.
+
+    Args:
+        text: its `response`.
+    """
+    # Imported where a response is judged: other sessions need no pydantic.
+    from preflights_es.features.clarification.domain import contracts
+
+    state = State(heuristics=config)
+    verdict = judged(text, contracts.WRITTEN, lambda payload: clarify_violations(state, payload))
+    if isinstance(verdict, Accepted):
+        return ""
+    named = (f"{v.pointer or '/'} {v.message}" for v in verdict.violations)
+    why = "; ".join(named) or verdict.details or verdict.kind
+    return f"the question cannot be asked: {why}"

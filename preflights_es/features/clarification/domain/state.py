@@ -1,8 +1,8 @@
-"""What the log of a clarification folds to."""
+"""What the log of a clarification folds to, and what can be said of it: topics, values, title."""
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -22,6 +22,9 @@ from preflights_es.features.clarification.domain.rules import (
     value_of,
 )
 from preflights_es.features.clarification.domain.values import (
+    OTHER,
+    TITLES,
+    TOPIC,
     Answer,
     DecisionPatch,
     HeuristicsConfig,
@@ -36,7 +39,12 @@ from preflights_es.kernel.decisions import KeptDecision, Rationale, Related
 from preflights_es.kernel.events import UNSEEN, Actor, Evidence, Growing, Input, Written
 from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.lead import Led
-from preflights_es.kernel.questions import Observed, Question
+from preflights_es.kernel.questions import Language, Observed, Question
+from preflights_es.kernel.text import one_line, shortened
+from preflights_es.kernel.words import continued
+
+if TYPE_CHECKING:
+    from preflights_es.features.clarification.domain.pack import Topic
 
 NO_ACTOR = Actor("script")
 UNDECIDED: Final = ("task", "nothing_to_decide", "kept")
@@ -221,3 +229,88 @@ def is_undecided(state: State) -> bool:
 def is_terminal(state: State) -> bool:
     """Whether no answer can change anything any more; the document may still be renamed."""
     return accepted(state) or bool(ended(state))
+
+
+# The topics of its pack, and what was stated --------------------------------------------------
+
+
+def topics_of(state: State) -> dict[str, Topic]:
+    """The topics of the session's pack, by id; none without a pack."""
+    if state.pack is None:
+        return {}
+    from preflights_es.features.clarification.domain.pack import loaded
+
+    return {topic.id: topic for topic in loaded(state.inlined).topics}
+
+
+def topic_of(state: State, key: str) -> Topic | None:
+    """The topic whose question has a key."""
+    return next((topic for topic in topics_of(state).values() if topic.key == key), None)
+
+
+def language_of(state: State) -> Language:
+    """Of questions, options and titles."""
+    return state.topics.language if state.topics is not None else "en"
+
+
+def named_for(state: State, key: str) -> tuple[str, ...]:
+    """The values that the intention names for a question."""
+    topic, found = topic_of(state, key), state.topics
+    if topic is None or found is None:
+        return ()
+    named = (*found.stated, *found.replaced, *found.mentioned)
+    return tuple(topic.said(one.value, found.language) for one in named if one.topic == topic.id)
+
+
+def stated_by_key(state: State) -> dict[str, str]:
+    """The values that the intention states, by the key of the question they answer."""
+    if state.topics is None:
+        return {}
+    topics, language = topics_of(state), state.topics.language
+    found: dict[str, str] = {}
+    for named in state.topics.stated:
+        topic = topics.get(named.topic)
+        if topic is None:
+            found[state.heuristics.description.id] = named.value
+        else:
+            found[topic.key] = topic.said(named.value, language)
+    return found
+
+
+# Its title (docs/specs/clarification.md, section 13.5) ----------------------------------------
+
+VALUE_MAX: Final = 80  # characters of a value in a title
+
+
+def title_of(state: State) -> str:
+    """What is decided, in a few words; the intention while nothing is."""
+    if state.patch is None or not state.patch.fields:
+        return state.intention
+    name, value = state.patch.fields[0]
+    said = shortened(one_line(value), VALUE_MAX)
+    config, category = state.heuristics, state.patch.category
+    fields = {field.name: field.id for field in state.found[0].fields()} if state.found else {}
+    key = fields.get(name, "")
+    scope, language = state.scope, language_of(state)
+    inner = continued(said) if language == "en" else said
+    if category == OTHER and key == config.description.id:
+        is_stated = any(one.key == key and one.source == "stated" for one in state.provenance)
+        return scoped(inner, scope, language) if scope or is_stated else said
+    if scope:
+        return scoped(inner, scope, language)
+    if (topic := topic_of(state, key)) is not None:
+        return one_line(topic.title(inner, language))
+    if key in TITLES:
+        return TITLES[key].format(value=inner)
+    if name == TOPIC and state.framed is not None:  # no topic says what it is about
+        return f"{one_line(state.framed.field.question)} {said}"
+    table = config.named(category)
+    is_primary = table is not None and table.primary is not None and table.primary.id == key
+    return f"{one_line(category if is_primary else name)}: {said}"
+
+
+def scoped(value: str, scope: str, language: Language) -> str:
+    """The title of a decision for a value, where no topic has one."""
+    if language == "de":
+        return f"{value} f\u00fcr {one_line(scope)} verwenden" if scope else f"{value} verwenden"
+    return f"Use {value} for {one_line(scope)}" if scope else f"Use {value}"

@@ -1,7 +1,8 @@
 """What an intention is about: the value that it states, the topics and values that it names.
 
 A pure function of a text and a pack (docs/specs/clarification.md, sections 11 and 12). A topic is
-found by its own words alone; in doubt nothing is found, and a person is asked.
+found by its own words alone; in doubt nothing is found, and a person is asked. What the repository
+has comes in as texts (seed 0, section 9): one is `PostgreSQL: psycopg in pyproject.toml`.
 """
 
 from __future__ import annotations
@@ -11,13 +12,20 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeVar
 
-from preflights_es.features.clarification.domain.events import TopicsFound
-from preflights_es.features.clarification.domain.pack import Pack, Topic, loaded
-from preflights_es.features.clarification.domain.values import Named
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from preflights_es.features.clarification.domain.events import (
+    IntentionDeclared,
+    Present,
+    TopicsFound,
+)
+from preflights_es.features.clarification.domain.pack import Pack, Topic, asked_topic, loaded
+from preflights_es.features.clarification.domain.values import LLMContext, Named
 from preflights_es.kernel.questions import Language
 from preflights_es.kernel.statements import EVERYDAY, GENERIC, Statement, language_of, stated, tasks
 from preflights_es.kernel.text import late_pattern
-from preflights_es.kernel.words import folded, names, plain
+from preflights_es.kernel.words import canonical, folded, names, plain
 
 Names = Mapping[str, str] | None
 TOPICS_MAX: Final = 4  # topics that a session names
@@ -207,3 +215,59 @@ def _phrase(text: str) -> Phrase:
 def lexicon(inlined: str = "") -> Lexicon:
     """The lexicon of the shipped pack, or of the text of the team's own; made once a process."""
     return Lexicon(loaded(inlined))
+
+
+# What the repository has ---------------------------------------------------------------------
+
+PRESENT_MAX: Final = 3  # options that stand first because the repository has them
+
+_SIGNAL: Final = late_pattern(r"(?:(?P<product>[^:]+): )?(?P<package>\S+) in (?P<path>.+)")
+
+
+class Signal(NamedTuple):
+    """What a file of the repository lists."""
+
+    product: str
+    """By its name in `kernel/names.txt`; empty where the package is in no product's list."""
+    package: str
+    """Or image."""
+    path: str
+
+    def written(self) -> str:
+        """As a text of the context."""
+        product = f"{self.product}: " if self.product else ""
+        return f"{product}{self.package} in {self.path}"
+
+
+def signals(context: LLMContext | None) -> tuple[Signal, ...]:
+    """The signals of a context; none of a text in another form."""
+    said = context.technology_signals if context else ()
+    found = map(_SIGNAL.fullmatch, said)
+    return tuple(Signal(one["product"] or "", one["package"], one["path"]) for one in found if one)
+
+
+def own_names(new: IntentionDeclared) -> dict[str, str]:
+    """Values that are names in this project: of its packages and images, and those in force."""
+    said = [one.package for one in signals(new.context)]
+    lines = () if new.told is UNSET else new.told
+    said += [value for one in lines for value in one.values or ()]
+    return {folded(name): name for name in said}
+
+
+def with_present(new: IntentionDeclared, found: TopicsFound) -> TopicsFound:
+    """What was found, with the values of the first topic that the repository has already."""
+    topic = asked_topic(loaded(new.inlined), found) if found.kind == "choice" else None
+    present = _present(signals(new.context), topic) if topic else ()
+    if not present:
+        return found
+    return replace(found, present=present)
+
+
+def _present(said: tuple[Signal, ...], topic: Topic) -> tuple[Present, ...]:
+    values = {canonical(value): value for value in (*topic.values, *topic.options)}
+    found: dict[str, Present] = {}
+    for one in said:
+        value = values.get(canonical(one.product)) if one.product else None
+        if value and value not in found:
+            found[value] = Present(value, f"{one.package} is in {one.path}")
+    return tuple(found.values())[:PRESENT_MAX]

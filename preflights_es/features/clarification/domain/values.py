@@ -23,6 +23,8 @@ OTHER = "Other"
 OTHER_OPTION = "Other (specify)"
 SCOPE = "__scope"
 """Suffix of the key that says what a decision is for: no question, and no turn."""
+TOPIC = "Decision"
+"""The topic of a question whose writer names none."""
 COMPANION = "__other"
 """Suffix of the key that carries the text of `Other (specify)` (seed 0, section 4.3)."""
 

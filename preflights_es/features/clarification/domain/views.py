@@ -16,10 +16,12 @@ from preflights_es.features.clarification.domain.state import (
     asked_by,
     ended,
     is_due,
+    language_of,
+    named_for,
     response_of,
+    title_of,
+    topics_of,
 )
-from preflights_es.features.clarification.domain.stated import language_of, named_for, topics_of
-from preflights_es.features.clarification.domain.titles import title_of
 from preflights_es.features.clarification.domain.values import (
     DecisionPatch,
     Hint,

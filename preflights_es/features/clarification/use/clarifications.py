@@ -1,14 +1,15 @@
-"""What people do with a clarification, besides what they do with any session."""
+"""The clarifications of a project: they are opened, accepted, kept, renumbered."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import UNSET
 
-from preflights_es.features.clarification import domain as clarification
+from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import (
     DecisionAcknowledged,
     DecisionKept,
@@ -20,32 +21,32 @@ from preflights_es.features.clarification.domain.events import (
     KnownLine,
     ReferenceRenumbered,
 )
-from preflights_es.features.clarification.domain.quotes import told
-from preflights_es.features.clarification.domain.state import State, accepted, is_due
-from preflights_es.features.clarification.domain.titles import title_of
+from preflights_es.features.clarification.domain.history import told_of
+from preflights_es.features.clarification.domain.lead import response, tables_of, trouble
+from preflights_es.features.clarification.domain.state import State, accepted, is_due, title_of
 from preflights_es.features.clarification.domain.values import (
     Heuristics,
     HeuristicsConfig,
     LLMContext,
     Mark,
 )
-from preflights_es.kernel.decisions import Related
+from preflights_es.kernel import __version__
+from preflights_es.kernel.decisions import OlderDecision, Related
 from preflights_es.kernel.errors import PreflightsError, RecordWithoutSession, Refused
 from preflights_es.kernel.events import Input
 from preflights_es.kernel.items import ItemRef
-from preflights_es.kernel.lead import WRITERS, Setup
-from preflights_es.kernel.questions import Language, Observed
-from preflights_es.kernel.text import INTENTION_MAX, one_line, shown
+from preflights_es.kernel.lead import WRITERS, Lead, Setup
+from preflights_es.kernel.questions import Language, Observed, WrittenQuestion
+from preflights_es.kernel.text import ANSWER_MAX, INTENTION_MAX, one_line, shown
+from preflights_es.redaction import redact, response_redacted
 from preflights_es.runtime.runner import Handle, Proposed, Step
-from preflights_es.runtime.sanitizing import cleaned
+from preflights_es.runtime.sanitizing import cleaned, name_cleaned
 from preflights_es.runtime.sessions import RECENT
 from preflights_es.use.acceptance import Acceptances
 from preflights_es.use.request import Request
 
-if TYPE_CHECKING:
-    from preflights_es.features.clarification.use.choosing import Choosing
-
-ONLY: Final = "only clarifications can be accepted"
+UNNAMED: Final = "unknown"
+"""The model of an agent that does not say its name."""
 KNOWN_MAX: Final = 20  # accepted decisions that a model is told of
 
 
@@ -151,7 +152,7 @@ class Clarifications(Acceptances):
         said = {"mark": mark} if is_titled else {"mark": mark, "intention": intention}
         said |= {"scope": scope} if scope else {}
         return self.opened(
-            *(clarification.WORKFLOW, IntentionDeclared, said, setup),
+            *(WORKFLOW, IntentionDeclared, said, setup),
             beside=beside,
             is_same=is_same,
             check=check,
@@ -163,13 +164,13 @@ class Clarifications(Acceptances):
             return ()
         known: list[Known] = []
         for head in self._runner.store.heads(self._project, RECENT):
-            if head.workflow != clarification.WORKFLOW.name:
+            if head.workflow != WORKFLOW.name:
                 continue
             try:
                 handle = self._runner.load(head.session_id)
             except PreflightsError:
                 continue  # a damaged session is no reason to refuse a new one
-            one = None if handle.proposal else told(handle.session.state, handle.source)
+            one = None if handle.proposal else told_of(handle.session.state, handle.source)
             if one is not None and handle.session.state.superseded_by is None:
                 known.append(one)
         return tuple(known[:KNOWN_MAX])
@@ -179,30 +180,28 @@ class Clarifications(Acceptances):
     def accept(
         self,
         session_id: str,
+        complete: Callable[[Proposed], Proposed | None] | None = None,
+        is_same: Callable[[Any], bool] | None = None,
         *,
         by: str | None = None,
         mark: Mark = "",
         expect: int | None = None,
-        choosing: Choosing | None = None,
         relays: bool = False,
     ) -> Step:
         """Accept what is proposed, as `acknowledged` says.
 
         Args:
-            choosing: compares it with decisions in force; without it nothing is compared.
+            complete: compares it with decisions in force; without it nothing is compared.
 
         Raises:
             Refused: also where what it supersedes cannot be superseded any more.
         """
-        said = {"mark": mark}
         return self.acknowledged(
-            session_id,
-            DecisionAcknowledged,
-            said,
+            *(session_id, DecisionAcknowledged, {"mark": mark}),
             by=by,
             expect=expect,
-            complete=choosing.completed if choosing else None,
-            is_same=choosing.is_said if choosing else None,
+            complete=complete,
+            is_same=is_same,
             relays=relays,
         )
 
@@ -219,9 +218,8 @@ class Clarifications(Acceptances):
         said = {"kept": one.kept, "since": one.since, "source": one.source, "path": one.path}
         return self.submitted(handle, DecisionKept, said, by=by)
 
-    def kept(self, step: Step, choosing: Choosing, by: str | None) -> Step:
+    def kept(self, step: Step, same: OlderDecision | None, by: str | None) -> Step:
         """The step after an acceptance; where a decision in force says the same, that is kept."""
-        same = choosing.same
         if same is None or accepted(step.handle.session.state):
             return step
         said = {"kept": same.related, "since": same.accepted_at, "source": same.source}
@@ -326,7 +324,7 @@ class Clarifications(Acceptances):
             Refused: it is no accepted decision of this project, or was replaced already.
         """
         handle = self._runner.resume(self.load(typed)).handle
-        self.refuse_other(handle, clarification.WORKFLOW, "only decisions are superseded")
+        self.refuse_other(handle, WORKFLOW, "only decisions are superseded")
         state: State = handle.session.state
         if handle.project != self._project:
             message = f"{typed!r} is a decision of the project {handle.project!r}, not of this"
@@ -372,3 +370,38 @@ class Clarifications(Acceptances):
         """Tell a record that one it is related to has a new number."""
         new = ReferenceRenumbered(at=self._runner.now(), actor=self._actor, uid=uid, number=number)
         return self._runner.submit(handle, new, self._runner.new_id())
+
+
+# A question that the actor wrote -------------------------------------------------------------
+
+
+def asking(
+    request: Request, written: WrittenQuestion, chosen: Heuristics | HeuristicsConfig
+) -> Setup:
+    """What a session records of the writer; the request gives the question when it is asked.
+
+    Raises:
+        Refused: the question cannot be asked; nothing is recorded yet.
+    """
+    said = written.texts()
+    for text in said:
+        cleaned("the question", text, ANSWER_MAX)
+    text = response(written)
+    kinds = {kind for one in said for kind in redact(one).kinds}
+    if kinds or response_redacted(text) != text:
+        held = f" ({', '.join(sorted(kinds))})" if kinds else ""
+        message = f"the question cannot be asked: it holds what looks like a secret{held}"
+        raise Refused(message, code="secret_in_question")
+    if found := trouble(text, tables_of(chosen)):
+        raise Refused(found, code="question_refused")
+    request.leads.written = text
+    actor = request.actor
+    is_person = actor.kind == "user"
+    named = name_cleaned(actor.name) if actor.kind == "agent" else ""
+    lead = Lead(
+        "person" if is_person else "agent",
+        "" if is_person else named or UNNAMED,
+        # The same key with another question is another command.
+        (("sha256", sha256(text.encode()).hexdigest()),),
+    )
+    return Setup(__version__, WORKFLOW.decider, lead.provider, (), lead)

@@ -1,4 +1,4 @@
-"""What is in force already, and is said before anything is asked (RESOLUTIONS 0.24).
+"""What is known before anything is asked: decisions in force (RESOLUTIONS 0.24), the repository.
 
 Decisions at the same place come first, then what memory finds: ours, and records of other tools.
 """
@@ -14,12 +14,12 @@ from preflights_es.features.clarification.domain.events import KnownLine
 from preflights_es.features.clarification.domain.pack import loaded
 from preflights_es.features.clarification.domain.rules import detected as detect
 from preflights_es.features.clarification.domain.state import State
-from preflights_es.features.clarification.domain.topics import find
-from preflights_es.features.clarification.domain.values import Heuristics
+from preflights_es.features.clarification.domain.topics import Signal, find
+from preflights_es.features.clarification.domain.values import Heuristics, LLMContext
 from preflights_es.features.recall.domain import rules
-from preflights_es.features.recall.domain.evolution import is_same
 from preflights_es.features.recall.domain.ranking import concerns
-from preflights_es.features.recall.use.searching import Search
+from preflights_es.features.recall.domain.rules import is_same
+from preflights_es.features.recall.use.searching import Search, decided_in_force, is_in_force
 from preflights_es.features.recall.use.variants import stems
 from preflights_es.kernel.decisions import Decided, Related
 from preflights_es.kernel.errors import PreflightsError
@@ -28,10 +28,11 @@ from preflights_es.kernel.ids import iso
 from preflights_es.kernel.questions import WrittenQuestion
 from preflights_es.kernel.text import INTENTION_MAX, one_line, shortened, shown
 from preflights_es.kernel.words import words
-from preflights_es.projections.decisions import decision
+from preflights_es.records.record_header import Said
 from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.store.projection_rows import SqlComparing
 from preflights_es.use.decisions import ForeignRow
+from preflights_es.use.facts.facts import facts_of
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 
@@ -117,7 +118,7 @@ def _remembered(
         if row is not None:
             found |= {row.path: _foreign(row)} if row.is_held else {}
         elif match.session_id not in {*apart, *found}:
-            of = _decided(process, match.session_id)
+            of = decided_in_force(process, match.session_id)
             if of and (made := _line(process, match.session_id, of, is_here=False)):
                 found[match.session_id] = made
     return found
@@ -153,22 +154,8 @@ def _of_category(process: Process, category: str) -> Iterator[tuple[str, Decided
     log = SqlComparing(process.store)
     for session_id, data in log.rows(process.project, words(category), PLACED_MAX):
         one = msgspec.json.decode(data, type=Decided)
-        if one.category.casefold() == category.casefold() and _is_in_force(one):
+        if one.category.casefold() == category.casefold() and is_in_force(one):
             yield session_id, one
-
-
-def _decided(process: Process, session_id: str) -> Decided | None:
-    """The decision of a session, where it is in force."""
-    columns = process.following.columns("decisions")
-    for row in process.following.kept("decisions", session_id).rows:
-        one = decision(dict(zip(columns, row, strict=True))).decided
-        if _is_in_force(one):
-            return one
-    return None
-
-
-def _is_in_force(one: Decided) -> bool:
-    return one.standing == "accepted" and one.superseded_by is None and not one.imported_by
 
 
 def _line(process: Process, session_id: str, one: Decided, *, is_here: bool) -> KnownLine | None:
@@ -202,3 +189,51 @@ def _foreign(row: ForeignRow) -> KnownLine:
         is_here=False,
         path=row.path,
     )
+
+
+# The repository (RESOLUTIONS 0.25) ------------------------------------------------------------
+
+BYTES_MAX: Final = 8_000  # of what a session records
+ARCHITECTURE_MAX: Final = 2_000  # of these, of the README and the titles of records
+
+
+def context_of(process: Process) -> LLMContext | None:
+    """What the repository says of itself; None where it says nothing.
+
+    Source: seed 0, section 9 (`LLMContext`).
+    """
+    found = facts_of(process)
+    languages = ", ".join(f"{one.name} ({_files(one.files)})" for one in found.languages[:8])
+    ci = f"CI: {', '.join(found.ci)}" if found.ci else ""
+    titles = "; ".join(found.records)
+    said = (found.readme, f"Decision records: {titles}" if titles else "")
+    files = "; ".join(filter(None, (languages, ci)))
+    architecture = shortened(" ".join(filter(None, said)), ARCHITECTURE_MAX)
+    left = BYTES_MAX - len(files.encode()) - len(architecture.encode())
+    kept: list[str] = []
+    for one in found.technologies:
+        text = Signal(one.product, one.name, one.path).written()
+        left -= len(text.encode()) + 4  # quotes and a comma
+        if left < 0:
+            break
+        kept.append(text)
+    if not (files or architecture or kept):
+        return None
+    return LLMContext(files, tuple(kept), architecture)
+
+
+def _files(count: int) -> str:
+    return f"{count} file" if count == 1 else f"{count} files"
+
+
+# Records of other tools ----------------------------------------------------------------------
+
+
+def said(title: str) -> Said:
+    """By the forms and names of the rules alone; nothing where no form covers the title."""
+    found = find(title)
+    if not found.stated:
+        return Said()
+    (one,) = found.stated
+    topics = {topic.id: topic.category for topic in loaded().topics}
+    return Said(topics.get(one.topic, ""), one.value, found.scope)

@@ -11,10 +11,11 @@ from msgspec.structs import replace
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.lead import OPTIONS_MAX
 from preflights_es.features.clarification.use.clarifications import (
+    UNNAMED,
     Clarifications,
+    asking,
     clarifications_of,
 )
-from preflights_es.features.clarification.use.written import UNNAMED, asking
 from preflights_es.kernel.errors import LogBusy, PreflightsError, Refused
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.lead import Setup

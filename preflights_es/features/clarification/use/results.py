@@ -1,12 +1,18 @@
-"""A clarification as services return it: `session/1` (docs/api.md)."""
+"""A clarification as services return it: `session/1` (docs/api.md), and what was asked again."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from preflights_es.features.clarification.domain.events import ChangeRefused, Differing, KnownLine
+from preflights_es.features.clarification.domain import WORKFLOW
+from preflights_es.features.clarification.domain.events import (
+    ChangeRefused,
+    DecisionKept,
+    Differing,
+    KnownLine,
+)
 from preflights_es.features.clarification.domain.reasons import RATIONALE_MAX
 from preflights_es.features.clarification.domain.state import State, asked_by
 from preflights_es.features.clarification.domain.values import (
@@ -18,6 +24,7 @@ from preflights_es.features.clarification.domain.values import (
 )
 from preflights_es.features.clarification.domain.views import ClarificationView, StatedValue
 from preflights_es.kernel.decisions import KeptDecision, NotChosen, OlderDecision, Reason, Related
+from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.events import Actor, Decision, Evidence
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.questions import (
@@ -30,7 +37,11 @@ from preflights_es.kernel.questions import (
 )
 from preflights_es.kernel.text import SCOPE_MAX
 from preflights_es.runtime.runner import Handle
-from preflights_es.use.results import NOT_EXPECTED, Result, Session, answer_refused
+from preflights_es.use.request import Request
+from preflights_es.use.results import NOT_EXPECTED, Result, Session, Who, answer_refused
+
+if TYPE_CHECKING:
+    from preflights_es.use.why_results import AskedAgain
 
 REFUSED: Final = {
     "unknown_question": "is no question of this session",
@@ -62,7 +73,7 @@ _CHANGES: Final = {
 }
 
 
-class Value(Result, frozen=True):
+class ShownValue(Result, frozen=True):
     """How one value came about, and by whom: a model's reading is not an agent's word."""
 
     key: str
@@ -73,17 +84,10 @@ class Value(Result, frozen=True):
     relayed_by: Actor | None = None
 
     @classmethod
-    def of(cls, one: Provenance) -> Value:
+    def of(cls, one: Provenance) -> ShownValue:
         """As the session has it."""
         by = "model" if one.source == "suggested" else one.by
-        return cls(
-            key=one.key,
-            field=one.field,
-            value=one.value,
-            source=one.source,
-            by=by,
-            relayed_by=one.relayed_by,
-        )
+        return cls(**{**msgspec.structs.asdict(one), "by": by})
 
 
 class Offer(Result, frozen=True):
@@ -195,7 +199,7 @@ class Clarification(Session, frozen=True, kw_only=True):
     progress: float
     patch: DecisionPatch | None
     scope: str
-    provenance: tuple[Value, ...]
+    provenance: tuple[ShownValue, ...]
     stated: tuple[StatedValue, ...]
     topics: tuple[str, ...]
     replaced: tuple[Named, ...]
@@ -231,7 +235,7 @@ class Clarification(Session, frozen=True, kw_only=True):
         assert isinstance(view, ClarificationView), "the caller checked the workflow"
         done = state.acknowledgement
         return {
-            "provenance": tuple(map(Value.of, view.provenance)),
+            "provenance": tuple(map(ShownValue.of, view.provenance)),
             "acknowledged_by": done.actor if done else None,
             "relayed_by": done.relayed_by if done else None,
             "evidence": done.evidence if done else None,
@@ -289,4 +293,29 @@ def _offer(state: State) -> Offer | None:
     )
 
 
-SESSION: Final = Clarification
+def asked_again(request: Request) -> dict[str, tuple[AskedAgain, ...]]:
+    """Oldest first, by the session of the decision, or by the path of another tool's record."""
+    from preflights_es.use.why_results import AskedAgain  # only `why` asks
+
+    process, found = request.process, dict[str, list[AskedAgain]]()
+    for row in process.projector.rows("sessions", process.project):
+        if (row["workflow"], row["status"]) != (WORKFLOW.name, "stopped"):
+            continue
+        session_id = row["session_id"]
+        try:
+            if all(one.type != DecisionKept.tag for one in process.store.read(session_id)):
+                continue  # nothing of it has to be folded
+            state: State = process.runner.load(session_id).session.state
+        except PreflightsError:
+            continue  # `audit verify` says what is wrong with it
+        if (kept := state.keeps) is None:
+            continue
+        again = AskedAgain(
+            session_id=session_id,
+            intention=state.intention,
+            by=Who.of(kept.actor),
+            relayed_by=Who.of(kept.relayed_by),
+            at=iso(kept.at),
+        )
+        found.setdefault(kept.kept.session_id or kept.path, []).append(again)
+    return {key: tuple(sorted(those, key=lambda one: one.at)) for key, those in found.items()}

@@ -1,32 +1,46 @@
-"""What people do with clarifications, besides what they do with any session."""
+"""What people do with clarifications, and what they choose about decisions that differ."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain import WORKFLOW
-from preflights_es.features.clarification.domain.events import IntentionDeclared, NothingToDecide
+from preflights_es.features.clarification.domain.events import (
+    DecisionAcknowledged,
+    Differing,
+    IntentionDeclared,
+    NothingToDecide,
+)
+from preflights_es.features.clarification.domain.state import State, accepted
 from preflights_es.features.clarification.domain.values import Mark, suggested
 from preflights_es.features.clarification.domain.views import ClarificationView
-from preflights_es.features.clarification.use.choosing import Choosing
 from preflights_es.features.clarification.use.clarifications import (
     Clarifications,
+    asking,
     clarifications_of,
     named_known,
 )
-from preflights_es.features.clarification.use.surroundings import context_of
-from preflights_es.kernel.decisions import Choices, Reasons
+from preflights_es.features.clarification.use.results import RelatedDecision
+from preflights_es.kernel.decisions import (
+    EXCEPTION,
+    Choice,
+    Choices,
+    OlderDecision,
+    Reasons,
+    Resolution,
+)
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Input
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.items import ItemRef, item_id
-from preflights_es.kernel.questions import Question, Refusal, WrittenQuestion
-from preflights_es.kernel.text import one_line
-from preflights_es.runtime.runner import Step
+from preflights_es.kernel.questions import Question, Refusal, WrittenQuestion, is_placeholder
+from preflights_es.kernel.text import ANSWER_MAX, one_line
+from preflights_es.runtime.runner import Proposed, Step
+from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.use.acceptance import begun, notice_agent
 from preflights_es.use.answers import (
     Given,
@@ -96,28 +110,24 @@ def start(
     settings = request.process.settings
     tables = settings.of(WORKFLOW)
     listed = _listed(request, task) if task else None
-    from preflights_es.features.clarification.use.knowing import known, notice_other_scope
+    from preflights_es.features.clarification.use import knowing  # an acceptance does without it
 
-    if written:
-        from preflights_es.features.clarification.use.written import asking
-
-        setup = asking(request, written, tables)
-    else:
-        setup = request.setup(WORKFLOW, strict=strict)
+    asked = asking(request, written, tables) if written else None
+    setup = asked or request.setup(WORKFLOW, strict=strict)
     step = own.open(
         *(text, setup, tables),
-        context=context_of(request.process),
+        context=knowing.context_of(request.process),
         language=settings.language if settings.is_language_said else None,
         mark=mark,
         supersedes=supersedes,
-        item=_read(listed) if listed else None,
+        item=ItemRef(listed.item.number, listed.handle.source) if listed else None,
         title=listed.item.title if listed else "",
         scope=one_line(scope).strip(),
-        told=lambda: known(request, text, tables, scope, written),
+        told=lambda: knowing.known(request, text, tables, scope, written),
         check=partial(_check, listed, answers, keep_known),
     )
     if scope:
-        notice_other_scope(request, step.handle.session.state, scope)
+        knowing.notice_other_scope(request, step.handle.session.state, scope)
     if keep_known and not step.handle.session.state.keeps:
         return filed(request, own.keep_known(step.handle, keep_known, by))
     if answers:
@@ -130,8 +140,8 @@ def start(
     step = with_reasons(own, step, reasons, by if accepts else None)
     if accepts and not any(isinstance(one, Refusal) for one in step.decisions):
         session_id = step.handle.session_id
-        step = own.accept(session_id, by=by, choosing=choosing)
-        step = _accepted(request, own, own.kept(step, choosing, by), choosing)
+        step = own.accept(session_id, choosing.completed, choosing.is_said, by=by)
+        step = _accepted(request, own, own.kept(step, choosing.same, by), choosing)
     return choosing.told(filed(request, step))
 
 
@@ -147,10 +157,6 @@ def _listed(request: Request, typed: str) -> Listed:
     listed = own.found(typed)
     own.refuse_elsewhere(listed.handle)
     return listed
-
-
-def _read(listed: Listed) -> ItemRef:
-    return ItemRef(listed.item.number, listed.handle.source)
 
 
 def _check(listed: Listed | None, answers: Pairs, keep_known: str | None, new: Input) -> None:
@@ -224,9 +230,13 @@ def accept(
             return filed(request, said)
         handle, expect = said.handle, said.handle.version
     step = own.accept(
-        handle.session_id, by=by, mark=mark, expect=expect, choosing=choosing, relays=relays
+        *(handle.session_id, choosing.completed, choosing.is_said),
+        by=by,
+        mark=mark,
+        expect=expect,
+        relays=relays,
     )
-    step = own.kept(step, choosing, by)
+    step = own.kept(step, choosing.same, by)
     return choosing.told(filed(request, _accepted(request, own, step, choosing)))
 
 
@@ -234,7 +244,7 @@ def _accepted(request: Request, own: Clarifications, step: Step, choosing: Choos
     """Say whose acceptance it is, what may be related, and which files no number counts from."""
     notice_agent(request, step)
     if choosing.is_accepted(step):
-        from preflights_es.features.recall.use.relating import tell_related
+        from preflights_es.features.recall.use.comparing import tell_related
 
         tell_related(request, step.handle, choosing.known, choosing.perhaps)
     if step.handle.session.state.number is None or not (found := own.uncounted()):
@@ -263,3 +273,149 @@ def answerable(request: Request, session: str) -> list[tuple[str, Question]]:
             question = replace(asked, question=asked.question or f"{field.name}?")
             again.append((provenance.field, question))
     return again
+
+
+# What a person chooses about decisions that differ -------------------------------------------
+
+
+class Choosing:
+    """The comparison of one acceptance, and what the person said about it."""
+
+    def __init__(self, request: Request, said: Choices | None = None) -> None:
+        """Raises:
+        UnknownSession, AmbiguousSession: none or several match what was typed of a decision.
+        Refused: a reason is blank, a placeholder, or cannot be recorded; or one is named twice.
+        """
+        self._request = request
+        self._said = said or Choices()
+        self.found: tuple[OlderDecision, ...] = ()
+        """How the decision stands to others, as it was compared last."""
+        self.perhaps: tuple[Differing, ...] = ()
+        """Records of other tools that it perhaps contradicts."""
+        self._chosen = self._by_session()
+
+    @property
+    def open(self) -> tuple[OlderDecision, ...]:
+        """Those that a person has to choose about."""
+        return tuple(one for one in self.found if one.needs_choice)
+
+    @property
+    def same(self) -> OlderDecision | None:
+        """The decision in force that says the same, unless it is to be recorded once more."""
+        if self._said.again:
+            return None
+        return next((one for one in self.found if one.evolution == "same"), None)
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Sessions of the decisions that it was compared with."""
+        return tuple(one.related.session_id for one in self.found)
+
+    def is_accepted(self, step: Step) -> bool:
+        """Whether a person accepted just now."""
+        state: State = step.handle.session.state
+        return accepted(state) and bool(step.decisions)
+
+    def completed(self, first: Proposed) -> Proposed | None:
+        """The acknowledgement with what a person chose; None where a choice is missing.
+
+        Raises:
+            Refused: a choice is about a decision that is not related, or no person makes it.
+        """
+        state: State = first.handle.session.state
+        if first.input.actor.kind != "user":
+            self.refuse_choices()
+            return first
+        if accepted(state) or state.led.request is not None:
+            return first  # it will be refused, in the log
+        # Until now nothing of it is needed: looking and answering import none of it.
+        from preflights_es.features.recall.use.comparing import findings
+
+        self.found = findings(self._request, first.handle)
+        if self.same:
+            return None
+        new, is_said = first.input, bool(self.open or self._said)
+        assert isinstance(new, DecisionAcknowledged), "a clarification is accepted"
+        if resolved := self._resolved(state, first.handle.session_id) if is_said else ():
+            new = replace(new, resolved=resolved)
+        if not {one.finding for one in resolved}.issuperset(self.open):
+            return None
+        from preflights_es.features.recall.use.comparing import differing
+
+        if perhaps := tuple(differing(self._request, first.handle)):
+            new = replace(new, perhaps=perhaps)
+        self.perhaps = perhaps
+        return replace(first, input=new)
+
+    def refuse_choices(self) -> None:
+        """Refuse what was chosen where no person accepts.
+
+        Raises:
+            Refused: something was.
+        """
+        if self._said.supersedes or self._said.keeps or self._said.exceptions:
+            message = "only a person supersedes a decision, or keeps it beside another"
+            is_agent = self._request.actor.kind == "agent"  # it gives no --by
+            raise Refused(message, code="agent_at_work" if is_agent else "person_chooses")
+
+    def is_said(self, before: Any) -> bool:
+        """Whether an acknowledgement that was recorded before holds the same choices."""
+        resolved = () if before.resolved is UNSET else before.resolved
+        was = {(one.finding.related.session_id, one.choice, one.reason) for one in resolved}
+        return was == {(id_, *rest) for id_, (_, *rest) in self._chosen.items()}
+
+    def told(self, session: Session) -> Session:
+        """The result of the acceptance, with what it was compared with."""
+        if not self.found:
+            return session
+        related = tuple(map(RelatedDecision.of, self.found))
+        is_open = session.can_accept and self.open
+        to_do = "choose what becomes of the related decisions" if is_open else session.to_do
+        return replace(session, related=related, to_do=to_do)
+
+    def _reason(self, typed: str, text: str) -> str:
+        reason, _ = cleaned("the reason", text.strip(), ANSWER_MAX)
+        if not reason or is_placeholder(reason):
+            what = f"the reason {reason!r} is a placeholder" if reason else "the reason is blank"
+            message = f"{what}: say why {typed!r} stays in force, too"
+            raise Refused(message, code="no_reason_to_keep", typed=typed)
+        self._request.notice_redacted("the reason", text)
+        return reason
+
+    def _by_session(self) -> dict[str, tuple[str, Choice, str]]:
+        """By session: what was typed of the decision, the choice, and the reason."""
+        kept = [(typed, self._reason(typed, text)) for typed, text in self._said.keeps]
+        said: list[tuple[str, Choice, str]] = []
+        said += [(typed, "supersedes", "") for typed in self._said.supersedes]
+        said += [(typed, "keeps", reason) for typed, reason in kept]
+        said += [(typed, "keeps", EXCEPTION) for typed in self._said.exceptions]
+        chosen: dict[str, tuple[str, Choice, str]] = {}
+        for one in said:
+            id_ = self._request.sessions.resolved(one[0])
+            if chosen.setdefault(id_, one)[1:] != one[1:]:
+                raise _named_twice(one[0])
+        return chosen
+
+    def _resolved(self, state: State, own: str) -> tuple[Resolution, ...]:
+        by_id = {one.related.session_id: one for one in self.found}
+        replaced = state.supersedes.session_id if state.supersedes else ""
+        resolved: list[Resolution] = []
+        for session_id, (typed, choice, reason) in self._chosen.items():
+            if session_id == replaced and choice == "supersedes":
+                continue  # it was named when the session began
+            if session_id == replaced:
+                raise _named_twice(typed)
+            if session_id not in by_id:
+                message = f"{typed!r} is not related to this decision: leave it out"
+                raise Refused(message, code="not_related", typed=typed, session=short(own))
+            finding = by_id[session_id]
+            if reason == EXCEPTION and finding.evolution != "exception":
+                message = f"{typed!r} does not hold for the whole project: supersede or keep it"
+                raise Refused(message, code="no_exception", typed=typed, session=short(own))
+            resolved.append(Resolution(finding=finding, choice=choice, reason=reason))
+        return tuple(resolved)
+
+
+def _named_twice(typed: str) -> Refused:
+    message = f"{typed!r} is named twice: it is superseded, or kept for one reason"
+    return Refused(message, code="chosen_twice", typed=typed)

@@ -2,7 +2,7 @@
 
 from preflights_es.features.recall.domain.decide import decide
 from preflights_es.features.recall.domain.events import EVENTS, quotes
-from preflights_es.features.recall.domain.lead import PROMPTS
+from preflights_es.features.recall.domain.rules import PROMPTS
 from preflights_es.features.recall.domain.state import State, evolve, is_terminal
 from preflights_es.features.recall.domain.views import learned, reached, view
 from preflights_es.kernel.session import Workflow

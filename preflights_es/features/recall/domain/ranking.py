@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log
 from typing import Any, Final, NamedTuple
 
-from preflights_es.features.recall.domain.values import RESULTS_MAX, Match
+from preflights_es.features.recall.domain.events import RESULTS_MAX, Match
 
 WEIGHTS: Final = (0.0, 3.0, 1.0, 0.5, 4.0, 2.0, 2.0, 1.0, 1.5, 1.0)
 """Of a word by its place, in the order of the places of `projections.memory`."""
@@ -103,7 +103,8 @@ def ranked(
     for uid in learned.keys() - own.keys():
         if (place := place_of(uid)) is not None:
             places[uid] = place
-    hits = {uid: _joined(own.get(uid, {}), learned.get(uid, {})) for uid in places}
+    # A learned word counts where the decision has none for a word of the question.
+    hits = {uid: {**learned.get(uid, {}), **own.get(uid, {})} for uid in places}
     found = [one for one in scored(hits, places, tuple(wanted), corpus) if enough(one)]
     found.sort(key=lambda one: (-round(one.score * POINTS), -places[one.uid].accepted_at, one.uid))
     return [
@@ -175,8 +176,3 @@ def _gathered(
             sure = QUALITY[row["field"]] * (1.0 if factor == 1.0 else GUESSED)
             hits.setdefault(word, {})[term] = weight * factor, sure
     return own, learned, places
-
-
-def _joined(own: Hits, learned: Hits) -> Hits:
-    """A learned word counts where the decision has none for a word of the question."""
-    return {**learned, **own}

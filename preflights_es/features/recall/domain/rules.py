@@ -1,4 +1,4 @@
-"""The reference: a question becomes a query, and what a model says becomes words and findings."""
+"""The reference: what is looked for and learned, and how a new decision stands to an older one."""
 
 from __future__ import annotations
 
@@ -6,13 +6,29 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
+import msgspec
 from msgspec.structs import replace
 
-from preflights_es.features.recall.domain.events import LearningAsked
-from preflights_es.features.recall.domain.values import LEARNED_MAX, QUERIES_MAX, WORDS_MAX, Found
+from preflights_es.features.recall.domain.events import (
+    LEARNED_MAX,
+    QUERIES_MAX,
+    WORDS_MAX,
+    Found,
+    LearningAsked,
+)
 from preflights_es.kernel.decisions import Evolution, OlderDecision
-from preflights_es.kernel.words import words
+from preflights_es.kernel.statements import EVERYDAY
+from preflights_es.kernel.text import late_pattern, one_line
+from preflights_es.kernel.words import canonical, folded, words
 
+PACKAGE: Final = "preflights_es.features.recall"
+PROMPTS: Final[dict[str, str]] = {
+    "rewrite": "rewrite_query.v1",
+    "extract": "extract_entities.v1",
+    "categorize": "categorize.v1",
+    "evolution": "detect_evolution.v1",
+}
+"""By step; each has the name of its contract."""
 EMPTY: Final = ("other", "add", "introduce", "hinzufuegen", "einfuehren")
 """The category of whatever has none, and verbs that begin any intention: they say nothing."""
 NOTHING: Final[Mapping[str, Evolution]] = MappingProxyType({})
@@ -64,10 +80,119 @@ def _judged(found: OlderDecision, said: Evolution) -> OlderDecision:
 
 
 def best(found: Iterable[Found]) -> list[Found]:
-    """Decisions that were found, in the order of the answer."""
-    return sorted(found, key=_order)
+    """Decisions that were found: the higher score first, then the newer, then by uid."""
+    return sorted(found, key=lambda one: (-one.score, -one.accepted_at, one.uid))
 
 
-def _order(one: Found) -> tuple[int, int, str]:
-    """The higher score, then the newer, then the uid."""
-    return (-one.score, -one.accepted_at, one.uid)
+# 4. How a new decision stands to an older one --------------------------------------------------
+
+REPLACING: Final = late_pattern(
+    r"(?<!\w)(?:replac\w+|migrat(?:e|es|ed|ing)|migration (?:to|from|of|der|des|von|nach|auf)"
+    r"|switch\w*|swap\w*|instead of|mov(?:e|ing) (?:from|off|away)|get(?:ting)? rid of|phas\w+ out"
+    r"|\Achang(?:e|ing) (?:the|our)|ersetz\w*|migrier\w*|umstell\w*|umgestellt|umsteigen|umstieg"
+    r"|umzieh\w*|umzug|umgezogen|wechsel\w*|gewechselt|aus(?:ge)?tausch\w*|ab(?:ge)?loes\w*"
+    r"|loes(?:en|t)\b.*\bab|statt|anstatt|anstelle)(?!\w)"
+)
+"""Words of an intention that takes the place of something, English and German, folded."""
+
+OPEN: Final = ("description", "decision")
+"""Fields of the category Other that are asked without a topic."""
+
+
+def is_same(one: tuple[frozenset[str], ...], other: tuple[frozenset[str], ...]) -> bool:
+    """Whether two scopes say the same: as English or as German, by the stems of their words."""
+    return one == other or any(own == others for own, others in zip(one, other, strict=False))
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """What the rules look at of a decision."""
+
+    category: str
+    fields: tuple[tuple[str, str], ...]
+    """Pairs of field name and value."""
+    intention: str = ""
+    uid: str = ""
+    number: int | None = None
+    """Of its record."""
+    scope: tuple[frozenset[str], ...] = ()
+    """The stems of what it is for, by language; empty for the whole project."""
+
+    def is_at(self, other: Compared) -> bool:
+        """Whether both have the same scope."""
+        return is_same(self.scope, other.scope)
+
+
+def evolution(new: Compared, old: Compared) -> Evolution:
+    """How the new one stands to the old one, which is in force."""
+    if _same(new.category, old.category) and (not old.scope or new.is_at(old)):
+        before, after = _values(old), _values(new)
+        changed = [name for name in before if after.get(name, before[name]) != before[name]]
+        if changed and not new.is_at(old):
+            return "exception"
+        if changed:
+            is_said = REPLACING.search(folded(new.intention))
+            former = (value for name, value in old.fields if _plain(name) in changed)
+            names_it = any(_names(new.intention, value) for value in former)
+            return "update" if is_said or names_it else "contradict"
+        if before and before.keys() < after.keys():
+            return "extend"
+        if before == after and before and new.is_at(old):
+            return "same"
+    return "derive" if _decides_more(new, old) and is_named(new.intention, old) else "none"
+
+
+def is_related(new: Compared, old: Compared) -> bool:
+    """Whether the two are compared: of one category, or the intention names the older one."""
+    return _same(new.category, old.category) or is_named(new.intention, old)
+
+
+def is_named(intention: str, old: Compared) -> bool:
+    """Whether an intention names a value, the record or the uid of a decision."""
+    if any(_names(intention, value) for _, value in old.fields):
+        return True
+    text = folded(intention)
+    if old.uid and (old.uid.casefold() in text or old.uid[-8:].casefold() in text):
+        return True
+    numbers = {int(found) for found in _RECORD.findall(text)}
+    return old.number is not None and old.number in numbers
+
+
+_RECORD: Final = late_pattern(r"(?<!\w)adr[- ]?0*([1-9][0-9]{0,8})(?!\w)")
+
+
+def _decides_more(new: Compared, old: Compared) -> bool:
+    """Whether it decides a field that the other has not."""
+    is_same = _same(new.category, old.category)
+    return not is_same or bool(_values(new).keys() - _values(old).keys())
+
+
+def _values(one: Compared) -> dict[str, str]:
+    """By field; without open answers of what has no category, which bear one name for anything."""
+    values = {_plain(name): canonical(one_line(value)) for name, value in one.fields}
+    if _plain(one.category) == "other":
+        for name in OPEN:
+            values.pop(name, None)
+    return values
+
+
+def _same(one: str, other: str) -> bool:
+    return _plain(one) == _plain(other)
+
+
+def _plain(text: str) -> str:
+    return folded(one_line(text)).strip()
+
+
+def _names(intention: str, value: str) -> bool:
+    """Whether a text holds a value as whole words; one that is also a word, as it is written."""
+    if _plain(value) in EVERYDAY and value not in intention:
+        return False
+    said, wanted = f" {_spaced(intention)} ", f" {_spaced(value)} "
+    return bool(wanted.strip()) and wanted in said
+
+
+def _spaced(text: str) -> str:
+    return " ".join(_WORDS.findall(folded(text)))
+
+
+_WORDS: Final = late_pattern(r"[^\W_]+")

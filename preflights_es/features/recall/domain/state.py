@@ -6,17 +6,20 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.features.recall.domain.events import (
+    Asks,
     ComparisonAsked,
     DecisionsFound,
     DecisionsRecalled,
     EntitiesExtracted,
     EvolutionDetected,
+    Found,
+    FoundRecord,
     LearningAsked,
     QueriesRewritten,
     RecallAsked,
+    Rewriter,
     WordsLearned,
 )
-from preflights_es.features.recall.domain.values import Asks, Found, FoundRecord, Rewriter
 from preflights_es.kernel import lead as leading
 from preflights_es.kernel.decisions import OlderDecision
 from preflights_es.kernel.events import Event, Input

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, Literal
 
+from preflights_es.features.recall.domain.events import Asks, Found, FoundRecord, Link, Rewriter
 from preflights_es.features.recall.domain.state import State, is_terminal
-from preflights_es.features.recall.domain.values import Asks, Found, FoundRecord, Link, Rewriter
 from preflights_es.kernel.decisions import Learned
 from preflights_es.kernel.events import Growing, Value
 from preflights_es.kernel.ids import iso

@@ -1,27 +1,41 @@
-"""How what a clarification proposes stands to decisions in force, before a person accepts it.
-
-Every acceptance asks, and most find the same decision again or nothing: what the others need is
-imported where it is used.
-"""
+"""How what a clarification proposes, or a person accepted, stands to decisions in force."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Final
 
-from preflights_es.features.clarification.domain.events import PatchProposed
-from preflights_es.features.clarification.domain.state import State
-from preflights_es.kernel import ids
-from preflights_es.kernel.lead import WRITERS
-from preflights_es.kernel.words import words
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.features.clarification.domain.events import Differing, PatchProposed
+from preflights_es.features.clarification.domain.pack import loaded
+from preflights_es.features.clarification.domain.state import State, accepted, language_of, title_of
+from preflights_es.features.clarification.domain.topics import find
+from preflights_es.features.clarification.domain.values import DecisionPatch
+from preflights_es.features.recall.domain import WORKFLOW, rules
+from preflights_es.features.recall.domain.events import PAIRS_MAX, ComparisonAsked
+from preflights_es.features.recall.domain.ranking import relates
+from preflights_es.features.recall.domain.rules import Compared, evolution, is_related
+from preflights_es.features.recall.use.searching import Search, decided_in_force
+from preflights_es.features.recall.use.variants import stems
+from preflights_es.kernel import __version__, ids
+from preflights_es.kernel.decisions import Evolution, OlderDecision, Related
+from preflights_es.kernel.errors import PreflightsError, ProjectionDamaged
+from preflights_es.kernel.json import encoded
+from preflights_es.kernel.lead import WRITERS, Lead, Setup
+from preflights_es.kernel.text import INTENTION_MAX, late_pattern, one_line, shown
+from preflights_es.kernel.words import canonical, folded, words
+from preflights_es.runtime.idempotency import Once
 from preflights_es.runtime.runner import Handle
+from preflights_es.runtime.sanitizing import cleaned
+from preflights_es.runtime.sessions import Sessions
 from preflights_es.store.projection_rows import SqlComparing
 from preflights_es.system.files import Unreadable
-
-if TYPE_CHECKING:
-    from preflights_es.kernel.decisions import OlderDecision
-    from preflights_es.use.process import Process
-    from preflights_es.use.request import Request
+from preflights_es.use.decisions import ForeignRow
+from preflights_es.use.process import Process
+from preflights_es.use.request import Request
 
 COMPARED_MAX: Final = 1_000
 """Decisions that are compared, those with the most words in common first."""
@@ -52,8 +66,6 @@ def findings(request: Request, handle: Handle) -> tuple[OlderDecision, ...]:
     by_place = tuple(one for one in found if one.evolution in ("same", "exception"))
     others = tuple(one for one in found if one not in by_place)
     if others and lead is not None and is_judged:
-        from preflights_es.features.recall.use.judging import judged
-
         others = judged(request, handle, lead, others)
         found = tuple(sorted((*by_place, *others), key=_order))
     return tuple(one for one in found if one.evolution != "none")
@@ -107,8 +119,6 @@ def _compared(process: Process, handle: Handle, *, is_judged: bool) -> Iterator[
     ]
     may_name = any(map(str.isdecimal, state.intention))
     if patches or kept or may_name:
-        from preflights_es.features.recall.use.findings import found
-
         yield from found(process, handle, patches, kept, is_judged=is_judged)
 
 
@@ -121,3 +131,290 @@ def _moved(process: Process, log: SqlComparing) -> set[str]:
         process.projector.caught_up()
         moved = log.waiting(MOVED_MAX + 1)
     return {one.session_id for one in moved}
+
+
+# 2. By the rules -------------------------------------------------------------------------------
+
+_NAMED: Final = late_pattern(r"(?<!\w)(?:adr[- ]?0*([1-9][0-9]{0,8})|([0-9a-f-]{8,36}))(?!\w)")
+"""A record's number or the end of an id, in a folded text."""
+
+
+class Older(msgspec.Struct, frozen=True, kw_only=True):
+    """What is compared of a decision in force."""
+
+    uid: str
+    title: str
+    category: str
+    fields: tuple[tuple[str, str], ...]
+    number: int | None
+    acknowledged_at: int
+    session_id: str = ""
+    scope: str = ""
+
+
+class _Proposed(msgspec.Struct):
+    """A payload of `PatchProposed`."""
+
+    patch: DecisionPatch
+
+
+def found(
+    process: Process,
+    handle: Handle,
+    proposed: Mapping[str, str],
+    kept: Iterable[tuple[str, str]],
+    *,
+    is_judged: bool,
+) -> Iterator[OlderDecision]:
+    """What the rules say of older decisions.
+
+    Args:
+        proposed: by session that no projection has folded, the last patch as its log has it.
+        kept: pairs of session and decision, as the projection has it.
+        is_judged: whether a model is asked, too: it looks at some of which the rules find `none`.
+
+    Raises:
+        ProjectionDamaged: a row is not one that this program writes.
+    """
+    state: State = handle.session.state
+    older: dict[str, Older] = {}
+    alike = (one for one, data in proposed.items() if _is_alike(state, data))
+    for session_id in (*alike, *_named(process, handle, state)):
+        if session_id not in older and (read := _read(process, session_id)):
+            older[session_id] = read
+    for session_id, decided in kept:
+        try:
+            one = msgspec.json.decode(decided, type=Older)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise ProjectionDamaged("decisions", f"session {session_id}: {error}") from error
+        older.setdefault(session_id, replace(one, session_id=session_id))
+    superseded = state.supersedes.session_id if state.supersedes else ""
+    nones = PAIRS_MAX if is_judged else 0
+    for one in older.values():
+        if one.session_id == superseded or (kind := _evolution(state, one)) is None:
+            continue
+        if kind == "none":
+            nones -= 1
+        if (kind != "none" or nones >= 0) and (made := _finding(process, one, kind)):
+            yield made
+
+
+def _is_alike(state: State, data: str) -> bool:
+    """Whether a patch may be related, by what the projection would be asked for."""
+    assert state.patch is not None, "only a patch is compared"
+    try:
+        patch = msgspec.json.decode(data, type=_Proposed).patch
+    except (ValueError, TypeError, RecursionError):
+        return False  # damaged, as its session will say
+    values = " ".join(value for _, value in patch.fields)
+    asked = {*words(state.patch.category), *words(state.intention)}
+    return not asked.isdisjoint((*words(patch.category), *words(values)))
+
+
+def _named(process: Process, handle: Handle, state: State) -> Iterator[str]:
+    """Sessions that the intention names by their record's number or the end of their id."""
+    for number, end in _NAMED.findall(folded(state.intention)):
+        store = process.store
+        named: Iterable[Any] = ()
+        if number:
+            named = [store.numbers(process.project).get(int(number), "")]
+        elif end:
+            named = store.matching(end)
+        yield from (one for one in named if one and one != handle.session_id)
+
+
+def _read(process: Process, session_id: str) -> Older | None:
+    """The decision of a session, where it is in force in this project."""
+    try:
+        handle = process.runner.load(session_id)
+    except PreflightsError:
+        return None  # a damaged session is no reason to refuse a new decision
+    state = handle.session.state
+    if handle.proposal is not None:
+        return None
+    if not isinstance(state, State) or handle.session.closed or handle.project != process.project:
+        return None
+    if not accepted(state) or state.patch is None or state.superseded_by is not None:
+        return None
+    assert state.acknowledgement is not None, "it is accepted"
+    return Older(
+        uid=ids.decision_uid(session_id),
+        title=title_of(state),
+        category=state.patch.category,
+        fields=state.patch.fields,
+        number=state.number,
+        acknowledged_at=state.acknowledgement.at,
+        session_id=session_id,
+        scope=state.scope,
+    )
+
+
+def _evolution(state: State, old: Older) -> Evolution | None:
+    """How the one stands to the other; None where the two are not compared."""
+    assert state.patch is not None, "only a patch is compared"
+    new = Compared(
+        category=state.patch.category,
+        fields=state.patch.fields,
+        intention=state.intention,
+        scope=stems(state.scope),
+    )
+    former = Compared(
+        category=old.category,
+        fields=old.fields,
+        uid=old.uid,
+        number=old.number,
+        scope=stems(old.scope),
+    )
+    return evolution(new, former) if is_related(new, former) else None
+
+
+def _finding(process: Process, old: Older, kind: Evolution) -> OlderDecision | None:
+    """The finding with its source; None where the older one cannot be read any more."""
+    try:
+        read = process.runner.load(old.session_id)
+    except PreflightsError:
+        return None
+    return OlderDecision(
+        related=Related(old.uid, old.title, old.number, old.session_id),
+        category=old.category,
+        fields=old.fields,
+        accepted_at=max(old.acknowledged_at, 0),
+        evolution=kind,
+        by="rules",
+        source=read.source,
+    )
+
+
+# 3. By the model that leads its session --------------------------------------------------------
+
+
+def judged(
+    request: Request, handle: Handle, lead: Lead, compared: tuple[OlderDecision, ...]
+) -> tuple[OlderDecision, ...]:
+    """What a model says of the comparison, in a session of its own; else what the rules found.
+
+    The same comparison is asked for once: it is read again where its session is there.
+    """
+    asked, others = compared[:PAIRS_MAX], compared[PAIRS_MAX:]
+    said = {**_told(handle.session.state), "older": asked}
+    process = request.process
+    setup = Setup(
+        preflights=__version__,
+        decider=WORKFLOW.decider,
+        provider=lead.provider,
+        prompts=WORKFLOW.prompts,
+        lead=replace(lead, strict=False),
+    )
+    key = sha256(encoded((said, lead, request.actor))).hexdigest()
+    once = Once(process.runner, process.project, f"comparison {key}", process.log_id)
+    own = Sessions(replace(request.desk, once=once))
+    try:
+        request.leads.provider_for(lead)
+        step = own.opened(
+            *(WORKFLOW, ComparisonAsked, said, setup), beside=lambda: {"source": handle.source}
+        )
+        read = process.runner.load(step.handle.session_id)
+        if read.session.calls or read.session.undecided:
+            read = own.resume(read).handle
+    except PreflightsError as error:
+        request.notice("not_compared", f"the rules alone compared the decisions: {error}")
+        return compared
+    if (found := read.session.state.findings) is None:
+        return compared  # another process asks the model now
+    return *(replace(one, compared=read.source) for one in found), *others
+
+
+def _told(new: State) -> dict[str, Any]:
+    """The new decision, as fields of a `ComparisonAsked`."""
+    assert new.patch is not None, "only a patch is compared"
+    return {
+        "decision": new.uid,
+        "title": title_of(new),
+        "intention": new.intention,
+        "category": new.patch.category,
+        "fields": new.patch.fields,
+        "language": language_of(new),
+    }
+
+
+# 4. What may be related to an accepted one: told, and blocking nothing --------------------------
+
+TOLD_MAX: Final = 3
+
+
+def tell_related(
+    request: Request, handle: Handle, known: Collection[str], perhaps: Sequence[Differing]
+) -> None:
+    """Say which decisions have much in common with one that a person accepted.
+
+    Args:
+        known: sessions of decisions that the person was told of already.
+        perhaps: records of other tools that it perhaps contradicts.
+    """
+    state: State = handle.session.state
+    if state.patch is None:
+        return
+    process, search = request.process, Search(request.process, without=handle.session_id)
+    words = _words(state)
+    former = state.supersedes.session_id if state.supersedes else ""
+    apart = {handle.session_id, former, *known, *process.projector.proposals()}
+    for one in perhaps:
+        text = f"perhaps contradicts {shown(one.path)}: {one.title}"
+        request.notice("perhaps_contradicts", text, path=one.path)
+    names: list[str] = []
+    for match in search.matches(words, relates, widens=False):
+        record = search.records.of.get(match.uid) if search.records else None
+        if record is not None:
+            names += _record(record, state.supersedes_file)
+        elif match.session_id not in apart and (old := decided_in_force(process, match.session_id)):
+            names.append(f"ADR-{old.number:04} {old.title}" if old.number else old.title)
+    if names := names[:TOLD_MAX]:
+        request.notice("perhaps_related", f"perhaps related: {'; '.join(names)}", names=names)
+
+
+def _record(row: ForeignRow, replaced: str) -> list[str]:
+    """Path and title of a record in force."""
+    if not row.is_held or row.path.rpartition("/")[2] == replaced:
+        return []
+    return [f"{row.title} ({row.path})"]
+
+
+def _words(state: State) -> Sequence[str]:
+    """What a decision is looked for by."""
+    values = (value for _, value in state.patch.fields) if state.patch else ()
+    return rules.wanted((" ".join((title_of(state), *values, state.intention)),))
+
+
+def differing(request: Request, handle: Handle) -> Iterator[Differing]:
+    """Records in force of other tools whose titles name another value for the same.
+
+    A title is read by the forms and names of the rules alone, so it is never more than *perhaps*.
+    """
+    state: State = handle.session.state
+    search = Search(request.process, without=handle.session_id)
+    if search.records is None or state.patch is None or state.pack is None:
+        return
+    words = _words(state)
+    place = stems(state.scope)
+    having = {row["uid"] for row in search.records.rows(words)}
+    for path in sorted(having):
+        row = search.records.of[path]
+        if not row.is_held or path.rpartition("/")[2] == state.supersedes_file:
+            continue
+        named = _value_of(row.title, state.patch.category, state.inlined)
+        if not named or any(canonical(v) == canonical(named) for _, v in state.patch.fields):
+            continue
+        of_title = stems(row.title)
+        is_at = (own <= others for own, others in zip(place, of_title, strict=False))
+        if not place or any(is_at):
+            title, _ = cleaned("the record's title", shown(one_line(row.title)), INTENTION_MAX)
+            yield Differing(path, title)
+
+
+def _value_of(title: str, category: str, inlined: str) -> str:
+    """The one value that a title names for a category; empty where it names none or several."""
+    found = find(title, inlined=inlined)
+    topics = {topic.id: topic.category for topic in loaded(inlined).topics}
+    named = found.stated or found.mentioned
+    values = {one.value for one in named if topics.get(one.topic) == category}
+    return values.pop() if len(values) == 1 else ""

@@ -14,26 +14,30 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.features.recall.domain import rules
+from preflights_es.features.recall.domain.events import RESULTS_MAX, Match
 from preflights_es.features.recall.domain.ranking import (
     Corpus,
     Place,
     Scored,
     Variants,
     answers,
+    concerns,
     ranked,
 )
-from preflights_es.features.recall.domain.values import RESULTS_MAX, Match
 from preflights_es.features.recall.use.variants import (
     BEGIN,
     SYNONYM,
     forms,
     guesses,
+    stems,
     synonyms,
 )
+from preflights_es.kernel.decisions import Decided
 from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.ports import TERMS_MAX
-from preflights_es.kernel.words import also_called
+from preflights_es.kernel.words import also_called, begins
+from preflights_es.projections.decisions import decision
 from preflights_es.projections.memory import REASON, TITLE
 from preflights_es.records.record_list import RecordIndex
 from preflights_es.store.projection_rows import SqlComparing
@@ -220,3 +224,53 @@ def ranks(
     ]
     found.sort(key=lambda one: -one.score)
     return {uid: n for n, uid in enumerate(dict.fromkeys(one.uid for one in found))}
+
+
+def near(request: Request, task: str, places: Mapping[str, tuple[str, str]]) -> dict[str, int]:
+    """By uid of a decision, and by path of a record: the order of those that a task concerns.
+
+    Those come first whose scope the task names, then what memory finds, then those whose topic it
+    names.
+
+    Args:
+        places: scope and topic of the decisions in force, by uid or path, in their order.
+    """
+    said, begun = stems(task), begins(task)
+
+    def is_named(text: str) -> bool:
+        begin = begins(text)
+        stemmed = stems(text) if begin and begin <= begun else ()
+        return any(own <= all_ for own, all_ in zip(stemmed, said, strict=False))
+
+    by_scope = [uid for uid, (scope, _) in places.items() if is_named(scope)]
+    by_topic = [uid for uid, (_, topic) in places.items() if is_named(topic)]
+    found = ranks(request, task, concerns, widens=False)
+    return {uid: n for n, uid in enumerate(dict.fromkeys((*by_scope, *found, *by_topic)))}
+
+
+def places(scopes: Iterable[str]) -> dict[str, str]:
+    """For each scope the first one that says the same, by stems of one language."""
+    first: dict[tuple[int, frozenset[str]], str] = {}
+    found = {}
+    for scope in scopes:
+        keys = [*enumerate(stems(scope))]
+        place = next((first[key] for key in keys if key in first), scope)
+        found[scope] = place
+        for key in keys:
+            first.setdefault(key, place)
+    return found
+
+
+def decided_in_force(process: Process, session_id: str) -> Decided | None:
+    """The decision of a session, where it is in force."""
+    columns = process.following.columns("decisions")
+    for row in process.following.kept("decisions", session_id).rows:
+        one = decision(dict(zip(columns, row, strict=True))).decided
+        if is_in_force(one):
+            return one
+    return None
+
+
+def is_in_force(one: Decided) -> bool:
+    """Whether a person accepted it here, and nothing took its place."""
+    return one.standing == "accepted" and one.superseded_by is None and not one.imported_by

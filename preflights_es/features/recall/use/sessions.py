@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from operator import itemgetter
 
 from msgspec import UNSET
 
 from preflights_es.features.recall.domain import WORKFLOW, rules
-from preflights_es.features.recall.domain.events import DecisionsFound, LearningAsked, RecallAsked
-from preflights_es.features.recall.domain.ranking import Place, Scored, answers
-from preflights_es.features.recall.domain.state import State
-from preflights_es.features.recall.domain.values import (
+from preflights_es.features.recall.domain.events import (
     LINE_MAX,
     RESULTS_MAX,
+    Asks,
+    DecisionsFound,
     Found,
     FoundRecord,
+    LearningAsked,
     Link,
     Match,
+    RecallAsked,
+    RecallRefused,
+    Rewriter,
     Stands,
 )
-from preflights_es.features.recall.use.results import Recall
+from preflights_es.features.recall.domain.ranking import Place, answers
+from preflights_es.features.recall.domain.state import State
+from preflights_es.features.recall.domain.views import Remembered, Standing
 from preflights_es.features.recall.use.searching import Search
 from preflights_es.kernel.decisions import Decided, Related, alternative_text
 from preflights_es.kernel.errors import PreflightsError, Refused
-from preflights_es.kernel.events import INT_MAX, Source
+from preflights_es.kernel.events import INT_MAX, Decision, Source
 from preflights_es.kernel.ids import decision_uid
+from preflights_es.kernel.questions import Language
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.kernel.words import words
 from preflights_es.projections.decisions import DECISIONS, accepted_at, decision
@@ -39,7 +45,30 @@ from preflights_es.use.decisions import ForeignRow
 from preflights_es.use.process import Process
 from preflights_es.use.reading import tell_files
 from preflights_es.use.request import Request
-from preflights_es.use.results import session_of
+from preflights_es.use.results import NOT_EXPECTED, Session, session_of
+
+
+class Recall(Session, frozen=True, kw_only=True):
+    """`recall/1` (docs/api.md)."""
+
+    FORMAT = "recall/1"
+
+    asks: Asks
+    about: str
+    question: str
+    queries: tuple[str, ...]
+    source: Rewriter | None
+    results: tuple[Remembered, ...]
+    records: tuple[FoundRecord, ...]
+    evolution: tuple[Standing, ...]
+    learned: tuple[str, ...]
+    calls: int
+    language: Language
+
+    @classmethod
+    def refusal(cls, decision: Decision) -> tuple[str, str]:
+        assert isinstance(decision, RecallRefused), "the only refusal"
+        return decision.reason, NOT_EXPECTED
 
 
 def start(request: Request, text: str, given: Given = (), *, strict: bool = False) -> Recall:
@@ -102,17 +131,18 @@ def _found(request: Request, state: State) -> tuple[tuple[Found, ...], tuple[Fou
     tell_files(request)
     beside = request.at_files()
     logs = [request.process] if beside is None else [request.process, beside.process]
+    enough = (lambda _: True) if state.everything else answers
     found: dict[str, Found] = {}
     records: tuple[FoundRecord, ...] = ()
     for process in logs:
         proposed = process.projector.proposals()  # nothing is in force by an agent's import alone
         search = Search(
             process,
-            _Learnings(process).newest,
+            _newest_learning(process),
             partial(_place, process),
             with_records=process is request.process,
         )
-        for match in _matches(search, state):
+        for match in search.matches(rules.wanted(state.queries or ()), enough):
             if search.records and (row := search.records.of.get(match.uid)):
                 records += (_record(row, match),)
                 continue
@@ -123,15 +153,6 @@ def _found(request: Request, state: State) -> tuple[tuple[Found, ...], tuple[Fou
         if behind := process.projector.behind:
             request.notice(behind.code, behind.text)
     return tuple(rules.best(found.values())[:RESULTS_MAX]), records
-
-
-def _matches(search: Search, state: State) -> list[Match]:
-    words = rules.wanted(state.queries or ())
-    return search.matches(words, _any if state.everything else answers)
-
-
-def _any(_: Scored) -> bool:
-    return True
 
 
 def _record(row: ForeignRow, match: Match) -> FoundRecord:
@@ -145,22 +166,16 @@ def _record(row: ForeignRow, match: Match) -> FoundRecord:
     )
 
 
-class _Learnings:
-    """Which session learned the words of a decision last."""
+def _newest_learning(process: Process) -> Callable[[str], str]:
+    """Which session learned the words of a decision last, by its uid; empty where none did."""
 
-    def __init__(self, process: Process) -> None:
-        self._process = process
-
-    @cached_property
-    def _newest(self) -> dict[str, str]:
+    @cache
+    def newest() -> dict[str, str]:
         # Ids sort by time, and rows come in their order: the last one is the newest.
-        process = self._process
         rows = process.projector.rows("memory", process.project, "named", INT_MAX, terms=(MARK,))
         return {row["uid"]: row["session_id"] for row in rows}
 
-    def newest(self, uid: str) -> str:
-        """Its id; empty where nothing was learned."""
-        return self._newest.get(uid, "")
+    return lambda uid: newest().get(uid, "")
 
 
 def _place(process: Process, uid: str) -> Place | None:

@@ -17,7 +17,7 @@ from preflights_es.features.clarification.use.results import (
     Clarification,
     KnownDecision,
     RelatedDecision,
-    Value,
+    ShownValue,
 )
 from preflights_es.kernel.decisions import EXCEPTION, Speaker, alternative_text
 from preflights_es.kernel.ids import short
@@ -184,7 +184,7 @@ def _below(session: Session) -> Iterator[str]:
 
 
 def values(
-    provenance: tuple[Value, ...], say: Say = str.format, *, keyed: bool = False
+    provenance: tuple[ShownValue, ...], say: Say = str.format, *, keyed: bool = False
 ) -> list[str]:
     """One line a value, with how it came about; with its key, where it can be revised."""
     names = [shown(f"{p.field} ({p.key})" if keyed else p.field) for p in provenance]
@@ -195,7 +195,7 @@ def values(
     ]
 
 
-def _by(one: Value, say: Say) -> str:
+def _by(one: ShownValue, say: Say) -> str:
     if one.source in ("detected", "stated", "suggested"):
         return ""  # the source says who
     relayer = one.relayed_by
@@ -322,6 +322,6 @@ SHOWN: Final = Shown(
     below=_below,
     completed=completed,
     companion=_companion,
-    conversation="preflights_es.features.clarification.commands.conversation",
+    conversation="preflights_es.features.clarification.conversation",
     sources=SOURCES,
 )

@@ -1,0 +1,491 @@
+"""`start`, `accept` and `admin renumber`, and the options that say what becomes of decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+
+from preflights_cli import EXIT_REFUSED, EXIT_WAITING
+from preflights_cli.common import (
+    Voice,
+    by_option,
+    common,
+    each_given,
+    given,
+    is_terminal,
+    key_option,
+    language_option,
+    led,
+    reading_where,
+    recording,
+    whole,
+)
+from preflights_cli.options import from_file, keyed, reasoned
+from preflights_cli.rendering import said
+from preflights_es.features.clarification import display
+from preflights_es.features.clarification.domain import WORKFLOW
+from preflights_es.features.clarification.domain.values import Mark
+from preflights_es.features.clarification.use.sessions import accept, start
+from preflights_es.kernel.decisions import Choices, Reasons
+from preflights_es.kernel.errors import Refused, UnknownSession
+from preflights_es.kernel.questions import Option, WrittenQuestion, lacking, written_question
+from preflights_es.kernel.text import shown
+from preflights_es.runtime.sessions import LAST
+from preflights_es.use import sessions
+from preflights_es.use.request import Request
+from preflights_es.use.results import Session
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--keep",
+        "keep",
+        multiple=True,
+        metavar="DECISION=REASON",
+        help="Keep an older decision that differs in force; repeatable.",
+    ),
+    click.option(
+        "--exception",
+        "exceptions",
+        multiple=True,
+        metavar="DECISION",
+        help="It is an exception to a decision for the whole project; repeatable.",
+    ),
+    click.option("--again", is_flag=True, help="Record it although a decision in force says so."),
+)
+
+
+def choice_options(command: Command) -> Command:
+    """Options that say what becomes of decisions in force."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def chosen(
+    supersedes: tuple[str, ...],
+    keep: tuple[str, ...],
+    exceptions: tuple[str, ...] = (),
+    *,
+    again: bool = False,
+) -> Choices | None:
+    """What the options say; None where none is given.
+
+    Raises:
+        UsageError: one has no reason, or names no decision.
+    """
+    keeps = []
+    for one in keep:
+        typed, sign, reason = one.partition("=")
+        if not (sign and typed.strip()):
+            message = f"--keep: found {one!r}, expected DECISION=REASON"
+            raise click.UsageError(message)
+        keeps.append((typed.strip(), reason))
+    return Choices(supersedes, tuple(keeps), exceptions, again) or None
+
+
+R = TypeVar("R")
+
+
+def question_options(command: Callable[..., R]) -> Callable[..., R]:
+    """Eight options, given to the command as one `written`; `--scope` is the question's, too."""
+
+    @wraps(command)
+    def told(
+        *args: Any,
+        question: str | None,
+        options: tuple[str, ...],
+        described: tuple[str, ...],
+        against: tuple[str, ...],
+        recommend: str | None,
+        topic: str | None,
+        matters: str | None,
+        evidence: tuple[str, ...],
+        **more: Any,
+    ) -> R:
+        if question is None and (
+            options or described or against or recommend or topic or matters or evidence
+        ):
+            message = (
+                "--option, --describe, --against, --recommend, --topic, --matters and --evidence "
+                "belong to a question: give --question too"
+            )
+            raise click.UsageError(message)
+        written: WrittenQuestion | None = None
+        if question is not None:
+            labels = tuple(option.strip() for option in options)
+            means = _each_about(described, labels, "--describe")
+            flaws = _each_about(against, labels, "--against")
+            written = written_question(
+                question,
+                [Option(one, means.get(one, ""), flaws.get(one, "")) for one in labels],
+                topic or "",
+                _about(recommend, labels, "--recommend") if recommend else None,
+                matters or "",
+                more["scope"] or "",
+                evidence,
+            )
+        return command(*args, written=written, **more)
+
+    for option in (
+        click.option(
+            "--evidence",
+            multiple=True,
+            metavar="PATH:LINES",
+            help="A file that the question follows from, such as src/db.py:12-40.",
+        ),
+        click.option(
+            "--matters", metavar="TEXT", callback=given, help="What depends on the answer."
+        ),
+        click.option(
+            "--topic", metavar="TOPIC", callback=given, help="What the question is about."
+        ),
+        click.option(
+            "--recommend",
+            metavar="OPTION: WHY",
+            callback=given,
+            help="Recommend an option, with a reason.",
+        ),
+        click.option(
+            "--against", multiple=True, metavar="OPTION: TEXT", help="What speaks against it."
+        ),
+        click.option(
+            "--describe",
+            "described",
+            multiple=True,
+            metavar="OPTION: TEXT",
+            help="What an option means.",
+        ),
+        click.option(
+            "--option", "options", multiple=True, metavar="TEXT", help="One of its options."
+        ),
+        click.option(
+            "--question", metavar="TEXT", callback=given, help="Ask this question of yours."
+        ),
+    ):
+        told = option(told)
+    return told
+
+
+def _each_about(said: tuple[str, ...], options: tuple[str, ...], name: str) -> dict[str, str]:
+    """What is said of each option."""
+    found: dict[str, str] = {}
+    for option, text in (_about(one, options, name) for one in said):
+        if option in found:
+            message = f"{name}: {option!r} is given twice: say it in one sentence"
+            raise click.UsageError(message)
+        found[option] = text
+    return found
+
+
+def _about(said: str, options: tuple[str, ...], name: str) -> tuple[str, str]:
+    """An option and what is said of it; an option may hold a colon itself."""
+    for option in sorted(options, key=len, reverse=True):
+        begun, colon = said.lstrip()[: len(option)], said.lstrip()[len(option) :].lstrip()
+        if begun.casefold() == option.casefold() and colon.startswith(":"):
+            return option, colon[1:].strip()
+    option, colon, text = said.partition(":")
+    if not colon:
+        message = f"{name}: found {said!r}, expected OPTION: TEXT"
+        raise click.UsageError(message)
+    if name != "--recommend":
+        message = f"{name}: there is no option {option.strip()!r}: give --option for it"
+        raise click.UsageError(message)
+    return option.strip(), text.strip()
+
+
+def mark_of(*, as_task: bool, adr: bool) -> Mark:
+    """As what the person wants it filed."""
+    if as_task and adr:
+        message = "--as-task and --adr exclude each other"
+        raise click.UsageError(message)
+    return "task" if as_task else "adr" if adr else ""
+
+
+def _refuse_own(flags: Mapping[str, bool]) -> None:
+    """What says something of a decision says nothing to another workflow."""
+    if named := [option for option, is_given in flags.items() if is_given]:
+        message = f"{named[0]} is about a decision: leave it out with --workflow"
+        raise click.UsageError(message)
+
+
+@click.command()
+@click.argument("intention", nargs=-1, metavar="INTENTION", callback=whole)
+@click.option("--answer", "answered", multiple=True, metavar="KEY=VALUE", help="Answer in advance.")
+@click.option(
+    "--answers-file",
+    metavar="FILE",
+    callback=given,
+    help="Answers as a JSON object; - is stdin.",
+)
+@click.option("--no-input", is_flag=True, help="Stop at the first open question with exit code 3.")
+@click.option("--accept", "accepting", is_flag=True, help="Accept the outcome.")
+@by_option
+@click.option("--as-task", is_flag=True, help="File it as a task, not as a decision record.")
+@click.option("--adr", is_flag=True, help="File it as a record, whatever was said before.")
+@click.option(
+    "--supersedes",
+    multiple=True,
+    metavar="DECISION",
+    callback=each_given,
+    help="The decision that this one replaces; several with --accept.",
+)
+@choice_options
+@click.option(
+    "--keep-known",
+    metavar="DECISION",
+    callback=given,
+    help="Keep a decision in force that is said first; nothing new is decided.",
+)
+@click.option("--scope", metavar="TEXT", callback=given, help="What the decision is for.")
+@click.option("--task", metavar="TASK", callback=given, help="Clarify this open task of a note.")
+@question_options
+@click.option("--workflow", "name", metavar="NAME", callback=given, help="Another workflow.")
+@click.option(
+    "--strict", is_flag=True, help="If the model fails, wait; do not go on with the rules."
+)
+@reasoned
+@language_option
+@key_option
+@led
+@recording
+def start_command(
+    name: str | None,
+    strict: bool,
+    intention: str | None,
+    answered: tuple[str, ...],
+    answers_file: str | None,
+    no_input: bool,
+    accepting: bool,
+    by: str | None,
+    as_task: bool,
+    adr: bool,
+    supersedes: tuple[str, ...],
+    keep: tuple[str, ...],
+    exceptions: tuple[str, ...],
+    again: bool,
+    keep_known: str | None,
+    scope: str | None,
+    task: str | None,
+    written: WrittenQuestion | None,
+    why: Reasons | None,
+    app: Request,
+    voice: Voice,
+) -> int:
+    """Say what you want to build; one or two questions make the decision explicit.
+
+    \b
+    Examples:
+      preflights start "Add OAuth login"
+      preflights start "Store invoices in a database" --answer db_type=PostgreSQL --no-input
+      preflights start "Add login" --answer auth_strategy=OAuth --accept --by "Ada" --json
+      preflights start "Speed up search" --question "Which cache?" --option Redis
+        --option Memcached --recommend "Redis: sessions use it" --topic Caching
+        --matters "Every page waits for it" --evidence src/cache.py:10-42
+      preflights start "Cache pages" --because "The database is too slow" --no-input
+      preflights start --task 3f9a12c4.1
+      preflights start --workflow retro "The release was late"
+    """
+    if intention is None and not task:
+        message = "there is no intention: say what you want to build, or give --task"
+        raise click.UsageError(message)
+    if by is not None and not (accepting or keep_known):
+        message = "--by names the person who accepts: give --accept too"
+        raise click.UsageError(message)
+    choices = chosen(supersedes[1:], keep, exceptions, again=again)
+    if choices and not accepting:
+        what = "--keep, --exception, --again and a second --supersedes"
+        message = f"{what} are about the acceptance: give --accept too"
+        raise click.UsageError(message)
+    mark = mark_of(as_task=as_task, adr=adr)
+    if written and (strict or app.leads.named):
+        message = "--question asks no model: leave --strict and the provider's options out"
+        raise click.UsageError(message)
+    wanted = (from_file(answers_file) if answers_file else []) + keyed(answered)
+    asks = is_terminal() and not (voice.as_json or no_input)
+    if name not in (None, WORKFLOW.name):
+        own = {
+            "--accept": accepting,
+            "--as-task": as_task,
+            "--adr": adr,
+            "--task": task is not None,
+        }
+        own |= {"--question": written is not None, "--supersedes": bool(supersedes)}
+        own |= {"--exception": bool(exceptions), "--again": again, "--scope": bool(scope)}
+        own |= {"--keep-known": bool(keep_known)}
+        _refuse_own({**own, "--keep": bool(keep)})
+        found = sessions.start(app, intention or "", name, wanted, strict=strict, reasons=why)
+    else:
+        found = start(
+            app,
+            intention or "",
+            wanted,
+            strict=strict,
+            mark=mark,
+            supersedes=supersedes[0] if supersedes else None,
+            task=task,
+            accepts=accepting and not asks,
+            by=by,
+            written=written,
+            reasons=why,
+            choices=choices,
+            scope=scope or "",
+            keep_known=keep_known,
+        )
+        if not found.is_recalled:
+            display.tell_found(voice, found)
+            if written and not asks and (lacks := lacking(written)):
+                voice.remark(f"The question lacks: {'; '.join(lacks)}.")
+    if not asks:
+        return said(voice, found)
+    from preflights_cli import dialogue  # only at a terminal
+
+    more = {"choices": choices} if choices else {}
+    return dialogue.run(app, voice, found, accepting=accepting, by=by, **more)
+
+
+@click.command()
+@click.argument("session", required=False)
+@by_option
+@click.option(
+    "--expect", type=int, metavar="VERSION", help="Refuse if the session is not at this version."
+)
+@click.option("--as-task", is_flag=True, help="File it as a task, not as a decision record.")
+@click.option("--adr", is_flag=True, help="File it as a record, whatever was said before.")
+@click.option(
+    "--supersedes",
+    multiple=True,
+    metavar="DECISION",
+    callback=each_given,
+    help="Supersede a decision that differs; repeatable.",
+)
+@choice_options
+@reasoned
+@key_option
+@common
+def accept_command(
+    session: str | None,
+    by: str | None,
+    expect: int | None,
+    as_task: bool,
+    adr: bool,
+    supersedes: tuple[str, ...],
+    keep: tuple[str, ...],
+    exceptions: tuple[str, ...],
+    again: bool,
+    why: Reasons | None,
+    app: Request,
+    voice: Voice,
+) -> int:
+    """Accept the proposed decision, show it, and write its document.
+
+    Without SESSION it accepts the only proposal that waits; where several wait, it lists them.
+
+    Where a decision in force has another value, you choose: supersede it, or keep both and say
+    why.
+
+    Without a terminal and without --by a script accepts: the record says "proposed" until
+    a person accepts it.
+
+    \b
+    Examples:
+      preflights accept
+      preflights accept last
+      preflights accept 3f9a12c4 --by "Ada Lovelace" --expect 6
+      preflights accept last --because "The team runs it already"
+      preflights accept last --by Ada --supersedes ADR-0003
+      preflights accept last --by Ada --keep 5f4439e9="The old app stays on it"
+    """
+    mark = mark_of(as_task=as_task, adr=adr)
+    session = session or _waiting(app, voice)
+    if mark:
+        _check(app, session, mark)
+    choices = chosen(supersedes, keep, exceptions, again=again)
+    try:
+        found = _accepted(app, session, by, mark, expect, why, choices)
+    except UnknownSession as unknown:
+        if session != LAST:  # it may lie in a file
+            raise
+        raise Refused(str(unknown), code="no_session_to_accept", **unknown.fields) from unknown
+    if voice.as_json or not is_terminal():
+        return said(voice, found)
+
+    from preflights_cli.dialogue import Left  # only at a terminal
+    from preflights_es.features.clarification.conversation import resolved
+
+    def try_again(choices: Choices, seen: Session) -> Session:
+        return _accepted(app, seen.session_id, by, mark, seen.version, None, choices)
+
+    try:
+        return said(voice, resolved(voice, found, choices, try_again))
+    except Left:
+        return EXIT_WAITING
+
+
+def _accepted(
+    app: Request,
+    session: str,
+    by: str | None,
+    mark: Mark,
+    expect: int | None,
+    why: Reasons | None,
+    choices: Choices | None,
+) -> Session:
+    if mark:
+        return accept(app, session, by=by, mark=mark, expect=expect, reasons=why, choices=choices)
+    return sessions.accept(app, session, by=by, expect=expect, reasons=why, choices=choices)
+
+
+def _check(app: Request, session: str, mark: str) -> None:
+    if app.sessions.load(session).workflow.name != WORKFLOW.name:
+        option = "--as-task" if mark == "task" else "--adr"
+        message = f"{option} is about a clarification: leave it out"
+        raise click.UsageError(message)
+
+
+def _waiting(app: Request, voice: Voice) -> str:
+    """The only session with a proposal that waits.
+
+    Raises:
+        UsageError: several wait; or `--key` is given, under which a second run means another one.
+        Refused: none waits.
+    """
+    from preflights_cli.inbox import the_one  # most name a session
+    from preflights_es.use.inbox import acceptable
+
+    if app.has_key:
+        message = "--key needs a session: a second run must find the same one"
+        raise click.UsageError(message)
+    if (found := the_one(voice, acceptable(app), "accept")) is None:
+        raise Refused("no proposal waits to be accepted", code="nothing_waits")
+    return found
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Only show collisions; exit code 1 if there are any.")
+@reading_where("check")
+def renumber_command(check: bool, app: Request, voice: Voice) -> int:
+    """Give records whose numbers collide after a merge new numbers.
+
+    The oldest record keeps its number, and the others get the next free ones. Documents that
+    refer to them are rewritten.
+
+    \b
+    Examples:
+      preflights admin renumber --check
+      preflights admin renumber
+    """
+    from preflights_es.features.clarification.use.renumber import renumber  # numbers seldom collide
+
+    app.finish_pending()
+    done = renumber(app, write=not check)
+    voice.json(done)
+    for move in done.moves:
+        voice.say(shown(f"{move.path} -> {move.to}"))
+    if not done.moves:
+        voice.say("No numbers collide.")
+    return EXIT_REFUSED if check and done.moves else 0

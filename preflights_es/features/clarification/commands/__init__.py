@@ -1,1 +1,0 @@
-"""Clarifications on the command line."""

@@ -1,1 +1,0 @@
-"""What was decided, on the command line."""
