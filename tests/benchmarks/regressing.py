@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from functools import cache
 
-from preflights_es.features.regress.engine.change import Change, PromptChange
-from preflights_es.features.regress.engine.engine import Regression
-from preflights_es.features.regress.engine.results import Case
+from preflights_es.features.regress.change import Change, PromptChange
+from preflights_es.features.regress.regression import Regression
+from preflights_es.features.regress.results import Case
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.ports import Stored
 from preflights_es.runtime.features import WORKFLOWS

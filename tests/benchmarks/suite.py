@@ -14,11 +14,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from preflights_es.features.regress.use.batches import OfFiles, Piece
-from preflights_es.features.regress.use.judging import Job
-from preflights_es.features.regress.use.regress import Options, regress
-from preflights_es.features.regress.use.scheduling import Opened, dask, processes, scheduled
-from preflights_es.features.regress.use.selection import Selection
+from preflights_es.features.regress.batches import Batch, Piece
+from preflights_es.features.regress.regress import Options, regress
+from preflights_es.features.regress.selection import Selection
+from preflights_es.features.regress.workers import Job, Opened, dask, processes, scheduled
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.ports import Arrival, Stored
 from preflights_es.runtime.features import WORKFLOWS
@@ -136,10 +135,10 @@ def _on_dask() -> Figure:
             out.write(jsonl.lines(events))
             places.append(Piece(str(file), begin, out.tell() - begin))
     half = len(places) // 2
-    work = [OfFiles(tuple(some)) for some in (places[:half], places[half:])] * 8
+    work = [Batch(pieces=tuple(some)) for some in (places[:half], places[half:])] * 8
     with _cluster() as (address, pids):
         idle = _spent(lambda: time.sleep(IDLE_S), pids) / IDLE_S
-        start = _spent(lambda: _scheduled(processes(2), [OfFiles(()), OfFiles(())]))
+        start = _spent(lambda: _scheduled(processes(2), [Batch(), Batch()]))
 
         def on_dask() -> float:
             began = time.perf_counter()
@@ -150,7 +149,7 @@ def _on_dask() -> Figure:
     return _figure("regression run on two Dask workers, against two processes", pair, 1.1, 8_000)
 
 
-def _scheduled(opened: Opened, work: Sequence[OfFiles]) -> None:
+def _scheduled(opened: Opened, work: Sequence[Batch]) -> None:
     for _, found in scheduled(work, Job(), opened, 4):
         assert found is not None
 

@@ -52,7 +52,7 @@ from preflights_cli.main import preflights
 from preflights_cli.mcp import TOKEN
 from preflights_es.features.clarification.domain import pack
 from preflights_es.features.planning.domain import settings as planning
-from preflights_es.features.regress.engine.results import Report
+from preflights_es.features.regress.results import Report
 from preflights_es.history.verification import Verified
 from preflights_es.settings.fields import FIELDS
 from preflights_es.settings.load import READER_URL, Options

@@ -19,8 +19,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.features.regress.commands.regress_options import FORMATS
-from preflights_es.features.regress.engine.results import Noise
+from preflights_es.features.regress.commands.regress import FORMATS
+from preflights_es.features.regress.results import Noise
 from preflights_es.history.child import sealed_as
 from preflights_es.kernel.ports import Stored
 from preflights_es.store import jsonl

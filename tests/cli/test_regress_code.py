@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.regress.use.revisions import dependencies
+from preflights_es.features.regress.revisions import dependencies
 from preflights_es.store import jsonl
 from tests.cli.program import Project
 from tests.cli.test_regress import regress, sessions

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.regress.use.judging import Job
-from preflights_es.features.regress.use.scheduling import dask, scheduled
+from preflights_es.features.regress.workers import Job, dask, scheduled
 from tests.cli.program import Project
 from tests.cli.test_regress import lines, regress
 from tests.features.regress.use.workers import batches, mortal, told

@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
-from preflights_es.features.regress.engine.results import Case, Outcome, Side
-from preflights_es.features.regress.engine.sides import majority
-from preflights_es.features.regress.engine.verdict import (
+from preflights_es.features.regress.comparing import majority
+from preflights_es.features.regress.results import Case, Outcome, Side
+from preflights_es.features.regress.verdict import (
     MARGIN,
     Pairs,
     holm,
@@ -438,7 +438,7 @@ def blocked_imports(code: str) -> str:
         "import sys",
         "sys.modules['scipy'] = None",
         "from preflights_es.kernel.errors import PreflightsError",
-        "from preflights_es.features.regress.engine.verdict import require_statistics, verdict",
+        "from preflights_es.features.regress.verdict import require_statistics, verdict",
         code,
     )
     ran = subprocess.run(

@@ -16,7 +16,7 @@ from preflights_es.kernel.errors import Refused, StoreUnavailable
 from preflights_es.records.session_files import FOLDER
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.load import Settings
-from preflights_es.system import files as atomic_file
+from preflights_es.system import files
 from preflights_es.system.files import Unreadable
 from preflights_es.use import installed_source
 from preflights_es.use.results import Result
@@ -99,7 +99,7 @@ def _begun(root: Path, path: str, template: str, *, writes: bool) -> ProjectFile
     *folders, name = path.split("/")
     content = (_STARTERS / template).read_text("utf-8")
     try:
-        with atomic_file.opened(root, folders, makes=writes) as folder:
+        with files.opened(root, folders, makes=writes) as folder:
             is_there = folder.lies(name) is not None
             if writes and not is_there:
                 with folder.new(name) as file:
@@ -171,7 +171,7 @@ def write(root: Path, wanted: Template, plan: FilePlan) -> None:
     """
     *folders, name = wanted.parts
     try:
-        with atomic_file.opened(root, folders, makes=not plan.goes) as folder:
+        with files.opened(root, folders, makes=not plan.goes) as folder:
             if plan.goes:
                 folder.remove(name)
             else:
@@ -193,7 +193,7 @@ def found_text(root: Path, wanted: Template) -> str | None:
     """
     *folders, name = wanted.parts
     try:
-        with atomic_file.opened(root, folders) as folder:
+        with files.opened(root, folders) as folder:
             return folder.content(name, SIZE_MAX).decode()
     except FileNotFoundError:
         return None

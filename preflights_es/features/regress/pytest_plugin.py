@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import pytest
 
 if TYPE_CHECKING:
-    from preflights_es.features.regress.engine.results import Case
-    from preflights_es.features.regress.use.batches import Run
+    from preflights_es.features.regress.batches import SessionLines
+    from preflights_es.features.regress.results import Case
 
 OPTION: Final = "preflights_sessions"
 ENDING: Final = ".jsonl"
@@ -40,7 +40,7 @@ class RecordedFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """Its sessions; one that cannot be read is a test that fails."""
-        from preflights_es.features.regress.use.batches import Piece, runs
+        from preflights_es.features.regress.batches import Piece, runs
 
         for run in runs(Piece(str(self.path), is_mixed=True)):
             yield RecordedSession.from_parent(self, name=run.session_id or "unreadable", run=run)
@@ -49,7 +49,7 @@ class RecordedFile(pytest.File):
 class RecordedSession(pytest.Item):
     """One recorded session, replayed: it passes where every decision is the recorded one."""
 
-    def __init__(self, *, run: Run, **known: Any) -> None:
+    def __init__(self, *, run: SessionLines, **known: Any) -> None:
         """Args:
         run: the lines of the session, or why there are none.
         """
@@ -60,9 +60,9 @@ class RecordedSession(pytest.Item):
         """Raises:
         Failed: today's code decides otherwise, raises, or the session is damaged.
         """
-        from preflights_es.features.regress.engine.engine import Regression
-        from preflights_es.features.regress.engine.results import LeftOut
-        from preflights_es.features.regress.use.reading import stored_of
+        from preflights_es.features.regress.batches import stored_of
+        from preflights_es.features.regress.regression import Regression
+        from preflights_es.features.regress.results import LeftOut
         from preflights_es.kernel.errors import LogDamaged, LogFromFuture
         from preflights_es.runtime.features import WORKFLOWS
         from preflights_es.use.replays import own_code

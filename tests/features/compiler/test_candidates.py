@@ -7,8 +7,8 @@ from typing import Any, Final
 import pytest
 
 from preflights_es.features.compiler.domain.prompting import PACKAGE
-from preflights_es.features.regress.engine.change import Change, PromptChange
-from preflights_es.features.regress.engine.engine import Regression
+from preflights_es.features.regress.change import Change, PromptChange
+from preflights_es.features.regress.regression import Regression
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.completions import CompletionRequested, prompt, schema
 from preflights_es.kernel.json import decoded

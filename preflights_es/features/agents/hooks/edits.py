@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.features.agents.hooks.agents import EDITING, plain
-from preflights_es.system import files as bounded_read
+from preflights_es.system import files
 
 
 def _words(text: str) -> frozenset[str]:
@@ -78,8 +78,8 @@ def _joined(value: Any) -> str:
 def _there(path: str) -> str:
     """The text of a file that is about to be replaced; nothing where there is none."""
     try:
-        content = bounded_read.regular(Path(path), FILE_MAX)
-    except (OSError, ValueError, bounded_read.Unreadable):
+        content = files.regular(Path(path), FILE_MAX)
+    except (OSError, ValueError, files.Unreadable):
         return ""
     return content.decode("utf-8", "replace")
 

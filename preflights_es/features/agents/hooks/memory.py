@@ -10,8 +10,7 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.system import files as atomic_file
-from preflights_es.system import files as bounded_read
+from preflights_es.system import files
 
 FILE: Final = "hooks.json"
 FILE_MAX: Final = 2_000_000  # bytes
@@ -46,9 +45,9 @@ class Memory(msgspec.Struct):
 def remembered(folder: Path) -> Memory:
     """What is known; nothing where the file is missing or damaged."""
     try:
-        content = bounded_read.regular(folder / FILE, FILE_MAX, follows=False)
+        content = files.regular(folder / FILE, FILE_MAX, follows=False)
         return msgspec.json.decode(content, type=Memory)
-    except (OSError, bounded_read.Unreadable, msgspec.DecodeError, RecursionError):
+    except (OSError, files.Unreadable, msgspec.DecodeError, RecursionError):
         return Memory()
 
 
@@ -58,7 +57,7 @@ def remember(folder: Path, memory: Memory) -> None:
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # a clone may have no log yet
         with (
-            atomic_file.opened(folder) as here,
+            files.opened(folder) as here,
             here.new(FILE, replacing=True, mode=0o600) as file,
         ):
             file.write(content)
@@ -96,8 +95,8 @@ def agreed(memory: Memory, conversation: str, root: Path, call: str) -> Iterator
     """
     for uid, one in memory.asked.get(conversation, {}).items():
         try:
-            content = bounded_read.regular(root / one.path, EDITED_MAX) if one.path else b""
-        except (OSError, ValueError, bounded_read.Unreadable):
+            content = files.regular(root / one.path, EDITED_MAX) if one.path else b""
+        except (OSError, ValueError, files.Unreadable):
             content = b""
         text = content.decode("utf-8", "replace")
         is_this = bool(call) and one.call == call

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import click
 
@@ -14,23 +16,14 @@ from preflights_cli import EXIT_DAMAGED, EXIT_ENVIRONMENT, EXIT_INCONCLUSIVE, EX
 from preflights_cli.common import Voice, given, reading
 from preflights_cli.dates import Moment
 from preflights_cli.progress import BAR_FROM, counted
-from preflights_es.features.regress.commands.regress_options import (
-    FORMATS,
-    change_asked,
-    check,
-    options_of,
-    reports_of,
-    selection_of,
-    write,
-)
-from preflights_es.features.regress.commands.regress_text import say
-from preflights_es.features.regress.engine.results import Report
-from preflights_es.features.regress.engine.strict import ERASED
-from preflights_es.features.regress.engine.verdict import MARGIN
-from preflights_es.features.regress.use.changes import change_of
-from preflights_es.features.regress.use.live import Announced
-from preflights_es.features.regress.use.regress import LOST, NOT_THERE, regress
-from preflights_es.kernel.errors import PreflightsError
+from preflights_es.features.regress.change import ChangeOptions, change_of
+from preflights_es.features.regress.regress import LOST, NOT_THERE, Announced, Options, regress
+from preflights_es.features.regress.regression import ERASED
+from preflights_es.features.regress.results import Report
+from preflights_es.features.regress.selection import Selection
+from preflights_es.features.regress.verdict import MARGIN
+from preflights_es.kernel.errors import PreflightsError, Refused
+from preflights_es.system.files import new_file
 from preflights_es.use.progress import Drawn, Update
 from preflights_es.use.request import Request
 
@@ -38,6 +31,8 @@ EXIT_UNTESTABLE: Final = 125
 """What `git bisect run` takes for a revision that cannot be tested."""
 
 JOBS_MAX: Final = 256  # processes
+FORMATS: Final = ("json", "jsonl", "junit", "markdown", "summary", "annotations", "html")
+"""Of reports."""
 
 
 @click.command()
@@ -148,6 +143,8 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
     write(report, wanted, replacing=asked["replaces"])
     voice.json(report)
     if all(file != "-" for _, file in wanted):
+        from preflights_es.features.regress.commands.reports import say
+
         say(voice, report)
     return exit_code(report, bisects=asked["bisects"])
 
@@ -201,3 +198,130 @@ def exit_code(report: Report, *, bisects: bool = False) -> int:
         return EXIT_INCONCLUSIVE
     is_pass = report.sessions or all(one.endswith(f": {ERASED}") for one in report.left_out)
     return 0 if is_pass else EXIT_REFUSED  # what judged nothing is no pass
+
+
+EXAMPLES: Final = {
+    "--prompt": "clarify=v2 or clarify=new.md",
+    "--parameter": "temperature=0.2",
+    "--report": "junit=regress.xml",
+}
+
+
+def selection_of(asked: Mapping[str, Any]) -> Selection:
+    """Which sessions."""
+    return Selection(**{name: asked[name] for name in Selection.__struct_fields__})
+
+
+def change_asked(asked: Mapping[str, Any]) -> ChangeOptions:
+    """The change."""
+    return ChangeOptions(
+        prompts=pairs("--prompt", asked["prompts"]),
+        provider=asked["provider_"],
+        model=asked["model_"],
+        parameters=pairs("--parameter", asked["parameters"]),
+        seed=asked["seed_"],
+    )
+
+
+def options_of(asked: Mapping[str, Any]) -> Options:
+    """How the run goes."""
+    if asked["calls_max"] is not None and not asked["is_live"]:
+        _refuse("--max-calls limits what --live asks: give --live, or leave it out")
+    if not asked["repeat"] % 2:
+        _refuse(f"--repeat: found {asked['repeat']}, expected an odd number, such as 3")
+    if not asked["is_live"] and (asked["repeat"] > 1 or asked["is_recorded"]):
+        _refuse("--repeat and --recorded say how --live asks: give --live, too")
+    if math.isnan(asked["margin"]):
+        _refuse("--margin: found nan, expected a share between 0 and 1")
+    if asked["is_fresh"] and asked["resumes"]:
+        _refuse("--resume uses the results of the run before, --fresh none: give one")
+    given = {name: asked[name] for name in Options.__struct_fields__ if name in asked}
+    given |= {name: asked[name] or "" for name in ("scheduler", "code", "against", "baseline")}
+    return Options(**given, repeating=_repeating(asked))
+
+
+def _repeating(asked: Mapping[str, Any]) -> tuple[str, ...]:
+    """The change as it was typed."""
+    many = {"--prompt": asked["prompts"], "--parameter": asked["parameters"]}
+    once = {
+        "--provider": asked["provider_"],
+        "--model": asked["model_"],
+        "--seed": asked["seed_"],
+        "--code": asked["code"],
+        "--against": asked["against"],
+    }
+    words = [word for name, values in many.items() for value in values for word in (name, value)]
+    for name, value in once.items():
+        words += () if value is None else (name, str(value))
+    words += ["--live"] * asked["is_live"] + ["--recorded"] * asked["is_recorded"]
+    return (*words, *(("--repeat", str(asked["repeat"])) if asked["repeat"] > 1 else ()))
+
+
+# Reports -------------------------------------------------------------------------------------
+
+
+def reports_of(typed: Sequence[str]) -> list[tuple[str, str]]:
+    """Pairs of format and file.
+
+    Raises:
+        UsageError: there is no such format.
+    """
+    found = list(pairs("--report", typed))
+    for name, _ in found:
+        if name not in FORMATS:
+            _refuse(f"--report: found {name!r}, expected one of {', '.join(FORMATS)}")
+    return found
+
+
+def check(wanted: Sequence[tuple[str, str]], *, replacing: bool, is_json: bool) -> None:
+    """That all reports can be written, before the run takes long.
+
+    Raises:
+        UsageError: two go to the same file, or to stdout.
+        Refused: a file exists, and is not to be replaced.
+    """
+    files = [file for _, file in wanted] + ["-"] * is_json
+    for file in files:
+        if files.count(file) > 1:
+            _refuse(
+                f"--report: two reports go to {'stdout' if file == '-' else file}: name two files"
+            )
+        if file != "-" and not replacing and os.path.lexists(file):
+            raise Refused(f"{file} exists: name a new file, or give --replace")
+
+
+def write(report: Report, wanted: Sequence[tuple[str, str]], *, replacing: bool) -> None:
+    """The report in files; - is stdout.
+
+    Raises:
+        Refused: a file exists, and is not to be replaced.
+        StoreUnavailable: it cannot be written.
+    """
+    from preflights_es.features.regress.commands.reports import rendered
+
+    for name, file in wanted:
+        content = rendered(report, name)
+        if file == "-":
+            click.echo(content, nl=False)
+            continue
+        with new_file(file, replacing=replacing) as made:
+            made.write(content.encode())
+
+
+def pairs(option: str, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """What is typed as NAME=VALUE.
+
+    Raises:
+        UsageError: a text has no name or no value.
+    """
+    found = []
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            _refuse(f"{option}: found {text!r}, expected a pair such as {EXAMPLES[option]}")
+        found.append((name, value))
+    return tuple(found)
+
+
+def _refuse(message: str) -> NoReturn:
+    raise click.UsageError(message)

@@ -17,7 +17,7 @@ from preflights_es.features.agents.hooks.memory import FILE, remembered
 from preflights_es.features.agents.hooks.products import is_product
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.questions import written_question
-from preflights_es.system import files as bounded_read
+from preflights_es.system import files
 from preflights_es.use import sessions
 from preflights_es.use.bootstrap import Opened, opened_process
 from tests.features.agents.hooks.edit_cases import DECISIONS, INNOCENT, TRUE, Decided, edit, write
@@ -178,8 +178,8 @@ def test_only_a_product_has_a_name(option: str, *, is_one: bool) -> None:
 def test_a_file_that_cannot_be_read_stands_for_none(house: Opened) -> None:
     folder = house.process.settings.root
     assert answered(house, write(str(folder), "import mysql\n")) != {}
-    with pytest.raises(bounded_read.Unreadable):
-        bounded_read.regular(folder, 9)
+    with pytest.raises(files.Unreadable):
+        files.regular(folder, 9)
 
 
 def test_a_module_of_the_project_is_no_package(house: Opened) -> None:

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from preflights_es.features.regress.engine.change import Change
-from preflights_es.features.regress.engine.engine import Regression
-from preflights_es.features.regress.engine.results import Case
-from preflights_es.features.regress.use import baseline
+from preflights_es.features.regress import revisions
+from preflights_es.features.regress.change import Change
+from preflights_es.features.regress.regression import Regression
+from preflights_es.features.regress.results import Case
 from preflights_es.history.child import sealed_as
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.completions import CompletionRequested
@@ -111,4 +111,4 @@ def decides(workflows: Any, events: Events) -> bool:
         return False
     said = decoded(encoded(found))
     assert isinstance(said, dict)
-    return baseline.decides(said)
+    return revisions.decides(said)

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 
 from preflights_es.features.clarification.domain.events import DecisionAcknowledged, QuestionAsked
-from preflights_es.features.regress.engine.change import Change, PromptChange, parts, words
-from preflights_es.features.regress.engine.engine import Regression
-from preflights_es.features.regress.engine.results import Case, LeftOut, Noise
+from preflights_es.features.regress.change import Change, PromptChange, parts, words
+from preflights_es.features.regress.regression import Regression
+from preflights_es.features.regress.results import Case, LeftOut, Noise
 from preflights_es.history.child import sealed_as
 from preflights_es.history.replayer import Replayer
 from preflights_es.history.whatif import Misused
@@ -374,9 +374,9 @@ def test_what_today_s_code_does_of_itself_is_not_the_change_s() -> None:
     events = led("clarification", "Add login", 3)
     other = Question("auth_strategy", "free_text", "What else?")
     code = {"clarification": ruled(WORKFLOWS["clarification"], _asks, question=other)}
-    case = Regression(code, own_code(), NOTHING).case(events, recorded_by=True)
+    case = Regression(code, own_code(), NOTHING).case(events)
     assert isinstance(case, Case)
-    assert (case.outcome, kinds(case)) == ("changed", [("code", False)])
+    assert (case.outcome, kinds(case)) == ("changed", [("code or data", False)])
 
 
 def _asks(one: object) -> bool:

@@ -7,8 +7,8 @@ from random import Random
 import msgspec
 import pytest
 
-from preflights_es.features.regress.engine.change import Change, PromptChange
-from preflights_es.features.regress.engine.engine import Regression
+from preflights_es.features.regress.change import Change, PromptChange
+from preflights_es.features.regress.regression import Regression
 from preflights_es.kernel.events import InputQuarantined
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import jsonl

@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import AnswersGiven, QuestionAsked
-from preflights_es.features.regress.engine.engine import Regression
-from preflights_es.features.regress.engine.results import Case, Cause, LeftOut
-from preflights_es.features.regress.engine.strict import DIFFERENCES_MAX
+from preflights_es.features.regress.regression import DIFFERENCES_MAX, Regression
+from preflights_es.features.regress.results import Case, Cause, LeftOut
+from preflights_es.features.regress.revisions import told_apart
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.use.replays import own_code
 from tests import toy
@@ -107,8 +107,10 @@ def test_exactly_what_was_planted_is_found_and_attributed() -> None:
         id_ = events[0].session_id
         if id_ in found:
             code = old if id_ in by_rule else WORKFLOWS
-            case = strict.case(events, recorded_by=decides(code, events))
-            kinds[id_] = {cause.kind for cause in causes(case)}
+            case = cases[id_]
+            assert isinstance(case, Case)
+            told = told_apart(case, recorded_by=decides(code, events))
+            kinds[id_] = {cause.kind for cause in told.causes}
     assert not [id_ for id_ in found if kinds[id_] - {planted[id_], "unexplained"}]
     assert sum(kinds[id_] == {planted[id_]} for id_ in found) >= 0.95 * len(planted)
 
@@ -188,16 +190,16 @@ def test_a_recorded_bug_that_is_raised_again_is_no_difference() -> None:
     case = Regression(broken, own_code()).case(events)
     assert outcome(case) == "faulted"
     assert causes(case) == ()
-    fixed = Regression({"toy": toy.WORKFLOW}, own_code()).case(events, recorded_by=True)
-    assert (outcome(fixed), causes(fixed)[0].kind) == ("open", "code")
+    fixed = Regression({"toy": toy.WORKFLOW}, own_code()).case(events)
+    assert (outcome(fixed), causes(fixed)[0].kind) == ("open", "code or data")
 
 
 def test_a_bug_of_today_is_faulted() -> None:
     events = said("a", "!")
     broken = {"toy": toy.workflow("decide", "!")}
-    case = Regression(broken, own_code()).case(events, recorded_by=True)
+    case = Regression(broken, own_code()).case(events)
     assert isinstance(case, Case)
-    assert (case.outcome, [one.kind for one in case.causes]) == ("faulted", ["code"])
+    assert (case.outcome, [one.kind for one in case.causes]) == ("faulted", ["code or data"])
     assert case.message.startswith("event 3: Broken: cannot decide !")
     assert "\n" not in case.message
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from preflights_es.features.regress.engine.results import (
+from preflights_es.features.regress.results import (
     OUTCOMES,
     Case,
     Cause,
@@ -17,7 +17,7 @@ from preflights_es.features.regress.engine.results import (
     Report,
     Side,
 )
-from preflights_es.features.regress.engine.verdict import MARGIN, verdict
+from preflights_es.features.regress.verdict import MARGIN, verdict
 
 HOSTILE: Final = (
     "::error file=a::b",

@@ -14,9 +14,18 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from msgspec.structs import replace
 
-from preflights_es.features.regress.commands.reports import json_lines, junit, markdown, summary
-from preflights_es.features.regress.commands.reports.annotations import render as annotated
-from preflights_es.features.regress.engine.results import Case, Report
+from preflights_es.features.regress.commands.reports import (
+    COMMENT_MAX,
+    MARKER,
+    SUMMARY_MAX,
+    github_annotations,
+    json_lines,
+    junit,
+    markdown,
+    rendered,
+    span,
+)
+from preflights_es.features.regress.results import Case, Report
 from preflights_es.kernel.text import shown
 from tests.features.regress.reports import given
 
@@ -25,7 +34,7 @@ COMMAND: Final = re.compile(r"::(error|warning|notice) ((?:[a-z]+=[^,:\r\n]*,?)+
 
 def test_json_lines_hold_the_whole_report() -> None:
     report = given.usual()
-    first, *rest = json_lines.render(report).splitlines()
+    first, *rest = json_lines(report).splitlines()
     cases = tuple(msgspec.json.decode(line, type=Case) for line in rest)
     assert replace(msgspec.json.decode(first, type=Report), cases=cases) == report
 
@@ -35,24 +44,24 @@ def test_junit_meets_the_schema_that_jenkins_publishes(make: Callable[[], Report
     import xmlschema  # takes half a second, which only this test needs
 
     schema = xmlschema.XMLSchema10(Path(__file__).with_name("junit-10.xsd"))
-    schema.validate(junit.render(make()))
+    schema.validate(junit(make()))
 
 
 def test_junit_counts_what_it_holds() -> None:
     report = given.usual()
-    suite = ET.fromstring(junit.render(report))[0]
+    suite = ET.fromstring(junit(report))[0]
     assert {key: suite.get(key) for key in ("tests", "failures", "errors", "skipped", "time")} == {
         "tests": "207", "failures": "9", "errors": "2", "skipped": "3", "time": "12.346",
     }  # fmt: skip
     assert len(suite.findall("testcase")) == len(report.cases)
     for element, count in (("failure", 9), ("error", 2), ("skipped", 3), ("system-out", 13)):
         assert len(suite.findall(f"testcase/{element}")) == count
-    strict = ET.fromstring(junit.render(given.strict()))
+    strict = ET.fromstring(junit(given.strict()))
     assert strict.get("failures") == "25"
 
 
 def test_junit_says_where_what_and_how_to_repeat_it() -> None:
-    found = ET.fromstring(junit.render(given.report([given.case(7, "failed")])))
+    found = ET.fromstring(junit(given.report([given.case(7, "failed")])))
     failure = found.find("testsuite/testcase/failure")
     assert failure is not None
     assert failure.get("message") == "failed: questions, result"
@@ -73,7 +82,7 @@ def test_junit_says_where_what_and_how_to_repeat_it() -> None:
 @pytest.mark.parametrize("text", given.HOSTILE)
 @pytest.mark.parametrize("margin", [0.02, None])
 def test_no_text_ends_an_annotation_or_begins_another(margin: float | None, text: str) -> None:
-    lines = annotated(given.hostile(margin, [text])).split("\n")
+    lines = github_annotations(given.hostile(margin, [text])).split("\n")
     assert (len(lines), lines.pop()) == (8, "")
     for line in lines:
         found = COMMAND.fullmatch(line)
@@ -84,7 +93,7 @@ def test_no_text_ends_an_annotation_or_begins_another(margin: float | None, text
 
 
 def test_annotations_keep_the_limits_and_say_what_is_left_out() -> None:
-    lines = annotated(given.usual()).splitlines()
+    lines = github_annotations(given.usual()).splitlines()
     kinds = [line.split(" ")[0] for line in lines]
     assert {kind: kinds.count(kind) for kind in kinds} == {
         "::error": 10, "::warning": 10, "::notice": 1,
@@ -96,7 +105,7 @@ def test_annotations_keep_the_limits_and_say_what_is_left_out() -> None:
 
 def test_an_annotation_stands_at_the_line_of_the_event_in_its_file() -> None:
     one = given.case(7, "changed", source="sessions/a,b.jsonl", session_id="s")
-    found = annotated(given.report([one], None)).splitlines()[1]
+    found = github_annotations(given.report([one], None)).splitlines()[1]
     place, _, said = found.removeprefix("::").partition("::")
     assert place == (
         "error file=sessions/a%2Cb.jsonl,line=4,title=changed%3A questions%2C result%3A s"
@@ -106,7 +115,7 @@ def test_an_annotation_stands_at_the_line_of_the_event_in_its_file() -> None:
 
 def test_an_annotation_of_one_session_of_several_stands_at_the_top_of_their_file() -> None:
     both = [given.case(n, "changed", source="all.jsonl", session_id=str(n)) for n in (7, 8)]
-    found = annotated(given.report(both, None)).splitlines()[1:]
+    found = github_annotations(given.report(both, None)).splitlines()[1:]
     assert [one.split(",")[1] for one in found] == ["line=1", "line=1"]
 
 
@@ -121,7 +130,7 @@ def outside(tokens: list[Token]) -> str:
 
 
 def test_markdown_of_hostile_text_is_code_and_nothing_else() -> None:
-    said = markdown.render(given.hostile(), limit=10**6)
+    said = markdown(given.hostile(), limit=10**6)
     tokens = MarkdownIt("gfm-like", {"linkify": False, "html": True}).parse(said)
     inner = [one for token in tokens for one in token.children or []]
     assert {one.type for one in inner} <= {
@@ -129,7 +138,7 @@ def test_markdown_of_hostile_text_is_code_and_nothing_else() -> None:
     }  # fmt: skip
     blocks = {token.content.strip() for token in tokens if token.type == "html_block"}
     amount = len(given.HOSTILE)
-    assert blocks == {markdown.MARKER, "</details>"} | {
+    assert blocks == {MARKER, "</details>"} | {
         f"<details><summary>{amount} {outcome}</summary>"
         for outcome in ("failed", "faulted", "damaged", "open", "changed", "fixed")
     }
@@ -140,17 +149,15 @@ def test_markdown_of_hostile_text_is_code_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("text", given.HOSTILE)
 def test_a_span_holds_all_of_its_text(text: str) -> None:
-    (paragraph,) = MarkdownIt("gfm-like", {"linkify": False}).parse(f"x {markdown.span(text)} y")[
-        1:2
-    ]
+    (paragraph,) = MarkdownIt("gfm-like", {"linkify": False}).parse(f"x {span(text)} y")[1:2]
     code = [one.content for one in paragraph.children or [] if one.type == "code_inline"]
     assert [one.strip() for one in code] == [shown(" ".join(text.split())).strip()]
 
 
 def test_markdown_says_the_verdict_first_and_lists_the_gravest_first() -> None:
-    said = markdown.render(given.usual())
+    said = markdown(given.usual())
     assert said.startswith(
-        f"{markdown.MARKER}\n## Preflights regress: BLOCK\n\nKeep what you have: the change is "
+        f"{MARKER}\n## Preflights regress: BLOCK\n\nKeep what you have: the change is "
         "worse. Worse: agreement in 9 of 202 pairs"
     )
     order = [said.index(f"<summary>{some}") for some in ("9 failed", "1 faulted", "12 changed")]
@@ -162,7 +169,7 @@ def test_markdown_says_the_verdict_first_and_lists_the_gravest_first() -> None:
 
 @pytest.mark.parametrize(
     ("form", "limit"),
-    [(markdown.render, markdown.COMMENT_MAX), (summary.render, markdown.SUMMARY_MAX)],
+    [(markdown, COMMENT_MAX), (lambda one: rendered(one, "summary"), SUMMARY_MAX)],
 )
 def test_markdown_keeps_the_limit_and_says_what_was_left_out(
     form: Callable[[Report], str], limit: int
@@ -181,15 +188,15 @@ def test_markdown_keeps_the_limit_and_says_what_was_left_out(
 
 def test_two_runs_give_the_same_bytes_but_for_the_seconds() -> None:
     one, other = given.usual(), replace(given.usual(), seconds=99.0)
-    assert markdown.render(one) == markdown.render(other)
-    assert annotated(one) == annotated(other)
-    assert json_lines.render(one).replace("12.3456", "99.0") == json_lines.render(other)
-    assert junit.render(one).replace("12.346", "99.000") == junit.render(other)
+    assert markdown(one) == markdown(other)
+    assert github_annotations(one) == github_annotations(other)
+    assert json_lines(one).replace("12.3456", "99.0") == json_lines(other)
+    assert junit(one).replace("12.346", "99.000") == junit(other)
 
 
 def test_a_text_of_a_session_stands_in_its_own_entry_only() -> None:
     canary = given.case(1, "failed", message="canary-4711")
     report = given.report([canary, *(given.case(n, "failed") for n in range(2, 12))])
-    for said in (junit.render(report), annotated(report), json_lines.render(report)):
+    for said in (junit(report), github_annotations(report), json_lines(report)):
         assert [("canary-4711" in line) for line in said.splitlines()].count(True) == 1
-    assert markdown.render(report).count("canary-4711") == 1
+    assert markdown(report).count("canary-4711") == 1

@@ -11,7 +11,7 @@ import pytest
 from selenium.webdriver import Keys
 
 from preflights_es.features.regress.commands.reports import html
-from preflights_es.features.regress.engine.results import Report
+from preflights_es.features.regress.results import Report
 from tests.features.regress.reports import given
 from tests.features.regress.reports.browser import Browser, chromium
 
@@ -45,7 +45,7 @@ REPORTS: Final[dict[str, Callable[[], Report]]] = {
     ],
 )
 def test_axe_finds_nothing(browser: Browser, name: str, scheme: str) -> None:
-    browser.open(html.render(REPORTS[name]()), scheme)
+    browser.open(html(REPORTS[name]()), scheme)
     browser.run("document.querySelectorAll('summary').forEach((one, n) => n < 3 && one.click())")
     browser.shows("return document.querySelectorAll('[open]:not(:has(.body))').length", 0)
     assert browser.complaints() == []
@@ -55,13 +55,13 @@ def test_axe_finds_nothing(browser: Browser, name: str, scheme: str) -> None:
 @pytest.mark.slow("whole runs")
 def test_axe_would_find_something(browser: Browser) -> None:
     # Keeps the test above from looking at nothing.
-    browser.open(html.render(given.usual()).replace("<label ", "<span "))
+    browser.open(html(given.usual()).replace("<label ", "<span "))
     assert any("label" in one for one in browser.complaints())
 
 
 @pytest.mark.slow("whole runs")
 def test_the_page_filters_by_keyboard(browser: Browser) -> None:
-    browser.open(html.render(given.usual()))
+    browser.open(html(given.usual()))
     browser.shows(COUNT, "27 of 207 sessions match.")
     browser.press(Keys.TAB)  # the link that skips to the sessions
     for outcome in ("failed", "faulted", "damaged", "open"):
@@ -82,7 +82,7 @@ def test_the_page_filters_by_keyboard(browser: Browser) -> None:
 
 
 def test_a_session_opens_by_keyboard_and_shows_both_sides(browser: Browser) -> None:
-    browser.open(html.render(given.usual()))
+    browser.open(html(given.usual()))
     browser.press(Keys.TAB, Keys.ENTER, Keys.TAB)
     browser.shows(FOCUS, "SUMMARY")
     browser.press(Keys.ENTER)
@@ -99,7 +99,7 @@ def test_a_session_opens_by_keyboard_and_shows_both_sides(browser: Browser) -> N
 
 
 def test_many_sessions_come_in_steps(browser: Browser) -> None:
-    browser.open(html.render(given.report([given.case(n, "failed") for n in range(950)])))
+    browser.open(html(given.report([given.case(n, "failed") for n in range(950)])))
     items = "return document.querySelectorAll('#cases > li').length"
     browser.shows(items, 100)
     browser.run("document.getElementById('more').focus()")
@@ -109,7 +109,7 @@ def test_many_sessions_come_in_steps(browser: Browser) -> None:
 
 
 def test_nothing_is_loaded_and_nothing_can_be(browser: Browser) -> None:
-    address = browser.open(html.render(given.hostile()))
+    address = browser.open(html(given.hostile()))
     assert browser.run("return performance.getEntriesByType('resource').length") == 0
     assert set(browser.requests()) == {address}
     browser.run("new Image().src = 'http://127.0.0.1:9/x'; fetch('http://127.0.0.1:9/y')")
@@ -122,7 +122,7 @@ def test_nothing_is_loaded_and_nothing_can_be(browser: Browser) -> None:
 
 
 def test_hostile_text_is_shown_as_text(browser: Browser) -> None:
-    browser.open(html.render(given.hostile()))
+    browser.open(html(given.hostile()))
     browser.run("document.querySelectorAll('summary').forEach(one => one.click())")
     assert browser.run("return document.querySelectorAll('#cases img, #facts img').length") == 0
     assert browser.run("return document.scripts.length") == 2
@@ -135,8 +135,8 @@ def test_hostile_text_is_shown_as_text(browser: Browser) -> None:
 
 
 def test_the_file_names_no_address_and_no_text_ends_its_data() -> None:
-    assert "://" not in html.render(given.usual())
-    page = html.render(given.hostile())
+    assert "://" not in html(given.usual())
+    page = html(given.hostile())
     assert page.count("<script") == page.count("</script>") == 2
     (data,) = re.findall(r'<script type="application/json" id="data">([^<]*)</script>', page)
     assert set("<>&\u2028\u2029").isdisjoint(data)
@@ -146,7 +146,7 @@ def test_the_file_names_no_address_and_no_text_ends_its_data() -> None:
 @pytest.mark.slow("sizes")
 def test_a_page_stays_small_and_says_what_it_leaves_out(browser: Browser) -> None:
     large = [given.case(n, "same", message="x" * 10**6) for n in range(25)]
-    browser.open(html.render(given.report([*large, given.case(99, "open")])))
+    browser.open(html(given.report([*large, given.case(99, "open")])))
     assert browser.run(COUNT) == (
         "1 of 20 sessions match. 6 more sessions did not fit into this page: "
         "the JSON report has all."

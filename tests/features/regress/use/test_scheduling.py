@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.features.regress.use.judging import Job
-from preflights_es.features.regress.use.scheduling import processes, scheduled
+from preflights_es.features.regress.workers import Job, processes, scheduled
 from tests.features.regress.use.workers import batches, mortal, told
 
 

@@ -6,10 +6,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from preflights_es.features.regress.engine.results import Case
-from preflights_es.features.regress.use.batches import Batch, OfFiles, Piece
-from preflights_es.features.regress.use.judging import judged_elsewhere
-from preflights_es.features.regress.use.scheduling import Done
+from preflights_es.features.regress.batches import Batch, Piece
+from preflights_es.features.regress.results import Case
+from preflights_es.features.regress.workers import Done, judged_elsewhere
 from preflights_es.store import jsonl
 from tests.features.regress.engine.sessions import many
 
@@ -17,12 +16,12 @@ DEADLY = "deadly"
 """In the name of a file: a worker that reads it is gone."""
 
 
-def batches(folder: Path, *names: str) -> list[OfFiles]:
+def batches(folder: Path, *names: str) -> list[Batch]:
     """One a file, each with a session."""
     made = []
     for name, events in zip(names, many(len(names)), strict=True):
         (folder / name).write_bytes(jsonl.lines(events))
-        made.append(OfFiles((Piece(str(folder / name)),)))
+        made.append(Batch(pieces=(Piece(str(folder / name)),)))
     return made
 
 
@@ -30,7 +29,6 @@ def told(done: Iterator[Done]) -> dict[str, str]:
     """What came of each file's session; `lost` where nothing did."""
     found: dict[str, str] = {}
     for batch, judged in done:
-        assert isinstance(batch, OfFiles)
         case = judged[0][1] if judged else None
         outcome = case.outcome if isinstance(case, Case) else "lost"
         found[Path(batch.pieces[0].path).name] = outcome
@@ -39,7 +37,7 @@ def told(done: Iterator[Done]) -> dict[str, str]:
 
 def mortal(job: bytes, batch: Batch) -> bytes:
     """As a worker judges, but for batches with a deadly file, and such as are deadly once."""
-    for path in [piece.path for piece in batch.pieces] if isinstance(batch, OfFiles) else []:
+    for path in [piece.path for piece in batch.pieces]:
         name = Path(path)
         if DEADLY in name.name and not name.with_suffix(".died").exists():
             if "once" in name.name:

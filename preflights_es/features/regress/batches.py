@@ -1,6 +1,7 @@
 """Sessions to be judged together, about a second's work: of the log, in files, or as lines.
 
-A batch can travel to another process. The batches of a selection are the same whichever runs them.
+A batch can travel to another process. The batches of a selection are the same
+whichever runs them.
 """
 
 from __future__ import annotations
@@ -8,15 +9,19 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
-from typing import BinaryIO, Final, NamedTuple
+from io import BytesIO
+from typing import BinaryIO, Final, NamedTuple, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
+from preflights_es.features.regress.results import UNREADABLE, Case
 from preflights_es.kernel.errors import AnotherVersion, LogDamaged
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.store import jsonl
+from preflights_es.store.projection_feed import RANGE, SqlFollowing
 
 EVENTS: Final = 20_000  # of a batch of the log: what strict replay decides in a second
 BYTES: Final = 12 * 1024 * 1024  # of a batch of files: about as many events
@@ -27,17 +32,10 @@ _BEGINNING: Final = re.compile(rb'\{"session_id":"([0-9a-f-]{36})"')
 _ANYWHERE: Final = re.compile(rb'"session_id"\s*:\s*"([0-9a-f-]{36})"')
 
 
-class OfLog(msgspec.Struct, frozen=True):
-    """Sessions of the log, in the order of their ids."""
+LOG: Final = "log"
+"""The source of a session of the log."""
 
-    heads: tuple[Head, ...]
-    are_together: bool = True
-    """Few others lie between them, so that they are read at once."""
-
-    @property
-    def sessions(self) -> int:
-        """How many."""
-        return len(self.heads)
+T = TypeVar("T")
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -58,24 +56,13 @@ class Piece(msgspec.Struct, frozen=True):
     """The sessions that are judged; None for all."""
 
 
-class OfFiles(msgspec.Struct, frozen=True):
-    """Sessions in files."""
-
-    pieces: tuple[Piece, ...]
-
-    @property
-    def sessions(self) -> int:
-        """How many."""
-        return sum(piece.sessions for piece in self.pieces)
-
-
-class Run(NamedTuple):
-    """The lines of one session."""
+class SessionLines(NamedTuple):
+    """The lines of one session in a file."""
 
     session_id: str
     """As they say it; empty where they do not."""
     source: str
-    """The file's path, or `log`."""
+    """The file's path."""
     line: int
     """Number of the first one."""
     content: bytes
@@ -83,69 +70,110 @@ class Run(NamedTuple):
     """Why there is no content."""
 
 
-class Sent(NamedTuple):
-    """A session of the log, as it is stored."""
+class Read(NamedTuple):
+    """A session that was read, not verified."""
 
-    head: Head
+    digest: bytes
+    """Under which its result is kept."""
     events: Sequence[Stored]
-    trouble: str = ""
-    """Why there are no events."""
+    head: bytes | None
+    """The hash of its head, where the log says one."""
+    source: str
 
 
-class OfEvents(msgspec.Struct, frozen=True):
-    """Sessions that were read already, for a worker that reaches neither log nor file."""
+class Batch(msgspec.Struct, frozen=True, kw_only=True):
+    """Sessions that are judged together, wherever they lie."""
 
-    sent: tuple[Sent | Run, ...]
+    heads: tuple[Head, ...] = ()
+    """Of the log, in the order of their ids."""
+    are_together: bool = True
+    """Few others lie between the heads, so that they are read at once."""
+    pieces: tuple[Piece, ...] = ()
+    """In files."""
+    sent: tuple[Read | Case | SessionLines, ...] = ()
+    """Read already, for a worker that reaches neither log nor file."""
 
     @property
     def sessions(self) -> int:
         """How many."""
-        return len(self.sent)
+        return len(self.heads) + sum(piece.sessions for piece in self.pieces) + len(self.sent)
 
 
-Batch = OfLog | OfFiles | OfEvents
+def grouped(items: Iterable[T], weight: Callable[[T], int], most: int) -> Iterator[tuple[T, ...]]:
+    """Items in their order, in groups that reach a weight."""
+    some: list[T] = []
+    total = 0
+    for item in items:
+        some.append(item)
+        total += weight(item)
+        if total >= most:
+            yield tuple(some)
+            some, total = [], 0
+    if some:
+        yield tuple(some)
 
 
-def of_log(heads: Iterable[Head], most: int = EVENTS, *, are_together: bool) -> Iterator[OfLog]:
-    """Heads in the order of their ids, by ranges of about a second's work.
+# Reading -------------------------------------------------------------------------------------
+
+
+def read(batch: Batch, log: Callable[[], SqlFollowing]) -> Iterator[Read | Case]:
+    """The sessions of a batch, in its order; one that cannot be read is a case already.
 
     Args:
-        most: events of a batch.
+        log: opens the log, where the batch lies there.
     """
-    some: list[Head] = []
-    events = 0
-    for head in heads:
-        some.append(head)
-        events += head.version
-        if events >= most:
-            yield OfLog(tuple(some), are_together)
-            some, events = [], 0
-    if some:
-        yield OfLog(tuple(some), are_together)
+    if batch.heads:
+        yield from read_together(log(), batch.heads, are_together=batch.are_together)
+    for piece in batch.pieces:
+        yield from map(_parsed, runs(piece))
+    for one in batch.sent:
+        yield _parsed(one) if isinstance(one, SessionLines) else one
 
 
-def of_files(pieces: Iterable[Piece], most: int = BYTES) -> Iterator[OfFiles]:
-    """Pieces that have about a second's work together.
+def read_together(
+    log: SqlFollowing, heads: Sequence[Head], *, are_together: bool
+) -> Iterator[Read | Case]:
+    """Sessions of the log, as `read`."""
+    size = RANGE if are_together else 1
+    for at in range(0, len(heads), size):
+        some = heads[at : at + size]
+        try:
+            yield from [_of_log(head, events) for head, events in log.side_by_side(some)]
+        except LogDamaged as error:
+            if size == 1:
+                yield damaged(some[0].session_id, LOG, str(error), some[0])
+            else:
+                yield from read_together(log, some, are_together=False)
 
-    Args:
-        most: bytes of a batch.
-    """
-    some: list[Piece] = []
-    size = 0
-    for piece in pieces:
-        some.append(piece)
-        size += piece.size if piece.size >= 0 else BYTES
-        if size >= most:
-            yield OfFiles(tuple(some))
-            some, size = [], 0
-    if some:
-        yield OfFiles(tuple(some))
+
+def _of_log(head: Head, events: Sequence[Stored]) -> Read | Case:
+    if not events:
+        return damaged(head.session_id, LOG, "it has no events", head)
+    return Read(events[-1].hash, events, head.hash, LOG)
+
+
+def _parsed(run: SessionLines) -> Read | Case:
+    if run.trouble:
+        return damaged(run.session_id, run.source, run.trouble)
+    try:
+        return Read(digest(run.content), stored_of(run), None, run.source)
+    except (LogDamaged, AnotherVersion) as error:
+        return damaged(run.session_id, run.source, str(error))
+
+
+def sent(batch: Batch, log: SqlFollowing | None) -> Batch:
+    """A batch for a worker that does not reach our files, nor the log where it is given."""
+    lines = tuple(run for piece in batch.pieces for run in runs(piece))
+    if log is None:
+        return replace(batch, pieces=(), sent=lines)
+    stored = read_together(log, batch.heads, are_together=batch.are_together)
+    return Batch(sent=(*stored, *lines))
 
 
 # Files ---------------------------------------------------------------------------------------
 
 
-class Lying(NamedTuple):
+class Extent(NamedTuple):
     """Where a session lies in a file."""
 
     session_id: str
@@ -156,12 +184,12 @@ class Lying(NamedTuple):
     """SHA-256 of its lines."""
 
 
-def lying(path: str) -> tuple[list[Lying], bool] | None:
+def extents(path: str) -> tuple[list[Extent], bool] | None:
     """The sessions of a file, and whether they are mixed; None where only a worker can say more.
 
     So it is of a file that is compressed, cannot be read, or holds nothing.
     """
-    found: list[Lying] = []
+    found: list[Extent] = []
     at = 0
     try:
         with _opened(path) as file:
@@ -169,7 +197,7 @@ def lying(path: str) -> tuple[list[Lying], bool] | None:
                 return None
             for run in _split(jsonl.lines_in(file, path), path, 1):
                 size = len(run.content)
-                found.append(Lying(run.session_id, at, size, run.line, digest(run.content)))
+                found.append(Extent(run.session_id, at, size, run.line, digest(run.content)))
                 at += size
     except (OSError, ValueError, LogDamaged, AnotherVersion):
         return None
@@ -190,7 +218,7 @@ def _opened(path: str) -> BinaryIO:
     return open(path, "rb", jsonl.BLOCK)
 
 
-def pieces(path: str, some: Sequence[Lying], most: int = BYTES) -> Iterator[Piece]:
+def pieces(path: str, some: Sequence[Extent], most: int = BYTES) -> Iterator[Piece]:
     """Sessions of a file, those that lie together in one piece of at most a batch."""
     begin = 0
     for n, one in enumerate(some, 1):
@@ -202,7 +230,7 @@ def pieces(path: str, some: Sequence[Lying], most: int = BYTES) -> Iterator[Piec
             begin = n
 
 
-def runs(piece: Piece) -> Iterator[Run]:
+def runs(piece: Piece) -> Iterator[SessionLines]:
     """The sessions of a piece, each with all of its lines; what cannot be read is said as one."""
     wanted = piece.only
     try:
@@ -213,9 +241,9 @@ def runs(piece: Piece) -> Iterator[Run]:
                     yield run
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        yield Run("", piece.path, 0, b"", trouble=f"{piece.path} cannot be read: {why}")
+        yield SessionLines("", piece.path, 0, b"", trouble=f"{piece.path} cannot be read: {why}")
     except (LogDamaged, AnotherVersion) as error:
-        yield Run("", piece.path, 0, b"", trouble=str(error))
+        yield SessionLines("", piece.path, 0, b"", trouble=str(error))
 
 
 def _lines(file: BinaryIO, piece: Piece) -> Iterable[bytes]:
@@ -231,7 +259,7 @@ def _lines(file: BinaryIO, piece: Piece) -> Iterable[bytes]:
 
 def _split(
     lines: Iterable[bytes], path: str, first: int, *, is_part: bool = False
-) -> Iterator[Run]:
+) -> Iterator[SessionLines]:
     """Runs of lines that say the same session; a line that says none is of those before it.
 
     Raises:
@@ -248,11 +276,11 @@ def _split(
         if not says_format and not text.isspace():
             jsonl.read_format(text, path, number)
             says_format = True
-        its = _session_of(text) or session_id
-        if session_id and its != session_id:
-            yield Run(session_id, path, line, b"".join(held))
+        said = _session_of(text) or session_id
+        if session_id and said != session_id:
+            yield SessionLines(session_id, path, line, b"".join(held))
             held, size, line = [], 0, number
-        session_id = its
+        session_id = said
         held.append(text)
         size += len(text) + LINE_OBJECT
         if size > HELD_MAX:
@@ -260,16 +288,16 @@ def _split(
             raise LogDamaged(path, 0, found)
     if not held:
         raise LogDamaged(path, 0, "it holds no events")
-    yield Run(session_id, path, line, b"".join(held))
+    yield SessionLines(session_id, path, line, b"".join(held))
 
 
-def _in_order(found: Iterable[Run], path: str) -> Iterator[Run]:
+def _in_order(found: Iterable[SessionLines], path: str) -> Iterator[SessionLines]:
     """As `_split`, of sessions whose lines are mixed: each of them once.
 
     Raises:
         LogDamaged: they cannot be held in memory.
     """
-    held: dict[str, list[Run]] = {}
+    held: dict[str, list[SessionLines]] = {}
     size = 0
     for run in found:
         held.setdefault(run.session_id, []).append(run)
@@ -285,3 +313,31 @@ def _session_of(text: bytes) -> str:
     """The id that a line says, without reading all of it; empty where it says none."""
     found = _BEGINNING.match(text) or _ANYWHERE.search(text)
     return found[1].decode() if found else ""
+
+
+def stored_of(run: SessionLines) -> list[Stored]:
+    """The events of a session in a file.
+
+    Raises:
+        LogDamaged: a line is no event, or there is none.
+        AnotherVersion: another version wrote it.
+    """
+    stored = [*jsonl.stored(BytesIO(run.content), run.source, run.line, is_part=True)]
+    if not stored:
+        raise LogDamaged(run.source, 0, "it holds no events")
+    if any(one.session_id != stored[0].session_id for one in stored):
+        raise LogDamaged(f"{run.source}, line {run.line}", 0, "its lines name several sessions")
+    return stored
+
+
+def damaged(session_id: str, source: str, found: str, head: Head | Stored | None = None) -> Case:
+    """The case of a session that is not judged, for what was found."""
+    return Case(
+        session_id=session_id,
+        workflow=head.workflow if head else "",
+        source=source,
+        head=head.hash.hex() if head else "",
+        outcome="damaged",
+        causes=(UNREADABLE,),
+        message=found,
+    )

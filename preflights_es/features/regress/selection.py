@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
 from operator import attrgetter
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -12,13 +14,19 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.features.regress.use.batches import Lying, OfLog, Piece, lying, runs
-from preflights_es.features.regress.use.reading import read_together, stored_of
-from preflights_es.features.regress.use.sampling import Candidate, sampled, shape_of
+from preflights_es.features.regress.batches import (
+    Extent,
+    Piece,
+    Read,
+    extents,
+    read_together,
+    runs,
+    stored_of,
+)
 from preflights_es.kernel.errors import AnotherVersion, LogDamaged, Refused
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.imports import NAME as IMPORTS
-from preflights_es.kernel.ports import Head, Stream
+from preflights_es.kernel.ports import Head, Stored, Stream
 from preflights_es.projections.sessions import SessionRow, rows
 from preflights_es.providers.capabilities import ALIASES
 from preflights_es.runtime.sessions import LAST
@@ -28,6 +36,10 @@ from preflights_es.use.request import Request
 
 ENDINGS: Final = (".jsonl", ".jsonl.gz")
 """Of the files in a folder that hold sessions."""
+_ASKED: Final = re.compile(rb'"question":\{"id":"([^"]*)"')
+
+Stratum = tuple[str, str, str]
+"""Workflow, provider and status."""
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +86,7 @@ class InFile(NamedTuple):
 
     path: str
     """As it was given."""
-    known: tuple[Lying, ...] | None
+    known: tuple[Extent, ...] | None
     """Those that are meant; None where only a worker can find them."""
     whole: Piece
     """The file as a worker reads it where they are not known, or mixed."""
@@ -116,12 +128,12 @@ def chosen(request: Request, named: Sequence[str], selection: Selection) -> Chos
         found += [one for number, file in enumerate(files) for one in picking.of_file(number, file)]
     told = selection.told(named)
     if selection.sample is not None:
-        taken = sampled(picking.candidates(found), selection.sample, selection.sample_seed)
+        taken = sampled(picking.shaped(found), selection.sample, selection.sample_seed)
         told += (
-            f"; a sample of {len(taken.places):,} of {len(found):,} by the seed "
+            f"; a sample of {len(taken.found):,} of {len(found):,} by the seed "
             f"{selection.sample_seed}, with {taken.shapes:,} of {taken.of_shapes:,} shapes"
         )
-        found = [one for place, one in enumerate(found) if place in taken.places]
+        found = taken.found
     if cuts:
         meant: dict[int, set[str]] = defaultdict(set)
         for which in found:
@@ -206,7 +218,7 @@ def _here(request: Request, path: str) -> str:
 
 def _in_file(path: str, only: str | None) -> InFile:
     wanted = None if only is None else frozenset({only})
-    found = lying(path)
+    found = extents(path)
     if found is None:
         return InFile(path, None, Piece(path, only=wanted))
     known, is_mixed = found
@@ -237,6 +249,14 @@ class _Found(NamedTuple):
     row: SessionRow | None = None
     """None where it cannot be read, or was not asked for."""
     shape: bytes = b""
+    place: int = 0
+    """Among all that are meant."""
+
+    @property
+    def stratum(self) -> Stratum:
+        """Of what it is one."""
+        row = self.row
+        return (row.workflow, row.provider, row.status) if row else ("", "", "")
 
 
 class _Picking:
@@ -304,12 +324,72 @@ class _Picking:
             and (asked.led_by is None or ALIASES.get(asked.led_by, asked.led_by) in led_by)
         )
 
-    def candidates(self, found: Sequence[_Found]) -> Iterator[Candidate]:
-        """The same, with their shapes: those of the log are read for that."""
+    def shaped(self, found: Sequence[_Found]) -> list[_Found]:
+        """The same, with their places and shapes: those of the log are read for that."""
         heads = tuple(one.head for one in found if one.head is not None)
-        read = read_together(self._process.following, OfLog(heads)) if heads else ()
-        shapes = {one.head.session_id: shape_of(one.events) for one in read}
-        for place, one in enumerate(found):
-            row, shape = one.row, shapes[one.key] if one.head else one.shape
-            stratum = (row.workflow, row.provider, row.status) if row else ("", "", "")
-            yield Candidate(place, f"{one.key} {one.file}", stratum, shape)
+        log = self._process.following
+        read = read_together(log, heads, are_together=True) if heads else ()
+        shapes = {
+            one.events[0].session_id: shape_of(one.events) for one in read if isinstance(one, Read)
+        }
+        return [
+            one._replace(
+                place=place, shape=shapes.get(one.key, NO_SHAPE) if one.head else one.shape
+            )
+            for place, one in enumerate(found)
+        ]
+
+
+# 3. A sample ---------------------------------------------------------------------------------
+
+
+class Sampled(NamedTuple):
+    """What was taken."""
+
+    found: list[_Found]
+    shapes: int
+    """Of those that there are."""
+    of_shapes: int
+
+
+def shape_of(stored: Sequence[Stored]) -> bytes:
+    """Of what types its events are, and what it asked, in turn; texts are no matter."""
+    types = sorted({one.type for one in stored})
+    asked = [found for one in stored for found in _ASKED.findall(one.data or b"")]
+    return sha256(repr((types, asked)).encode()).digest()[:8]
+
+
+NO_SHAPE: Final = shape_of(())
+"""Of a session that cannot be read."""
+
+
+def sampled(found: Sequence[_Found], number: int, seed: int) -> Sampled:
+    """So many of them: first one of each shape, then of each stratum its share."""
+    order = sorted(found, key=lambda one: _drawn(seed, f"{one.key} {one.file}"))
+    first = {one.shape: one for one in reversed(order)}
+    taken = [one for one in order if first[one.shape] is one][:number]
+    shapes = len(taken)
+    places = {one.place for one in taken}
+    rest: dict[Stratum, list[_Found]] = defaultdict(list)
+    for one in reversed(order):
+        if one.place not in places:
+            rest[one.stratum].append(one)
+    due = _shares(Counter(one.stratum for one in order), number)
+    due.subtract(Counter(one.stratum for one in taken))
+    while len(places) < number and rest:
+        stratum = max(rest, key=lambda one: (due[one], one))
+        places.add(rest[stratum].pop().place)
+        due[stratum] -= 1
+        if not rest[stratum]:
+            del rest[stratum]
+    return Sampled([one for one in found if one.place in places], shapes, len(first))
+
+
+def _drawn(seed: int, key: str) -> bytes:
+    return sha256(f"{seed} {key}".encode()).digest()
+
+
+def _shares(sizes: Counter[Stratum], number: int) -> Counter[Stratum]:
+    """How many of each stratum, at least one."""
+    whole = sizes.total()
+    return Counter({key: max(round(number * size / whole), 1) for key, size in sizes.items()})

@@ -17,10 +17,10 @@ from typing import Final, Self
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.features.regress.engine.results import Case, LeftOut
+from preflights_es.features.regress.results import Case, LeftOut
 from preflights_es.runtime.features import FEATURES
 
-PACKAGE: Final = Path(__file__).parents[3]
+PACKAGE: Final = Path(__file__).parents[2]
 """Our code."""
 FILE: Final = "regress.db"
 TOGETHER: Final = 500  # digests that are looked up at once

@@ -1,37 +1,34 @@
-"""A child beside its recording: the outcome, what changed, and where that comes from."""
+"""A child beside its recording: the measures of both, the outcome, and causes of a difference."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Final
 
 from msgspec.structs import replace
 
-from preflights_es.features.regress.engine.attribution import (
+from preflights_es.features.regress.change import Change, Part, parts, touches
+from preflights_es.features.regress.children import NO_MORE, Ran, Runs, questions
+from preflights_es.features.regress.regression import (
+    DIFFERENCES_MAX,
+    ERASED,
+    Made,
     code_or_data,
     detail_of,
+    fault_words,
     request_causes,
 )
-from preflights_es.features.regress.engine.candidate import NO_MORE
-from preflights_es.features.regress.engine.change import Change, Part, parts, touches
-from preflights_es.features.regress.engine.results import (
+from preflights_es.features.regress.results import (
     Case,
     Cause,
     Difference,
     Measure,
+    Noise,
     Outcome,
     Side,
 )
-from preflights_es.features.regress.engine.runs import Ran, Runs
-from preflights_es.features.regress.engine.sides import (
-    majority,
-    measures,
-    noise_of,
-    outcome,
-    questions,
-)
-from preflights_es.features.regress.engine.strict import DIFFERENCES_MAX, ERASED, Made, fault_words
 from preflights_es.history.child import fault_of
 from preflights_es.history.recording import Recording
 from preflights_es.history.replayer import Replayer
@@ -39,6 +36,7 @@ from preflights_es.history.report import changes, told
 from preflights_es.history.whatif import Otherwise, calls_max
 from preflights_es.kernel.errors import SessionFaulted
 from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.questions import Question
 from preflights_es.store.chain import erased_before
 
 UNTOUCHED: Final = "the change does not touch who leads it"
@@ -50,7 +48,6 @@ def judged(
     stored: Sequence[Stored],
     head: bytes | None,
     made: Made,
-    recorded_by: bool | None,
 ) -> Case | str:
     """As `Regression.case`, of a run with a change; or why it is left out."""
     if stored and erased_before(stored):
@@ -59,13 +56,13 @@ def judged(
         recorded = runs.recording(stored, head)
     except SessionFaulted as faulted:
         message = fault_words(fault_of(faulted.version, faulted.error, recorded=False))
-        cause = code_or_data(recorded_by, message)
+        cause = code_or_data(message)
         return made(outcome="faulted", causes=(cause,), message=message)
     inputs = [turn.input for turn in recorded.turns]
     if not touches(inputs, runs.change, recorded.workflow):
         return UNTOUCHED
     before = runs.calls
-    case = _Judging(runs, replayer, recorded, recorded_by).case(made)
+    case = _Judging(runs, replayer, recorded).case(made)
     return replace(case, live_calls=runs.calls - before)
 
 
@@ -88,13 +85,10 @@ def touching_of(change: Change, recorded: Recording) -> Sequence[Part]:
 class _Judging:
     """One session, judged."""
 
-    def __init__(
-        self, runs: Runs, replayer: Replayer, recorded: Recording, recorded_by: bool | None
-    ) -> None:
+    def __init__(self, runs: Runs, replayer: Replayer, recorded: Recording) -> None:
         self._runs = runs
         self._replayer = replayer
         self._recorded = recorded
-        self._recorded_by = recorded_by
         workflow, state = recorded.workflow, recorded.session.state
         self._label = workflow.reached(state)
         self._before = runs.side(recorded, self._label)
@@ -204,7 +198,7 @@ class _Judging:
         base = self._unchanged()
         causes: list[Cause] = []
         if base is not None and self._differs(None, base):
-            causes.append(code_or_data(self._recorded_by, "without the change it differs, too"))
+            causes.append(code_or_data("without the change it differs, too"))
         if not self._differs(base, ran):
             return tuple(causes)
         touching = touching_of(self._runs.change, self._recorded)
@@ -250,3 +244,70 @@ class _Judging:
             return bool(found) or ran.ended != (False, False, self._asks)
         is_other = bool(measures(base.side, ran.side, base.questions, ran.questions))
         return is_other or base.ended != ran.ended
+
+
+# Several of them ------------------------------------------------------------------------------
+
+
+def majority(sides: Sequence[Side | None]) -> Side | None:
+    """What more than half of the runs of one side say of each measure; None without runs."""
+    known = [one for one in sides if one is not None]
+    if not known:
+        return None
+    agrees, valid = _most([s.agrees for s in known]), _most([s.valid for s in known])
+    usual = next((s for s in known if (s.agrees, s.valid) == (agrees, valid)), known[0])
+    return replace(usual, agrees=agrees, valid=valid)
+
+
+def _most(said: Sequence[bool | None]) -> bool | None:
+    return next((one for one in (True, False) if 2 * said.count(one) > len(said)), None)
+
+
+def noise_of(sides: Sequence[Side | None]) -> Noise | None:
+    """How often two runs of one side, one after the other, differ; None of one run."""
+    pairs = [(one, other) for one, other in pairwise(sides) if one and other]
+    if not pairs:
+        return None
+    return Noise(
+        runs=len(sides),
+        agreement=sum(one.result != other.result for one, other in pairs) / len(pairs),
+        validity=sum(one.valid != other.valid for one, other in pairs) / len(pairs),
+    )
+
+
+# Two of them ---------------------------------------------------------------------------------
+
+
+def measures(
+    before: Side, after: Side, asked: Sequence[Question], asks: Sequence[Question]
+) -> tuple[Measure, ...]:
+    """What differs between two runs; what one of them does not know does not differ.
+
+    Args:
+        asked: the questions of the one run.
+        asks: those of the other.
+    """
+    found: dict[Measure, bool] = {
+        "validity": _both_differ(before.valid, after.valid),
+        "questions": list(asked) != list(asks),
+        "turns": before.turns != after.turns,
+        "result": before.result != after.result,
+        "fallback": before.fallbacks != after.fallbacks,
+        "tokens": before.tokens != after.tokens,
+        "cost": _both_differ(before.cost, after.cost),
+    }
+    return tuple(name for name, differs in found.items() if differs)
+
+
+def _both_differ(before: float | None, after: float | None) -> bool:
+    return None not in (before, after) and before != after
+
+
+def outcome(before: Side, after: Side, changed: Sequence[Measure]) -> Outcome:
+    """`same`, `changed`, `failed` or `fixed`; one that is both lost and won has failed."""
+    pairs = ((before.agrees, after.agrees), (before.valid, after.valid))
+    if any(was is True and now is False for was, now in pairs):
+        return "failed"
+    if any(was is False and now is True for was, now in pairs):
+        return "fixed"
+    return "changed" if changed else "same"

@@ -1,7 +1,8 @@
 """Another revision of this program, asked what it decides: by its own `replay FILE --json --all`.
 
 So every released version can be asked. It runs in a process of its own, in an empty home: no
-setting, no log and no key of ours is there.
+setting, no log and no key of ours is there. Of the code that recorded a
+session it tells whether a difference comes from code or from data.
 """
 
 from __future__ import annotations
@@ -9,23 +10,31 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
+from preflights_es.features.regress.batches import Read
+from preflights_es.features.regress.results import Case, Cause, CauseKind, Report
 from preflights_es.kernel.errors import Refused, StoreUnavailable
 from preflights_es.kernel.ports import Stored
 from preflights_es.store import jsonl
 from preflights_es.system import git
+from preflights_es.system.files import Unreadable, regular
 
 MARK: Final = "cli/preflights_cli/__init__.py"
 """What a checkout of this program has."""
 EXIT_DAMAGED: Final = 4
 REPLAY_S: Final = 600  # of one batch
 GIT_S: Final = 60
+REPORT_MAX: Final = 1024 * 1024 * 1024  # bytes of an earlier report
+TOGETHER: Final = 500  # sessions that another revision is asked at once
+UNKNOWN: Final = "code or data"
 INSTALL_S: Final = 600
 ENVIRONMENT: Final = (
     "PATH",
@@ -147,7 +156,7 @@ def revision(typed: str, here: Path, cache: Path, env: Mapping[str, str]) -> Rev
         return Revision(typed, str(folder.resolve()), _python(folder, cache), told)
     if typed.startswith("-"):
         raise Refused(f"{typed!r} is no revision")
-    for checkout in (here, Path(__file__).parents[4]):
+    for checkout in (here, Path(__file__).parents[3]):
         commit = git.said(
             ("rev-parse", "--verify", "--quiet", f"{typed}^{{commit}}"), checkout, env
         )
@@ -239,3 +248,68 @@ def _ours() -> tuple[str, ...]:
     except PackageNotFoundError:
         return ()
     return tuple(sorted(one for one in found if "extra ==" not in one))
+
+
+# What a run is held against --------------------------------------------------------------------
+
+
+def differing(file: str) -> frozenset[str]:
+    """Ids of the sessions that differ in a report.
+
+    Raises:
+        Refused: it cannot be read, or is no report in JSON.
+    """
+    try:
+        report = msgspec.json.decode(regular(Path(file), REPORT_MAX), type=Report)
+    except (Unreadable, OSError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise Refused(f"{file} cannot be read: {why}") from error
+    except msgspec.MsgspecError as error:
+        what = "no report that `--report json=FILE` wrote"
+        raise Refused(f"{file} is {what}: {error}") from error
+    return frozenset(differing_in(report.cases))
+
+
+def differing_in(cases: Iterable[Case]) -> Iterable[str]:
+    """Ids of the sessions that are not the same."""
+    return (case.session_id for case in cases if case.outcome != "same")
+
+
+def attributed(again: Iterable[tuple[Case, Read]], recorder: Revision) -> Iterable[Case]:
+    """Differences that are the code's or the data's: the code that recorded them tells which.
+
+    Raises:
+        StoreUnavailable: it does not run.
+    """
+    sessions = iter(again)
+    while some := list(islice(sessions, TOGETHER)):
+        replays = recorder.replays([one.events for _, one in some])
+        for (case, _), said in zip(some, replays, strict=True):
+            if said is not None:
+                yield told_apart(case, recorded_by=decides(said))
+
+
+def is_unattributed(case: Case) -> bool:
+    """Whether it is not known which of the two it is."""
+    return any(one.kind == UNKNOWN for one in case.causes)
+
+
+def decides(said: Mapping[str, object]) -> bool:
+    """Whether code decides what a log says, its bugs among it, by what its `replay --json` says.
+
+    A log whose last Decision is gone replays as far as it goes: no code leaves an Input undecided.
+    """
+    status, fault = said.get("status"), said.get("fault")
+    raises_again = isinstance(fault, dict) and bool(fault.get("recorded"))
+    is_whole = status == "identical" and not said.get("undecided")
+    return is_whole or (status == "faulted" and raises_again)
+
+
+def told_apart(case: Case, *, recorded_by: bool) -> Case:
+    """A case whose causes are code or data, as the code that recorded it shows."""
+    kind: CauseKind = "code" if recorded_by else "data"
+    causes: dict[CauseKind, Cause] = {}
+    for one in case.causes:
+        told = replace(one, kind=kind) if one.kind == UNKNOWN else one
+        causes.setdefault(told.kind, told)
+    return replace(case, causes=tuple(causes.values()))

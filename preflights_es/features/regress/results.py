@@ -1,6 +1,7 @@
 """What `regress` says of each session and of all of them, as typed values.
 
-Every report is made of `Report` and of nothing else, so that a terminal, a file and a page agree.
+Every report is made of `Report` and of nothing else, so that a terminal, a file and a page
+agree.
 """
 
 from __future__ import annotations
@@ -50,6 +51,10 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     """In the words of a replay, such as `prompt clarify.v1 became clarify.v2`."""
     together: bool = False
     """Only several changes together make the difference."""
+
+
+UNREADABLE: Final = Cause(kind="data", detail="it does not verify, or cannot be read")
+"""Of a session that is damaged."""
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,7 +1,6 @@
 """What all sessions of a run come to: `docs/specs/verdict.md` has the formulas and their sources.
 
-Only the verdict on a change computes; it needs scipy, the extra `stats`.
-"""
+Only the verdict on a change computes; it needs scipy, the extra `stats`."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.features.regress.engine.results import (
+from preflights_es.features.regress.results import (
     Case,
     Noise,
     Paired,

@@ -1,0 +1,407 @@
+"""A recorded session run again with a change: it hears what was recorded, or models.
+
+A question that the recording does not answer is answered with what the person accepted for it,
+where the log says that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from preflights_es.features.regress.change import Change, changed, simulated, words
+from preflights_es.features.regress.results import Side
+from preflights_es.history.child import Child
+from preflights_es.history.recording import (
+    Code,
+    Reasking,
+    Recording,
+    Turn,
+    driven,
+    recording,
+    step_of,
+)
+from preflights_es.history.whatif import Misused, keys_of
+from preflights_es.kernel.completions import (
+    Completion,
+    CompletionFailed,
+    CompletionReceived,
+    CompletionRequested,
+)
+from preflights_es.kernel.errors import LLMLostError, LogDamaged
+from preflights_es.kernel.events import Actor, Event, Input, InputIgnored, Outcome, Request
+from preflights_es.kernel.json import decoded, encoded
+from preflights_es.kernel.lead import WRITERS, FellBack, ResponseAccepted
+from preflights_es.kernel.ports import Provider, Stored
+from preflights_es.kernel.questions import Answers, Given, Question, Reached, Refusal
+from preflights_es.kernel.session import Session, Workflow
+from preflights_es.providers.recorded import RecordedProvider, Unanswered, Unrecorded
+from preflights_es.runtime.performer import open_completion
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from preflights_es.history.recording import Models
+    from preflights_es.projections.usage import Price
+
+
+PER: Final = 1_000_000  # tokens that a price is for
+T = TypeVar("T")
+
+
+class Ran(NamedTuple):
+    """One run of a session."""
+
+    side: Side
+    events: Sequence[Event]
+    questions: Sequence[Question]
+    child: Child
+    assumed: tuple[str, ...]
+    """Keys of questions that were answered with what was accepted."""
+    needed: bool
+    """Whether only a model could go on."""
+
+    @property
+    def ended(self) -> tuple[bool, bool, tuple[str, ...]]:
+        """How it ended: with a fault, for want of a response, or with questions."""
+        asks = tuple(question.id for question in self.child.questions())
+        return self.child.fault is not None, bool(self.child.stopped), asks
+
+
+class Runs:
+    """Runs sessions, one after the other."""
+
+    def __init__(
+        self,
+        workflows: Mapping[str, Workflow[Any]],
+        code: Code,
+        change: Change,
+        prices: Sequence[Price],
+        models: Models | None,
+        most: int | None,
+        *,
+        repeat: int = 1,
+        keeps_recording: bool = False,
+    ) -> None:
+        self.change = change
+        self.repeat = repeat
+        self.keeps_recording = keeps_recording
+        self._workflows = workflows
+        self._reasking = Reasking(code)
+        self._prices = prices
+        self._models = models
+        self._budget = Budget(most)
+        self._providers: dict[tuple[object, ...], Provider] = {}
+        self._loop: asyncio.Runner | None = None
+        try:
+            code.made(simulated(change))
+        except LogDamaged as error:  # what the simulator does not take is no session's fault
+            raise Misused(str(error)) from error
+
+    @property
+    def calls(self) -> int:
+        """Of models, so far."""
+        return self._budget.made
+
+    @property
+    def asks_both(self) -> bool:
+        """Whether a model is asked for both sides, also what it answered already."""
+        return self._models is not None and not self.keeps_recording
+
+    def recording(self, stored: Sequence[Stored], head: bytes | None) -> Recording:
+        """As `replay.recording`."""
+        return recording(self._workflows, stored, head)
+
+    def ran(
+        self, recorded: Recording, change: Change, label: Reached, *, hears: bool = False
+    ) -> Ran:
+        """A child with a change; none is the unchanged side.
+
+        Args:
+            hears: whether it hears what was recorded, and no model is asked.
+        """
+        unchanged = change == Change()
+        anew = self.asks_both and not hears
+        answerer = Answerer(
+            recorded,
+            self._reasking,
+            None if hears or self._models is None else self._asked,
+            self._budget,
+            by_call=unchanged,
+            anew=anew,
+        )
+        child = Child(recorded, 0, answerer, f"regress {words(change)}")
+        playing = Playing(child, change, label)
+        self._driven(child.run(playing.play()))
+        codec = child.runner.codec(recorded.workflow)
+        events = tuple(codec.decode(one) for one in child.stored)
+        side = side_of(recorded.workflow, child.handle.session, events, label, self._prices)
+        assumed = tuple(playing.assumed)
+        return Ran(side, events, questions(events), child, assumed, answerer.needed)
+
+    def child(self, stored: Sequence[Stored], head: bytes | None) -> tuple[Stored, ...]:
+        """As `Regression.child`."""
+        recorded = recording(self._workflows, stored, head)
+        label = recorded.workflow.reached(recorded.session.state)
+        return self.ran(recorded, self.change, label).child.stored
+
+    def side(self, recorded: Recording, label: Reached) -> Side:
+        """What a recorded session comes to."""
+        session, events = recorded.session, recorded.events
+        return side_of(recorded.workflow, session, events, label, self._prices)
+
+    def _driven(self, running: Coroutine[Any, Any, T]) -> T:
+        if self._models is None:
+            return driven(running)
+        if self._loop is None:
+            import asyncio
+
+            self._loop = asyncio.Runner()
+        return self._loop.run(running)
+
+    def _asked(self, request: CompletionRequested) -> Provider:
+        assert self._models is not None, "looked at before"
+        key = (request.provider, request.model, request.parameters)
+        if key not in self._providers:
+            self._providers[key] = self._models(request)
+        return self._providers[key]
+
+    def close(self) -> None:
+        """Give back what models hold."""
+        if self._loop is None:
+            return
+        for provider in self._providers.values():
+            close = getattr(provider, "aclose", None)  # not part of the port
+            if close is not None:
+                self._loop.run(close())
+        self._loop.close()
+
+
+NO_MORE: Final = "no more calls of models may be made"
+
+ASSUMED: Final = Actor("script", "what was accepted")
+"""Gives a child the answers that the recorded session has none of."""
+
+
+class Playing:
+    """One play of a child."""
+
+    def __init__(self, child: Child, change: Change, label: Reached) -> None:
+        self.child = child
+        self.assumed: list[str] = []
+        """Keys of questions that were answered with what was accepted."""
+        self._change = change
+        self._accepted = dict(label.answers)
+        self._answered: dict[str, Answers] = {}
+        """By key: the last recorded Input that answers it, of those that were fed."""
+        turns = child.recording.turns
+        self._last = {key: turn.version for turn in turns for key in keys_of(turn)}
+        """By key: the version of the last recorded Input that answers it."""
+
+    async def play(self) -> None:
+        """The whole recording, and what is asked behind it."""
+        await self.child.feed(self.child.recording.turns, self._changed)
+        if open_completion(self.child.recording.session) is None:
+            await self.child.settle()
+            await self._answer_what_is_asked(len(self.child.recording.events) + 1)
+
+    async def _changed(self, turn: Turn, _session: Session[Any]) -> Input:
+        if not isinstance(turn.input, Outcome):
+            await self._answer_what_is_asked(turn.version)
+        if isinstance(turn.input, Answers):
+            self._answered |= dict.fromkeys(keys_of(turn), turn.input)
+        return changed(turn.input, self._change, self.child.recording.workflow)
+
+    async def _answer_what_is_asked(self, version: int) -> None:
+        """Each key once more as it was recorded, once as it was accepted; none that comes yet."""
+        while (new := self._answer(version)) is not None:
+            self.child.submit(None, new)
+            await self.child.settle()
+
+    def _answer(self, version: int) -> Answers | None:
+        child, answers = self.child, self.child.recording.workflow.answers
+        if answers is None or not (self._accepted or self._answered):
+            return None
+        for key in [question.id for question in child.questions()]:
+            if self._last.get(key, 0) >= version:
+                continue
+            if (said := self._answered.pop(key, None)) is not None:
+                along = f"{key}__"  # the text of another option has a key of its own
+                both = tuple(g for g in said.answers if g.key == key or g.key.startswith(along))
+                at, redacted = child.now, said.redacted
+                return answers(at=at, actor=said.actor, answers=both, redacted=redacted)
+            if key in self._accepted:
+                self.assumed.append(key)
+                given = (Given(key, (self._accepted.pop(key),)),)
+                return answers(at=child.now, actor=ASSUMED, answers=given)
+        return None
+
+
+class Budget:
+    """Calls of models that may still be made."""
+
+    def __init__(self, calls_max: int | None) -> None:
+        self.left = calls_max
+        """None without a limit."""
+        self.made = 0
+
+    def take(self) -> bool:
+        """Whether one more may be made; it counts."""
+        if self.left is not None and self.left <= 0:
+            return False
+        self.left = None if self.left is None else self.left - 1
+        self.made += 1
+        return True
+
+
+class Answerer:
+    """Who answers a child: code of ours for itself, else the recording, else a model if it may."""
+
+    def __init__(
+        self,
+        recording: Recording,
+        reasking: Reasking,
+        models: Models | None = None,
+        budget: Budget | None = None,
+        *,
+        by_call: bool = False,
+        anew: bool = False,
+    ) -> None:
+        """Args:
+        by_call: whether a request that was never sent has the response of its call's number.
+        anew: whether a model is asked also what it answered already.
+        """
+        self.needed = False
+        """Whether only a model could answer."""
+        self._recording = recording
+        self._reasking = reasking
+        self._models = models
+        self._budget = budget or Budget(0)
+        self._by_call = by_call
+        self._anew = anew
+        self._recorded: RecordedProvider | None = None
+        self._lost = {event.call: event.message for event in _lost(recording.events)}
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        """One response.
+
+        Raises:
+            LLMError: as the provider that answers; a call that was lost is lost again.
+            Unanswered: no provider may answer.
+        """
+        if request.call in self._lost:
+            raise LLMLostError(self._lost[request.call])
+        if self._reasking.generation(request, self._recording.workflow) is not None:
+            return await self._reasking.provider(request).respond(request)
+        is_written = request.provider in WRITERS
+        if is_written or not self._anew:
+            try:
+                return await self._heard().respond(request)
+            except Unrecorded:
+                if is_written:
+                    raise
+        if self._models is None or not self._budget.take():
+            self.needed = True
+            asks = "a model would have to be asked" if self._models is None else NO_MORE
+            raise Unanswered(request, asks)
+        return await self._models(request).respond(request)
+
+    def _heard(self) -> RecordedProvider:
+        if self._recorded is None:
+            self._recorded = RecordedProvider(self._recording.events, by_call=self._by_call)
+        return self._recorded
+
+
+def _lost(events: tuple[Event, ...]) -> Iterator[CompletionFailed]:
+    for event in events:
+        if isinstance(event, CompletionFailed) and event.kind == LLMLostError.kind:
+            yield event
+
+
+# What one run comes to -------------------------------------------------------------------------
+
+
+def side_of(
+    workflow: Workflow[Any],
+    session: Session[Any],
+    events: Sequence[Event],
+    label: Reached,
+    prices: Sequence[Price] = (),
+) -> Side:
+    """The measures of one run.
+
+    Args:
+        label: of the recorded session: what a person accepted there.
+    """
+    asked = [event for event in events if isinstance(event, CompletionRequested)]
+    outcomes = [e for e in events if isinstance(e, (CompletionReceived, CompletionFailed))]
+    result = workflow.reached(session.state).result
+    return Side(
+        valid=_valid(events, asked, session),
+        agrees=None if label.accepted is None else _plain(result) == _plain(label.accepted),
+        result=None if result is None else sha256(encoded(result)).hexdigest(),
+        questions=len(questions(events)),
+        turns=_turns(events),
+        fallbacks=sum(isinstance(event, FellBack) for event in events),
+        calls=len(asked),
+        tokens=sum((one.input_tokens or 0) + (one.output_tokens or 0) for one in outcomes),
+        cost=_cost(asked, outcomes, prices) if prices else None,
+    )
+
+
+def _plain(value: object) -> Any:
+    return decoded(encoded(value))
+
+
+def _valid(
+    events: Sequence[Event], asked: Sequence[CompletionRequested], session: Session[Any]
+) -> bool | None:
+    """A step that is still open says nothing yet."""
+    waits = {step_of(call.call) for call in session.calls}
+    steps = {step_of(request.call) for request in asked if request.contract} - waits
+    if not steps:
+        return None
+    return steps <= {step_of(e.call) for e in events if isinstance(e, ResponseAccepted)}
+
+
+def questions(events: Sequence[Event]) -> list[Question]:
+    """All that was asked of a person, in turn."""
+    asking = (event for event in events if not isinstance(event, (Input, Request)))
+    values = (getattr(event, name) for event in asking for name in event.__struct_fields__)
+    return [value for value in values if isinstance(value, Question)]
+
+
+def _turns(events: Sequence[Event]) -> int:
+    """Inputs of people that a Decision other than a refusal follows."""
+    turns, waits = 0, False
+    for event in events:
+        if isinstance(event, Input):
+            waits = not isinstance(event, Outcome)
+        elif waits and not isinstance(event, (Refusal, InputIgnored)):
+            turns, waits = turns + 1, False
+    return turns
+
+
+def _cost(
+    asked: Sequence[CompletionRequested],
+    outcomes: Sequence[CompletionReceived | CompletionFailed],
+    prices: Sequence[Price],
+) -> float | None:
+    """None where a response has no price, or its provider said no tokens."""
+    from decimal import Decimal
+
+    from preflights_es.projections.usage import price_of
+
+    requests = {request.call: request for request in asked}
+    total = Decimal(0)
+    for one in outcomes:
+        request, tokens = requests.get(one.call), (one.input_tokens, one.output_tokens)
+        if request is None or (isinstance(one, CompletionFailed) and tokens == (None, None)):
+            continue
+        row = {"provider": request.provider, "model": request.model, "at": one.at}
+        price = price_of(row, prices)
+        if price is None or tokens[0] is None or tokens[1] is None:
+            return None
+        total += price.input_per_million * tokens[0] + price.output_per_million * tokens[1]
+    return float(total / PER)

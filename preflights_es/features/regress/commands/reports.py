@@ -1,0 +1,506 @@
+"""What a regression run found: on a terminal, and as files for machines and places.
+
+Text of sessions comes from outside. Here it becomes no markup, no link, no mention and no
+command.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from itertools import groupby, islice
+from pathlib import Path
+from string import Template
+from typing import Final, Literal
+from xml.sax.saxutils import escape, quoteattr
+
+from msgspec.structs import replace
+
+from preflights_cli.common import Voice
+from preflights_cli.progress import counted
+from preflights_cli.replay import value
+from preflights_es.features.regress.batches import LOG
+from preflights_es.features.regress.results import (
+    Case,
+    Cause,
+    Difference,
+    Outcome,
+    PairedTest,
+    Report,
+    VerdictWord,
+)
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.json import encoded
+from preflights_es.kernel.text import one_line, shortened, shown
+
+GRAVEST_FIRST: Final[tuple[Outcome, ...]] = (
+    *("failed", "faulted", "damaged", "open", "changed", "fixed", "same"),
+)
+
+Level = Literal["error", "warning", "notice"]
+
+
+def level(case: Case, report: Report) -> Level | None:
+    """How grave it is; None where nothing differs. In a strict run, any difference is an error."""
+    if case.outcome == "same":
+        return None
+    strict = report.verdict.margin is None
+    if strict or case.outcome in ("failed", "faulted", "damaged"):
+        return "error"
+    return "notice" if case.outcome == "fixed" else "warning"
+
+
+def by_gravity(report: Report) -> list[Case]:
+    """All that differs: the gravest first, within an outcome the new ones first."""
+    new = frozenset(report.new)
+    return sorted(
+        (case for case in report.cases if case.outcome != "same"),
+        key=lambda case: (GRAVEST_FIRST.index(case.outcome), case.session_id not in new),
+    )
+
+
+def name(case: Case) -> str:
+    """Which session, on one line."""
+    if not case.session_id or case.source == LOG:
+        return shown(case.session_id or case.source)
+    return shown(f"{case.session_id} ({case.source})")
+
+
+def headline(case: Case) -> str:
+    """What became of it, on one line."""
+    return f"{case.outcome}: {', '.join(case.measures)}" if case.measures else case.outcome
+
+
+def cause(found: Cause) -> str:
+    """On one line; its details mostly begin with its kind."""
+    begins = found.detail.startswith(found.kind) or not found.detail
+    said = (found.detail or found.kind) if begins else f"{found.kind}: {found.detail}"
+    return shown(one_line(said)) + " (only together)" * found.together
+
+
+def explained(case: Case) -> list[str]:
+    """All that is known of a difference, line by line; no line holds a line break."""
+    lines = [headline(case)]
+    if case.message:
+        lines.append(shown(case.message))
+    lines += [f"cause: {cause(one)}" for one in case.causes]
+    for one in case.differences:
+        at = f"version {one.version}, {shown(one.type)}, " if one.version else ""
+        lines.append(f"{at}{shown(one.pointer) or 'the whole event'}")
+        lines += [f"  expected: {value(one.expected)}", f"  actual:   {value(one.actual)}"]
+    if more := more_differences(case):
+        lines.append(more)
+    if case.repeat:
+        lines.append(f"repeat with: {shown(case.repeat)}")
+    return lines
+
+
+def more_differences(case: Case) -> str:
+    """How many are not listed; empty where all are."""
+    more = case.difference_count - len(case.differences)
+    return f"and {counted(more, 'more difference')}" if more > 0 else ""
+
+
+DIFFERENCES_MAX: Final = 3  # of one session, that are shown
+
+
+# 1. A terminal -------------------------------------------------------------------------------
+
+SESSIONS_MAX: Final = 20  # that are shown one by one
+VALUE_MAX: Final = 120  # characters of a value that differs
+
+
+def say(voice: Voice, report: Report) -> None:
+    """The sessions that differ, then the sums and the verdict."""
+    differing = [case for case in report.cases if case.outcome != "same"]
+    groups: dict[object, list[Case]] = defaultdict(list)
+    for case in differing:
+        groups[_alike(case)].append(case)
+    for cases in islice(groups.values(), SESSIONS_MAX):
+        _say_case(voice, cases[0], len(cases) - 1)
+    if (more := sum(map(len, islice(groups.values(), SESSIONS_MAX, None)))) > 0:
+        voice.hint(f"{more:,} more: --report html=FILE shows all.")
+    outcomes = ", ".join(f"{n:,} {name}" for name, n in report.counts.items() if n)
+    voice.say(f"{counted(report.sessions, 'session')}: {outcomes or 'none'}.")
+    if report.cause_counts:
+        causes = ", ".join(f"{kind} {n:,}" for kind, n in report.cause_counts.items())
+        voice.say(f"Causes: {causes}.")
+    if report.left_out:
+        voice.say(shown(f"Not judged: {'; '.join(report.left_out)}."))
+    if report.new:
+        voice.say(f"New since the baseline: {', '.join(map(short, report.new[:SESSIONS_MAX]))}")
+    for change in report.changes:
+        voice.say(shown(f"Change: {change}."))
+    voice.say(f"{voice.bold(report.verdict.word)}: {shown(report.verdict.why)}")
+
+
+def _alike(case: Case) -> object:
+    """What sessions have in common whose differences are equal; damaged ones stand alone."""
+    if case.outcome == "damaged":
+        return id(case)
+    shown = encoded([case.outcome, case.measures, case.message, case.causes, case.differences])
+    return shown, case.difference_count
+
+
+def _say_case(voice: Voice, case: Case, alike: int) -> None:
+    """One session, and how many others differ in the same."""
+    name = short(case.session_id) if case.session_id else case.source
+    measures = f" ({', '.join(case.measures)})" if case.measures else ""
+    causes = ", ".join(map(cause, case.causes))
+    tail = "; ".join(filter(None, (case.message, causes)))
+    more = f" and {counted(alike, 'more session')}" if alike else ""
+    voice.say(shown(f"{name}{more} {case.outcome}{measures}: {tail}".rstrip(": ")))
+    for one in case.differences[:DIFFERENCES_MAX]:
+        voice.say(shown(f"  {_place(one)}: {_value(one.expected)} -> {_value(one.actual)}"))
+    if (rest := case.difference_count - DIFFERENCES_MAX) > 0:
+        voice.say(f"  {rest:,} more differences")
+    voice.hint(shown(f"  {case.repeat}"))
+
+
+def _place(one: Difference) -> str:
+    event = f"event {one.version} {one.type} " if one.version else ""
+    return f"{event}{one.pointer}".rstrip()
+
+
+def _value(found: object) -> str:
+    return shortened(value(found), VALUE_MAX)
+
+
+# 2. GitHub Actions ---------------------------------------------------------------------------
+
+KIND_MAX: Final = 10  # annotations of a kind that GitHub shows of one step; of a job, 50
+LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "notice")
+_OF_VERDICT: Final[dict[VerdictWord, Level]] = {
+    "different": "error",
+    "BLOCK": "error",
+    "INCONCLUSIVE": "warning",
+}
+_DATA: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_PROPERTY: Final = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
+
+
+def github_annotations(report: Report) -> str:
+    """At most ten lines of each kind; where there is more, the last one says how much."""
+    lines: dict[Level, list[str]] = {kind: [] for kind in LEVELS}
+    word = report.verdict.word
+    kind = _OF_VERDICT.get(word, "notice")
+    lines[kind].append(_command(kind, report.verdict.why, title=f"preflights regress: {word}"))
+    held = Counter(case.source for case in report.cases)
+    for case in by_gravity(report):
+        if graveness := level(case, report):
+            is_alone = held[case.source] == 1
+            lines[graveness].append(_of_case(graveness, case, is_alone=is_alone))
+    return "".join(f"{line}\n" for kind in LEVELS for line in _limited(kind, lines[kind]))
+
+
+def _limited(kind: Level, lines: list[str]) -> list[str]:
+    if len(lines) <= KIND_MAX:
+        return lines
+    more = len(lines) - KIND_MAX + 1
+    said = f"{counted(more, 'more session')} not shown here: the report has them."
+    return [*lines[: KIND_MAX - 1], _command(kind, said, title="preflights regress")]
+
+
+def _of_case(kind: Level, case: Case, *, is_alone: bool) -> str:
+    """Args:
+    is_alone: in its file, where an event's version is its line.
+    """
+    place = {}
+    if case.source != LOG:
+        line = next((one.version for one in case.differences if one.version and is_alone), 1)
+        place = {"file": case.source, "line": str(line)}
+    title = f"{headline(case)}: {case.session_id or case.source}"
+    return _command(kind, "\n".join(explained(case)), **place, title=title)
+
+
+def _command(kind: Level, message: str, **properties: str) -> str:
+    """One line: what text holds ends no line and no property.
+
+    Source: escapeData and escapeProperty of the toolkit of GitHub Actions.
+    """
+    said = ",".join(f"{key}={shown(text).translate(_PROPERTY)}" for key, text in properties.items())
+    text = "\n".join(map(shown, message.split("\n")))
+    return f"::{kind} {said}::{text.translate(_DATA)}"
+
+
+# 3. Markdown ---------------------------------------------------------------------------------
+
+MARKER: Final = "<!-- preflights regress -->"
+"""The first line: a later run finds its comment by it."""
+COMMENT_MAX: Final = 65_000  # bytes; GitHub takes 65,536 characters
+SUMMARY_MAX: Final = 1_000_000  # bytes; GitHub takes 1 MiB a step
+SPAN_MAX: Final = 160  # characters of one text from outside
+COMMAND_MAX: Final = 1_000  # characters of a command that is to be repeated
+LISTED_MAX: Final = 20  # changes, and kinds of what was not judged
+ENDS_MAX: Final = 200  # bytes that end a list of sessions
+_TICKS: Final = re.compile("`+")
+
+
+def markdown(report: Report, limit: int = COMMENT_MAX) -> str:
+    """At most `limit` bytes: the gravest sessions first, and how many were left out."""
+    head = "\n".join(_head(report))
+    groups = [
+        (outcome, list(cases))
+        for outcome, cases in groupby(by_gravity(report), key=lambda case: case.outcome)
+    ]
+    room = limit - _size(head) - ENDS_MAX * (len(groups) + 1)
+    parts = [head]
+    left_out = 0
+    for outcome, cases in groups:
+        items = list(_fitting(cases, frozenset(report.new), room))
+        room -= sum(map(_size, items))
+        left_out += len(cases) - len(items)
+        parts.append(_folded(f"{len(cases):,} {outcome}", items, len(cases)))
+    if left_out:
+        parts.append(
+            f"Left out here, for want of room: {counted(left_out, 'session')} of"
+            f" {sum(len(cases) for _, cases in groups):,} that differ."
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+def _head(report: Report) -> Iterator[str]:
+    verdict = report.verdict
+    yield MARKER
+    yield f"## Preflights regress: {verdict.word}"
+    yield ""
+    yield verdict.why
+    yield ""
+    yield from _list("Change", report.changes)
+    yield f"- Selection: {span(report.selection)}"
+    yield f"- {counted(report.sessions, 'session')}: {_counts(report.counts)}"
+    if report.cause_counts:
+        yield f"- Causes: {_counts(report.cause_counts)}"
+    if report.new:
+        yield f"- New since the baseline: {counted(len(report.new), 'session')}"
+    if report.live_calls:
+        yield f"- {counted(report.live_calls, 'call')} of a model"
+    if verdict.noise is not None:
+        yield (
+            f"- Noise, in {counted(verdict.noise.runs, 'run')} of the unchanged side:"
+            f" {_percent(verdict.noise.agreement)} of sessions differ in agreement,"
+            f" {_percent(verdict.noise.validity)} in validity"
+        )
+    yield from _list("Not judged", report.left_out)
+    if verdict.tests:
+        yield ""
+        yield "| Measure | Pairs | Worse | Better | p (Holm) | Loss | Loss at most |"
+        yield "| --- | --: | --: | --: | --: | --: | --: |"
+        yield from map(_row, verdict.tests)
+
+
+def _list(what: str, texts: Sequence[str]) -> Iterator[str]:
+    for text in texts[:LISTED_MAX]:
+        yield f"- {what}: {span(text)}"
+    if len(texts) > LISTED_MAX:
+        yield f"- {what}: {len(texts) - LISTED_MAX:,} more"
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {kind}" for kind, count in counts.items() if count) or "none"
+
+
+def _row(test: PairedTest) -> str:
+    cells = (
+        *(test.measure, f"{test.pairs:,}", f"{test.worse:,}", f"{test.better:,}"),
+        *(f"{test.p_adjusted:.2g}", _percent(test.loss), _percent(test.loss_bound)),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.1f} %"
+
+
+def _fitting(cases: Sequence[Case], new: frozenset[str], room: int) -> Iterator[str]:
+    """The first ones, as long as they fit."""
+    for case in cases:
+        item = "\n".join(_item(case, is_new=case.session_id in new))
+        room -= _size(item)
+        if room < 0:
+            return
+        yield item
+
+
+def _item(case: Case, *, is_new: bool) -> Iterator[str]:
+    also = "".join((f": {', '.join(case.measures)}" * bool(case.measures), ", **new**" * is_new))
+    yield f"- {span(name(case))}{also}"
+    if case.message:
+        yield f"  - {span(case.message)}"
+    for found in case.causes:
+        yield f"  - Cause: {span(cause(found))}"
+    for difference in case.differences[:DIFFERENCES_MAX]:
+        yield f"  - {_difference(difference)}"
+    if more := more_differences(case):
+        yield f"  - {more}"
+    if case.repeat:
+        yield f"  - Repeat with {span(case.repeat, COMMAND_MAX)}"
+
+
+def _difference(one: Difference) -> str:
+    at = f"version {one.version}, " if one.version else ""
+    where = span(one.pointer) if one.pointer else "the whole event"
+    return f"{at}{where}: expected {span(value(one.expected))}, actual {span(value(one.actual))}"
+
+
+def _folded(title: str, items: list[str], of: int) -> str:
+    more = of - len(items)
+    body = "\n".join(items + [f"- {counted(more, 'more session')}"] * bool(more))
+    return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>"
+
+
+def span(text: str, width: int = SPAN_MAX) -> str:
+    """As code, on one line: its fence is longer than any run of backticks within."""
+    said = shortened(shown(one_line(text)), width) or " "
+    fence = "`" * (1 + max(map(len, _TICKS.findall(said)), default=0))
+    pad = " " if said.startswith("`") or said.endswith("`") else ""
+    return f"{fence}{pad}{said}{pad}{fence}"
+
+
+def _size(text: str) -> int:
+    return len(text.encode()) + 1
+
+
+# 4. JSON Lines, JUnit ------------------------------------------------------------------------
+
+
+def json_lines(report: Report) -> str:
+    """As `docs/api.md` describes `regress/1`; the first line has no `cases`."""
+    lines = (replace(report, cases=()), *report.cases)
+    return "".join(f"{encoded(line).decode()}\n" for line in lines)
+
+
+_UNFIT: Final = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML 1.0 cannot hold, or that it advises against."""
+
+
+def junit(report: Report) -> str:
+    """One suite; its properties say the verdict, which no test case stands for."""
+    kinds = [_kind(case, report) for case in report.cases]
+    counts = {
+        "name": "preflights regress",
+        "tests": str(len(kinds)),
+        "failures": str(kinds.count("failure")),
+        "errors": str(kinds.count("error")),
+    }
+    skipped = {"skipped": str(kinds.count("skipped"))}
+    time = {} if report.seconds is None else {"time": f"{report.seconds:.3f}"}
+    lines = (
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        _tag("testsuites", **counts, **time),
+        _tag("testsuite", **counts, **skipped, **time),
+        *_properties(report),
+        *(_case(case, kind) for case, kind in zip(report.cases, kinds, strict=True)),
+        "</testsuite>",
+        "</testsuites>",
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _kind(case: Case, report: Report) -> str:
+    """The element that says it; empty for a test case that passes."""
+    if case.outcome in ("faulted", "damaged"):
+        return "error"
+    if level(case, report) == "error":
+        return "failure"
+    return "skipped" if case.outcome == "open" else ""
+
+
+def _properties(report: Report) -> Iterator[str]:
+    yield "<properties>"
+    for key, said in (
+        ("preflights", report.preflights),
+        ("verdict", report.verdict.word),
+        ("why", report.verdict.why),
+        ("selection", report.selection),
+        *(("change", change) for change in report.changes),
+        *(("left out", left_out) for left_out in report.left_out),
+    ):
+        yield _tag("property", "/", name=key, value=said)
+    yield "</properties>"
+
+
+def _case(case: Case, kind: str) -> str:
+    begin = _tag("testcase", classname=case.workflow or "unreadable", name=name(case))
+    if case.outcome == "same":
+        return f"{begin}</testcase>"
+    said = escape(_fit("\n".join(explained(case))))
+    if not kind:
+        return f"{begin}<system-out>{said}</system-out></testcase>"
+    attributes = {"message": headline(case)} | ({} if kind == "skipped" else {"type": case.outcome})
+    return f"{begin}{_tag(kind, **attributes)}{said}</{kind}></testcase>"
+
+
+def _tag(element: str, end: str = "", /, **attributes: str) -> str:
+    """An element's begin, or all of it where `end` is a slash."""
+    said = "".join(f" {key}={quoteattr(_fit(value))}" for key, value in attributes.items())
+    return f"<{element}{said}{end}>"
+
+
+def _fit(text: str) -> str:
+    return _UNFIT.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+# 5. A page -----------------------------------------------------------------------------------
+
+DATA_MAX: Final = 20_000_000  # bytes of sessions: a browser opens this in a second or two
+
+_INERT: Final = str.maketrans({one: f"\\u{ord(one):04x}" for one in "<>&\u2028\u2029"})
+"""Within JSON these stand in texts alone: so none ends the element that holds it."""
+
+
+def html(report: Report) -> str:
+    """The page; its policy allows its own script and style, and nothing else."""
+    style, script = _file("page.css"), _file("page.js")
+    policy = (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types"
+    )
+    return Template(_file("page.html")).substitute(
+        policy=policy, style=style, script=script, data=_data(report)
+    )
+
+
+def _data(report: Report) -> str:
+    """The report, and as many of its sessions as fit: the gravest first."""
+    ordered = by_gravity(report) + [case for case in report.cases if case.outcome == "same"]
+    cases: list[bytes] = []
+    room = DATA_MAX
+    for case in ordered:
+        line = encoded(case)
+        room -= len(line)
+        if room < 0:
+            break
+        cases.append(line)
+    head = encoded(replace(report, cases=()))
+    data = b'{"report":%b,"cases":[%b],"left_out":%d}' % (
+        *(head, b",".join(cases), len(ordered) - len(cases)),
+    )
+    return data.decode().translate(_INERT)
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def _file(name: str) -> str:
+    return (Path(__file__).parents[1] / "data" / name).read_text("utf-8")
+
+
+_RENDER: Final[dict[str, Callable[[Report], str]]] = {
+    "json": lambda report: encoded(report).decode() + "\n",
+    "jsonl": json_lines,
+    "junit": junit,
+    "markdown": markdown,
+    "summary": lambda report: markdown(report, SUMMARY_MAX),
+    "annotations": github_annotations,
+    "html": html,
+}
+
+
+def rendered(report: Report, form: str) -> str:
+    """The report in a form that `--report` names."""
+    return _RENDER[form](report)

@@ -1,1 +1,0 @@
-"""Recorded sessions held against a change: what the change does to each, and why."""

@@ -1,0 +1,513 @@
+"""One regression run: the sessions, what a change does to them, and the report of it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from time import monotonic
+from typing import Final, get_args
+
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.features.regress.batches import (
+    BYTES,
+    EVENTS,
+    LOG,
+    Batch,
+    Read,
+    grouped,
+    pieces,
+    read,
+    sent,
+)
+from preflights_es.features.regress.change import Change, words
+from preflights_es.features.regress.kept_results import (
+    Judged,
+    KeptResults,
+    code_digest,
+    key_of,
+)
+from preflights_es.features.regress.regression import Regression
+from preflights_es.features.regress.results import (
+    OUTCOMES,
+    Case,
+    CauseKind,
+    LeftOut,
+    Report,
+    Verdict,
+)
+from preflights_es.features.regress.revisions import (
+    Revision,
+    attributed,
+    differing,
+    differing_in,
+    is_unattributed,
+    revision,
+)
+from preflights_es.features.regress.selection import Chosen, InFile, Selection, chosen
+from preflights_es.features.regress.verdict import MARGIN, require_statistics, verdict
+from preflights_es.features.regress.workers import (
+    UNREAD,
+    Done,
+    Job,
+    Judge,
+    dask,
+    processes,
+    scheduled,
+)
+from preflights_es.kernel import __version__
+from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.lead import Lead
+from preflights_es.kernel.ports import Head, Provider
+from preflights_es.runtime.features import WORKFLOWS
+from preflights_es.settings.load import kept_results, surroundings
+from preflights_es.store.urls import SqliteFile, address
+from preflights_es.system import clock_ids
+from preflights_es.system.interpreter import children_are_safe
+from preflights_es.use.leads import Leads
+from preflights_es.use.progress import Drawn, undrawn
+from preflights_es.use.replays import own_code
+from preflights_es.use.request import Request
+from preflights_es.use.usage import price
+
+CAUSES: Final = get_args(CauseKind)
+LOST: Final = "a worker was lost twice with "
+NOT_THERE: Final = ("is not here", UNREAD)
+"""How what was left out begins, or ends, where the environment failed."""
+
+
+FORMAT: Final = 1  # of kept results
+AHEAD: Final = 2  # batches that wait for each worker, or are judged
+BATCHES_A_WORKER: Final = 4  # at least, where there is work for more than one
+CHILD: Final = 4  # a session that runs again takes so many times the time of a strict replay
+DASK_WORKERS: Final = 16  # that a scheduler is taken to have
+JOBS_UNASKED: Final = 4  # processes, unless a person asks for more
+SESSIONS_A_JOB: Final = 2_000  # what a process has to do to be worth its start
+TOGETHER: Final = 500  # sessions that are read again at once
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run goes, and what it is held against."""
+
+    jobs: int | None = None
+    """Processes; None for as many as are worth their start."""
+    scheduler: str = ""
+    """Address of a Dask scheduler, in place of processes."""
+    is_fresh: bool = False
+    """Whether no kept result is used."""
+    resumes: bool = False
+    """Whether kept results do where a model would be asked."""
+    code: str = ""
+    """A folder or revision whose code decides; empty for ours."""
+    against: str = ""
+    """A folder or revision with the code that recorded the sessions."""
+    baseline: str = ""
+    """File of an earlier report in JSON."""
+    is_live: bool = False
+    """Whether a model may be asked, which costs money."""
+    calls_max: int | None = None
+    """Of models; None without a limit."""
+    margin: float = MARGIN
+    """The loss that is too small to matter."""
+    repeat: int = 1
+    """How often a model is asked for each side; odd, since most runs decide."""
+    is_recorded: bool = False
+    """Whether the recording is the other side of what a model is asked."""
+    repeating: tuple[str, ...] = ()
+    """The change, as options of the command that repeats a case."""
+
+
+class Announced(msgspec.Struct, frozen=True):
+    """What models will be asked, at most."""
+
+    sessions: int
+    calls: int
+    cost: float | None
+    """As the recorded calls cost, in the currency of the settings; None where no price is set."""
+    currency: str
+
+
+Announce = Callable[[Announced], None]
+
+
+def untold(_announced: Announced) -> None:
+    """Says nothing."""
+
+
+def regress(
+    request: Request,
+    named: Sequence[str] = (),
+    selection: Selection = Selection(),  # noqa: B008  frozen
+    change: Change | None = None,
+    options: Options = Options(),  # noqa: B008  frozen
+    drawn: Drawn = undrawn,
+    announce: Announce = untold,
+) -> Report:
+    """Run recorded sessions again with today's code, or with a change, and judge the result.
+
+    Args:
+        named: sessions of the log, files and folders; all of the project where there are none.
+        announce: takes what models will be asked, before they are.
+
+    Raises:
+        UnknownSession, AmbiguousSession, Refused: as `chosen` says.
+        SettingsError: something that the change or the options need is not here.
+        StoreUnavailable: the log, a scheduler, or other code cannot be reached.
+    """
+    began = monotonic()
+    _check(change, options)
+    known = differing(options.baseline) if options.baseline else None
+    code, recorder = (_revision(request, typed) for typed in (options.code, options.against))
+    picked = chosen(request, named, selection)
+    run = Run(request, picked, change, options, code)
+    with run.kept:
+        run.judge(drawn)
+        if change is not None and options.is_live:
+            how = f"live {options.repeat}{' recorded' * options.is_recorded}"
+            with run.keeping(how) as kept:
+                Live(request.leads, change, options).judge(run, announce, kept)
+        if recorder is not None:
+            unknown = filter(is_unattributed, run.cases)
+            run.instead(list(attributed(run.again(list(unknown)), recorder)))
+    cases = sorted(map(_told, run.cases), key=lambda one: (one.session_id, one.source, one.head))
+    margin = None if change is None else options.margin
+    pairs = cases if margin is None else list(_once(run.cases))
+    judged = verdict(pairs, margin, chance_is_loss=options.is_recorded)
+    new = () if known is None else sorted({*differing_in(cases)} - known)
+    changes = (*(words(change) if change else ()), *((f"code of {code.name}",) if code else ()))
+    return _report(run, cases, judged, picked, changes, tuple(new), monotonic() - began)
+
+
+def _check(change: Change | None, options: Options) -> None:
+    """Before anything takes long.
+
+    Raises:
+        Refused: the options contradict each other.
+        ProviderMissing: scipy is not here, and a verdict is due.
+    """
+    if change is None:
+        if options.is_live:
+            raise Refused("only a change asks a model: name one, such as --prompt clarify=v2")
+        return
+    if options.code:
+        raise Refused("--code says who decides, a change what is asked: name one of them")
+    require_statistics()
+
+
+def _revision(request: Request, typed: str) -> Revision | None:
+    if not typed:
+        return None
+    cache = kept_results()
+    if cache is None:
+        raise Refused("no folder can keep the code of another revision: set XDG_CACHE_HOME")
+    return revision(typed, request.process.settings.root, cache, surroundings())
+
+
+def _report(
+    run: Run,
+    cases: Sequence[Case],
+    judged: Verdict,
+    picked: Chosen,
+    changes: tuple[str, ...],
+    new: tuple[str, ...],
+    seconds: float,
+) -> Report:
+    outcomes = Counter(case.outcome for case in cases)
+    causes = Counter(kind for case in cases for kind in {one.kind for one in case.causes})
+    return Report(
+        preflights=__version__,
+        changes=changes,
+        selection=_utf8(picked.told),
+        sessions=len(cases),
+        counts={name: outcomes[name] for name in OUTCOMES},
+        cause_counts={name: causes[name] for name in CAUSES if causes[name]},
+        cases=tuple(cases),
+        verdict=judged,
+        new=new,
+        left_out=tuple(_left_out(run.left, run.lost)),
+        live_calls=sum(case.live_calls for case in cases),
+        seconds=round(seconds, 3),
+    )
+
+
+def _once(cases: Sequence[Case]) -> Iterable[Case]:
+    """One of the copies of each session."""
+    return {(case.session_id, case.head): case for case in cases}.values()
+
+
+def _told(case: Case) -> Case:
+    """As a report can hold it: the name of a file may be no UTF-8."""
+    return replace(case, source=_utf8(case.source), message=_utf8(case.message))
+
+
+def _utf8(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _left_out(left: Sequence[LeftOut], lost: Sequence[str]) -> Iterator[str]:
+    """Sessions by what keeps them from being judged, and batches whose worker was lost."""
+    for why, number in sorted(Counter(one.why for one in left).items()):
+        yield f"{number:,} session{'' if number == 1 else 's'}: {why}"
+    yield from (f"{LOST}{_utf8(one)}" for one in sorted(lost))
+
+
+# Judging -------------------------------------------------------------------------------------
+
+
+class Run:
+    """What was judged so far."""
+
+    def __init__(
+        self,
+        request: Request,
+        picked: Chosen,
+        change: Change | None,
+        options: Options,
+        code: Revision | None,
+    ) -> None:
+        """Args:
+        code: whose code decides; None for ours.
+        """
+        self._process = request.process
+        self._change = change
+        self._options = options
+        self._code = code_digest()
+        self._picked = picked
+        prices = self._process.settings.prices if change is not None else ()
+        self._job = Job(change=change, prices=prices, revision=code)
+        self.cases: list[Case] = []
+        self.left: list[LeftOut] = []
+        self.lost: list[str] = []
+        """Batches whose worker was lost twice."""
+        self.kept = self.keeping("")
+
+    def keeping(self, what: str) -> KeptResults:
+        """Results of earlier runs of the same.
+
+        Args:
+            what: keeps them apart from others.
+        """
+        code, theirs = self._code, self._job.revision
+        if theirs is not None:
+            code += code_digest(Path(theirs.folder, "preflights_es"))
+        version = ".".join(map(str, sys.version_info[:3]))
+        parts = {"format": FORMAT, "code": code, "python": version, "job": self._job, "of": what}
+        folder = None if self._options.is_fresh else kept_results()
+        return KeptResults(folder, key_of(parts), clock_ids.now())
+
+    # 1. Judging ------------------------------------------------------------------------------
+
+    def judge(self, drawn: Drawn) -> None:
+        """Every session once."""
+        picked = self._picked
+        total = len(picked.heads) + sum(file.sessions for file in picked.files)
+        with drawn(total) as update:
+            heads, files = self._unknown_heads(), list(map(self._unknown, picked.files))
+            left = len(heads) + sum(file.sessions for file in files)
+            update(total - left)
+            workers = self._workers(left)
+            slower = 1 if self._change is None else CHILD
+            batches = _batches(heads, files, workers, slower, picked)
+            for batch, found in self._judged(batches, workers, reads_log=bool(heads)):
+                if found is None:
+                    self.lost.append(_named(batch))
+                else:
+                    self._take(found)
+                    self.kept.keep(found)
+                update(batch.sessions)
+
+    def _unknown_heads(self) -> Sequence[Head]:
+        """Sessions of the log of which no result is kept."""
+        heads = self._picked.heads
+        known = self.kept.known([head.hash for head in heads])
+        self._take((b"", replace(case, source=LOG)) for case in known.values())
+        return [head for head in heads if head.hash not in known] if known else heads
+
+    def _unknown(self, file: InFile) -> InFile:
+        """The same of a file."""
+        if file.known is None:
+            return file
+        known = self.kept.known([one.digest for one in file.known])
+        found = (known[one.digest] for one in file.known if one.digest in known)
+        self._take((b"", replace(case, source=file.path)) for case in found)
+        return file._replace(known=tuple(o for o in file.known if o.digest not in known))
+
+    def _workers(self, sessions: int) -> int:
+        """How many processes, or as many as a scheduler may have; 1 for this process alone."""
+        if self._options.scheduler:
+            return DASK_WORKERS
+        return self._options.jobs or jobs_for(sessions) if children_are_safe() else 1
+
+    def _judged(self, batches: Sequence[Batch], workers: int, *, reads_log: bool) -> Iterable[Done]:
+        options, process = self._options, self._process
+        log = process.following if reads_log else None
+        if not options.scheduler and (workers == 1 or len(batches) < 2):
+            judge = Judge(self._job, log)
+            return ((batch, judge.judged(batch)) for batch in batches)
+        is_server = reads_log and not isinstance(process.store.url, SqliteFile)
+        job = self._job
+        if reads_log and (is_server or not options.scheduler):
+            job, log = replace(job, database=address(process.store.url)), None
+        if not options.scheduler:
+            return scheduled(batches, job, processes(workers), AHEAD * workers)
+        job = replace(job, code=self._code)
+        ready = partial(sent, log=log)
+        return scheduled(batches, job, dask(options.scheduler), AHEAD * workers, ready)
+
+    def _take(self, found: Iterable[Judged]) -> None:
+        for _, one in found:
+            if isinstance(one, LeftOut):
+                self.left.append(one)
+            else:
+                self.cases.append(self._repeatable(one))
+
+    def _repeatable(self, case: Case) -> Case:
+        """With the command that repeats it alone."""
+        if case.source == LOG:
+            what: tuple[str, ...] = (case.session_id,)
+        else:
+            path = f"./{case.source}" if case.source.startswith("-") else case.source
+            what = (path, "--only", case.session_id) if case.session_id else (path,)
+        words = ("preflights", "regress", *what, *self._options.repeating)
+        return replace(case, repeat=" ".join(map(_quoted, words)))
+
+    # 2. Again --------------------------------------------------------------------------------
+
+    def again(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Read]]:
+        """The sessions of cases, read once more."""
+        wanted = {(case.source, case.session_id): case for case in cases}
+        for batch in self._with(wanted):
+            for one in read(batch, lambda: self._process.following):
+                if isinstance(one, Read):
+                    yield wanted[one.source, one.events[0].session_id], one
+
+    def _with(self, wanted: Collection[tuple[str, str]]) -> Iterator[Batch]:
+        heads = [head for head in self._picked.heads if (LOG, head.session_id) in wanted]
+        for some in grouped(heads, lambda _: 1, TOGETHER):
+            yield Batch(heads=some, are_together=False)
+        ids: dict[str, set[str]] = defaultdict(set)
+        for source, session_id in wanted:
+            ids[source].add(session_id)
+        for file in self._picked.files:
+            if file.path in ids:
+                yield Batch(pieces=(replace(file.whole, only=frozenset(ids[file.path])),))
+
+    def instead(self, cases: Iterable[Case]) -> None:
+        """Put what came of judging again in the place of what came first."""
+        anew = {(case.source, case.session_id): self._repeatable(case) for case in cases}
+        self.cases = [anew.get((case.source, case.session_id), case) for case in self.cases]
+
+
+def _quoted(word: str) -> str:
+    """For a shell, on one line and in UTF-8, whatever a file's name holds."""
+    if word.isprintable():
+        return shlex.quote(word)
+    said = word.encode("utf-8", "surrogateescape")
+    plain = (chr(b) if 32 <= b < 127 and b not in b"'\\" else f"\\{b:03o}" for b in said)
+    return f"$'{''.join(plain)}'"
+
+
+def _batches(
+    heads: Sequence[Head], files: Sequence[InFile], workers: int, slower: int, picked: Chosen
+) -> list[Batch]:
+    """About a second's work each, or less, so that every worker has some."""
+    least = BATCHES_A_WORKER * workers if workers > 1 else 1
+    events = min(EVENTS // slower, sum(head.version for head in heads) // least + 1)
+    size = min(
+        BYTES // slower, sum(one.size for file in files for one in file.known or ()) // least + 1
+    )
+    are_together = picked.are_together and 2 * len(heads) >= len(picked.heads)
+    cut = (
+        piece
+        for file in files
+        for piece in ((file.whole,) if file.known is None else pieces(file.path, file.known, size))
+    )
+    return [
+        *(
+            Batch(heads=some, are_together=are_together)
+            for some in grouped(heads, lambda head: head.version, events)
+        ),
+        *(
+            Batch(pieces=some)
+            for some in grouped(cut, lambda one: one.size if one.size >= 0 else BYTES, size)
+        ),
+    ]
+
+
+def jobs_for(sessions: int) -> int:
+    """How many processes are worth their start."""
+    ours = getattr(os, "sched_getaffinity", None)  # of this process; macOS and Windows lack it
+    processors = len(ours(0)) if ours else os.cpu_count() or 1
+    return min(1 + sessions // SESSIONS_A_JOB, processors, JOBS_UNASKED)
+
+
+def _named(batch: Batch) -> str:
+    """A batch, by what it begins and ends with."""
+    ends = [head.session_id for head in (*batch.heads[:1], *batch.heads[-1:])]
+    ends += [f"{one.path}, line {one.line}" for one in (*batch.pieces[:1], *batch.pieces[-1:])]
+    return f"{batch.sessions:,} sessions, from {ends[0]} to {ends[1]}"
+
+
+# Models --------------------------------------------------------------------------------------
+
+
+class Live:
+    """Asks models what the recording does not say: of both sides, unless the recording is one."""
+
+    def __init__(self, leads: Leads, change: Change, options: Options) -> None:
+        self._leads = leads
+        self._change = change
+        self._options = options
+        prices = [price(table) for table in leads.settings.prices]
+        self._regression = Regression(
+            *(WORKFLOWS, own_code(), change, prices, self._model, options.calls_max),
+            repeat=options.repeat,
+            keeps_recording=options.is_recorded,
+        )
+
+    def judge(self, run: Run, announce: Announce, kept: KeptResults) -> None:
+        """Judge again what is open for want of a model.
+
+        Args:
+            kept: what came of sessions when a model was asked; a run that is resumed asks no more.
+        """
+        with self._regression:
+            reads = list(run.again([case for case in run.cases if case.calls_needed]))
+            known = kept.known([one.digest for _, one in reads]) if self._options.resumes else {}
+            asked = [one for _, one in reads if one.digest not in known]
+            told = self._announced(run.cases, asked)
+            if told.calls:
+                announce(told)
+            sources = ((known.get(one.digest), one.source) for _, one in reads)
+            run.instead(replace(case, source=source) for case, source in sources if case)
+            run.instead(self._asked(kept, asked))
+
+    def _asked(self, kept: KeptResults, sessions: Iterable[Read]) -> Iterator[Case]:
+        for one in sessions:
+            case = self._regression.case(one.events, one.head, one.source)
+            if isinstance(case, Case):
+                kept.keep([(one.digest, case)])
+                yield case
+
+    def _announced(self, cases: Sequence[Case], asked: Sequence[Read]) -> Announced:
+        calls = sum(self._regression.calls(one.events, one.head) for one in asked)
+        sides = [case.recorded for case in cases if case.recorded is not None]
+        known = [side for side in sides if side.cost is not None and side.calls]
+        made = sum(side.calls for side in known)
+        cost = sum(side.cost or 0.0 for side in known) / made * calls if made else None
+        currencies = {table.currency for table in self._leads.settings.prices}
+        return Announced(len(asked), calls, cost, "/".join(sorted(currencies)))
+
+    def _model(self, request: CompletionRequested) -> Provider:
+        leads, provider = self._leads, request.provider
+        address = self._change.address if provider == self._change.provider else ""
+        address = address or leads.address_for(None, provider)
+        lead = Lead(provider, request.model, request.parameters, address=address)
+        return leads.provider_for(lead)

@@ -1,1 +1,0 @@
-"""Recorded sessions as a regression suite: which ones, where they run, which results are kept."""

@@ -1,0 +1,262 @@
+"""Batches judged: here, by processes of this machine, or by any other
+`concurrent.futures.Executor`.
+
+A worker that is lost costs its batch, which is tried once more alone; then the batch is named.
+"""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
+from importlib import import_module
+from threading import current_thread, main_thread
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from preflights_es.features.regress.batches import Batch, Read, damaged, read
+from preflights_es.features.regress.change import Change
+from preflights_es.features.regress.kept_results import Judged, code_digest
+from preflights_es.features.regress.regression import ERASED, Regression, begun, strict_case
+from preflights_es.features.regress.results import Case, LeftOut
+from preflights_es.features.regress.revisions import Revision
+from preflights_es.history.replayer import Replay
+from preflights_es.kernel.errors import LogDamaged, SettingsError, StoreUnavailable
+from preflights_es.runtime.features import WORKFLOWS
+from preflights_es.settings.prices import PriceTable
+from preflights_es.store.chain import verified
+from preflights_es.store.projection_feed import SqlFollowing
+from preflights_es.store.sql import SqlStore
+from preflights_es.system import clock_ids, worker
+from preflights_es.system.interpreter import collecting_seldom
+from preflights_es.use.replays import own_code
+from preflights_es.use.usage import price
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
+
+UNREAD: Final = "cannot read it"
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a worker needs besides its batches."""
+
+    change: Change | None = None
+    prices: tuple[PriceTable, ...] = ()
+    database: str = ""
+    """Of the log; empty where a worker reads none."""
+    revision: Revision | None = None
+    """Whose code decides; None for ours."""
+    code: bytes = b""
+    """Digest of our code, which a worker elsewhere must have too."""
+
+
+class Judge:
+    """Judges batches; what is damaged is named, and the rest goes on."""
+
+    def __init__(self, job: Job, log: SqlFollowing | None = None) -> None:
+        """Args:
+        log: the log, where it is open already.
+
+        Raises:
+            SettingsError: another version of this program runs here.
+        """
+        if job.code and job.code != code_digest():
+            raise SettingsError(
+                "a worker runs other code than this: install the same version there"
+            )
+        prices = [price(table) for table in job.prices]
+        self._regression = Regression(WORKFLOWS, own_code(), job.change, prices)
+        self._revision = job.revision
+        self._database = job.database
+        self._log = log
+
+    def judged(self, batch: Batch) -> list[Judged]:
+        """What comes of each session, in the order of the batch."""
+        if self._revision is not None:
+            return judged_by(self._revision, list(read(batch, self._opened)))
+        case = self._regression.case
+        return [
+            (b"", one)
+            if isinstance(one, Case)
+            else (one.digest, case(one.events, one.head, one.source))
+            for one in read(batch, self._opened)
+        ]
+
+    def _opened(self) -> SqlFollowing:
+        if self._log is None:
+            self._log = SqlFollowing(
+                SqlStore(self._database, clock_ids.now, clock_ids.salt, creates=False, hurries=True)
+            )
+        return self._log
+
+
+def judged_by(revision: Revision, found: Sequence[Read | Case]) -> list[Judged]:
+    """What the code of another revision makes of sessions; those that do not verify are damaged."""
+    whole = list(map(_verified, found))
+    replays = iter(revision.replays([one.events for one in whole if isinstance(one, Read)]))
+    return [
+        (b"", one) if isinstance(one, Case) else (one.digest, _said(one, next(replays), revision))
+        for one in whole
+    ]
+
+
+def _verified(one: Read | Case) -> Read | Case:
+    if isinstance(one, Case):
+        return one
+    try:
+        verified(one.events, one.head)
+    except LogDamaged as error:
+        return damaged(one.events[0].session_id, one.source, str(error), one.events[-1])
+    return one
+
+
+def _said(one: Read, said: Mapping[str, Any] | None, revision: Revision) -> Case | LeftOut:
+    session_id = one.events[0].session_id
+    if said is None:
+        why = f"the code of {revision.name} {UNREAD}"
+        return LeftOut(session_id=session_id, source=one.source, why=why)
+    replay = msgspec.convert(said, Replay)
+    if replay.status == "erased":
+        return LeftOut(session_id=session_id, source=one.source, why=ERASED)
+    return strict_case(replay, one.events, begun(one.events, one.source))
+
+
+# In a process of its own -----------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def judge(job: bytes) -> Judge:
+    """Of a job that traveled; made once a process."""
+    return Judge(msgspec.msgpack.decode(job, type=Job))
+
+
+def judged_elsewhere(job: bytes, batch: Batch) -> bytes:
+    """As `Judge.judged`, by a worker: pickled, since Dask looks into every list that it passes."""
+    with collecting_seldom():
+        return pickle.dumps(judge(job).judged(batch))
+
+
+CONNECT_S: Final = 5  # seconds to reach a scheduler
+
+Done = tuple[Batch, list[Judged] | None]
+"""A batch, and what came of its sessions; None where its worker was lost twice."""
+Opened = Callable[[], "AbstractContextManager[Executor]"]
+"""Makes the workers, and makes them anew where they were lost."""
+
+
+def processes(jobs: int) -> Opened:
+    """Processes of this machine."""
+    from concurrent.futures import ProcessPoolExecutor  # one process needs none of it
+    from multiprocessing import get_context
+
+    @contextmanager
+    def opened() -> Iterator[Executor]:
+        # Not forked: a connection of SQLite must not be carried into another process.
+        pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=worker.begun)
+        try:
+            with _deaf():
+                for _ in range(jobs):  # each starts one, as long as none is idle
+                    pool.submit(int)
+            yield pool
+        except BaseException:  # also Ctrl-C; raised on
+            for process in list((pool._processes or {}).values()):
+                process.terminate()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    return opened
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Processes that are started meanwhile do not hear Ctrl-C, which a terminal sends to all."""
+    if current_thread() is not main_thread():  # only there may a signal be set
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def dask(scheduler: str) -> Opened:
+    """The workers of a Dask scheduler, by its address.
+
+    Raises:
+        SettingsError: the extra is not installed.
+    """
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError as error:
+        what = "--scheduler needs the extra 'distributed': pip install 'preflights-es[distributed]'"
+        raise SettingsError(what) from error
+
+    @contextmanager
+    def opened() -> Iterator[Executor]:
+        try:
+            client = distributed.Client(scheduler, timeout=CONNECT_S, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise StoreUnavailable(
+                f"the scheduler {scheduler} cannot be reached: {error}"
+            ) from error
+        with client:
+            yield client.get_executor(pure=False)
+
+    return opened
+
+
+def scheduled(
+    batches: Iterable[Batch],
+    job: Job,
+    opened: Opened,
+    ahead: int,
+    ready: Callable[[Batch], Batch] = lambda batch: batch,
+    judged: Callable[[bytes, Batch], bytes] = judged_elsewhere,
+) -> Iterator[Done]:
+    """Every batch with its results, as they come.
+
+    Args:
+        ahead: batches that wait for workers, or are judged.
+        ready: makes of a batch what a worker can use, just before it goes there.
+        judged: what a worker runs.
+    """
+    from concurrent.futures import FIRST_COMPLETED, CancelledError, wait
+    from concurrent.futures.process import BrokenProcessPool
+
+    distributed: Any = sys.modules.get("distributed")
+    losses = (BrokenProcessPool, *((distributed.KilledWorker,) if distributed else ()))
+    told = msgspec.msgpack.encode(job)
+    waiting, lost = deque(batches), deque[Batch]()
+    while waiting or lost:
+        source, at_once = (lost, 1) if lost else (waiting, ahead)
+        is_last_try = bool(lost)
+        with opened() as pool:
+            flying: dict[Future[bytes], Batch] = {}
+            is_broken = False
+            while (source or flying) and not is_broken:
+                while source and len(flying) < at_once:
+                    batch = source.popleft()
+                    flying[pool.submit(judged, told, ready(batch))] = batch
+                for future in wait(flying, return_when=FIRST_COMPLETED).done:
+                    batch = flying.pop(future)
+                    try:
+                        found = future.result()
+                        yield batch, pickle.loads(found)  # noqa: S301  executors do the same
+                    except losses as error:
+                        # Of processes, one takes all others with it.
+                        is_broken |= isinstance(error, BrokenProcessPool)
+                        if is_last_try:
+                            yield batch, None
+                        else:
+                            lost.append(batch)
+                    except CancelledError as error:
+                        raise StoreUnavailable("the scheduler was lost") from error
+            lost.extend(flying.values())
