@@ -22,12 +22,12 @@ from preflights_es.kernel.completions import (
     VIOLATIONS_MAX,
     Accepted,
     FlawKind,
+    Policy,
     Rejected,
     Violation,
     excerpt,
     rejected,
 )
-from preflights_es.kernel.lead import Policy
 from preflights_es.kernel.text import shortened
 
 if TYPE_CHECKING:

@@ -357,15 +357,14 @@ def _whole_numbers(raw: bytes) -> Any:
 
 def _sorted(found: Iterable[PlacedMessage]) -> tuple[Violation, ...]:
     """Once each, in an order that no library decides, at most `VIOLATIONS_MAX`."""
-    ordered = sorted(set(found), key=lambda f: ([_rank(part) for part in f[0]], f[1]))
+    ordered = sorted(
+        set(found),
+        key=lambda f: ([(p, "") if isinstance(p, int) else (-1, p) for p in f[0]], f[1]),
+    )
     return tuple(
         Violation(pointer(path), shortened(one_line(shown(message)), MESSAGE_MAX))
         for path, message in ordered[:VIOLATIONS_MAX]
     )
-
-
-def _rank(part: str | int) -> tuple[int, str]:
-    return (part, "") if isinstance(part, int) else (-1, part)
 
 
 def _named(error: ValidationError, value: Any) -> Iterator[PlacedMessage]:

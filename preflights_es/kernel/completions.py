@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol
+from typing import Any, ClassVar, Final, Literal, Protocol
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -17,9 +17,6 @@ from msgspec import UNSET, UnsetType
 from preflights_es.kernel.events import Count, Event, Outcome, Request, Value, Whole
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.text import late_pattern, one_line, shortened, shown
-
-if TYPE_CHECKING:
-    from preflights_es.kernel.lead import Policy
 
 
 class Message(Value, frozen=True):
@@ -302,6 +299,23 @@ def pointer(path: Iterable[str | int]) -> str:
 def quoted(value: object, width: int = 60) -> str:
     """A foreign value within a message: JSON, shortened and safe."""
     return shortened(shown(msgspec.json.encode(value).decode()), width)
+
+
+class Policy(Value, frozen=True, kw_only=True):
+    """What follows where a call of a step brings nothing that can be used; a contract says it."""
+
+    bad_output: int = 1
+    """Retries of a step after an output that breaks its contract, was cut off or refused."""
+    failed_transport: int = 1
+    """Retries after a call that brought nothing; retries for the other reason count, too."""
+    then: Literal["rules", "person", "report"] = "rules"
+    """Who goes on: the rules for the rest of the session, a person, or nothing but a report. The
+    report of a bad output ends the step; after a failed call the step waits to be retried."""
+
+    @property
+    def calls_max(self) -> int:
+        """Calls of one step."""
+        return 1 + max(self.bad_output, self.failed_transport)
 
 
 class Judge(Protocol):

@@ -8,7 +8,7 @@ what is asked.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final
 
 import msgspec
 from msgspec import UNSET
@@ -21,6 +21,7 @@ from preflights_es.kernel.completions import (
     CompletionRequested,
     Judge,
     Message,
+    Policy,
     Prompt,
     Rejected,
     Violation,
@@ -58,23 +59,6 @@ class Lead(Value, frozen=True):
 
 WRITERS: Final = ("agent", "person")
 """Providers that are no model: the actor of a command wrote the one response that it gives."""
-
-
-class Policy(Value, frozen=True, kw_only=True):
-    """What follows where a call of a step brings nothing that can be used; a contract says it."""
-
-    bad_output: int = 1
-    """Retries of a step after an output that breaks its contract, was cut off or refused."""
-    failed_transport: int = 1
-    """Retries after a call that brought nothing; retries for the other reason count, too."""
-    then: Literal["rules", "person", "report"] = "rules"
-    """Who goes on: the rules for the rest of the session, a person, or nothing but a report. The
-    report of a bad output ends the step; after a failed call the step waits to be retried."""
-
-    @property
-    def calls_max(self) -> int:
-        """Calls of one step."""
-        return 1 + max(self.bad_output, self.failed_transport)
 
 
 class Setup(Value, frozen=True):

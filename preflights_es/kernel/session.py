@@ -8,11 +8,11 @@ workflow whose code is not here is opaque: its sessions are listed, verified, ex
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 import msgspec
 
-from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.completions import CompletionRequested, Policy
 from preflights_es.kernel.decisions import Accepting, Decided, Learned, Record, Relations
 from preflights_es.kernel.errors import WorkflowMissing
 from preflights_es.kernel.events import (
@@ -31,13 +31,10 @@ from preflights_es.kernel.events import (
     SessionClosed,
     SessionErased,
 )
-from preflights_es.kernel.lead import Lead, Policy
+from preflights_es.kernel.items import KeptItem, Planned
+from preflights_es.kernel.lead import Lead
 from preflights_es.kernel.ports import SettingsTable, Stored
 from preflights_es.kernel.questions import Answers, Behind, Question, Reached, View
-
-if TYPE_CHECKING:
-    from preflights_es.kernel.items import KeptItem, Planned
-
 
 S = TypeVar("S")
 Upcaster = tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]

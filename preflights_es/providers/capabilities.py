@@ -10,16 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
 from preflights_es.kernel.errors import LLMAPIError
 from preflights_es.kernel.text import Secret, late_pattern
-
-if TYPE_CHECKING:
-    from preflights_es.providers.remote import RemoteProvider
 
 Api = Literal["chat", "responses"]
 
@@ -120,7 +117,7 @@ def family(provider: str, model: str) -> Family | None:
 
 
 def parameters_for(
-    provider: str, model: str, settings: ProviderSettings | RemoteProvider
+    provider: str, model: str, settings: ProviderSettings
 ) -> tuple[tuple[str, str], ...]:
     """What a request to a model says and sends: pairs of name and value, in the API's names.
 
@@ -152,14 +149,14 @@ def structured(provider: str, model: str, base_url: str) -> bool:
     return known.match(model) is not None
 
 
-def _sampled(settings: ProviderSettings | RemoteProvider) -> dict[str, float]:
+def _sampled(settings: ProviderSettings) -> dict[str, float]:
     """OpenAI says to alter `temperature` or `top_p`, not both: the temperature is taken."""
     given = {"temperature": settings.temperature, "top_p": settings.top_p}
     said = [(name, float(value)) for name, value in given.items() if value is not None]
     return dict(said[:1])
 
 
-def _limit(provider: str, found: Family, settings: ProviderSettings | RemoteProvider) -> str:
+def _limit(provider: str, found: Family, settings: ProviderSettings) -> str:
     """What the limit of tokens is called; servers like OpenAI's may know the older name only."""
     if provider != "anthropic" and settings.api == "responses":
         return "max_output_tokens"

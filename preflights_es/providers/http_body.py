@@ -56,7 +56,8 @@ def bounded(kind: type[Any]) -> type[Any]:
                 body = await _read(response)
             finally:
                 await response.aclose()
-            headers = {name: _ascii(response.headers.get(name, "")) for name in READ}
+            got = response.headers
+            headers = {n: got.get(n, "").encode("ascii", "replace").decode() for n in READ}
             # The SDKs fail on the body of an error in an unknown character set.
             headers["content-type"] = headers["content-type"].partition(";")[0]
             return type(response)(
@@ -67,10 +68,6 @@ def bounded(kind: type[Any]) -> type[Any]:
             )
 
     return Bounded
-
-
-def _ascii(value: str) -> str:
-    return value.encode("ascii", "replace").decode()
 
 
 async def _read(response: Any) -> bytes:

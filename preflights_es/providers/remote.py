@@ -40,6 +40,7 @@ from preflights_es.providers.capabilities import (
     NO_LIVE,
     TIMEOUT_S,
     Api,
+    ProviderSettings,
     checked_url,
     host_of,
     is_local,
@@ -141,7 +142,15 @@ class RemoteProvider(LLMProvider):
     def asked(self, messages: Iterable[Message], attempt: int = 1) -> CompletionRequested:
         """As for any provider, with the parameters that are wanted and that the model takes."""
         request = super().asked(messages, attempt)
-        parameters = parameters_for(self.name, self.model, self)
+        wanted = ProviderSettings(
+            provider=self.name,
+            base_url=self.base_url,
+            api=self.api,
+            max_tokens=self.max_tokens,
+            temperature=self.temperature,
+            top_p=self.top_p,
+        )
+        parameters = parameters_for(self.name, self.model, wanted)
         return msgspec.structs.replace(request, parameters=parameters)
 
     async def aclose(self) -> None:
@@ -248,16 +257,13 @@ class RemoteProvider(LLMProvider):
             return self._timed_out()
         if isinstance(error, module.APIStatusError):
             response = error.response
-            return self._status(Answer(response.status_code, response.headers, response.content))
+            answer = Answer(response.status_code, response.headers, response.content)
+            return self._reported(answer, http_body.reported_in(answer.body), str(answer.status))
         what = cause or error
         return self.failure(f"no answer: {type(what).__name__}: {what}")
 
     def _timed_out(self) -> LLMError:
         return self.failure(f"no response within {self.timeout_s:g} s", LLMTimeoutError)
-
-    def _status(self, answer: Answer) -> LLMError:
-        """A status that is no success."""
-        return self._reported(answer, http_body.reported_in(answer.body), str(answer.status))
 
     def _reported(self, answer: Answer, error: Reported, what: str) -> LLMError:
         """What the server calls an error, in our words."""

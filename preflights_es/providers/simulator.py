@@ -85,10 +85,13 @@ def matcher(route: Route) -> _Matcher:
     Each pattern has a guard, a piece of text that is in every match: finding it is several times
     as fast as the pattern.
     """
-    phrases = [(_guard(p.split()[0]), _whole(_phrase(p))) for p in map(str.lower, route.phrases)]
+    phrases = []
+    for words in (phrase.lower().split() for phrase in route.phrases):
+        apart = r"[\s_-]+".join(map(re.escape, words))  # blanks, hyphens or underscores between
+        phrases.append((_guard(words[0]), _whole(apart)))
     keywords = [
-        (tuple(_guard(form) for form in keyword.split("|")), _whole(_family(keyword)))
-        for keyword in map(str.lower, route.keywords)
+        (tuple(map(_guard, forms)), _whole("|".join(map(_inflected, forms))))
+        for forms in (keyword.lower().split("|") for keyword in route.keywords)
     ]
 
     def asks(text: str) -> bool:
@@ -109,17 +112,8 @@ def _whole(pattern: str) -> re.Pattern[str]:
     return re.compile(f"(?<![{WORD}])(?:{pattern})(?![{WORD}])")
 
 
-def _phrase(phrase: str) -> str:
-    """Its words, with blanks, hyphens or underscores between them."""
-    return r"[\s_-]+".join(re.escape(word) for word in phrase.split())
-
-
-def _family(keyword: str) -> str:
-    """Every form of a word: `rewrite` with rewrites, rewriting; `query` with queries."""
-    return "|".join(_inflected(form) for form in keyword.split("|"))
-
-
 def _inflected(word: str) -> str:
+    """Every form of a word: `rewrite` with rewrites, rewriting; `query` with queries."""
     if word.endswith("e"):
         return f"{re.escape(word[:-1])}(?:e|{_ENDINGS})"
     if word.endswith("y") and word[-2:-1] not in tuple("aeiou"):

@@ -305,14 +305,6 @@ def _manner(found: re.Match[str], place: Place) -> Manner:
 
 _WORDS: Final = r"[a-zäöüß]{3,12}(?: [a-zäöüß]{3,12})"
 _PHRASE: Final = rf"(?:{_WORDS}{{3,9}}|{_WORDS}{{1,9}} \d{{1,4}})(?=[.!]?\s*(?:\n|$))"
-# A place in a document, and what is counted: "siehe Seite 12", "step 3".
-_NUMBERED: Final = r"""
-    see siehe voir ver page seite section abschnitt kapitel chapter chapitre step schritt version
-    ticket issue line zeile ligne table tabelle row zeile column spalte field feld room raum rule
-    regel point punkt item option level stufe stage phase part teil figure appendix anhang about
-    top bottom number nummer plus minus equals over under least most exactly genau etwa mindestens
-    höchstens maximal minimal first last only nur between zwischen since seit year jahr day tag
-"""
 
 
 def _phrase(text: str, span: Extent, told: PlacedValue, place: Place) -> Extent | None:
@@ -325,7 +317,7 @@ def _phrase(text: str, span: Extent, told: PlacedValue, place: Place) -> Extent 
     if not found or not is_phrase(found.group()):
         return None
     spoken = found.group().split()
-    numbered = told.manner == "is" or any(word in words(_NUMBERED) for word in spoken)
+    numbered = told.manner == "is" or any(word in words("numbered") for word in spoken)
     if spoken[-1].isdigit() and numbered:
         return None
     return None if any(is_adjective(word) for word in spoken) else Extent(*found.span())

@@ -24,8 +24,19 @@ def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
 
 
 @cache
-def words(vocabulary: str) -> frozenset[str]:
-    return frozenset(vocabulary.split())
+def words(table: str) -> frozenset[str]:
+    """The words of one table of `words.txt`: a name in brackets, words, and `#` for remarks."""
+    found = compiled(rf"^\[{table}\]\n([^\[#]+)", re.MULTILINE).search(_data())
+    assert found, table
+    return frozenset(found[1].split())
+
+
+@cache
+def _data() -> str:
+    # The file is part of the program; importlib.resources costs more than all that is done with it.
+    assert __spec__ is not None, "a module of a package"
+    found: bytes = __spec__.loader.get_data(__file__.rpartition("patterns.")[0] + "words.txt")  # type: ignore[union-attr]
+    return found.decode()
 
 
 def named(pattern: str, text: str) -> Iterator[Span]:

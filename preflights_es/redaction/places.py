@@ -178,10 +178,6 @@ _OTHERS: Final = (
     r"(?:thread|edantic(?:-errors)?|ipe(?:line)?s?|ie|g|rint[\w-]*|ath|rune|erm|lugins?|arallel|atch|rofile|roject|"
     r"rivate|ublic|rocess|rogress|rotocol|ackage|arents|ython\d?|ager|arse|review|retty|refix|od)$|no:\w"
 )
-_SAID: Final = """
-    flag flags option options switch argument parameter is are was and or but for in to on with
-    instead then und oder ist sind statt et ou est sont pour avec puis y o es son para con
-"""
 _PORTS: Final = r"(?:[\d.]*:)?\d{1,5}:\d{1,5}(?:-\d{1,5})?(?:/\w+)?$|\d{1,5}/(?:tcp|udp)$"
 _CONTAINERS: Final = r"\b(?:docker|podman|nerdctl|compose)\s+(?:run|create)\b[^\n|;]*$"
 
@@ -204,7 +200,7 @@ def options(text: str) -> Iterator[Span]:
 
 def _is_password(text: str, start: int, end: int, *, loose: bool) -> bool:
     value = text[start:end]
-    if text[start - 1].isspace() and value.rstrip(".,;:!?").lower() in words(_SAID):
+    if text[start - 1].isspace() and value.rstrip(".,;:!?").lower() in words("behind_an_option"):
         return False
     if compiled(_OTHERS).match(value):
         return False

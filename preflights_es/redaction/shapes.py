@@ -186,11 +186,6 @@ EMAIL: Final = (
 )
 _ESCAPED_EMAIL: Final = rf"(?P<email>(?<![\w.+-])[\w.+-]++%40{_DOMAIN})"
 _ESCAPES: Final = ("\\n", "\\r", "\\t")  # a line end or a tab as JSON writes it, before an address
-# Names with an @ that are no mail addresses: units, pictures, archives.
-_NO_TOP_LEVEL: Final = """
-    service socket timer target mount automount slice scope path device swap png jpg jpeg gif svg
-    webp ico css js jsx ts tsx mjs json yaml yml toml xml html lock txt tgz gz tar whl jar exe dll
-"""
 _LOGIN_BEFORE: Final = (
     r"(?:\b(?:ssh|sftp|mosh|ssh-copy-id|telnet)(?:\s+-\w+(?:[ =][\w./~:@-]{1,60})?){0,6}\s+"
     r"|://[^\s/]*)$"
@@ -221,7 +216,7 @@ def _is_address(text: str, found: re.Match[str]) -> bool:
     before = text[max(0, found.start() - 200) : found.start()]
     if before.endswith("\\") and local in {"n", "r", "t"}:  # a decorator behind an escaped line end
         return False
-    if before.endswith("@") or found["top"].lower() in words(_NO_TOP_LEVEL):
+    if before.endswith("@") or found["top"].lower() in words("no_top_level"):
         return False
     if compiled(r"v?\d+\.\d|[1-9]x\.").match(domain):
         return False
@@ -322,21 +317,17 @@ def ibans(text: str) -> Iterator[Span]:
 
 def _end_of_iban(candidate: str, gap: str) -> int:
     """The length of the account; words may follow in groups of four. 0 without an account."""
-    length = _lengths().get(candidate[:2].upper())
+    lengths = {entry[:2]: int(entry[2:]) for entry in _IBANS.split()}
+    length = lengths.get(candidate[:2].upper())
     if length is None:
         return 0
     end = length + (length - 1) // 4 if gap else length
     ended = end == len(candidate) or candidate[end : end + 1] == gap
     account = candidate[:end].replace(gap, "") if gap else candidate[:end]
-    return end if ended and len(account) == length and _mod_97(account) == 1 else 0
-
-
-def _lengths() -> dict[str, int]:
-    return {entry[:2]: int(entry[2:]) for entry in _IBANS.split()}
-
-
-def _mod_97(account: str) -> int:
-    return int("".join(str(int(c, 36)) for c in account[4:] + account[:4])) % 97
+    if not ended or len(account) != length:
+        return 0
+    number = "".join(str(int(c, 36)) for c in account[4:] + account[:4])
+    return end if int(number) % 97 == 1 else 0
 
 
 # 6. Phone numbers with a country code: ITU-T E.164, E.123 -------------------------------------

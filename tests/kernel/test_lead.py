@@ -13,6 +13,7 @@ from preflights_es.kernel.completions import (
     CompletionReceived,
     CompletionRequested,
     Message,
+    Policy,
     Rejected,
     rejected,
 )
@@ -21,7 +22,6 @@ from preflights_es.kernel.lead import (
     FellBack,
     Lead,
     Led,
-    Policy,
     StepFailed,
     StepStalled,
     Usable,

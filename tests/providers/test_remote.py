@@ -392,7 +392,7 @@ def test_any_json_ends_in_a_completion_or_an_error(value: Any, code: int, where:
             found = asked._completion(said)
             assert f"{found.model}{found.stop_reason}{found.request_id}".encode() is not None
         else:
-            raise asked._status(said)
+            raise asked._reported(said, http_body.reported_in(said.body), str(code))
 
 
 def test_the_rest_of_the_error_bodies_goes_through_the_sdks(api: FakeAPI, endpoint: str) -> None:

@@ -27,7 +27,7 @@ from preflights_es.features.clarification.domain.values import (
     SessionSnapshot,
     Source,
 )
-from preflights_es.kernel.lead import Policy
+from preflights_es.kernel.completions import Policy
 from preflights_es.kernel.questions import Question, is_placeholder, is_undecided, stripped
 from preflights_es.kernel.text import late_pattern, slug
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from preflights_es.features.compiler.domain.passes import PASSES
 from preflights_es.features.compiler.domain.values import PassName
-from preflights_es.kernel.lead import Policy
+from preflights_es.kernel.completions import Policy
 
 PACKAGE: Final = "preflights_es.features.compiler"
 BASE: Final = "base"

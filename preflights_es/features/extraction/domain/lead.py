@@ -8,9 +8,9 @@ from typing import Any, Final
 from preflights_es.features.extraction.domain import rules
 from preflights_es.features.extraction.domain.events import ItemsExtracted, QuestionAsked
 from preflights_es.features.extraction.domain.state import State
-from preflights_es.kernel.completions import CompletionRequested, Message, Violation
+from preflights_es.kernel.completions import CompletionRequested, Message, Policy, Violation
 from preflights_es.kernel.events import Decision, Outcome
-from preflights_es.kernel.lead import Policy, Usable, concluded, requested
+from preflights_es.kernel.lead import Usable, concluded, requested
 from preflights_es.kernel.questions import Question
 
 PACKAGE: Final = "preflights_es.features.extraction"

@@ -23,10 +23,10 @@ from preflights_es.features.metrics.domain.values import (
     Metric,
     Saved,
 )
-from preflights_es.kernel.completions import CompletionRequested, Message, Violation
+from preflights_es.kernel.completions import CompletionRequested, Message, Policy, Violation
 from preflights_es.kernel.events import Decision, Outcome
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.lead import Policy, Usable, concluded, requested
+from preflights_es.kernel.lead import Usable, concluded, requested
 from preflights_es.kernel.questions import Question
 
 NEWER: Final = ("unit", "words", "values", "numbers")
