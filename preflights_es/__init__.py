@@ -66,7 +66,7 @@ if TYPE_CHECKING:
         ResponseBank as ResponseBank,
     )
     from preflights_es.providers.simulator import SimLLMProvider as SimLLMProvider
-    from preflights_es.redaction import redact as redact
+    from preflights_es.redaction.masking import redact as redact
     from preflights_es.history.replayer import (
         Replay as Replay,
         Replayer as Replayer,

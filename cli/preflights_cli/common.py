@@ -178,7 +178,7 @@ def each_given(
 
 def _person(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """A name that can stand in a record."""
-    from preflights_es.redaction import redact
+    from preflights_es.redaction.masking import redact
 
     if name := given(ctx, parameter, value):
         if found := problem(name.strip(), NAME_MAX):

@@ -17,7 +17,8 @@ from preflights_es.kernel.events import Actor
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.records.record_list import Unread
-from preflights_es.use.decisions import LOST_MAX, ForeignRow, Listing, Lost, listing, record
+from preflights_es.use.decisions import LOST_MAX, Listing, Lost, listing
+from preflights_es.use.foreign import ForeignRow, record
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Who

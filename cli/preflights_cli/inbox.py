@@ -14,8 +14,8 @@ from preflights_cli.rendering import shown_of
 from preflights_cli.table import CELL_MAX, streamed
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import one_line, shortened
+from preflights_es.use.filed_sessions import FiledSession
 from preflights_es.use.inbox import Waiting, inbox, proposed
-from preflights_es.use.reading import FiledSession
 from preflights_es.use.request import Request
 
 INTENTION_MIN: Final = 20  # characters that are shown of it, however long its origin is

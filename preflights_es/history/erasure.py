@@ -299,7 +299,7 @@ DOCUMENT_MAX: Final = 4_000_000  # bytes of a document that is searched for a na
 ARTIFACTS: Final = (ArtifactDue.tag, ArtifactWritten.tag)
 _NEW: Final = re.compile(r"\.new\d*\Z")
 
-Lying = Mapping[str, Sequence[str]]
+FileRead = Mapping[str, Sequence[str]]
 """Paths of files on this disk, by the uid of the decision that their front matter names."""
 
 
@@ -363,7 +363,7 @@ class Erasure(Sessions):
 
     def each_doomed(self, session_ids: Iterable[str]) -> Iterator[Doomed | PreflightsError]:
         """The same of many; trouble stands in its session's place."""
-        lying: Lying | None = None
+        lying: FileRead | None = None
         for session_id in session_ids:
             lying = self._lying() if lying is None else lying
             try:
@@ -371,7 +371,7 @@ class Erasure(Sessions):
             except PreflightsError as error:
                 yield error
 
-    def _doomed(self, session_id: str, lying: Lying) -> Doomed:
+    def _doomed(self, session_id: str, lying: FileRead) -> Doomed:
         head, stored = self._whole(session_id)
         workflow = self._runner.workflow_or_opaque(head.workflow)
         session = folded_so_far(self._runner, stored)
@@ -407,7 +407,7 @@ class Erasure(Sessions):
             self.refuse_agent(f"erase session {short(session_id)}, which a person accepted")
         return head, stored
 
-    def _lying(self) -> Lying:
+    def _lying(self) -> FileRead:
         found: dict[str, list[str]] = {}
         for path, front in fronts(self._root, self._folders):
             for uid in {decision_uid(front.session), front.uid} - {""}:
@@ -452,7 +452,7 @@ class Erasure(Sessions):
         lying = self._lying() if quotes.found else {}
         return replace(quotes, found=tuple(self._with_documents(q, lying) for q in quotes.found))
 
-    def _with_documents(self, quote: Quote, lying: Lying) -> Quote:
+    def _with_documents(self, quote: Quote, lying: FileRead) -> Quote:
         stored = self._archive.read(quote.session_id)
         workflow = self._runner.workflow_or_opaque(stored[0].workflow)
         if quote.how == "named" or (quote.how == "known" and workflow.filing is None):
@@ -473,7 +473,7 @@ class Erasure(Sessions):
             return True
         return decision_uid(session_id).encode() in text
 
-    def _documents(self, stored: Sequence[Stored], lying: Lying) -> tuple[str, ...]:
+    def _documents(self, stored: Sequence[Stored], lying: FileRead) -> tuple[str, ...]:
         """Of a session, those that lie on this disk: where its log says, beside it, or moved."""
         codec = self._runner.codec(self._runner.workflow_or_opaque(stored[0].workflow))
         artifacts = (codec.decode(one) for one in stored if one.type in ARTIFACTS)

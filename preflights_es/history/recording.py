@@ -30,7 +30,7 @@ from preflights_es.kernel.session import Session, Workflow, known
 from preflights_es.kernel.simulation import Draws
 from preflights_es.providers.faults import HINTS_MS, damaged
 from preflights_es.providers.recorded import RecordedProvider, Unanswered, Unrecorded
-from preflights_es.redaction import redact, response_redacted
+from preflights_es.redaction.masking import redact, response_redacted
 from preflights_es.runtime.performer import open_completion
 from preflights_es.runtime.runner import steps
 from preflights_es.store.chain import verified

@@ -256,19 +256,19 @@ def _valid(text: str | None) -> tuple[str | None, str | None]:
 
 
 def _response(text: str) -> str:
-    from preflights_es.redaction import response_redacted
+    from preflights_es.redaction.masking import response_redacted
 
     return response_redacted(text)
 
 
 def _label(text: str) -> str:
-    from preflights_es.redaction import label_redacted
+    from preflights_es.redaction.masking import label_redacted
 
     return label_redacted(text)
 
 
 def _redacted(text: str) -> str:
-    from preflights_es.redaction import redact_hidden
+    from preflights_es.redaction.masking import redact_hidden
 
     return redact_hidden(text).text
 

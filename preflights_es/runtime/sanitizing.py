@@ -87,7 +87,7 @@ def cleaned(what: str, text: str, limit: int) -> tuple[str, tuple[str, ...]]:
     """
     if found := problem(text, limit):
         raise Refused(f"{what} {found}", code="unfit_text")
-    from preflights_es.redaction import redact_hidden  # looking needs none of it
+    from preflights_es.redaction.masking import redact_hidden
 
     redacted = redact_hidden(text.replace("\r\n", "\n").replace("\r", "\n"))
     return redacted.text, redacted.kinds

@@ -485,7 +485,7 @@ class Sessions(Finder):
                     code="faulted_input",
                     session=id_,
                 ) from fault
-            from preflights_es.redaction import redact
+            from preflights_es.redaction.masking import redact
 
             error = f"{type(fault.error).__name__}: {fault.error}"[:500]
             quarantined = InputQuarantined(

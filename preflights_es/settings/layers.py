@@ -77,7 +77,7 @@ def within(files: Sequence[FileSettings]) -> Iterator[Layer]:
 
 def safe(text: str) -> str:
     """A text without a key, which people put into the wrong variable, too."""
-    from preflights_es.redaction import redact
+    from preflights_es.redaction.masking import redact
 
     return redact(text).text
 

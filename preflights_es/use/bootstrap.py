@@ -91,6 +91,12 @@ def opened_process(
         return load_settings(cwd, None, database, said, language, who)
 
     found = loaded(options)
-    process = Process(found, creates=creates, reads=reads, tell=tell)
+    process = Process(found, creates=creates, reads=reads, tell=tell, stands_in=_stands_in)
     seen = Evidence(found.agent_variables, terminal)
     return Opened(process, seen, options, loaded, terminal and asks)
+
+
+def _stands_in(settings: Settings, tell: Callable[[Notice], None], *, reads: bool) -> str:
+    from preflights_es.use.stand_in import database_of  # most logs can be written
+
+    return database_of(settings, tell, reads=reads)

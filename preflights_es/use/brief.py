@@ -13,7 +13,8 @@ from preflights_es.kernel.words import begins, canonical
 from preflights_es.records.project_brief import Conflict, InForce, Open, listed, told
 from preflights_es.records.record_names import MARKDOWN
 from preflights_es.runtime.features import FEATURES
-from preflights_es.use.decisions import ForeignRow, decisions, records_beside
+from preflights_es.use.decisions import decisions, records_beside
+from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.inbox import inbox
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result

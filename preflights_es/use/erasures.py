@@ -10,7 +10,7 @@ from preflights_es.history.erasure import Doomed, Quote, Quotes
 from preflights_es.kernel.errors import ErasedSession, PreflightsError, SessionMoved
 from preflights_es.runtime.features import FEATURES
 from preflights_es.settings.beside import beside_log
-from preflights_es.use.reading import Shelf
+from preflights_es.use.filed_sessions import FiledSessions
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 from preflights_es.use.sync import erased_files, take_new
@@ -73,7 +73,7 @@ def meant(request: Request, named: Sequence[str], *, looks: bool) -> tuple[Reque
     take_new(request)
     ids = [*dict.fromkeys(request.sessions.resolved(one) for one in named)]
     for session_id in ids:
-        file = Shelf(request.process).file_of(session_id)
+        file = FiledSessions(request.process).file_of(session_id)
         if file is not None and file.compared == "restored":
             _erase_files(request, [session_id])
     return request, ids

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Step
-from preflights_es.use.reading import FiledSession
+from preflights_es.use.filed_sessions import FiledSession
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result, Session, session_of
 

@@ -219,7 +219,7 @@ class Leads:
         asked = msgspec.structs.replace(self.asked(lead), provider=lead.provider, model=lead.model)
         if not lead.address:
             asked = msgspec.structs.replace(asked, base_url="", base_url_in="")
-        from preflights_es.redaction import redact
+        from preflights_es.redaction.masking import redact
 
         return chosen(asked, lambda text: redact(text).text)
 

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar, overload
 
-from preflights_es.kernel.errors import LogFromFuture, NoLog, Notice
-from preflights_es.kernel.ports import Head, Stream
+from msgspec.structs import replace
+
+from preflights_es.kernel.errors import (
+    Conflict,
+    DuplicateInput,
+    LogFromFuture,
+    NoLog,
+    Notice,
+)
+from preflights_es.kernel.ports import Archive, Arrival, Head, Stored, Stream
+from preflights_es.kernel.text import NAME_MAX, line_trouble
+from preflights_es.records.session_files import SessionFolder, SessionFolders
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.settings.load import Settings
-from preflights_es.store.sql import SqlStore
+from preflights_es.store.chain import erased_before
+from preflights_es.store.sql import Named, Projects, SqlStore
+from preflights_es.store.urls import file_of
 from preflights_es.system import clock_ids
+from preflights_es.system import files as atomic_file
+from preflights_es.use.filed_sessions import (
+    FOREIGN,
+    FiledSession,
+    FiledSessions,
+    FileRead,
+    projects_said,
+)
 from preflights_es.use.projections import projected, projections, projector, reader
 
 if TYPE_CHECKING:
@@ -25,7 +46,6 @@ if TYPE_CHECKING:
     from preflights_es.runtime.projection_check import ProjectionCheck
     from preflights_es.runtime.projector import Follower, Projector
     from preflights_es.store.projection_feed import SqlFollowing
-    from preflights_es.use.reading import FileLog
 
 T = TypeVar("T")
 
@@ -54,6 +74,14 @@ class made_once(Generic[T]):  # noqa: N801  used as a decorator
         return made
 
 
+class StandsIn(Protocol):
+    """Makes the log that stands in for one that cannot be written (`use/stand_in.py`)."""
+
+    def __call__(
+        self, settings: Settings, tell: Callable[[Notice], None], *, reads: bool
+    ) -> str: ...
+
+
 class Process:
     """Shared by threads and event loops; what belongs to one caller is in its `Request`."""
 
@@ -64,15 +92,18 @@ class Process:
         creates: bool = True,
         reads: bool = False,
         tell: Callable[[Notice], None] = lambda _: None,
+        stands_in: StandsIn | None = None,
     ) -> None:
         """Args:
         creates: whether the log may be made, where there is none.
         reads: whether the log is only read, and nothing waits for those who write.
         tell: takes what a person should know of the project's name.
+        stands_in: makes the log that stands in for one which cannot be written.
         """
         self.settings = settings
         self.tell = tell
         self.lock = RLock()
+        self._stands_in = stands_in
         self._creates = creates
         self._reads = reads
         self._took_over = False
@@ -90,9 +121,8 @@ class Process:
         """
         database, creates = self.settings.database, self._creates
         if self.settings.stand_in is not None:
-            from preflights_es.use.stand_in import database_of
-
-            database = database_of(self.settings, self.tell, reads=self._reads)
+            assert self._stands_in is not None, "who says a stand-in brings what makes it"
+            database = self._stands_in(self.settings, self.tell, reads=self._reads)
         try:
             return SqlStore(
                 database, clock_ids.now, clock_ids.salt, creates=creates, hurries=self._reads
@@ -111,14 +141,10 @@ class Process:
             # Only a clone without a session of its own asks its session files for the name.
             if not self.session_folders.stamp() or self.store.heads(self.settings.project, 1):
                 return self.settings.project
-            from preflights_es.use.project_name import adopted
-
-            return adopted(self.settings, self.session_folders, keeps=self._creates)
+            return project_adopted(self.settings, self.session_folders, keeps=self._creates)
         if self.settings.repository is None:
             return self.settings.project
-        from preflights_es.use.project_name import named
-
-        found = named(self.settings, self.store, self.tell, claims=self._creates)
+        found = project_named(self.settings, self.store, self.tell, claims=self._creates)
         self._took_over = found.sessions > 0 or found.is_unclaimed
         return found.name
 
@@ -130,8 +156,6 @@ class Process:
     @property
     def file_log(self) -> FileLog:
         """What session files say more than the log; looked at again when a folder changed."""
-        from preflights_es.use.reading import FileLog
-
         stamp = self.session_folders.stamp()
         with self.lock:
             if self._file_log is None or self._file_log[0] != stamp:
@@ -221,12 +245,6 @@ class Process:
         except LogFromFuture:
             return []  # the log's list of numbers has one of them all the same
 
-    def records(self, named: int | str) -> list[str]:
-        """Paths of the project's records without a session that bear a number or a name."""
-        from preflights_es.use.decisions import foreign
-
-        return [row.path for row in foreign(self).rows if row.is_called(named)]
-
     def follow(self, follower: Follower) -> None:
         """Keep the projections up to date until the follower is stopped.
 
@@ -282,6 +300,138 @@ class Process:
         self._given_back.close()
         if "store" in self.__dict__:
             self.store.close()
+
+
+class FileLog(Process):
+    """What files say more than the log of another process; nothing is recorded here."""
+
+    def __init__(self, process: Process) -> None:
+        super().__init__(process.settings, creates=False, reads=True)
+        self._log = process
+        self.others: list[FiledSession] = []
+        """Files that this log does not hold, and of which a person has to know."""
+        self._files: dict[str, FiledSession] = {}
+        self._held: list[FileRead] = []
+        for read in FiledSessions(process).files():
+            if read.file.compared in FOREIGN:
+                self._held.append(read)
+            elif read.file.told:
+                self.others.append(read.file)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no file says more than the log."""
+        return not self._held
+
+    @property
+    def files(self) -> dict[str, FiledSession]:
+        """Those that this log holds, by session."""
+        _ = self.is_empty or self.store
+        return self._files
+
+    @made_once
+    def project(self) -> str:
+        """That of the other process."""
+        return self._log.project
+
+    @made_once
+    def store(self) -> SqlStore:
+        """The log of the files."""
+        from preflights_es.store.sql import temporary_log
+
+        store = self._given_back.enter_context(temporary_log(clock_ids.now, clock_ids.salt))
+        whole = [one.events for one in self._held if not erased_before(one.events)]
+        are_in = store.insert_new([Arrival(events) for events in whole])
+        for read in self._held:
+            is_in = are_in and not erased_before(read.events)
+            if is_in or _inserted(store, read.events):
+                self._files[read.file.session_id] = read.file
+            else:
+                why = "an Input of it stands in another session"
+                self.others.append(replace(read.file, compared="unread", why=why))
+        return store
+
+    def finish_pending(self) -> list[Handle]:
+        """Files owe no documents."""
+        return []
+
+
+def _inserted(store: Archive, events: Sequence[Stored]) -> bool:
+    try:
+        store.insert(events, open_calls=())
+    except (Conflict, DuplicateInput):
+        return False
+    return True
+
+
+def project_named(
+    settings: Settings, log: SqlStore, tell: Callable[[Notice], None], *, claims: bool
+) -> Named:
+    """The project's name in a log: in the repository's own, and where a person said it, as it is.
+
+    Args:
+        claims: whether the command may take a name, with the sessions that the log has of it.
+
+    Raises:
+        Refused: other repositories have every name that this one could have.
+        StoreUnavailable: the log cannot be read.
+    """
+    repository, file = settings.repository, file_of(log.url)
+    if repository is None or (file is not None and repository.owns(file)):
+        return Named(settings.project)
+    found = Projects(log).named(settings.project, repository.identity(), claims=claims)
+    for one in _notices(settings.project, found):
+        tell(one)
+    return found
+
+
+def project_adopted(settings: Settings, folders: SessionFolders, *, keeps: bool) -> str:
+    """The name that session files say most often, in a clone whose own log has no session yet.
+
+    A clone may lie in a folder of another name, and its sessions belong to the same project.
+
+    Args:
+        keeps: whether the name is remembered: files of another branch may say none.
+    """
+    file = settings.project_file
+    if file is None:
+        return settings.project
+    said = Counter(name for folder in folders for name in projects_said(folder)).most_common(1)
+    name = said[0][0] if said else settings.project
+    if name == settings.project or line_trouble(name, NAME_MAX):
+        return settings.project
+    if keeps:
+        with (
+            suppress(OSError),
+            atomic_file.opened(file.parent.parent, (file.parent.name,), makes=True) as place,
+            place.new(file.name) as new,
+        ):
+            new.write(f"{name}\n".encode())
+    return name
+
+
+def _notices(plain: str, found: Named) -> Iterator[Notice]:
+    name = found.name
+    if found.is_new and name != plain:
+        text = (
+            f"another repository has the project name {plain!r} in this log: this one is {name!r} "
+            "from now on. For another name, set PREFLIGHTS_PROJECT"
+        )
+        yield Notice("project_renamed", text, {"name": name})
+    if found.sessions:
+        count = f"{found.sessions:,} session{'s' if found.sessions > 1 else ''}"
+        text = (
+            f"this repository has the project name {name!r} in this log from now on, with {count} "
+            "recorded before. If another repository recorded them, set PREFLIGHTS_PROJECT here "
+            "to another name, and there to this one"
+        )
+        yield Notice("sessions_claimed", text, {"name": name, "sessions": found.sessions})
+    if found.is_unclaimed:
+        text = (
+            f"the log does not say which repository recorded the sessions of {plain!r}: they are "
+            "shown, and no document of theirs is written"
+        )
+        yield Notice("sessions_unclaimed", text, {"name": plain})
 
 
 async def _sleep(seconds: float) -> None:

@@ -106,7 +106,7 @@ class Request:
 
     def notice_redacted(self, what: str, text: str) -> None:
         """Say that a text which no session shows is recorded without its secrets."""
-        from preflights_es.redaction import redact
+        from preflights_es.redaction.masking import redact
 
         if kinds := redact(text).kinds:
             found = f"what looks like a secret ({', '.join(kinds)})"
@@ -139,6 +139,8 @@ class Request:
         """Who is at work in which project; first, what earlier calls left open is written."""
         self.finish_pending()
         process = self.process
+        from preflights_es.use.foreign import called
+
         once = Once(process.runner, process.project, self._key, process.log_id)
         return Desk(
             process.runner,
@@ -148,7 +150,7 @@ class Request:
             once,
             self._check_lead,
             process.numbered,
-            process.records,
+            lambda named: called(process, named),
             self.evidence,
         )
 

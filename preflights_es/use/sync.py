@@ -18,8 +18,8 @@ from preflights_es.records import files
 from preflights_es.store import jsonl
 from preflights_es.system.files import Unreadable
 from preflights_es.use.archives import Agreement, Came, Lines, imported_each, importer_of
+from preflights_es.use.filed_sessions import FOREIGN, FiledSession, FiledSessions
 from preflights_es.use.process import Process
-from preflights_es.use.reading import FOREIGN, FiledSession, Shelf
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 from preflights_es.use.stand_in import taken_over
@@ -68,7 +68,7 @@ def synced(
         return _with(Synced(), taking)
     found = [
         one
-        for one in Shelf(process).files(whole=True)
+        for one in FiledSessions(process).files(whole=True)
         if only is None or one.file.session_id in only
     ]
     more = [one for one in found if one.file.compared in FOREIGN]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from preflights_es.redaction import redact_hidden
+from preflights_es.redaction.masking import redact_hidden
 
 SECRETS = {
     "ada:$apr1$Qx7mVb2K$5yVtE0uWwqWZC1cJ9m3Ks/": "5yVtE0uWwqWZC1cJ9m3Ks/",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.redaction import redact
+from preflights_es.redaction.masking import redact
 from tests.each import each
 from tests.redaction.test_redaction import pairs
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from preflights_es.redaction import redact
+from preflights_es.redaction.masking import redact
 from tests.each import each
 from tests.redaction.test_redaction import pairs
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.redaction import label_redacted, response_redacted
+from preflights_es.redaction.masking import label_redacted, response_redacted
 from tests.each import each
 
 MIX = "a1B2" * 12  # 48 characters

@@ -30,8 +30,9 @@ from preflights_es.kernel.ports import Head, Stored, Stream
 from preflights_es.projections.sessions import SessionRow, rows
 from preflights_es.providers.capabilities import ALIASES
 from preflights_es.runtime.sessions import LAST
+from preflights_es.use.process import FileLog
 from preflights_es.use.projections import reader
-from preflights_es.use.reading import FileLog, looking
+from preflights_es.use.reading import looking
 from preflights_es.use.request import Request
 
 ENDINGS: Final = (".jsonl", ".jsonl.gz")

@@ -25,7 +25,7 @@ from preflights_es.surfaces.mcp.rounds import (
     standing,
 )
 from preflights_es.use import sessions
-from preflights_es.use.decisions import ForeignRow
+from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Session
 

@@ -13,8 +13,8 @@ from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.kernel.words import folded, names
 from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.settings.load import kept_facts
-from preflights_es.use.decisions import foreign
 from preflights_es.use.facts.repository import Repository, repository
+from preflights_es.use.foreign import foreign
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result

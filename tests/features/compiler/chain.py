@@ -11,7 +11,8 @@ from preflights_es.features.compiler.domain.contracts import CONTRACTS
 from preflights_es.features.compiler.domain.events import PassBegun
 from preflights_es.features.compiler.domain.passes import PASSES
 from preflights_es.features.compiler.domain.prompting import schema_of
-from preflights_es.features.compiler.domain.simulation import BANK, REFERENCES
+from preflights_es.features.compiler.domain.reference import REFERENCES
+from preflights_es.features.compiler.domain.simulation import BANK
 from preflights_es.features.compiler.domain.values import Document, PassName, PlanType
 from preflights_es.kernel.completions import Accepted, CompletionRequested, Message, Rejected
 from preflights_es.kernel.json import encoded

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from preflights_es.features.compiler.domain import reading, refactoring
 from preflights_es.features.compiler.domain.passes import PASSES
-from preflights_es.features.compiler.domain.simulation import REFERENCES
+from preflights_es.features.compiler.domain.reference import REFERENCES
 from preflights_es.features.compiler.domain.values import Document, PassName
 from preflights_es.kernel.completions import Accepted, CompletionRequested, Message, Rejected
 from tests.each import each

@@ -9,7 +9,7 @@ from typing import Final
 
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.text import one_line, shortened, shown
-from preflights_es.redaction import redact_hidden
+from preflights_es.redaction.masking import redact_hidden
 from preflights_es.system import clock_ids
 
 FILE: Final = "hooks.log"

@@ -18,7 +18,7 @@ from preflights_es.features.clarification.use.observed import record, recorded
 from preflights_es.kernel.errors import ErasedSession, PreflightsError, Refused
 from preflights_es.kernel.ids import iso_or_none
 from preflights_es.kernel.questions import AskOutcome, Observed
-from preflights_es.redaction import redact_hidden
+from preflights_es.redaction.masking import redact_hidden
 from preflights_es.runtime.runner import Runner
 from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request

@@ -38,7 +38,7 @@ from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.lead import WRITERS, Lead, Setup
 from preflights_es.kernel.questions import Language, Observed, WrittenQuestion
 from preflights_es.kernel.text import ANSWER_MAX, INTENTION_MAX, one_line, shown
-from preflights_es.redaction import redact, response_redacted
+from preflights_es.redaction.masking import redact, response_redacted
 from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.runtime.sanitizing import cleaned, name_cleaned
 from preflights_es.runtime.sessions import RECENT

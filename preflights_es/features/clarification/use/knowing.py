@@ -31,8 +31,8 @@ from preflights_es.kernel.words import words
 from preflights_es.records.record_header import Said
 from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.store.projection_rows import SqlComparing
-from preflights_es.use.decisions import ForeignRow
 from preflights_es.use.facts.facts import facts_of
+from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 

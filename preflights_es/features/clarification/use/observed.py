@@ -37,7 +37,7 @@ from preflights_es.kernel.text import (
     shown,
     visible,
 )
-from preflights_es.redaction import redact_hidden
+from preflights_es.redaction.masking import redact_hidden
 from preflights_es.runtime.idempotency import Recalled
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.use.answers import filed

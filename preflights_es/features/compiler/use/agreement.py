@@ -19,7 +19,8 @@ from preflights_es.kernel.events import Source
 from preflights_es.kernel.items import Finding
 from preflights_es.kernel.json import decoded
 from preflights_es.kernel.statements import Placed
-from preflights_es.use.decisions import ForeignRow, records_beside
+from preflights_es.use.decisions import records_beside
+from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.request import Request
 
 NO_SESSION: Final = Source("", 0, "")

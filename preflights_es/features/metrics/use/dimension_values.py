@@ -21,7 +21,7 @@ from preflights_es.features.metrics.domain.question import plain, stems, tokens
 from preflights_es.features.metrics.domain.sql_check import findings
 from preflights_es.features.metrics.domain.values import VALUE_MAX, VALUES_MAX, Catalogue, Matched
 from preflights_es.kernel.errors import PreflightsError
-from preflights_es.redaction import redact
+from preflights_es.redaction.masking import redact
 from preflights_es.store.guarded_query import Limits, Rows
 from preflights_es.system import files as atomic_file
 from preflights_es.system.files import Unreadable, regular

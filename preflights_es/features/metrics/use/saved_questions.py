@@ -11,7 +11,7 @@ from preflights_es.features.metrics.domain.values import Saved
 from preflights_es.features.metrics.use.catalogue_files import QUESTION
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.text import late_pattern, one_line
-from preflights_es.redaction import redact
+from preflights_es.redaction.masking import redact
 from preflights_es.system import files as atomic_file
 
 NEAREST_MAX: Final = 3

@@ -33,7 +33,7 @@ from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.store.projection_rows import SqlComparing
 from preflights_es.system.files import Unreadable
-from preflights_es.use.decisions import ForeignRow
+from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 

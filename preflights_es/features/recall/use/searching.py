@@ -41,7 +41,7 @@ from preflights_es.projections.decisions import decision
 from preflights_es.projections.memory import REASON, TITLE
 from preflights_es.records.record_list import RecordIndex
 from preflights_es.store.projection_rows import SqlComparing
-from preflights_es.use.decisions import ForeignRow, with_words
+from preflights_es.use.foreign import ForeignRow, with_words
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 

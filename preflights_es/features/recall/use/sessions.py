@@ -41,7 +41,7 @@ from preflights_es.projections.projection import Read
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.use.answers import Given
-from preflights_es.use.decisions import ForeignRow
+from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.process import Process
 from preflights_es.use.reading import tell_files
 from preflights_es.use.request import Request
