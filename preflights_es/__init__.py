@@ -72,13 +72,29 @@ if TYPE_CHECKING:
         Replayer as Replayer,
     )
     from preflights_es.features.compiler.use.adapters import (
+        BASE_SYSTEM_PROMPT as BASE_SYSTEM_PROMPT,
+        ArtifactType as ArtifactType,
         ClaudeAdapter as ClaudeAdapter,
+        CompilerContext as CompilerContext,
+        CompilerPassType as CompilerPassType,
+        CompilerResult as CompilerResult,
+        LLMPort as LLMPort,
         OpenAIAdapter as OpenAIAdapter,
+        PromptManager as PromptManager,
         StubLLMAdapter as StubLLMAdapter,
     )
     from preflights_es.features.compiler.use.building import (
+        ArchitecturePlannerPass as ArchitecturePlannerPass,
         ArtifactBuilder as ArtifactBuilder,
+        CompilerPass as CompilerPass,
+        CompilerPassRegistry as CompilerPassRegistry,
         ContextBuilder as ContextBuilder,
+        FailureReportPayload as FailureReportPayload,
+        ImplementationPlannerPass as ImplementationPlannerPass,
+        ProjectPlannerPass as ProjectPlannerPass,
+        RefactorPlannerPass as RefactorPlannerPass,
+        ScaffoldPlannerPass as ScaffoldPlannerPass,
+        TestDesignerPass as TestDesignerPass,
     )
     from preflights_es.features.metrics.use.adapter import (
         Agent as Agent,
@@ -104,28 +120,6 @@ if TYPE_CHECKING:
         LLMResponse as LLMResponse,
         SessionSnapshot as SessionSnapshot,
     )
-    from preflights_es.features.compiler.domain.adapter import (
-        BASE_SYSTEM_PROMPT as BASE_SYSTEM_PROMPT,
-        ArchitecturePlannerPass as ArchitecturePlannerPass,
-        CompilerPass as CompilerPass,
-        CompilerPassRegistry as CompilerPassRegistry,
-        ImplementationPlannerPass as ImplementationPlannerPass,
-        ProjectPlannerPass as ProjectPlannerPass,
-        PromptManager as PromptManager,
-        RefactorPlannerPass as RefactorPlannerPass,
-        ScaffoldPlannerPass as ScaffoldPlannerPass,
-        TestDesignerPass as TestDesignerPass,
-    )
-    from preflights_es.features.compiler.domain.compiler_types import (
-        ArtifactType as ArtifactType,
-        CompilerContext as CompilerContext,
-        CompilerPassType as CompilerPassType,
-        CompilerResult as CompilerResult,
-        LLMPort as LLMPort,
-    )
-    from preflights_es.features.compiler.domain.failure_report import (
-        FailureReportPayload as FailureReportPayload,
-    )
 
 _HOME = {
     name: home
@@ -147,8 +141,15 @@ _HOME = {
         "providers.simulator": "FaultInjector PromptRouter ResponseBank SimLLMProvider",
         "redaction": "redact",
         "history.replayer": "Replay Replayer",
-        "features.compiler.use.adapters": "ClaudeAdapter OpenAIAdapter StubLLMAdapter",
-        "features.compiler.use.building": "ArtifactBuilder ContextBuilder",
+        "features.compiler.use.adapters": """
+            ArtifactType BASE_SYSTEM_PROMPT ClaudeAdapter CompilerContext CompilerPassType
+            CompilerResult LLMPort OpenAIAdapter PromptManager StubLLMAdapter
+        """,
+        "features.compiler.use.building": """
+            ArchitecturePlannerPass ArtifactBuilder CompilerPass CompilerPassRegistry
+            ContextBuilder FailureReportPayload ImplementationPlannerPass ProjectPlannerPass
+            RefactorPlannerPass ScaffoldPlannerPass TestDesignerPass
+        """,
         "features.metrics.use.adapter": "Agent LLMClient PromptBuilder parse_response",
         "features.clarification.domain.rules": """
             ADR_CATEGORIES ADR_LEANING_CATEGORIES CATEGORY_FIELD_MAP MockLLMAdapter
@@ -157,15 +158,6 @@ _HOME = {
         "features.clarification.domain.values": """
             DecisionPatch HeuristicsConfig LLMContext LLMResponse SessionSnapshot
         """,
-        "features.compiler.domain.adapter": """
-            BASE_SYSTEM_PROMPT ArchitecturePlannerPass CompilerPass CompilerPassRegistry
-            ImplementationPlannerPass ProjectPlannerPass PromptManager RefactorPlannerPass
-            ScaffoldPlannerPass TestDesignerPass
-        """,
-        "features.compiler.domain.compiler_types": """
-            ArtifactType CompilerContext CompilerPassType CompilerResult LLMPort
-        """,
-        "features.compiler.domain.failure_report": "FailureReportPayload",
     }.items()
     for name in names.split()
 }

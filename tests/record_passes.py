@@ -17,12 +17,9 @@ from preflights_es.features.compiler.domain.events import (
     PlanRejected,
     PlanSuperseded,
 )
-from preflights_es.features.compiler.domain.identity import payload_hash
-from preflights_es.features.compiler.domain.passes import PASSES
-from preflights_es.features.compiler.domain.state import State
-from preflights_es.features.compiler.domain.values import PassName, Waiver
-from preflights_es.features.compiler.use.approval import approve, reject
-from preflights_es.features.compiler.use.locking import lock_tests
+from preflights_es.features.compiler.domain.state import State, payload_hash
+from preflights_es.features.compiler.domain.values import PASSES, PassName, Waiver
+from preflights_es.features.compiler.use.approval import approve, lock_tests, reject
 from preflights_es.features.compiler.use.sessions import Wanted, plan
 from preflights_es.kernel import errors
 from preflights_es.kernel.completions import Completion, CompletionRequested

@@ -11,10 +11,8 @@ from hashlib import sha256
 from pathlib import Path
 
 import preflights_es
-from preflights_es.features.compiler.domain.passes import PASSES
-from preflights_es.features.compiler.domain.values import PassName
-from preflights_es.features.compiler.use.approval import approve
-from preflights_es.features.compiler.use.locking import lock_tests
+from preflights_es.features.compiler.domain.values import PASSES, PassName
+from preflights_es.features.compiler.use.approval import approve, lock_tests
 from preflights_es.features.compiler.use.sessions import Wanted, plan
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.ports import Stored

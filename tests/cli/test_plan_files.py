@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.compiler.use.standing import in_force
+from preflights_es.features.compiler.use.artifacts import Standings
 from tests.cli.clones import cloned, committed, pulled
 from tests.cli.compiler.planning import (
     PLANS,
@@ -46,7 +46,7 @@ def clone(shop: Project, plan: Any, tmp_path: Path) -> Project:
 def in_force_of(project: Project) -> list[str]:
     """Ids of the artifacts that a pass would take."""
     with requested(project) as request:
-        return [row.planned.id for row in in_force(request)]
+        return [row.planned.id for row in Standings(request).in_force]
 
 
 def strays(project: Project) -> list[str]:

@@ -13,7 +13,7 @@ FEATURE = Feature(
     shown="commands.display:SHOWN",
     commands={
         "plan": (
-            "commands.group:plan_command",
+            "commands.plan:plan_command",
             "Make structured plans from documents, pass by pass.",
         ),
         "plan project": (
@@ -26,7 +26,7 @@ FEATURE = Feature(
         "plan impl": ("commands.plan:impl_command", "Plan the implementation of a file."),
         "plan refactor": ("commands.plan:refactor_command", "Plan a refactoring."),
         "plan check": (
-            "commands.check:check_command",
+            "commands.plan:check_command",
             "Compare the plans in force with each other and with decisions.",
         ),
         "artifacts": (
@@ -41,12 +41,15 @@ FEATURE = Feature(
         "artifacts diff": ("commands.artifacts:diff_command", "Show where two artifacts differ."),
         "approve": ("commands.approve:approve_command", "Approve an artifact."),
         "reject": ("commands.approve:reject_command", "Reject an artifact."),
-        "lock": ("commands.lock:lock_command", "Lock the tests of a TestPlan, or verify them."),
+        "lock": ("commands.approve:lock_command", "Lock the tests of a TestPlan, or verify them."),
         "lock tests": (
-            "commands.lock:tests_command",
+            "commands.approve:tests_command",
             "Lock the approved TestPlan with its test files.",
         ),
-        "lock verify": ("commands.lock:verify_command", "Name each locked test file that changed."),
+        "lock verify": (
+            "commands.approve:verify_command",
+            "Name each locked test file that changed.",
+        ),
     },
     offers={"approve": "use.approval:approve"},
 )

@@ -14,17 +14,15 @@ from msgspec.structs import replace
 
 import preflights_es
 from preflights_es.features.compiler.domain import WORKFLOW
-from preflights_es.features.compiler.domain.checks import violations
-from preflights_es.features.compiler.domain.contracts import CONTRACTS
 from preflights_es.features.compiler.domain.events import AnswersGiven, PassBegun
-from preflights_es.features.compiler.domain.failure_report import FailureReportPayload
-from preflights_es.features.compiler.domain.passes import PASSES
+from preflights_es.features.compiler.domain.rules import CONTRACTS, violations
 from preflights_es.features.compiler.domain.state import State
-from preflights_es.features.compiler.domain.values import ROUNDS_MAX, PassName
+from preflights_es.features.compiler.domain.values import PASSES, ROUNDS_MAX, PassName
 from preflights_es.features.compiler.use import sessions
+from preflights_es.features.compiler.use.building import FailureReportPayload
 from preflights_es.history.replayer import Replayer
-from preflights_es.judging.contract import Accepted
 from preflights_es.kernel import session as kernel
+from preflights_es.kernel.completions import Accepted
 from preflights_es.kernel.lead import Lead, StepRetried
 from preflights_es.kernel.questions import Given
 from preflights_es.kernel.simulation import GENERATION

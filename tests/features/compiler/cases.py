@@ -15,10 +15,9 @@ from preflights_es.features.compiler.domain.events import (
     PlanRejected,
     PlanSuperseded,
 )
-from preflights_es.features.compiler.domain.identity import payload_hash
-from preflights_es.features.compiler.domain.passes import PASSES
-from preflights_es.features.compiler.domain.state import State
+from preflights_es.features.compiler.domain.state import State, payload_hash
 from preflights_es.features.compiler.domain.values import (
+    PASSES,
     Document,
     LockedFile,
     PassName,

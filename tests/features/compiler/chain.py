@@ -6,14 +6,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from preflights_es.features.compiler.domain import checks, context
-from preflights_es.features.compiler.domain.contracts import CONTRACTS
+from preflights_es.features.compiler.domain import lead, rules
 from preflights_es.features.compiler.domain.events import PassBegun
-from preflights_es.features.compiler.domain.passes import PASSES
-from preflights_es.features.compiler.domain.prompting import schema_of
 from preflights_es.features.compiler.domain.reference import REFERENCES
+from preflights_es.features.compiler.domain.rules import CONTRACTS
 from preflights_es.features.compiler.domain.simulation import BANK
-from preflights_es.features.compiler.domain.values import Document, PassName, PlanType
+from preflights_es.features.compiler.domain.values import (
+    PASSES,
+    Document,
+    PassName,
+    PlanType,
+    schema_of,
+)
 from preflights_es.kernel.completions import Accepted, CompletionRequested, Message, Rejected
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import judged
@@ -52,7 +56,7 @@ def request(first: PassBegun, *conversation: str) -> CompletionRequested:
     """What is asked for; behind the user message, replies and answers in turn."""
     roles = ("assistant", "user") * len(conversation)
     behind = [Message(role, text) for role, text in zip(roles, conversation, strict=False)]  # type: ignore[arg-type]  # both are roles
-    opening = (Message("system", context.system(first)), Message("user", context.said(first)))
+    opening = (Message("system", lead.system(first)), Message("user", lead.user_message(first)))
     return CompletionRequested(
         call="plan-1.1",
         provider="mock",
@@ -65,7 +69,7 @@ def request(first: PassBegun, *conversation: str) -> CompletionRequested:
 def verdict(first: PassBegun, text: str) -> Accepted | Rejected:
     """What a session makes of a response: every stage of the pipeline."""
     contract = CONTRACTS[schema_of(first.pass_type)]
-    return judged(text, contract, lambda payload: checks.violations(first, payload))
+    return judged(text, contract, lambda payload: rules.violations(first, payload))
 
 
 def by_rules(first: PassBegun, *conversation: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from preflights_es.features.compiler.domain.events import PassBegun
-from preflights_es.features.compiler.domain.passes import PASSES
 from preflights_es.features.compiler.domain.values import (
+    PASSES,
     DecidedField,
     Document,
     PassName,

@@ -19,9 +19,9 @@ from preflights_es import (
     LLMPort,
     PromptManager,
 )
-from preflights_es.features.compiler.domain.compiler_types import begun
-from preflights_es.features.compiler.domain.contracts import loaded
+from preflights_es.features.compiler.domain.rules import loaded
 from preflights_es.features.compiler.domain.values import REQUEST_MAX
+from preflights_es.features.compiler.use.adapters import first_input
 from preflights_es.judging.contract import OutputValidator
 from preflights_es.kernel import errors
 from tests.each import each
@@ -205,7 +205,7 @@ def test_a_payload_without_an_envelope_has_the_type_whose_fields_it_has() -> Non
     given.artifacts = {f"id-{n}": payload for n, payload in enumerate(PAYLOADS.values())}
     made = CompilerPassRegistry().get(given.pass_type)
     assert made.compile(given, answering(given.pass_type)).success
-    assert [one.type for one in begun(given).plans] == [*PAYLOADS]
+    assert [one.type for one in first_input(given, given.pass_type).plans] == [*PAYLOADS]
     given.artifacts = {"x": {"other": 1}, "y": "text"}
     assert "ArchitecturePlan (approved)" in refused(given)
 
@@ -253,11 +253,11 @@ def test_a_registry_takes_a_pass_in_place_of_its_own() -> None:
 
 @pytest.mark.parametrize("pass_type", PASSES)
 def test_the_prompt_of_a_pass_is_the_one_that_a_session_sends(pass_type: CompilerPassType) -> None:
-    from preflights_es.features.compiler.domain import context as sent
+    from preflights_es.features.compiler.domain import lead as sent
 
     system = PromptManager().get_system_prompt(pass_type)
     assert system.startswith(BASE_SYSTEM_PROMPT)
-    assert system == sent.system(begun(context(pass_type)))
+    assert system == sent.system(first_input(context(pass_type), pass_type))
     assert '"title": "Mine"' in PromptManager().get_system_prompt(pass_type, {"title": "Mine"})
     made = CompilerPassRegistry().get(pass_type)
     assert made.build_prompt(context(pass_type)).startswith(system)
@@ -329,23 +329,3 @@ def test_a_failure_report_reads_back_and_meets_the_schema() -> None:
 def test_a_failure_report_that_does_not_fit_is_a_value_error(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         FailureReportPayload.model_validate(REPORT | wrong)
-
-
-@pytest.mark.parametrize(
-    ("error", "category", "recovery"),
-    [
-        (errors.LLMTimeoutError("late"), "timeout", "retry"),
-        (errors.LLMRateLimitError("busy"), "rate_limit", "retry_after_delay"),
-        (errors.LLMAPIError("down"), "api_error", "retry"),
-        (errors.InvalidJSONError("no"), "validation_error", "abort"),
-        (errors.CodeInOutputError("code"), "validation_error", "abort"),
-        (errors.LLMMissingInformationError("?"), "missing_information", "human_input_required"),
-        (errors.LLMInvalidRequestError("no"), "invalid_request", "fix_and_retry"),
-    ],
-)
-def test_each_error_of_the_taxonomy_becomes_a_report(
-    error: errors.LLMError, category: str, recovery: str
-) -> None:
-    made = FailureReportPayload.of(error, "project", 0)
-    assert (made.category, made.recovery_action) == (category, recovery)
-    assert made.details["kind"] == error.kind

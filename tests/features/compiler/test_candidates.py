@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from preflights_es.features.compiler.domain.prompting import PACKAGE
+from preflights_es.features.compiler.domain.values import PACKAGE
 from preflights_es.features.regress.change import Change, PromptChange
 from preflights_es.features.regress.regression import Regression
 from preflights_es.history.replayer import Replayer

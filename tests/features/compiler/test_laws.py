@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from preflights_es.features.compiler.domain import WORKFLOW
-from preflights_es.features.compiler.domain.contracts import CONTRACTS, loaded
 from preflights_es.features.compiler.domain.decide import decide
 from preflights_es.features.compiler.domain.events import (
     FailureReported,
@@ -26,10 +25,9 @@ from preflights_es.features.compiler.domain.events import (
     StandingChanged,
     WaiversTaken,
 )
-from preflights_es.features.compiler.domain.lead import contract_id
-from preflights_es.features.compiler.domain.prompting import POLICY
+from preflights_es.features.compiler.domain.rules import CONTRACTS, loaded
 from preflights_es.features.compiler.domain.state import State, evolve
-from preflights_es.features.compiler.domain.values import ROUNDS_MAX, PassName
+from preflights_es.features.compiler.domain.values import POLICY, ROUNDS_MAX, PassName, schema_of
 from preflights_es.features.compiler.domain.views import PlanView, envelope, file_text, planned
 from preflights_es.judging.contract import Contract
 from preflights_es.kernel import session as kernel
@@ -106,7 +104,7 @@ def test_what_is_drafted_meets_its_contract(moves: list[Move]) -> None:
             first = events[0]
             assert isinstance(first, PassBegun)
             payload = json.loads(event.payload)
-            assert CONTRACTS[contract_id(first)].shape.violations(payload, 0) == ()
+            assert CONTRACTS[schema_of(first.pass_type)].shape.violations(payload, 0) == ()
 
 
 @given(SESSIONS | WILD)

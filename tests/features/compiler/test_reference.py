@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.features.compiler.domain import reading, refactoring
-from preflights_es.features.compiler.domain.passes import PASSES
+from preflights_es.features.compiler.domain import reference
 from preflights_es.features.compiler.domain.reference import REFERENCES
-from preflights_es.features.compiler.domain.values import Document, PassName
+from preflights_es.features.compiler.domain.values import PASSES, Document, PassName
 from preflights_es.kernel.completions import Accepted, CompletionRequested, Message, Rejected
 from tests.each import each
 from tests.features.compiler.chain import (
@@ -301,7 +300,7 @@ LAYERS = ["domain", "application", "infrastructure"]
 def test_operations_follow_from_the_goal_and_the_layout(
     goal: str, operations: list[tuple[str, ...]]
 ) -> None:
-    found = refactoring.operations(goal, LAYOUT, LAYERS)
+    found = reference.operations(goal, LAYOUT, LAYERS)
     assert [tuple(one.values())[:3] for one in found] == operations
 
 
@@ -376,4 +375,4 @@ def test_a_conversation_that_is_none_gets_a_failure_object() -> None:
 
 def test_headings_are_found_in_time_that_grows_with_the_text() -> None:
     text = "## A " + "#" * 50_000 + "\n" + "[" * 50_000 + "\n" + "- " * 20_000
-    assert reading.headings(text) == ["A"]
+    assert reference.headings(text) == ["A"]

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import pytest
 
-from preflights_es.features.compiler.domain.contracts import loaded
 from preflights_es.features.compiler.domain.events import FailureReported, PlanDrafted
-from preflights_es.features.compiler.domain.reports import CATEGORY, RECOVERY
+from preflights_es.features.compiler.domain.lead import CATEGORY, RECOVERY
+from preflights_es.features.compiler.domain.rules import loaded
 from preflights_es.features.compiler.domain.values import RAW_MAX, ROUNDS_MAX
 from preflights_es.judging.contract import Contract
 from preflights_es.kernel import errors
@@ -47,7 +47,7 @@ def reported(compiled: Compiled, kind: str, category: str, recovery: str) -> Non
     assert report["details"]["kind"] == kind
     assert (report["phase"], report["blocking"], report["artifact_id"]) == ("planning", True, None)
     assert REPORT.shape.violations(report, 0) == ()
-    shown = compiled.view.plan
+    shown = compiled.view.artifact
     assert shown is not None
     assert (shown.type, shown.standing, shown.payload) == ("FailureReport", "failed", report)
     assert compiled.replayed() == "identical"

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from preflights_es.features.compiler.domain.forbidden import why_forbidden
-from preflights_es.features.compiler.domain.passes import PASSES
-from preflights_es.features.compiler.domain.values import PassName
+from preflights_es.features.compiler.domain.values import PASSES, PassName
 from preflights_es.kernel.completions import Accepted, Rejected
 from tests.each import each
 from tests.features.compiler.chain import by_rules, chained, sampled, verdict

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.compiler.domain.contracts import CONTRACTS
-from preflights_es.features.compiler.domain.passes import PASSES
+from preflights_es.features.compiler.domain.rules import CONTRACTS
 from preflights_es.features.compiler.domain.simulation import BANK
-from preflights_es.features.compiler.domain.values import PassName, PlanType
+from preflights_es.features.compiler.domain.values import PASSES, PassName, PlanType
 from preflights_es.kernel.completions import Accepted, CompletionRequested, Message, Rejected
 from preflights_es.kernel.simulation import Draws
 from tests.features.compiler.chain import by_rules, by_seed, chained, sampled, verdict

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import get_args, get_type_hints
 
-from preflights_es.features.compiler.domain import WORKFLOW, events, prompting, reports, values
-from preflights_es.features.compiler.domain.checks import OPERATIONS
-from preflights_es.features.compiler.domain.passes import PASSES
+from preflights_es.features.compiler.domain import WORKFLOW, events, lead, values
+from preflights_es.features.compiler.domain.rules import OPERATIONS
+from preflights_es.features.compiler.domain.values import PASSES
 from preflights_es.kernel.events import Decision, Input
 from preflights_es.kernel.items import FindingKind
 from preflights_es.kernel.session import STATUSES
@@ -27,7 +27,7 @@ def rows(heading: str) -> list[Row]:
 def test_the_limits_are_those_of_the_code() -> None:
     for row in rows("1.1 Limits"):
         name = row["Constant"].strip("`")
-        policy = prompting.POLICY.calls_max
+        policy = values.POLICY.calls_max
         found = policy if name == "POLICY.calls_max" else getattr(values, name)
         assert found == int(row["Value"])
 
@@ -71,10 +71,10 @@ def test_the_categories_of_reports_are_those_of_the_code() -> None:
         for row in rows("4. Failure reports")
         for kind in ticked(row["Kind"])
     }
-    assert table.keys() == {*reports.CATEGORY, "api_error"}
+    assert table.keys() == {*lead.CATEGORY, "api_error"}
     for kind, (category, recovery) in table.items():
-        assert category == reports.CATEGORY.get(kind, "api_error")
-        assert recovery == reports.RECOVERY[category]
+        assert category == lead.CATEGORY.get(kind, "api_error")
+        assert recovery == lead.RECOVERY[category]
 
 
 def test_the_fields_of_operations_are_those_of_the_code() -> None:

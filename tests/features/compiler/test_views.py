@@ -11,8 +11,7 @@ import pytest
 
 from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.events import FailureReported, PlanDrafted
-from preflights_es.features.compiler.domain.passes import PASSES
-from preflights_es.features.compiler.domain.values import LeftOut, PassName
+from preflights_es.features.compiler.domain.values import PASSES, LeftOut, PassName
 from preflights_es.features.compiler.domain.views import envelope, file_text
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.errors import LLMTimeoutError
@@ -57,9 +56,9 @@ def test_a_draft_is_shown_with_what_a_person_does_next(name: PassName) -> None:
     assert view.intention == (f"{row.writes} of {subject}" if subject else row.writes)
     assert (view.pass_type, view.target or view.goal) == (name, subject)
     assert (view.status, view.to_do) == ("ready", "approve or reject the artifact")
-    assert view.plan is not None
-    assert view.plan.payload == PAYLOADS[name]
-    assert (view.plan.standing, view.progress, view.calls) == ("draft", 1.0, 1)
+    assert view.artifact is not None
+    assert view.artifact.payload == PAYLOADS[name]
+    assert (view.artifact.standing, view.progress, view.calls) == ("draft", 1.0, 1)
     assert msgspec.json.encode(view)
 
 

@@ -10,7 +10,7 @@ from preflights_cli.common import Voice, reading, tell_behind
 from preflights_cli.progress import counted
 from preflights_cli.table import streamed
 from preflights_es.features.compiler.commands.display import say_findings, say_waived
-from preflights_es.features.compiler.use.listing import (
+from preflights_es.features.compiler.use.artifacts import (
     ArtifactRow,
     Difference,
     artifact,
@@ -159,13 +159,13 @@ def diff_command(before: str, after: str, app: Request, voice: Voice) -> int:
     found = compared(app, before, after)
     voice.json(found)
     for one in found.differences:
-        _say(voice, one)
+        _say_difference(voice, one)
     if not found.differences:
         voice.say(f"Both are the same {found.type}.")
     return 0
 
 
-def _say(voice: Voice, one: Difference) -> None:
+def _say_difference(voice: Voice, one: Difference) -> None:
     voice.say(shown(one.at or "/"))
     for sign, value in (("-", one.before), ("+", one.after)):
         if value is not msgspec.UNSET:

@@ -13,9 +13,9 @@ from preflights_cli.dates import minute
 from preflights_cli.decisions import who
 from preflights_cli.progress import counted
 from preflights_cli.rendering import Shown
-from preflights_es.features.compiler.domain.passes import PASSES
-from preflights_es.features.compiler.domain.values import LeftOut
-from preflights_es.features.compiler.use.results import Artifact, DryRun, PlanSession, ReadDocument
+from preflights_es.features.compiler.domain.values import PASSES
+from preflights_es.features.compiler.domain.views import ShownPlan
+from preflights_es.features.compiler.use.results import DryRun, PlanSession
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.items import Finding, path_of
 from preflights_es.kernel.json import encoded
@@ -74,7 +74,7 @@ def describe(voice: Voice, session: Session) -> None:
     if found.reason:
         voice.say(f"  because: {shown(one_line(found.reason))}")
     if session.to_do:  # what a person is about to approve
-        say_payload(voice, one)
+        _say_payload(voice, one)
         say_findings(voice, found.findings)
         say_perhaps(voice, found.perhaps)
     say_waived(voice, found.waived)
@@ -90,19 +90,15 @@ def say_waived(voice: Voice, waived: Iterable[WaivedFinding]) -> None:
     """What persons waived; two lines each."""
     for one in waived:
         voice.say(f"  waived {_finding(one)}")
-        voice.say(f"    by {by_whom(one)}: {shown(one_line(one.reason))}")
+        relayed = f" (passed on by {who(one.relayed_by)})" if one.relayed_by else ""
+        by = shown(f"{who(one.by)}{relayed}, {minute(one.at)}")
+        voice.say(f"    by {by}: {shown(one_line(one.reason))}")
 
 
 def say_perhaps(voice: Voice, perhaps: Iterable[Finding]) -> None:
     """What does not count as a finding."""
     for one in perhaps:
         voice.say(f"  perhaps: {shown(one_line(f'{one.pointer} {one.message}'.strip()))}")
-
-
-def by_whom(one: WaivedFinding) -> str:
-    """Who waived a finding, and when."""
-    relayed = f" (passed on by {who(one.relayed_by)})" if one.relayed_by else ""
-    return shown(f"{who(one.by)}{relayed}, {minute(one.at)}")
 
 
 def _finding(one: Finding | WaivedFinding) -> str:
@@ -115,12 +111,9 @@ def waiving(id_: str, findings: Iterable[Finding]) -> str:
     return f"Waive what you accept with: preflights approve {id_[:8]} {options}"
 
 
-def say_payload(voice: Voice, one: Artifact, most: int = LINES_MAX) -> None:
-    """The payload as JSON of many lines.
-
-    Args:
-        most: lines of it.
-    """
+def _say_payload(voice: Voice, one: ShownPlan) -> None:
+    """The payload as JSON of many lines."""
+    most = LINES_MAX
     lines = msgspec.json.format(encoded(one.payload), indent=2).decode().splitlines()
     for line in lines[:most]:
         voice.say(f"  {shown(shortened(line, WIDTH_MAX))}")
@@ -138,7 +131,7 @@ def _again(found: PlanSession) -> str:
     return f"preflights plan {command}{f' {quote(subject)}' if subject else ''}"
 
 
-def _say_report(voice: Voice, report: Artifact, again: str) -> None:
+def _say_report(voice: Voice, report: ShownPlan, again: str) -> None:
     """Why there is no artifact, and what a person can do.
 
     Args:
@@ -193,13 +186,15 @@ def say_dry_run(voice: Voice, run: DryRun) -> None:
     for name, digest in run.prompts:
         voice.say(f"  prompt {name}, sha256 {digest}")
     for document in run.documents:
-        voice.say(f"  reads {_read(document)}")
+        name = f"{shown(document.path)}, {document.characters:,} characters"
+        voice.say(f"  reads {name}, sha256 {document.sha256}")
     for plan in run.artifacts:
         voice.say(f"  reads {plan.type} {plan.id}, {plan.standing}")
     for uid in run.decisions:
         voice.say(f"  reads the decision {shown(uid)}")
     for one in run.left_out:
-        voice.say(f"  leaves out {left_out(one)}")
+        what = "paths of the layout" if one.what == "layout" else "decisions, the oldest"
+        voice.say(f"  leaves out {one.count:,} {what}")
     for cause in run.stale:
         voice.say(f"  stale: {path_of(cause)}")
     if run.redacted:
@@ -207,17 +202,6 @@ def say_dry_run(voice: Voice, run: DryRun) -> None:
         voice.say(f"  takes out {len(run.redacted):,} secrets ({kinds})")
     for message in run.messages:
         voice.say(f"\n--- {message.role}\n{shown_lines(message.content)}")
-
-
-def _read(document: ReadDocument) -> str:
-    name = shown(document.path)
-    return f"{name}, {document.characters:,} characters, sha256 {document.sha256}"
-
-
-def left_out(one: LeftOut) -> str:
-    """What did not fit, and how much of it."""
-    what = "paths of the layout" if one.what == "layout" else "decisions, the oldest"
-    return f"{one.count:,} {what}"
 
 
 SHOWN: Final = Shown(describe=describe, hint=hint, accept="preflights approve {id}")

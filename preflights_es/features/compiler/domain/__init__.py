@@ -2,8 +2,8 @@
 
 from preflights_es.features.compiler.domain.decide import TEMPLATE, accepting, decide
 from preflights_es.features.compiler.domain.events import EVENTS, AnswersGiven, PlanApproved
-from preflights_es.features.compiler.domain.prompting import POLICY, PROMPTS
 from preflights_es.features.compiler.domain.state import State, evolve, is_terminal
+from preflights_es.features.compiler.domain.values import POLICY, PROMPTS
 from preflights_es.features.compiler.domain.views import (
     FILE,
     FOLDER,

@@ -1,10 +1,10 @@
-"""What follows from an Input: the branches are here, the rules in `checks.py`."""
+"""What follows from an Input, and which waivers count."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import reduce
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from preflights_es.features.compiler.domain import lead
 from preflights_es.features.compiler.domain.events import (
@@ -15,6 +15,7 @@ from preflights_es.features.compiler.domain.events import (
     FindingsWaived,
     PassBegun,
     PlanApproved,
+    PlanDrafted,
     PlanFiled,
     PlanLocked,
     PlanRejected,
@@ -22,21 +23,22 @@ from preflights_es.features.compiler.domain.events import (
     StandingChanged,
     WaiversTaken,
 )
-from preflights_es.features.compiler.domain.identity import payload_hash
-from preflights_es.features.compiler.domain.state import State, evolve
+from preflights_es.features.compiler.domain.state import State, evolve, payload_hash
+from preflights_es.features.compiler.domain.values import Waiver, schema_of
 from preflights_es.features.compiler.domain.views import file_path
-from preflights_es.features.compiler.domain.waiving import unfit, unwaived
 from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
 from preflights_es.kernel.decisions import Accepting
 from preflights_es.kernel.events import ArtifactDue, ArtifactWritten, Decision, Input
+from preflights_es.kernel.items import Finding
 from preflights_es.kernel.lead import LeadChanged, LeadTaken, StepRetried, StepStalled
-from preflights_es.kernel.questions import text_answers
+from preflights_es.kernel.questions import is_placeholder, text_answers
 
 Decisions = tuple[Decision, ...]
 IN_FORCE = ("approved", "locked")
 OPEN = ("draft", "proposed")
 TEMPLATE = "plan.v1"
 
+Misfit = Literal["not_a_draft", "not_in_force", "not_approved"]
 Changes = PlanApproved | FindingsWaived | PlanRejected | PlanLocked | PlanSuperseded
 
 
@@ -78,7 +80,7 @@ def _asked(state: State) -> Decisions:
     if state.begun is None:
         return (ChangeRefused(reason="not_expected"),)
     if state.led.lead is None:
-        return (StepStalled(contract=lead.contract_id(state.begun), reason="no_lead"),)
+        return (StepStalled(contract=schema_of(state.begun.pass_type), reason="no_lead"),)
     try:
         return (lead.request(state),)
     except UnicodeEncodeError:  # a lone surrogate: no log holds one, and no request
@@ -117,68 +119,63 @@ def accepting(state: State, _said: Mapping[str, Any]) -> Accepting:
 
 def _changed(state: State, new: Changes) -> Decisions:
     """The new standing, and the file that follows from it."""
-    plan = state.plan
-    if plan is None or any(new.id == report.id for report in state.reports):
-        return (ChangeRefused(reason="no_plan"),)
-    if new.id != plan.id:
-        return (ChangeRefused(reason="unknown_id"),)
+    if refused := _refused(state, new):
+        return (refused,)
     match new:
+        case PlanApproved() if new.actor.kind == "user":
+            return _filed(state, new.id, "approved")
         case PlanApproved():
-            return _approved(state, new)
-        case FindingsWaived():
-            return _waived(state, new)
+            return (StandingChanged(id=new.id, standing="proposed"),)
+        case FindingsWaived():  # what stays open is told by the next check
+            return (WaiversTaken(id=new.id),)
         case PlanRejected():
-            return _rejected(state, new)
+            return (StandingChanged(id=new.id, standing="rejected"),)
         case PlanLocked():
-            return _locked(state, new)
+            return _filed(state, new.id, "locked")
         case PlanSuperseded():
-            if state.standing not in IN_FORCE:
-                return (ChangeRefused(reason="not_in_force"),)
             # Its file says the same as before; the session beside it says what took its place.
             return _filed(state, new.id, "superseded")
 
 
-def _approved(state: State, new: PlanApproved) -> Decisions:
-    """Approved where a person does it; anyone else proposes, once."""
+_FROM: Final[dict[type[Changes], tuple[tuple[str, ...], Misfit]]] = {
+    PlanApproved: (OPEN, "not_a_draft"),
+    FindingsWaived: (IN_FORCE, "not_in_force"),
+    PlanRejected: (OPEN, "not_a_draft"),
+    PlanLocked: (("approved",), "not_approved"),
+    PlanSuperseded: (IN_FORCE, "not_in_force"),
+}
+"""The standings that a change fits, and what it is refused with in another one."""
+
+
+def _refused(state: State, new: Changes) -> ChangeRefused | None:
+    """Why a change does not fit (specification, section 3.2); None where it does."""
+    plan, by_person = state.plan, new.actor.kind == "user"
+    if plan is None or any(new.id == report.id for report in state.reports):
+        return ChangeRefused(reason="no_plan")
+    if new.id != plan.id:
+        return ChangeRefused(reason="unknown_id")
+    if isinstance(new, FindingsWaived | PlanRejected | PlanLocked) and not by_person:
+        return ChangeRefused(reason="not_a_person")
+    if isinstance(new, PlanLocked) and plan.type != "TestPlan":
+        return ChangeRefused(reason="not_a_test_plan")
+    standings, reason = _FROM[type(new)]
+    if state.standing not in standings:
+        return ChangeRefused(reason=reason)
+    if isinstance(new, PlanApproved):
+        return _refused_approval(state, plan, new)
+    return unfit(new.findings, new.waivers) if isinstance(new, FindingsWaived) else None
+
+
+def _refused_approval(state: State, plan: PlanDrafted, new: PlanApproved) -> ChangeRefused | None:
+    """A person approves; anyone else proposes, once, and waives nothing."""
     by_person = new.actor.kind == "user"
-    if state.standing not in (OPEN if by_person else ("draft",)):
-        return (ChangeRefused(reason="not_a_draft"),)
-    if state.plan is None or new.sha256 != payload_hash(state.plan.payload):
-        return (ChangeRefused(reason="other_payload"),)
-    if wrong := unwaived(new.findings, new.waivers, is_person=by_person):
-        return (ChangeRefused(reason=wrong.reason, findings=wrong.names),)
-    if not by_person:
-        return (StandingChanged(id=new.id, standing="proposed"),)
-    return _filed(state, new.id, "approved")
-
-
-def _waived(state: State, new: FindingsWaived) -> Decisions:
-    """Of an artifact in force; what stays open is told by the next check."""
-    if new.actor.kind != "user":
-        return (ChangeRefused(reason="not_a_person"),)
-    if state.standing not in IN_FORCE:
-        return (ChangeRefused(reason="not_in_force"),)
-    if wrong := unfit(new.findings, new.waivers):
-        return (ChangeRefused(reason=wrong.reason, findings=wrong.names),)
-    return (WaiversTaken(id=new.id),)
-
-
-def _rejected(state: State, new: PlanRejected) -> Decisions:
-    if new.actor.kind != "user":
-        return (ChangeRefused(reason="not_a_person"),)
-    if state.standing not in OPEN:
-        return (ChangeRefused(reason="not_a_draft"),)
-    return (StandingChanged(id=new.id, standing="rejected"),)
-
-
-def _locked(state: State, new: PlanLocked) -> Decisions:
-    if new.actor.kind != "user":
-        return (ChangeRefused(reason="not_a_person"),)
-    if state.plan is None or state.plan.type != "TestPlan":
-        return (ChangeRefused(reason="not_a_test_plan"),)
-    if state.standing != "approved":
-        return (ChangeRefused(reason="not_approved"),)
-    return _filed(state, new.id, "locked")
+    if state.standing == "proposed" and not by_person:
+        return ChangeRefused(reason="not_a_draft")
+    if new.sha256 != payload_hash(plan.payload):
+        return ChangeRefused(reason="other_payload")
+    if new.waivers and not by_person:
+        return ChangeRefused(reason="not_a_person")
+    return unwaived(new.findings, new.waivers)
 
 
 def _filed(
@@ -187,3 +184,27 @@ def _filed(
     """The artifact's file says its status, and so is written for each."""
     due = ArtifactDue(call=f"artifact-{state.dues + 1}", template=TEMPLATE, path=file_path(state))
     return (StandingChanged(id=id_, standing=standing), due)
+
+
+def unwaived(findings: Iterable[Finding], waivers: Iterable[Waiver]) -> ChangeRefused | None:
+    """The first reason why findings still hold a plan up; None where none does."""
+    waivers = tuple(waivers)
+    if wrong := unfit(findings, waivers):
+        return wrong
+    left = tuple(one.name for one in still_open(findings, {one.finding for one in waivers}))
+    return ChangeRefused(reason="findings_open", findings=left) if left else None
+
+
+def unfit(findings: Iterable[Finding], waivers: Iterable[Waiver]) -> ChangeRefused | None:
+    """Why a waiver does not count, whatever else is open; None where each does."""
+    names, waivers = {one.name for one in findings if one.kind != "more"}, tuple(waivers)
+    unknown = tuple(dict.fromkeys(one.finding for one in waivers if one.finding not in names))
+    if unknown:
+        return ChangeRefused(reason="unknown_finding", findings=unknown)
+    bare = tuple(dict.fromkeys(one.finding for one in waivers if is_placeholder(one.reason)))
+    return ChangeRefused(reason="no_reason", findings=bare) if bare else None
+
+
+def still_open(findings: Iterable[Finding], waived: Collection[str]) -> tuple[Finding, ...]:
+    """The findings that no waiver names."""
+    return tuple(one for one in findings if one.kind == "more" or one.name not in waived)

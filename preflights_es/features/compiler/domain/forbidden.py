@@ -1,4 +1,5 @@
-"""What is no document of a pass: source and test files, by name and by content (specification 1.4).
+"""What is no document of a pass: source and test files, by name and by content (specification 1.4);
+and which lines of a document are prose.
 
 Where a file lies, and whether a link leads out of the repository, is seen where it is opened.
 """
@@ -6,10 +7,9 @@ Where a file lies, and whether a link leads out of the repository, is seen where
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from preflights_es.features.compiler.domain.reading import fenced_lines, prose_lines
 from preflights_es.judging.code_search import first_code
 
 
@@ -198,3 +198,43 @@ def _code(lines: Iterable[str]) -> str:
 def _without_comments(text: str) -> str:
     first, *others = text.split("<!--")
     return first + "".join(other.partition("-->")[2] for other in others)
+
+
+# 3. Markdown --------------------------------------------------------------------------------
+
+_FENCE: Final = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})(?P<tag>[^`]*)$")
+_RULER: Final = re.compile(r"(?P<mark>-{4})(?P<tag>)\s*$")
+_LISTING: Final = re.compile(r"\[(?:source|listing)\b.*\]\s*$")
+"""The line before a fence of AsciiDoc, `----`."""
+
+
+def prose_lines(text: str) -> Iterator[str]:
+    """The lines of a document in Markdown, without front matter and fenced blocks."""
+    return (line for line, is_fenced in _lines(text) if not is_fenced)
+
+
+def fenced_lines(text: str) -> Iterator[str]:
+    """The lines inside fenced blocks."""
+    return (line for line, is_fenced in _lines(text) if is_fenced)
+
+
+def _lines(text: str) -> Iterator[tuple[str, bool]]:
+    """Pairs of a line and whether a fenced block holds it; fences and front matter go."""
+    lines = text.removeprefix("\ufeff").splitlines()
+    start, mark = 0, ""
+    if lines and lines[0].rstrip() == "---":
+        ends = (n for n, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "..."))
+        start = next(ends, -1) + 1
+    before = ""
+    for line in lines[start:]:
+        fence = (_RULER if _LISTING.match(before) or mark == "----" else _FENCE).match(line)
+        before = line
+        if mark:
+            if fence and fence["mark"].startswith(mark) and not fence["tag"].strip():
+                mark = ""
+            else:
+                yield line, True
+        elif fence:
+            mark = fence["mark"]
+        else:
+            yield line, False

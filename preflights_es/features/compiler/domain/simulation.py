@@ -10,8 +10,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from preflights_es.features.compiler.domain.passes import PASSES
-from preflights_es.features.compiler.domain.prompting import BASE
 from preflights_es.features.compiler.domain.reference import (
     REFERENCES,
     Payload,
@@ -19,7 +17,7 @@ from preflights_es.features.compiler.domain.reference import (
     missing,
     planned,
 )
-from preflights_es.features.compiler.domain.values import PassName
+from preflights_es.features.compiler.domain.values import BASE, PASSES, PassName
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.simulation import Bank, Draws, Route
@@ -56,10 +54,9 @@ def varied(name: PassName, draws: Draws, request: CompletionRequested) -> str:
     payload = planned(name, request)
     if "error" in payload:
         return _written(draws, payload)
-    payload = _VARIED[name](draws, payload)
-    if kind == "refused":
-        payload = _BROKEN[name](draws, payload)
-    return _written(draws, payload)
+    vary, spoil = _PLANS[name]
+    payload = vary(draws, payload)
+    return _written(draws, spoil(draws, payload) if kind == "refused" else payload)
 
 
 def base(draws: Draws, _request: CompletionRequested) -> str:
@@ -131,16 +128,6 @@ def _other(name: str, taken: list[str]) -> str:
     return name
 
 
-_VARIED: Final[dict[PassName, Callable[[Draws, Payload], Payload]]] = {
-    "project": _project,
-    "architecture": _architecture,
-    "scaffold": _scaffold,
-    "test": _test,
-    "implementation": _implementation,
-    "refactor": _refactor,
-}
-
-
 # 2. Plans that only the final checks refuse ----------------------------------------------------
 
 
@@ -186,14 +173,16 @@ def _bad_refactor(draws: Draws, payload: Payload) -> Payload:
     return {**payload, "operations": [*payload["operations"], draws.pick(broken)]}
 
 
-_BROKEN: Final[dict[PassName, Callable[[Draws, Payload], Payload]]] = {
-    "project": _bad_project,
-    "architecture": _bad_architecture,
-    "scaffold": _bad_scaffold,
-    "test": _bad_test,
-    "implementation": _bad_implementation,
-    "refactor": _bad_refactor,
+Varied = Callable[[Draws, Payload], Payload]
+_PLANS: Final[dict[PassName, tuple[Varied, Varied]]] = {
+    "project": (_project, _bad_project),
+    "architecture": (_architecture, _bad_architecture),
+    "scaffold": (_scaffold, _bad_scaffold),
+    "test": (_test, _bad_test),
+    "implementation": (_implementation, _bad_implementation),
+    "refactor": (_refactor, _bad_refactor),
 }
+"""By pass, what varies a plan, and what makes one that only the final checks refuse."""
 
 
 # 3. The table --------------------------------------------------------------------------------

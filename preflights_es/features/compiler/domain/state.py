@@ -1,8 +1,9 @@
-"""What the log of a pass folds to."""
+"""What the log of a pass folds to, and the ids that follow from it."""
 
 from __future__ import annotations
 
-from typing import Literal
+from hashlib import sha256
+from typing import Final, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -35,7 +36,8 @@ from preflights_es.kernel.events import (
     Written,
 )
 from preflights_es.kernel.items import PlanStanding, Waived
-from preflights_es.kernel.lead import Led
+from preflights_es.kernel.json import encoded
+from preflights_es.kernel.lead import Led, Setup
 from preflights_es.kernel.questions import Question
 
 
@@ -175,3 +177,27 @@ def _waived(state: State, new: PlanApproved | FindingsWaived) -> tuple[Waived, .
             finding = found[one.finding]
             said[one.finding] = Waived(finding, one.reason, new.actor, new.at, new.relayed_by)
     return tuple(said.values())
+
+
+_NO_SETUP: Final = Setup("", "")
+
+
+def plan_id(begun: PassBegun, number: int) -> str:
+    """The id of the artifact with a number of a session: a UUID of version 8 (RFC 9562).
+
+    Another model or prompt changes no id: a child of a regression run is compared by it. The texts
+    of documents stand there as their hashes.
+    """
+    documents = tuple([replace(one, text="") for one in begun.documents])
+    read = encoded(replace(begun, setup=_NO_SETUP, documents=documents))
+    digest = sha256(read + b"\0" + str(number).encode()).digest()[:16]
+    value = int.from_bytes(digest, "big")
+    value = value & ~(0xF << 76) | 0x8 << 76
+    value = value & ~(0x3 << 62) | 0x2 << 62
+    text = f"{value:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def payload_hash(payload: str) -> str:
+    """The SHA-256 of a payload's canonical JSON, as an approval names it."""
+    return sha256(payload.encode()).hexdigest()

@@ -7,11 +7,9 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from preflights_es.features.compiler.domain.events import FailureReported, PlanDrafted
-from preflights_es.features.compiler.domain.identity import payload_hash
-from preflights_es.features.compiler.domain.passes import PASSES
-from preflights_es.features.compiler.domain.state import State
-from preflights_es.features.compiler.domain.values import VERSION, LeftOut, LockedFile
+from preflights_es.features.compiler.domain.events import FailureReported, PassBegun, PlanDrafted
+from preflights_es.features.compiler.domain.state import State, payload_hash
+from preflights_es.features.compiler.domain.values import PASSES, VERSION, LeftOut, LockedFile
 from preflights_es.kernel.events import ActorKind, Event, Evidence, Value
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.items import (
@@ -49,10 +47,30 @@ class ShownPlan(Value, frozen=True, kw_only=True):
     standing: PlanStanding
     sha256: str
     """Of the payload's canonical JSON, as an approval names it."""
-    created_at: int
+    created_at: str
+    """ISO 8601, UTC."""
     created_by: Literal["llm", "system"]
     depends_on: tuple[str, ...]
     payload: Any
+
+
+class ReadDocument(Value, frozen=True):
+    """A document that a pass read."""
+
+    path: str
+    sha256: str
+    """Of the file's bytes as they lay there."""
+    characters: int
+    """Of its text, without its secrets."""
+
+
+class ReadArtifact(Value, frozen=True):
+    """An artifact that a pass read."""
+
+    id: str
+    type: str
+    standing: str
+    session_id: str
 
 
 class PlanView(View, frozen=True, kw_only=True):
@@ -62,11 +80,15 @@ class PlanView(View, frozen=True, kw_only=True):
     uid: str
     target: str
     goal: str
-    plan: ShownPlan | None
-    """The artifact; where there is none, the last report."""
+    artifact: ShownPlan | None
+    """The plan; where there is none, the last report."""
     reports: tuple[ShownPlan, ...]
-    changed_at: int | None
-    """When its standing changed last, in microseconds since 1970 UTC."""
+    documents: tuple[ReadDocument, ...]
+    artifacts: tuple[ReadArtifact, ...]
+    decisions: tuple[str, ...]
+    """Uids of those that were read."""
+    changed_at: str | None
+    """When its standing changed last, ISO 8601, UTC."""
     changed_by: str
     """The name of the actor who changed it, else its kind; empty of a draft."""
     relayed_by: ActorKind | None
@@ -91,8 +113,7 @@ def view(state: State) -> PlanView:
     """All that `show` says."""
     begun, change = state.begun, state.change
     stands = status(state)
-    reports = tuple(_report(one) for one in state.reports)
-    plan = _plan(state) or (reports[-1] if reports else None)
+    plan, reports = shown_plans(state)
     return PlanView(
         status=stands,
         intention=title(state),
@@ -108,9 +129,10 @@ def view(state: State) -> PlanView:
         uid=begun.uid if begun else "",
         target=begun.target if begun else "",
         goal=begun.goal if begun else "",
-        plan=plan,
+        artifact=plan or (reports[-1] if reports else None),
         reports=reports,
-        changed_at=change.at if change else None,
+        **what_was_read(begun),
+        changed_at=iso(change.at) if change else None,
         changed_by=(change.actor.name or change.actor.kind) if change else "",
         relayed_by=change.relayed_by.kind if change and change.relayed_by else None,
         evidence=change.evidence if change else None,
@@ -197,33 +219,45 @@ def _ended(state: State) -> str:
 # Artifacts -----------------------------------------------------------------------------------
 
 
-def _plan(state: State) -> ShownPlan | None:
+def shown_plans(state: State) -> tuple[ShownPlan | None, tuple[ShownPlan, ...]]:
+    """The artifact, and the reports of a session."""
     plan = state.plan
-    if plan is None:
-        return None
+    made = _shown(plan, plan.type, state.standing or "draft", plan.created_by) if plan else None
+    return made, tuple(_shown(one, REPORT, "failed", "system") for one in state.reports)
+
+
+def _shown(
+    made: PlanDrafted | FailureReported,
+    type_: str,
+    standing: PlanStanding,
+    by: Literal["llm", "system"],
+) -> ShownPlan:
     return ShownPlan(
-        id=plan.id,
-        type=plan.type,
-        standing=state.standing or "draft",
-        sha256=payload_hash(plan.payload),
-        created_at=plan.created_at,
-        created_by=plan.created_by,
-        depends_on=plan.depends_on,
-        payload=_payload(plan.payload),
+        id=made.id,
+        type=type_,
+        standing=standing,
+        sha256=payload_hash(made.payload),
+        created_at=iso(made.created_at),
+        created_by=by,
+        depends_on=made.depends_on,
+        payload=_payload(made.payload),
     )
 
 
-def _report(report: FailureReported) -> ShownPlan:
-    return ShownPlan(
-        id=report.id,
-        type=REPORT,
-        standing="failed",
-        sha256=payload_hash(report.payload),
-        created_at=report.created_at,
-        created_by="system",
-        depends_on=report.depends_on,
-        payload=_payload(report.payload),
-    )
+def what_was_read(begun: PassBegun | None) -> dict[str, Any]:
+    """What a pass read, without its texts; nothing of a session that was erased."""
+    if begun is None:
+        return {"documents": (), "artifacts": (), "decisions": ()}
+    return {
+        "documents": tuple(
+            ReadDocument(one.path, one.sha256, len(one.text)) for one in begun.documents
+        ),
+        "artifacts": tuple(
+            ReadArtifact(one.id, one.type, one.standing, one.source.session_id)
+            for one in begun.plans
+        ),
+        "decisions": tuple(one.uid for one in begun.decisions),
+    }
 
 
 def _payload(text: str) -> Any:
@@ -240,9 +274,8 @@ def envelope(state: State, id_: str = "") -> dict[str, Any]:
     Args:
         id_: unless said, of the artifact; where there is none, of the last report.
     """
-    plan = _plan(state)
-    all_ = [*map(_report, state.reports), *filter(None, (plan,))]
-    made = next((one for one in reversed(all_) if id_ in ("", one.id)), None)
+    plan, reports = shown_plans(state)
+    made = next((one for one in (plan, *reversed(reports)) if one and id_ in ("", one.id)), None)
     if made is None:
         return {}
     return {
@@ -250,7 +283,7 @@ def envelope(state: State, id_: str = "") -> dict[str, Any]:
         "artifact_version": VERSION,
         "id": made.id,
         "status": state.filed if made is plan else "draft",
-        "created_at": iso(made.created_at),
+        "created_at": made.created_at,
         "created_by": made.created_by,
         "depends_on": made.depends_on,
         "payload": made.payload,
@@ -287,55 +320,44 @@ def planned(events: Sequence[Event], sessions: Sequence[Session[State]]) -> tupl
     if not sessions:
         return ()
     last = sessions[-1]
-    found = []
-    for version, event in enumerate(events, 1):
-        if isinstance(event, PlanDrafted):
-            found.append(_planned_plan(version, event, last))
-        elif isinstance(event, FailureReported):
-            found.append(_planned_report(version, event, last.state))
-    return tuple(found)
-
-
-def _planned_plan(version: int, plan: PlanDrafted, last: Session[State]) -> Planned:
-    state = last.state
+    state, change = last.state, last.state.change
     standing = state.standing or "draft"
     if last.closed == "abandoned" and standing in ("draft", "proposed"):
         standing = "abandoned"
-    change = state.change
-    return Planned(
-        version=version,
-        id=plan.id,
-        type=plan.type,
-        standing=standing,
-        created_at=plan.created_at,
-        created_by=plan.created_by,
-        depends_on=plan.depends_on,
-        changed_at=change.at if change else None,
-        changed_by=change.actor if change else None,
-        superseded_by=state.superseded_by,
-        reason=state.reason,
-        findings=plan.findings,
-        waived=state.waived,
-        path=state.written.path if state.written else "",
-        sha256=state.written.sha256 if state.written else "",
-        **_read(state),
-    )
-
-
-def _planned_report(version: int, report: FailureReported, state: State) -> Planned:
-    payload = _payload(report.payload)
-    summary = payload.get("summary", "") if isinstance(payload, dict) else ""
-    return Planned(
-        version=version,
-        id=report.id,
-        type=REPORT,
-        standing="failed",
-        created_at=report.created_at,
-        created_by="system",
-        depends_on=report.depends_on,
-        reason=str(summary),
-        **_read(state),
-    )
+    read = _read(state)
+    found = []
+    for version, event in enumerate(events, 1):
+        if isinstance(event, FailureReported):
+            payload = _payload(event.payload)
+            summary = payload.get("summary", "") if isinstance(payload, dict) else ""
+            own: dict[str, Any] = {"type": REPORT, "standing": "failed", "created_by": "system"}
+            own |= {"reason": str(summary)}
+        elif isinstance(event, PlanDrafted):
+            own = {
+                "type": event.type,
+                "standing": standing,
+                "created_by": event.created_by,
+                "changed_at": change.at if change else None,
+                "changed_by": change.actor if change else None,
+                "superseded_by": state.superseded_by,
+                "reason": state.reason,
+                "findings": event.findings,
+                "waived": state.waived,
+                "path": state.written.path if state.written else "",
+                "sha256": state.written.sha256 if state.written else "",
+            }
+        else:
+            continue
+        made = Planned(
+            version=version,
+            id=event.id,
+            created_at=event.created_at,
+            depends_on=event.depends_on,
+            **own,
+            **read,
+        )
+        found.append(made)
+    return tuple(found)
 
 
 def _read(state: State) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Where a plan disagrees with what is in force now: the same findings as those of its pass."""
+"""Where plans disagree with what is in force now: the same findings as those of their passes."""
 
 from __future__ import annotations
 
@@ -8,20 +8,27 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from preflights_es.features.compiler.domain.decide import still_open
 from preflights_es.features.compiler.domain.events import PassBegun, PlanDrafted
-from preflights_es.features.compiler.domain.findings import findings, perhaps
+from preflights_es.features.compiler.domain.rules import findings, perhaps
 from preflights_es.features.compiler.domain.state import State
 from preflights_es.features.compiler.domain.values import DecidedField, LeftOut, ReadDecision
-from preflights_es.features.compiler.use.layout import layout
-from preflights_es.features.compiler.use.reading import decisions_in_force, newest, read_plan
-from preflights_es.features.compiler.use.standing import Standings
+from preflights_es.features.compiler.use.artifacts import Standings, row_named
+from preflights_es.features.compiler.use.reading import (
+    decisions_in_force,
+    layout,
+    newest,
+    read_plan,
+)
 from preflights_es.kernel.events import Source
-from preflights_es.kernel.items import Finding
+from preflights_es.kernel.items import Cause, Finding
 from preflights_es.kernel.json import decoded
-from preflights_es.kernel.statements import Placed
+from preflights_es.projections.artifacts import PlanRow
 from preflights_es.use.decisions import records_beside
 from preflights_es.use.foreign import ForeignRow
+from preflights_es.use.reading import looking
 from preflights_es.use.request import Request
+from preflights_es.use.results import Result, WaivedFinding
 
 NO_SESSION: Final = Source("", 0, "")
 """Of a record of another tool."""
@@ -56,7 +63,7 @@ class Agreements:
         payload = decoded(plan.payload.encode())
         now = self._now(begun)
         found, maybe = findings(now, payload), perhaps(now, payload)
-        maybe += beside(now, plan, self._foreign)
+        maybe += foreign_findings(now, plan, self._foreign)
         said = [one.message for one in (*found, *maybe)]
         named = (one for one in now.decisions if any(one.uid in text for text in said))
         return Agreement(found, maybe, tuple(one.source for one in named))
@@ -79,7 +86,7 @@ class Agreements:
         )
 
 
-def beside(
+def foreign_findings(
     begun: PassBegun, plan: PlanDrafted, foreign: Iterable[ReadDecision]
 ) -> tuple[Finding, ...]:
     """What a plan states or names against records of other tools: perhaps, never more."""
@@ -114,7 +121,88 @@ def _stated(row: ForeignRow) -> ReadDecision | None:
     return ReadDecision(row.path, row.title, NO_SESSION, (field,), scope=said.scope)
 
 
-def told(found: Iterable[Finding]) -> Iterator[Placed]:
-    """Pairs of a code and what a person is told of what does not block."""
+def tell_perhaps(request: Request, found: Iterable[Finding]) -> None:
+    """Tell a person what does not block."""
     for one in found:
-        yield "perhaps_against", f"perhaps: {one.pointer} {one.message}"
+        request.notice("perhaps_against", f"perhaps: {one.pointer} {one.message}")
+
+
+class CheckedPlan(Result, frozen=True):
+    """A plan, and where it disagrees with what is in force now."""
+
+    id: str
+    type: str
+    subject: str
+    """The target of an ImplementationPlan, the goal of a RefactorPlan."""
+    standing: str
+    session_id: str
+    findings: tuple[Finding, ...]
+    """Those that no person has waived."""
+    waived: tuple[WaivedFinding, ...]
+    """Those that a person has waived, and that are still there."""
+    perhaps: tuple[Finding, ...]
+    """What names something that was decided against; it does not count."""
+    stale: tuple[Cause, ...]
+    """It does not count either: `artifacts` shows it as well."""
+
+
+class PlanCheck(Result, frozen=True, tag_field="format", tag="plan-check/1"):
+    """How the plans of a project agree."""
+
+    project: str
+    behind: bool
+    """Whether it may be older than the log, because another process was writing."""
+    plans: tuple[CheckedPlan, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether no finding is open."""
+        return not any(one.findings for one in self.plans)
+
+
+def check(request: Request, typed: str | None = None) -> PlanCheck:
+    """The plans in force, or one artifact of any standing, against what is in force now.
+
+    Raises:
+        Refused: no artifact, or several, match.
+    """
+    standings = Standings(request)
+    rows = standings.in_force if typed is None else (row_named(standings.rows, typed),)
+    process = request.process
+    return PlanCheck(
+        project=process.project,
+        behind=bool(process.projector.behind),
+        plans=tuple(_checked(request, standings, rows)),
+    )
+
+
+def _checked(
+    request: Request, standings: Standings, rows: tuple[PlanRow, ...]
+) -> Iterator[CheckedPlan]:
+    agreements = Agreements(request, standings) if rows else None
+    for row in rows:
+        handle = looking(request, row.session_id).sessions.load(row.session_id)
+        state: State = handle.session.state
+        if agreements is None or state.plan is None or row.planned.id != state.plan.id:
+            continue  # a report
+        yield _checked_plan(row, state, agreements.of(state), standings.causes(row))
+
+
+def _checked_plan(
+    row: PlanRow, state: State, found: Agreement, stale: tuple[Cause, ...]
+) -> CheckedPlan:
+    one = row.planned
+    names = {finding.name for finding in found.findings}
+    return CheckedPlan(
+        id=one.id,
+        type=one.type,
+        subject=one.subject,
+        standing=one.standing,
+        session_id=row.session_id,
+        findings=still_open(found.findings, {waived.finding.name for waived in state.waived}),
+        waived=tuple(
+            WaivedFinding.of(waived) for waived in state.waived if waived.finding.name in names
+        ),
+        perhaps=found.perhaps,
+        stale=stale,
+    )

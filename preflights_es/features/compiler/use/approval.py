@@ -1,39 +1,48 @@
-"""Approving and rejecting artifacts: what takes another one's place does so in one transaction."""
+"""Approving, rejecting and locking artifacts: one transaction with what gives way to them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
-from typing import Any, ClassVar, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Final, Literal
+
+import msgspec
 
 from preflights_es.features.compiler.domain import WORKFLOW
+from preflights_es.features.compiler.domain.decide import unfit, unwaived
 from preflights_es.features.compiler.domain.events import (
+    ChangeRefused,
     FindingsWaived,
     PlanApproved,
     PlanDrafted,
+    PlanLocked,
     PlanRejected,
     PlanSuperseded,
 )
-from preflights_es.features.compiler.domain.identity import payload_hash
-from preflights_es.features.compiler.domain.state import State
-from preflights_es.features.compiler.domain.values import Waiver
+from preflights_es.features.compiler.domain.state import State, payload_hash
+from preflights_es.features.compiler.domain.values import LockedFile, ReadPlan, Waiver
 from preflights_es.features.compiler.domain.views import subject_of
-from preflights_es.features.compiler.domain.waiving import Unwaived, unfit, unwaived
-from preflights_es.features.compiler.use.agreement import Agreements, told
-from preflights_es.features.compiler.use.naming import plan_named, short_id
-from preflights_es.features.compiler.use.standing import IN_FORCE, Standings
+from preflights_es.features.compiler.use.agreement import Agreements, tell_perhaps
+from preflights_es.features.compiler.use.artifacts import IN_FORCE, Standings, plan_named, short_id
+from preflights_es.features.compiler.use.documents import digest
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import Actor, Input
-from preflights_es.kernel.items import Cause, Finding, path_of
+from preflights_es.kernel.ids import SHORT
+from preflights_es.kernel.items import Finding, path_of
+from preflights_es.kernel.json import decoded
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.use.acceptance import Acceptances, begun, notice_agent
 from preflights_es.use.answers import filed
+from preflights_es.use.reading import looking
 from preflights_es.use.request import Request
-from preflights_es.use.results import Session
+from preflights_es.use.results import Result, Session
 
 OPEN: Final = ("draft", "proposed")
 NAMED_MAX: Final = 5  # findings that a message names
+FILES_MAX: Final = 20  # missing test files that a message names
+TYPE: Final = "TestPlan"
+"""What can be locked."""
 
 
 def approve(
@@ -105,12 +114,11 @@ def _recorded(
     said = {"waivers": waivers}
     step = own.acknowledged(handle.session_id, cls, said, by=by, expect=expect)
     notice_agent(request, step)
-    for code, text in told(own.perhaps):
-        request.notice(code, text)
+    tell_perhaps(request, own.perhaps)
     return filed(request, step)
 
 
-# Recording -----------------------------------------------------------------------------------
+# 1. Recording --------------------------------------------------------------------------------
 
 
 class Approvals(Acceptances):
@@ -175,18 +183,21 @@ class Approvals(Acceptances):
                 f"the {plan.type} {short_id(plan.id)} is proposed already: a person approves it"
             )
             raise Refused(message, code="already_proposed", id=plan.id)
-        found = Standings(self._request)
-        stale = _stale(found, state)
+        found, read = Standings(self._request), state.begun
+        assert read is not None, "an artifact follows from what was read"
+        stale = found.causes_of(
+            ((one.path, one.sha256) for one in read.documents),
+            [(one.id, one.source) for one in read.plans],
+            ((one.uid, one.source) for one in read.decisions),
+        )
         if stale and not self._allow_stale:
             message = f"the {plan.type} {short_id(plan.id)} is stale: {path_of(stale[0])}"
             message += f", and {len(stale) - 1} more" if stale[1:] else ""
             raise Refused(message, code="artifact_stale", id=plan.id)
         fields = {"sha256": payload_hash(plan.payload), "stale": stale}
-        fields |= self._agreeing(
-            found, plan, state, said.get("waivers", ()), partial(unwaived, is_person=True)
-        )
+        fields |= self._agreeing(found, plan, state, said.get("waivers", ()), unwaived)
         fields["perhaps"] = self.perhaps
-        self._look_beside(handle, found, is_person=actor.kind == "user")
+        self._find_others(handle, found, is_person=actor.kind == "user")
         return self._replacing(handle, cls, {**said, **fields}, actor, input_id)
 
     def _agreeing(
@@ -195,7 +206,7 @@ class Approvals(Acceptances):
         plan: PlanDrafted,
         state: State,
         waivers: tuple[Waiver, ...],
-        judge: Callable[[Iterable[Finding], Iterable[Waiver]], Unwaived | None],
+        judge: Callable[[Iterable[Finding], Iterable[Waiver]], ChangeRefused | None],
     ) -> dict[str, Any]:
         """Where it disagrees with what is in force, as it is recorded.
 
@@ -218,7 +229,7 @@ class Approvals(Acceptances):
         new = self._input(cls, fields, actor=actor, relayed_by=relayed_by)
         return Proposed(handle, new, input_id)
 
-    def _look_beside(self, handle: Handle, found: Standings, *, is_person: bool) -> None:
+    def _find_others(self, handle: Handle, found: Standings, *, is_person: bool) -> None:
         """Find what gives way and what is held, as their own logs have them."""
         self._former, self._held = [], []
         state: State = handle.session.state
@@ -232,9 +243,9 @@ class Approvals(Acceptances):
                 message = f"only {row.file} has the {one.type} that is {one.standing}"
                 raise Refused(message, code="only_in_file", path=row.file)
             if row.file is None and one.standing in (*self.gives_way, *self.holds):
-                self._beside(row.session_id, ends=ends)
+                self._take(row.session_id, ends=ends)
 
-    def _beside(self, session_id: str, *, ends: bool) -> None:
+    def _take(self, session_id: str, *, ends: bool) -> None:
         try:
             other = self._runner.resume(self._runner.load(session_id)).handle
         except PreflightsError:
@@ -291,9 +302,9 @@ class Waiving(Approvals):
         return Proposed(handle, new, input_id)
 
 
-def refused(plan: PlanDrafted, findings: Iterable[Finding], wrong: Unwaived) -> Refused:
+def refused(plan: PlanDrafted, findings: Iterable[Finding], wrong: ChangeRefused) -> Refused:
     """Why findings hold a plan up, in one line."""
-    what, names = f"the {plan.type} {short_id(plan.id)}", wrong.names
+    what, names = f"the {plan.type} {short_id(plan.id)}", wrong.findings
     known = {one.name: one for one in findings}
     fields: dict[str, Any] = {"name": short_id(plan.id), "findings": names}
     code: str = wrong.reason
@@ -334,12 +345,148 @@ def drafted(state: State) -> PlanDrafted:
     raise Refused(message, code="not_a_draft", id=plan.id, standing=state.standing)
 
 
-def _stale(found: Standings, state: State) -> tuple[Cause, ...]:
-    """Why the artifact of a session is stale now."""
-    read = state.begun
-    assert read is not None, "an artifact follows from what was read"
-    return found.causes_of(
-        ((one.path, one.sha256) for one in read.documents),
-        [(one.id, one.source) for one in read.plans],
-        ((one.uid, one.source) for one in read.decisions),
-    )
+# 2. Locking ----------------------------------------------------------------------------------
+
+
+def lock_tests(request: Request, typed: str | None = None, *, by: str | None = None) -> Session:
+    """Lock an approved TestPlan together with its test files; a formerly locked one gives way.
+
+    Args:
+        typed: its id, or the beginning of it; the one that is approved, unless said.
+        by: the person, where the request is a script's.
+
+    Raises:
+        Refused: no such TestPlan is approved, a test file is missing, or no person locks it.
+    """
+    own = Locks(request)
+    own.refuse_unless_person(by, "lock")
+    session_id = plan_named(request, typed) if typed else _approved(request)
+    handle, expect = begun(request, session_id, None)
+    step = own.acknowledged(handle.session_id, PlanLocked, {}, by=by, expect=expect)
+    return filed(request, step)
+
+
+def _approved(request: Request) -> str:
+    """The session of the TestPlan that is approved and not locked."""
+    found = [row for row in Standings(request).in_force if row.planned.type == TYPE]
+    waiting = [row for row in found if row.planned.standing == "approved" and row.file is None]
+    if len(waiting) == 1:
+        return waiting[0].session_id
+    if waiting:
+        named = ", ".join(row.planned.id for row in waiting)
+        raise Refused(f"{len(waiting)} TestPlans are approved ({named}): name one", code="several")
+    locked = [row for row in found if row.planned.standing == "locked"]
+    if locked:
+        message = f"the {TYPE} {locked[-1].planned.id[:SHORT]} is locked, and no other is approved"
+        raise Refused(message, code="already_locked", id=locked[-1].planned.id)
+    message = f"no {TYPE} is approved: nothing can be locked"
+    raise Refused(message, code="plan_missing", type=TYPE, name="tests")
+
+
+class Locks(Approvals):
+    """The TestPlans of one project, as one actor locks them."""
+
+    gives_way: ClassVar[tuple[str, ...]] = ("locked",)
+    holds: ClassVar[tuple[str, ...]] = ("approved",)
+
+    def _acknowledgement(
+        self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
+    ) -> Proposed:
+        state: State = handle.session.state
+        plan = state.plan
+        if plan is None or plan.type != TYPE:
+            what = "report" if plan is None else plan.type
+            raise Refused(f"it is a {what}: only a {TYPE} is locked", code="not_a_test_plan")
+        if state.standing != "approved":
+            message = f"the {TYPE} {plan.id[:SHORT]} is {state.standing}: an approved one is locked"
+            raise Refused(message, code="not_approved", id=plan.id, standing=state.standing)
+        scaffold = _scaffold(state)
+        files = locked_files(self._request.process.settings.root, scaffold)
+        self._find_others(handle, Standings(self._request), is_person=True)
+        fields = {"files": files, "scaffold": scaffold.source}
+        return self._replacing(handle, cls, {**said, **fields}, actor, input_id)
+
+
+def _scaffold(state: State) -> ReadPlan:
+    read = state.begun.plans if state.begun is not None else ()
+    for one in read:
+        if one.type == "ScaffoldPlan":
+            return one
+    raise Refused(f"the {TYPE} depends on no ScaffoldPlan: no file is known", code="no_scaffold")
+
+
+def locked_files(root: Path, scaffold: ReadPlan) -> tuple[LockedFile, ...]:
+    """The test files that a ScaffoldPlan names, as they lie there.
+
+    Raises:
+        Refused: it names none, or one is missing or cannot be read.
+    """
+    files = decoded(scaffold.payload.encode())["files"]
+    paths = [one["path"] for one in files if one["kind"] == "test"]
+    if not paths:
+        message = f"the ScaffoldPlan {scaffold.id[:SHORT]} names no test file: nothing is locked"
+        raise Refused(message, code="no_tests", id=scaffold.id)
+    found, missing = list[LockedFile](), list[str]()
+    for path in paths:
+        try:
+            found.append(LockedFile(path, digest(root, path)))
+        except FileNotFoundError:
+            missing.append(path)
+    if missing:
+        raise Refused(f"{_named(missing)}: nothing is locked", code="tests_missing", paths=missing)
+    return tuple(found)
+
+
+def _named(missing: Sequence[str]) -> str:
+    named = ", ".join(map(shown, missing[:FILES_MAX]))
+    more = f" and {len(missing) - FILES_MAX:,} more" if len(missing) > FILES_MAX else ""
+    is_one = len(missing) == 1
+    return f"{'a test file is' if is_one else 'test files are'} missing ({named}{more})"
+
+
+# 3. Verifying --------------------------------------------------------------------------------
+
+
+class LockedFileState(msgspec.Struct, frozen=True):
+    """A test file, and whether it is as it was locked."""
+
+    path: str
+    state: Literal["same", "changed", "gone"]
+
+
+class LockVerified(Result, frozen=True, tag_field="format", tag="lock-verify/1"):
+    """How the test files compare with what was locked."""
+
+    id: str
+    session_id: str
+    files: tuple[LockedFileState, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether all are as they were locked."""
+        return all(one.state == "same" for one in self.files)
+
+
+def verify_lock(request: Request) -> LockVerified:
+    """Compare the test files with the locked TestPlan in force.
+
+    Raises:
+        Refused: none is locked.
+    """
+    found = [row for row in Standings(request).in_force if row.planned.standing == "locked"]
+    if not found:
+        raise Refused(f"no {TYPE} is locked", code="plan_not_locked", type=TYPE)
+    row, root = found[-1], request.process.settings.root
+    handle = looking(request, row.session_id).sessions.load(row.session_id)
+    state: State = handle.session.state
+    files = tuple(LockedFileState(one.path, _compared(root, one)) for one in state.files)
+    return LockVerified(id=row.planned.id, session_id=row.session_id, files=files)
+
+
+def _compared(root: Path, locked: LockedFile) -> Literal["same", "changed", "gone"]:
+    try:
+        return "same" if digest(root, locked.path) == locked.sha256 else "changed"
+    except FileNotFoundError:
+        return "gone"
+    except Refused:  # it is no file of the repository any more
+        return "changed"

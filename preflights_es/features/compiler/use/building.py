@@ -1,34 +1,345 @@
-"""What gathers the inputs of a pass and runs it, under the names of seed 2."""
+"""The passes of seed 2, and what builds artifacts by them (docs/api.md).
+
+In a project, an artifact is built by a session of its log. Without one, by the same session on a
+store in memory: there is no second way through a pass. Without a log a plan with a finding is
+refused, since no log could say who waived it.
+"""
 
 from __future__ import annotations
 
+import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Protocol
+from contextlib import nullcontext
+from typing import Annotated, Any, Final, Literal, Protocol
 
-from preflights_es.features.compiler.domain.adapter import CompilerPassRegistry
-from preflights_es.features.compiler.domain.compiler_types import (
+import msgspec
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
+
+from preflights_es.features.compiler.domain import WORKFLOW
+from preflights_es.features.compiler.domain import lead as asking
+from preflights_es.features.compiler.domain.decide import IN_FORCE, Decisions, decide
+from preflights_es.features.compiler.domain.forbidden import why_forbidden
+from preflights_es.features.compiler.domain.rules import loaded
+from preflights_es.features.compiler.domain.state import State
+from preflights_es.features.compiler.domain.values import PASSES, Needed, Pass, schema_of
+from preflights_es.features.compiler.domain.views import envelope
+from preflights_es.features.compiler.use import sessions
+from preflights_es.features.compiler.use.adapters import (
+    Adapter,
+    ArtifactType,
     CompilerContext,
     CompilerPassType,
     CompilerResult,
     LLMPort,
-    begun,
+    PromptManager,
+    first_input,
+    opened,
 )
-from preflights_es.features.compiler.domain.identity import plan_id
-from preflights_es.features.compiler.domain.values import VERSION
-from preflights_es.features.compiler.domain.views import envelope
-from preflights_es.features.compiler.use import sessions
-from preflights_es.features.compiler.use.adapters import Adapter, StubLLMAdapter
+from preflights_es.judging.contract import error_of
+from preflights_es.kernel.completions import (
+    Completion,
+    CompletionFailed,
+    CompletionReceived,
+    CompletionRequested,
+    Rejected,
+)
 from preflights_es.kernel.errors import (
+    LLMDeclinedError,
     LLMError,
     LLMInvalidRequestError,
     LLMMissingInformationError,
+    LLMOutputError,
     Refused,
 )
-from preflights_es.kernel.ids import iso
-from preflights_es.kernel.json import decoded
+from preflights_es.kernel.events import Input
+from preflights_es.kernel.json import decoded, encoded
+from preflights_es.kernel.lead import UNFINISHED, Lead, ResponseRejected, text_of
+from preflights_es.runtime.runner import Runner, Step
+from preflights_es.store.memory import MemoryStore
 from preflights_es.system import clock_ids
+from preflights_es.system.event_loop import ran
 from preflights_es.use.leads import Leads
 from preflights_es.use.request import Request
+
+# 1. A pass as a session in memory ------------------------------------------------------------
+
+
+def _decided(state: State, new: Input) -> Decisions:
+    """As a session of a log, but a finding rejects the response."""
+    if isinstance(new, CompletionReceived | CompletionFailed):
+        return asking.answered(state, new, waivable=False)
+    return decide(state, new)
+
+
+_WORKFLOW: Final = msgspec.structs.replace(WORKFLOW, decide=_decided)
+_DECLINED: Final = tuple(one.kind for one in (LLMMissingInformationError, LLMInvalidRequestError))
+
+
+class _Run:
+    """One session: a context is what it reads, an adapter or another port is its provider."""
+
+    def __init__(self, made: CompilerPass, context: CompilerContext, llm: LLMPort) -> None:
+        made.validate_context(context)
+        self._made, self._context, self._llm = made, context, llm
+        self._given: CompilerResult | None = None
+        """What another port gave."""
+        self._error: LLMError | None = None
+        """Why the last call brought nothing."""
+        lead = llm.lead if isinstance(llm, Adapter) else Lead("port", type(llm).__name__)
+        first = first_input(context, made.pass_type, lead)
+        self._step = ran(lambda: self._settled(first))
+        self.state: State = self._step.handle.session.state
+
+    async def _settled(self, first: Input) -> Step:
+        store = MemoryStore(clock_ids.now, clock_ids.salt)
+        workflows = {_WORKFLOW.name: _WORKFLOW}
+        runner = Runner(store, workflows, clock_ids.now, clock_ids.new_id, asyncio.sleep)
+        llm = self._llm
+        async with llm.opened() if isinstance(llm, Adapter) else nullcontext() as self._provider:
+            step = runner.open(_WORKFLOW, "", first, clock_ids.new_id(), clock_ids.new_id())
+            return await runner.settle(step.handle, self)
+
+    async def respond(self, request: CompletionRequested) -> Completion:
+        """The response of an adapter's provider, or the result of another port as a text."""
+        self._error = None
+        try:
+            if self._provider is not None:
+                return await self._provider.respond(request)
+            text = await asyncio.to_thread(self._generated)
+            return Completion(text=text, model=request.model)
+        except LLMError as error:
+            self._error = error
+            is_judged = isinstance(error, LLMOutputError) and error.kind not in UNFINISHED
+            # A port that judges by itself is not asked again for what it cannot use.
+            raise LLMOutputError(str(error)) if is_judged else error from error
+
+    def _generated(self) -> str:
+        made = self._made
+        try:
+            found = self._llm.generate(made.pass_type, self._context, made.get_output_schema())
+        except LLMDeclinedError as error:  # for a session, it is what the model says
+            self._error = error
+            found = CompilerResult(False, None, error.kind, error.details)
+        self._given = found
+        if found.success:
+            return encoded(found.payload).decode()
+        kind = found.error_type if found.error_type in _DECLINED else _DECLINED[-1]
+        return encoded({"error": kind, "details": found.error_details or ""}).decode()
+
+    @property
+    def result(self) -> CompilerResult:
+        """What came of the pass.
+
+        Raises:
+            LLMError: no response came, or one that cannot be used.
+        """
+        if self._error is not None:
+            raise self._error
+        new, plan = self.state.input, self.state.plan
+        raw = text_of(new) if isinstance(new, CompletionReceived) else None
+        if plan is not None:
+            return self._given or CompilerResult(
+                True, decoded(plan.payload.encode()), None, None, raw
+            )
+        why = next(one for one in self._step.decisions if isinstance(one, ResponseRejected))
+        if why.kind in _DECLINED:
+            return self._given or CompilerResult(False, None, why.kind, why.details, raw)
+        raise error_of(Rejected(why.kind, why.violations, why.excerpt, why.details))  # type: ignore[arg-type]  # the log keeps kinds as text
+
+
+class _Given(msgspec.Struct):
+    """Answers with a payload."""
+
+    payload: Any
+
+    def generate(
+        self,
+        pass_type: CompilerPassType,  # noqa: ARG002  of any
+        context: CompilerContext,  # noqa: ARG002
+        schema: dict[str, Any],  # noqa: ARG002
+    ) -> CompilerResult:
+        """As an `LLMPort`."""
+        return CompilerResult(success=True, payload=self.payload)
+
+
+# 2. Passes ------------------------------------------------------------------------------------
+
+_FORBIDDEN: Final = {
+    ("source", "tests"): ("source code", "tests"),
+    ("source",): ("all other source files",),
+    (): (),
+}
+
+
+class CompilerPass(ABC):
+    """One row of the table of passes (seed 2, section 4)."""
+
+    @property
+    @abstractmethod
+    def pass_type(self) -> CompilerPassType:
+        """Which one."""
+
+    @property
+    def required_inputs(self) -> list[str]:
+        """Types of artifacts, names of documents, and what else the pass cannot do without."""
+        row = self._row
+        more = {"target file": row.target, "repo layout": row.layout, "goal": row.goal}
+        return [
+            *(one.type for one in row.plans),
+            *(f"{name}.md" for name in row.documents),
+            *(name for name, needed in more.items() if needed),
+        ]
+
+    @property
+    def forbidden_inputs(self) -> list[str]:
+        """In the words of the seed's table; no document of any pass is source code."""
+        return [*_FORBIDDEN[self._row.forbidden]]
+
+    @property
+    def output_artifact_type(self) -> ArtifactType:
+        """What it writes."""
+        return ArtifactType(self._row.writes)
+
+    def compile(self, context: CompilerContext, llm: LLMPort) -> CompilerResult:
+        """Check what goes in, ask, and check what comes out.
+
+        Raises:
+            Refused: as `validate_context`, or the request is too large; nothing is asked.
+            LLMError: no response came, at a second try either, or one that cannot be used.
+        """
+        return _Run(self, context, llm).result
+
+    def validate_context(self, context: CompilerContext) -> None:
+        """Refuse a context that the pass must not be given.
+
+        Raises:
+            Refused: a required input is missing, or a forbidden one is there.
+        """
+        target = context.target_file if self._row.target else None
+        for path, text in context.project_files.items():
+            if path != target and (why := why_forbidden(path, text)):
+                message = f"{path} is no document of the pass {self._row.name}: {why}"
+                raise Refused(message, code="forbidden_input", path=path)
+        for name in self.required_inputs:
+            if not _has(context, self._row, name):
+                message = f"the pass {self._row.name} needs {_wanted(self._row, name)}"
+                raise Refused(message, code="input_missing", input=name)
+        for id_, held in context.artifacts.items():
+            if (status := opened(held)[1]) not in IN_FORCE:
+                message = f"the artifact {id_} is {status}: a pass reads only what is approved"
+                raise Refused(message, code="not_in_force", id=id_)
+
+    def build_prompt(self, context: CompilerContext) -> str:
+        """All that a model is told: system message and user message."""
+        prompts = PromptManager()
+        system = prompts.get_system_prompt(self.pass_type)
+        return f"{system}\n{prompts.get_user_prompt(context)}"
+
+    def get_output_schema(self) -> dict[str, Any]:
+        """The schema of the artifact's payload."""
+        return loaded(schema_of(self._row.name))
+
+    def validate_output(self, payload: Any, context: CompilerContext) -> None:
+        """Judge a payload, as that of a response; errors as `compile`."""
+        self.compile(context, _Given(payload))
+
+    @property
+    def _row(self) -> Pass:
+        return PASSES[self.pass_type.value]
+
+
+class ProjectPlannerPass(CompilerPass):
+    """Documents become a ProjectPlan."""
+
+    pass_type = CompilerPassType.PROJECT
+
+
+class ArchitecturePlannerPass(CompilerPass):
+    """A ProjectPlan becomes an ArchitecturePlan."""
+
+    pass_type = CompilerPassType.ARCHITECTURE
+
+
+class ScaffoldPlannerPass(CompilerPass):
+    """Both become a ScaffoldPlan."""
+
+    pass_type = CompilerPassType.SCAFFOLD
+
+
+class TestDesignerPass(CompilerPass):
+    """All three, and the requirements, become a TestPlan."""
+
+    __test__ = False  # pytest would take it for a test
+    pass_type = CompilerPassType.TEST
+
+
+class ImplementationPlannerPass(CompilerPass):
+    """The tests of one file become its ImplementationPlan."""
+
+    pass_type = CompilerPassType.IMPLEMENTATION
+
+
+class RefactorPlannerPass(CompilerPass):
+    """A goal becomes a RefactorPlan."""
+
+    pass_type = CompilerPassType.REFACTOR
+
+
+class CompilerPassRegistry:
+    """The passes by type; the six are there from the beginning."""
+
+    def __init__(self) -> None:
+        self._passes: dict[CompilerPassType, CompilerPass] = {}
+        for kind in (
+            ProjectPlannerPass,
+            ArchitecturePlannerPass,
+            ScaffoldPlannerPass,
+            TestDesignerPass,
+            ImplementationPlannerPass,
+            RefactorPlannerPass,
+        ):
+            self.register(kind())
+
+    def register(self, one: CompilerPass) -> None:
+        """Take a pass, in place of the one of its type."""
+        self._passes[one.pass_type] = one
+
+    def get(self, pass_type: CompilerPassType) -> CompilerPass:
+        """The pass of a type."""
+        return self._passes[CompilerPassType(pass_type)]
+
+    def list_passes(self) -> list[CompilerPassType]:
+        """All types, in the order in which they are run."""
+        return [*self._passes]
+
+
+def _has(context: CompilerContext, row: Pass, name: str) -> bool:
+    match name:
+        case "target file":
+            return bool(context.target_file)
+        case "repo layout":
+            return bool(context.layout)
+        case "goal":
+            return bool(context.goal.strip())
+    if needed := _needed(row, name):
+        standings = ("locked",) if needed.standing == "locked" else IN_FORCE
+        held = map(opened, context.artifacts.values())
+        return any(type_ == name and status in standings for type_, status, _ in held)
+    path = context.path_of(name)
+    return path is not None and bool(context.project_files[path].strip())
+
+
+def _needed(row: Pass, name: str) -> Needed | None:
+    return next((one for one in row.plans if one.type == name), None)
+
+
+def _wanted(row: Pass, name: str) -> str:
+    needed = _needed(row, name)
+    return f"{name} ({needed.standing})" if needed else name
+
+
+# 3. Artifacts ---------------------------------------------------------------------------------
 
 
 class Project(Protocol):
@@ -123,7 +434,8 @@ class ArtifactBuilder:
             return self._recorded(self._project.request(), pass_type, target_file, goal, use)
         if context is None:
             raise Refused("name the context, or a project", code="input_missing", input="context")
-        return self._in_memory(pass_type, context)
+        assert self._llm is not None, "there is no project"
+        return envelope(_Run(CompilerPassRegistry().get(pass_type), context, self._llm).state)
 
     def _recorded(
         self,
@@ -138,39 +450,33 @@ class ArtifactBuilder:
         session = sessions.plan(request, sessions.Wanted(pass_type.value, target, goal, use))
         return envelope(request.sessions.load(session.session_id).session.state)
 
-    def _in_memory(self, pass_type: CompilerPassType, context: CompilerContext) -> dict[str, Any]:
-        from preflights_es.features.compiler.domain.failure_report import FailureReportPayload
 
-        assert self._llm is not None, "there is no project"
-        made, now = CompilerPassRegistry().get(pass_type), clock_ids.now()
-        try:
-            result = made.compile(context, self._llm)
-            if result.success:
-                by = "system" if isinstance(self._llm, StubLLMAdapter) else "llm"
-                return _draft(context, now, made.output_artifact_type.value, by, result.payload)
-            failed, raw = _declined(result), result.raw_response
-        except LLMError as error:
-            failed, raw = error, None
-        report = FailureReportPayload.of(failed, pass_type.value, now, raw)
-        payload = report.model_dump(mode="json", exclude_none=True)
-        return _draft(context, now, "FailureReport", "system", payload)
+Category = Literal[
+    "missing_information",
+    "invalid_request",
+    "api_error",
+    "timeout",
+    "rate_limit",
+    "validation_error",
+    "internal_error",
+]
+Uuid = Annotated[
+    str, StringConstraints(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
+]
+Recovery = Literal["human_input_required", "retry", "retry_after_delay", "abort", "fix_and_retry"]
 
 
-def _declined(result: CompilerResult) -> LLMError:
-    kinds = {one.kind: one for one in (LLMMissingInformationError, LLMInvalidRequestError)}
-    kind = kinds.get(result.error_type or "", LLMInvalidRequestError)
-    details = result.error_details or ""
-    return kind(details or kind.kind, details=details)
+class FailureReportPayload(BaseModel):
+    """A blocking failure; what does not fit is a `ValueError`."""
 
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
-def _draft(context: CompilerContext, now: int, type_: str, by: str, payload: Any) -> dict[str, Any]:
-    return {
-        "artifact_type": type_,
-        "artifact_version": VERSION,
-        "id": plan_id(begun(context), 1),
-        "status": "draft",
-        "created_at": iso(now),
-        "created_by": by,
-        "depends_on": [*context.artifacts],
-        "payload": payload,
-    }
+    phase: str
+    artifact_id: Uuid | None = None
+    category: Category
+    summary: Annotated[str, Field(min_length=1)]
+    details: dict[str, Any] = {}
+    blocking: bool
+    recovery_action: Recovery
+    timestamp: AwareDatetime
+    raw_response: str | None = None

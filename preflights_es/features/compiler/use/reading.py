@@ -1,21 +1,31 @@
-"""Plans and decisions in force, as a pass reads them."""
+"""Plans and decisions in force and the layout of the repository, as a pass reads them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from pathlib import Path
 from typing import Final
 
-from preflights_es.features.compiler.domain.passes import PASSES, Needed, Pass
-from preflights_es.features.compiler.domain.values import DecidedField, ReadDecision, ReadPlan
+from preflights_es.features.compiler.domain.values import (
+    PASSES,
+    REQUEST_MAX,
+    DecidedField,
+    Needed,
+    Pass,
+    ReadDecision,
+    ReadPlan,
+)
 from preflights_es.features.compiler.domain.views import envelope
-from preflights_es.features.compiler.use.naming import row_named
-from preflights_es.features.compiler.use.standing import IN_FORCE, PlanRow, Standings
-from preflights_es.kernel.decisions import Record, RecordField
+from preflights_es.features.compiler.use.artifacts import IN_FORCE, Standings, row_named
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.json import decoded, encoded
+from preflights_es.kernel.json import encoded
 from preflights_es.kernel.statements import turned_down
-from preflights_es.kernel.text import late_pattern
+from preflights_es.kernel.text import late_pattern, problem
+from preflights_es.projections.artifacts import PlanRow
 from preflights_es.runtime.runner import Handle
+from preflights_es.settings.load import surroundings
+from preflights_es.system import git
 from preflights_es.use.decisions import decisions
 from preflights_es.use.request import Request
 
@@ -65,13 +75,6 @@ def split(rows: Sequence[PlanRow], use: Iterable[str]) -> tuple[list[str], list[
     return ids, [one for one in named if one not in ids]
 
 
-def names_file(plan: ReadPlan, path: str) -> bool:
-    """Whether a ScaffoldPlan names a file."""
-    if plan.type != "ScaffoldPlan":
-        return False
-    return any(one.get("path") == path for one in decoded(plan.payload.encode())["files"])
-
-
 def _is_id(typed: str, rows: Sequence[PlanRow]) -> bool:
     if _ID.fullmatch(typed.lower()) is None:
         return False
@@ -79,19 +82,18 @@ def _is_id(typed: str, rows: Sequence[PlanRow]) -> bool:
 
 
 def _in_force(rows: Sequence[PlanRow], needed: Needed, pass_: Pass) -> PlanRow:
-    of_type = [row for row in rows if row.planned.type == needed.type]
-    locked = [row for row in of_type if row.planned.standing == "locked"]
+    found = newest(rows, needed.type)
     fields = {
         "type": needed.type,
         "name": next(one.command for one in PASSES.values() if one.writes == needed.type),
     }
-    if not of_type:
+    if found is None:
         message = f"the pass `{pass_.command}` needs an approved {needed.type}, and none is"
         raise Refused(message, code="plan_missing", **fields)
-    if needed.standing == "locked" and not locked:
+    if needed.standing == "locked" and found.planned.standing != "locked":
         message = f"the pass `{pass_.command}` needs a locked {needed.type}, and it is not locked"
         raise Refused(message, code="plan_not_locked", **fields)
-    return (locked or of_type)[-1]
+    return found
 
 
 def _named(rows: Sequence[PlanRow], typed: str) -> PlanRow:
@@ -138,18 +140,44 @@ def _decision(handle: Handle) -> ReadDecision | None:
         uid=record.uid,
         title=record.title,
         source=handle.source,
-        fields=tuple(_field(record, one) for one in record.fields),
+        fields=tuple(
+            # The others: its other options, and what an actor named and turned down.
+            DecidedField(one.name, one.value, turned_down(record, one))
+            for one in record.fields
+        ),
         because=because.text if because else "",
         scope=record.scope,
     )
-
-
-def _field(record: Record, one: RecordField) -> DecidedField:
-    """A decided value, and what was turned down: its other options, and what an actor named."""
-    return DecidedField(one.name, one.value, turned_down(record, one))
 
 
 def _loaded(request: Request, session_id: str, file: str | None) -> Handle:
     """A session of the log, or of the file that alone has it."""
     at = request.at_files() if file else request
     return (at or request).process.runner.load(session_id)
+
+
+LISTED_S: Final = 30  # for git to list a repository of a million files
+PATH_MAX: Final = 1_000  # characters of a path
+LAYOUT_MAX: Final = 2 * REQUEST_MAX  # characters of all paths; what is beyond fits no request
+OWN: Final = ".preflights/"  # documents and plans, which a pass reads where it needs them
+_TAG: Final = 2  # characters in front of each path: git's letter for it, and a blank
+_NO_UTF8: Final = "\ufffd"
+
+
+def layout(root: Path) -> tuple[tuple[str, ...], int]:
+    """The paths of a repository but those of plans, sorted, and how many are left out already.
+
+    None of them where git lists none. Left out are those whose name is no text, and those that
+    would fit no request.
+    """
+    said = git.said(("ls-files", "-z", "-t"), root, surroundings(), LISTED_S)
+    named = {entry[_TAG:] for entry in (said or "").split("\0") if entry}
+    named = {path for path in named if not path.startswith(OWN)}
+    fit = sorted(path for path in named if _is_text(path))
+    ends = accumulate(len(path) + 1 for path in fit)
+    kept = tuple(path for path, end in zip(fit, ends, strict=True) if end <= LAYOUT_MAX)
+    return kept, len(named) - len(kept)
+
+
+def _is_text(path: str) -> bool:
+    return _NO_UTF8 not in path and "\n" not in path and problem(path, PATH_MAX) is None

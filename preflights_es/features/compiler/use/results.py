@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-from msgspec.structs import asdict
-
-from preflights_es.features.compiler.domain import WORKFLOW, context
+from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.events import ChangeRefused, PassBegun
+from preflights_es.features.compiler.domain.lead import size
 from preflights_es.features.compiler.domain.values import (
     REQUEST_MAX,
     LeftOut,
     LockedFile,
     PassName,
 )
-from preflights_es.features.compiler.domain.views import PlanView, ShownPlan
+from preflights_es.features.compiler.domain.views import (
+    PlanView,
+    ReadArtifact,
+    ReadDocument,
+    ShownPlan,
+    what_was_read,
+)
 from preflights_es.kernel.completions import CompletionRequested, Message
 from preflights_es.kernel.events import ActorKind, Decision, Evidence
-from preflights_es.kernel.ids import iso, iso_or_none
-from preflights_es.kernel.items import Cause, Finding, PlanStanding
+from preflights_es.kernel.items import Cause, Finding
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.questions import AnswerRefusal
 from preflights_es.runtime.runner import Handle
@@ -54,45 +58,6 @@ _CHANGES: Final = {
 }
 
 
-class ReadDocument(Result, frozen=True):
-    """A document that a pass read."""
-
-    path: str
-    sha256: str
-    """Of the file's bytes as they lay there."""
-    characters: int
-    """Of its text, without its secrets."""
-
-
-class ReadArtifact(Result, frozen=True):
-    """An artifact that a pass read."""
-
-    id: str
-    type: str
-    standing: str
-    session_id: str
-
-
-class Artifact(Result, frozen=True):
-    """What a pass brought: a plan, or a report."""
-
-    id: str
-    type: str
-    standing: PlanStanding
-    sha256: str
-    """Of the payload's canonical JSON."""
-    created_at: str
-    """ISO 8601, UTC."""
-    created_by: Literal["llm", "system"]
-    depends_on: tuple[str, ...]
-    payload: Any
-
-    @classmethod
-    def of(cls, one: ShownPlan) -> Artifact:
-        """As the session has it."""
-        return cls(**asdict(one) | {"created_at": iso(one.created_at)})
-
-
 class PlanSession(Session, frozen=True, kw_only=True):
     """`plan/1`."""
 
@@ -102,9 +67,9 @@ class PlanSession(Session, frozen=True, kw_only=True):
     uid: str
     target: str
     goal: str
-    artifact: Artifact | None
+    artifact: ShownPlan | None
     """The plan; the last report where there is none."""
-    reports: tuple[Artifact, ...]
+    reports: tuple[ShownPlan, ...]
     documents: tuple[ReadDocument, ...]
     artifacts: tuple[ReadArtifact, ...]
     decisions: tuple[str, ...]
@@ -135,14 +100,7 @@ class PlanSession(Session, frozen=True, kw_only=True):
     def more(cls, handle: Handle) -> dict[str, Any]:
         view = handle.view
         assert isinstance(view, PlanView), "the caller checked the workflow"
-        begun = handle.session.state.begun
-        return {
-            "artifact": Artifact.of(view.plan) if view.plan else None,
-            "reports": tuple(map(Artifact.of, view.reports)),
-            "waived": tuple(map(WaivedFinding.of, view.waived)),
-            "changed_at": iso_or_none(view.changed_at),
-            **(_read(begun) if begun is not None else _NOTHING),
-        }
+        return {"waived": tuple(map(WaivedFinding.of, view.waived))}
 
     @classmethod
     def refusal(cls, decision: Decision) -> tuple[str, str]:
@@ -152,29 +110,6 @@ class PlanSession(Session, frozen=True, kw_only=True):
         why = _REFUSED.get(decision.reason, f"was refused: {decision.reason.replace('_', ' ')}")
         return decision.reason, answer_refused(decision, why)
 
-
-def _read(begun: PassBegun) -> dict[str, Any]:
-    """What was read, without its texts."""
-    return {
-        "documents": tuple(
-            ReadDocument(path=one.path, sha256=one.sha256, characters=len(one.text))
-            for one in begun.documents
-        ),
-        "artifacts": tuple(
-            ReadArtifact(
-                id=one.id,
-                type=one.type,
-                standing=one.standing,
-                session_id=one.source.session_id,
-            )
-            for one in begun.plans
-        ),
-        "decisions": tuple(one.uid for one in begun.decisions),
-    }
-
-
-_NOTHING: Final = {"documents": (), "artifacts": (), "decisions": ()}
-"""Of a session that was erased."""
 
 SESSION: Final = PlanSession
 
@@ -217,12 +152,12 @@ def dry_run_of(begun: PassBegun) -> DryRun:
         contract=asked.contract,
         prompts=asked.prompts,
         sha256=sha256(encoded(asked.messages)).hexdigest(),
-        size=context.size(begun),
+        size=size(begun),
         most=REQUEST_MAX,
         redacted=begun.redacted,
         messages=asked.messages,
         **{name: getattr(begun, name) for name in ("pass_type", "target", "goal")},
         left_out=begun.left_out,
         stale=begun.stale,
-        **_read(begun),
+        **what_was_read(begun),
     )

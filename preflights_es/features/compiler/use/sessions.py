@@ -7,22 +7,44 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from preflights_es.features.compiler.domain import WORKFLOW, context
-from preflights_es.features.compiler.domain.checks import why_no_goal
+from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.events import PassBegun
-from preflights_es.features.compiler.domain.passes import PASSES, Pass
+from preflights_es.features.compiler.domain.lead import TooLarge, fitted
+from preflights_es.features.compiler.domain.rules import why_no_goal
 from preflights_es.features.compiler.domain.state import State
-from preflights_es.features.compiler.domain.values import Document, LeftOut, PassName, ReadPlan
-from preflights_es.features.compiler.use.agreement import beside, foreign_decisions, told
-from preflights_es.features.compiler.use.inputs import check_length, documents, target_file, within
-from preflights_es.features.compiler.use.layout import LAYOUT_MAX, layout
-from preflights_es.features.compiler.use.reading import decisions_in_force, names_file, plans, split
+from preflights_es.features.compiler.domain.values import (
+    PASSES,
+    Document,
+    LeftOut,
+    Pass,
+    PassName,
+    ReadPlan,
+)
+from preflights_es.features.compiler.use.agreement import (
+    foreign_decisions,
+    foreign_findings,
+    tell_perhaps,
+)
+from preflights_es.features.compiler.use.artifacts import Standings
+from preflights_es.features.compiler.use.documents import (
+    check_length,
+    documents,
+    target_file,
+    within,
+)
+from preflights_es.features.compiler.use.reading import (
+    LAYOUT_MAX,
+    decisions_in_force,
+    layout,
+    plans,
+    split,
+)
 from preflights_es.features.compiler.use.results import DryRun, dry_run_of
-from preflights_es.features.compiler.use.standing import Standings
 from preflights_es.kernel import __version__
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import SHORT
 from preflights_es.kernel.items import path_of
+from preflights_es.kernel.json import decoded
 from preflights_es.kernel.lead import Setup
 from preflights_es.kernel.text import visible
 from preflights_es.runtime.sanitizing import cleaned, cleaned_fields
@@ -67,9 +89,7 @@ def plan(request: Request, wanted: Wanted) -> Session:
     )
     state: State = step.handle.session.state
     if state.begun is not None and state.plan is not None:
-        found = beside(state.begun, state.plan, foreign_decisions(request))
-        for code, text in told(found):
-            request.notice(code, text)
+        tell_perhaps(request, foreign_findings(state.begun, state.plan, foreign_decisions(request)))
     return filed(request, step)
 
 
@@ -164,14 +184,14 @@ def _read(request: Request, asked: Wanted, setup: Setup) -> dict[str, Any]:
     fields["redacted"] += kinds
     for document in fields["documents"]:
         check_length(document)
-    fitted = context.fitted(_begun(request, setup, fields))
-    if isinstance(fitted, context.TooLarge):
+    found = fitted(_begun(request, setup, fields))
+    if isinstance(found, TooLarge):
         message = (
-            f"what the pass must read makes a request of {fitted.size:,} characters, and at most "
-            f"{fitted.most:,} are sent: shorten {_longest(fields['documents'], needed)}"
+            f"what the pass must read makes a request of {found.size:,} characters, and at most "
+            f"{found.most:,} are sent: shorten {_longest(fields['documents'], needed)}"
         )
-        raise Refused(message, code="request_too_large", size=fitted.size, most=fitted.most)
-    return {**fields, **{name: getattr(fitted, name) for name in _CUT}}
+        raise Refused(message, code="request_too_large", size=found.size, most=found.most)
+    return {**fields, **{name: getattr(found, name) for name in _CUT}}
 
 
 def _longest(texts: Sequence[Document], read: Sequence[ReadPlan]) -> str:
@@ -199,7 +219,8 @@ def _target(request: Request, asked: Wanted, needed: tuple[ReadPlan, ...]) -> tu
         return ()
     if found := target_file(request.process.settings.root, asked.target):
         return (found,)
-    if not any(names_file(one, asked.target) for one in needed):
+    scaffolds = (decoded(one.payload.encode()) for one in needed if one.type == "ScaffoldPlan")
+    if not any(asked.target == file.get("path") for one in scaffolds for file in one["files"]):
         message = f"{asked.target} does not exist, and the ScaffoldPlan does not name it"
         raise Refused(message, code="unknown_target", path=asked.target)
     return ()

@@ -18,7 +18,7 @@ from preflights_es import (
     PromptManager,
     StubLLMAdapter,
 )
-from preflights_es.features.compiler.domain.contracts import loaded
+from preflights_es.features.compiler.domain.rules import loaded
 from preflights_es.features.compiler.use.adapters import Adapter
 from preflights_es.kernel import errors
 from preflights_es.providers.capabilities import DEFAULT_MODELS, MAX_TOKENS

@@ -16,6 +16,7 @@ from preflights_es import (
     CompilerContext,
     CompilerPassRegistry,
     CompilerPassType,
+    CompilerResult,
     ContextBuilder,
     FailureReportPayload,
     OpenAIAdapter,
@@ -104,7 +105,7 @@ def test_each_pass_is_built_in_memory(pass_type: CompilerPassType) -> None:
         "payload",
     ]
     assert made["payload"] == llm.result.payload
-    assert (made["created_by"], made["depends_on"]) == ("llm", [*given.artifacts])
+    assert (made["created_by"], made["depends_on"]) == ("llm", (*given.artifacts,))
 
 
 class Failing(Answering):
@@ -112,17 +113,58 @@ class Failing(Answering):
 
     def __init__(self, error: errors.LLMError) -> None:
         self.error = error
+        self.calls = 0
 
     def generate(self, *_: Any) -> Any:
+        self.calls += 1
         raise self.error
 
 
-def test_a_failure_in_memory_is_a_report_that_reads_back() -> None:
-    llm = Failing(errors.LLMTimeoutError("too late"))
-    made = ArtifactBuilder(llm).build(PROJECT, context(PROJECT))
+def test_a_call_that_fails_is_made_once_more_and_what_cannot_be_used_is_not() -> None:
+    for error, calls in (
+        (errors.LLMTimeoutError("late", retry_after_ms=1), 2),
+        (errors.InvalidJSONError("no"), 1),
+        (errors.LLMTruncatedError("cut off"), 1),
+    ):
+        llm = Failing(error)
+        ArtifactBuilder(llm).build(PROJECT, context(PROJECT))
+        assert llm.calls == calls
+
+
+def test_a_finding_rejects_a_plan_in_memory_where_no_log_says_who_waives_it() -> None:
+    kind = CompilerPassType.TEST
+    elsewhere = {"id": "T-1", "target": "src/nowhere.py", "assertions": ["an order is kept"]}
+    llm = Answering(CompilerResult(success=True, payload={"tests": [elsewhere]}))
+    made = ArtifactBuilder(llm).build(kind, context(kind))
+    assert "src/nowhere.py" in FailureReportPayload.model_validate(made["payload"]).summary
+    with pytest.raises(errors.SchemaViolationError, match=r"src/nowhere\.py"):
+        CompilerPassRegistry().get(kind).compile(context(kind), llm)
+
+
+@pytest.mark.parametrize(
+    ("error", "category", "recovery"),
+    [
+        (errors.LLMTimeoutError("late", retry_after_ms=1), "timeout", "retry"),
+        (errors.LLMRateLimitError("busy", retry_after_ms=1), "rate_limit", "retry_after_delay"),
+        (errors.LLMAPIError("down", retry_after_ms=1), "api_error", "retry"),
+        (errors.InvalidJSONError("no"), "validation_error", "abort"),
+        (errors.CodeInOutputError("code"), "validation_error", "abort"),
+        (errors.LLMMissingInformationError("what"), "missing_information", "human_input_required"),
+        (errors.LLMInvalidRequestError("no"), "invalid_request", "fix_and_retry"),
+    ],
+)
+def test_each_error_of_the_taxonomy_becomes_a_report(
+    error: errors.LLMError, category: str, recovery: str
+) -> None:
+    made = ArtifactBuilder(Failing(error)).build(PROJECT, context(PROJECT))
     assert (made["artifact_type"], made["created_by"]) == ("FailureReport", "system")
     report = FailureReportPayload.model_validate(made["payload"])
-    assert (report.category, report.recovery_action) == ("timeout", "retry")
+    assert (report.category, report.recovery_action) == (category, recovery)
+    with pytest.raises(type(error), match=str(error)):
+        CompilerPassRegistry().get(PROJECT).compile(context(PROJECT), Failing(error))
+
+
+def test_a_failure_in_memory_is_a_report_that_reads_back() -> None:
     given = context(PROJECT)
     given.project_files[".preflights/requirements.md"] = "A shop.\n"
     made = ArtifactBuilder(StubLLMAdapter()).build(PROJECT, given)

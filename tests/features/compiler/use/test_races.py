@@ -10,8 +10,7 @@ import pytest
 
 from preflights_es.features.compiler.domain.events import PlanApproved
 from preflights_es.features.compiler.use.approval import Approvals, approve
-from preflights_es.features.compiler.use.naming import plan_named
-from preflights_es.features.compiler.use.standing import Standings
+from preflights_es.features.compiler.use.artifacts import Standings, plan_named
 from preflights_es.kernel.errors import Refused
 from preflights_es.runtime.runner import Handle, Proposed
 from tests.features.compiler.use.shop import Shop

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.features.compiler.use.listing import artifacts
-from preflights_es.features.compiler.use.naming import row_named
-from preflights_es.features.compiler.use.standing import Standings, in_force
+from preflights_es.features.compiler.use.artifacts import Standings, artifacts, row_named
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Source
 from preflights_es.kernel.items import Planned, PlanStanding, ReadFile, ReadRecord, path_of
@@ -146,4 +144,4 @@ def test_standings_are_read_by_one_query_however_many_there_are(shop: Shop) -> N
 def test_what_is_in_force_is_listed_the_latest_approval_last(shop: Shop) -> None:
     ids = shop.approved("project", "architecture", "project")
     with shop.request() as request:
-        assert [one.planned.id for one in in_force(request)] == ids[1:]
+        assert [one.planned.id for one in Standings(request).in_force] == ids[1:]

@@ -10,8 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from preflights_es.features.compiler.domain.passes import Pass
-from preflights_es.features.compiler.domain.values import BYTES_MAX, DOCUMENT_MAX, Document
+from preflights_es.features.compiler.domain.values import BYTES_MAX, DOCUMENT_MAX, Document, Pass
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.text import is_git, problem, shown, visible
 from preflights_es.settings.load import Settings

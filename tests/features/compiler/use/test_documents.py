@@ -10,9 +10,13 @@ from pathlib import Path
 import pytest
 
 from preflights_es.features.compiler.domain.events import PassBegun
-from preflights_es.features.compiler.domain.passes import PASSES
-from preflights_es.features.compiler.domain.values import DOCUMENT_MAX, Document
-from preflights_es.features.compiler.use.inputs import check_length, documents, target_file, within
+from preflights_es.features.compiler.domain.values import DOCUMENT_MAX, PASSES, Document
+from preflights_es.features.compiler.use.documents import (
+    check_length,
+    documents,
+    target_file,
+    within,
+)
 from preflights_es.kernel.errors import Refused
 from preflights_es.runtime.sanitizing import cleaned_fields
 from preflights_es.settings.load import Settings, load_settings
