@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import NEEDS
 from tests.markdown import ROOT
 
-PAGE = "tests/features/regress/reports/test_page.py::test_the_page_filters_by_keyboard"
+PAGE = "tests/features/regress/test_report_page.py::test_the_page_filters_by_keyboard"
 VOICE = "tests/cli/test_voice.py::test_control_c_without_a_terminal_ends_with_130"
 WATCH = "tests/clones/test_tracing.py"
 

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from peers.exports import RECEIVED, REQUESTED, Session, lines_of
 
 from preflights_es.kernel.json import decoded, encoded
-from tests.features.regress.engine.sessions import Events, Payload, chained, edited, place
-from tests.features.regress.engine.sessions import with_prompt as prompted
+from tests.features.regress.sessions import Events, Payload, chained, edited, place
+from tests.features.regress.sessions import with_prompt as prompted
 
 EDITED: Final = "an edited file, hashes left"
 PATCH: Final = "clarification.patch_proposed.v1"

@@ -23,7 +23,7 @@ CURES: Final = {
 """What to do, by the table that has a stray row."""
 
 
-class Beside:
+class SideTableCheck:
     """Looks at sessions that were folded, then at what belongs to none of them."""
 
     def __init__(

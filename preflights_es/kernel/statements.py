@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, Protocol
 from preflights_es.kernel.decisions import Record, RecordField
 from preflights_es.kernel.questions import Language, is_placeholder
 from preflights_es.kernel.text import ANSWER_MAX, SCOPE_MAX, late_pattern
-from preflights_es.kernel.words import STOP_WORDS, aliases, canonical, folded, plain, product
+from preflights_es.kernel.words import aliases, canonical, folded, plain, product
 
 SCOPE_WORDS_MAX: Final = 8
 NAME_WORDS_MAX: Final = 3  # of a name that is not known, or that stands within a scope
@@ -154,9 +154,9 @@ class _Naming(NamedTuple):
         return text if self._is_name(first, begins=begins) and all(more) else ""
 
     def _is_name(self, word: str, *, begins: bool) -> bool:
-        if folded(word) in STOP_WORDS | plain("no_names") or not any(map(str.isalpha, word)):
+        if folded(word) in plain("stop_words") | plain("no_names") or _FILE.search(word):
             return False
-        if not _WRITTEN.fullmatch(word) or _FILE.search(word):
+        if not (_WRITTEN.fullmatch(word) and any(map(str.isalpha, word))):
             return False
         if any(not c.isalpha() for c in word if c in ".0123456789"):
             return True

@@ -23,46 +23,12 @@ TERM_MAX: Final = 40  # characters of a word that count
 _WORD: Final = late_pattern(r"[^\W_]+")
 
 
-def _listed(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-STOP_WORDS: Final = _listed(
-    """
-    a aber about above after again against all alle allem allen aller alles als also am an and
-    ander andere anderem anderen anderer anderes any are aren as at auch auf aus be because been
-    before bei beim being below benutzen between bin bis bist bitte both but by can cannot
-    choose could couldn da damit dann das dass decide decided decision dem den denn der derer
-    des dessen dich did didn die dies diese diesem diesen dieser dieses dir do doch does doesn
-    doing don done dort down du durch during each eigentlich ein eine einem einen einer eines
-    einig einige einigen einmal entscheiden entscheidung entschieden er es etwas euer eure even
-    ever few for from fuer further gegen genutzt gerade get gewesen go going got hab habe haben
-    had hadn has hasn hat hatte hatten have haven having he her here hers herself hier him
-    himself hin hinter his how i ich if ihm ihn ihnen ihr ihre ihrem ihren ihrer ihres im in
-    indem ins instead into is isn ist it its itself jede jedem jeden jeder jedes jene jetzt just
-    kann kein keine keinem keinen keiner koennen koennte let like ll machen made make mal man
-    manche many may me mein meine meinem meinen meiner mich might mir mit more most much muss
-    musste must my myself nach need needs nehmen nicht nichts no noch nor not nun nur nutzen ob
-    oder of off ohne on once one ones only or ought our ours ourselves out over own please re
-    same sehr sein seine seinem seinen seiner selbst shall she should shouldn sich sie sind so
-    solche soll sollen sollte some sondern sonst statt still such than that the their theirs
-    them themselves then there these they this those through to too ueber um und under uns unser
-    unsere unserem unseren unserer unter until up us use used uses using ve verwenden verwendet
-    very viel vom von vor waehrend want wants war waren warum was wasn we weg weil weiter welche
-    welchem welchen welcher welches wenn wer werde werden were weren what when where which while
-    who whom why wie wieder wieso will wir wird with wo wollen wollte womit won would wouldn
-    wuerde wuerden wurde yet you your yours yourself yourselves zu zum zur zwar zwischen
-    """
-)
-"""English and German, folded: those of the Snowball project, and what every decision says."""
-
-
 def folded(text: str) -> str:
     """In one case, with umlauts as two letters, so that both ways to type them agree."""
-    plain = unicodedata.normalize("NFKC", text).casefold()
-    if plain.isascii():
-        return plain
-    return plain.replace("\u00e4", "ae").replace("\u00f6", "oe").replace("\u00fc", "ue")
+    found = unicodedata.normalize("NFKC", text).casefold()
+    if found.isascii():
+        return found
+    return found.replace("\u00e4", "ae").replace("\u00f6", "oe").replace("\u00fc", "ue")
 
 
 @lru_cache(maxsize=1024)
@@ -76,19 +42,13 @@ def words(text: str) -> tuple[str, ...]:
 
 def counted(text: str) -> Counter[str]:
     """How often each of them stands there, in the order of the text."""
-    found = (word[:TERM_MAX] for word in _WORD.findall(folded(text)))
-    return Counter(word for word in found if len(word) > 1 and word not in STOP_WORDS)
+    found, stop_words = (
+        (word[:TERM_MAX] for word in _WORD.findall(folded(text))),
+        plain("stop_words"),
+    )
+    return Counter(word for word in found if len(word) > 1 and word not in stop_words)
 
 
-_BEGINS: Final = _listed(
-    """
-    a after all an and another any are as at because before both but by each every few for four
-    from he her here his if in is it its less many more most much no not nothing of on one only or
-    other our own she since so some that the their there these they this those three to two us was
-    we were when while with within without you your
-    """
-)
-"""English words that no product is called; `Go` is one."""
 _FIRST: Final = late_pattern(r"[^\W\d_]+")
 
 
@@ -96,13 +56,17 @@ def continued(text: str) -> str:
     """English text within a sentence: a small first word loses its capital."""
     found = _FIRST.match(text)
     first = found.group() if found else ""
-    is_small = first.casefold() in _BEGINS and first == first.capitalize()
+    is_small = first.casefold() in plain("no_first_names") and first == first.capitalize()
     return text[:1].lower() + text[1:] if is_small else text
 
 
 @cache
 def plain(kind: str) -> frozenset[str]:
-    """Small words of both languages, folded: those of one kind in `small_words.json`."""
+    """Small words, folded: those of one kind in `small_words.json`.
+
+    `stop_words` are those of the Snowball project in both languages, and what every decision says;
+    `no_first_names` English words that no product is called (`Go` is one).
+    """
     return frozenset(
         msgspec.json.decode(_data("small_words.json"), type=dict[str, str])[kind].split()
     )

@@ -12,8 +12,7 @@ from preflights_es.kernel.decisions import Decided
 from preflights_es.kernel.imports import ACCEPTED, PROPOSED, Proposal
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.ports import Row
-from preflights_es.projections.projection import DECISIONS as VERSION
-from preflights_es.projections.projection import Projection, Read, kept, text
+from preflights_es.projections.projection import DECISIONS_VERSION, Projection, Read, kept, text
 
 
 class DecisionRow(msgspec.Struct, frozen=True):
@@ -80,7 +79,7 @@ def rows(read: Read) -> tuple[Row, ...]:
 
 DECISIONS: Final = Projection(
     name="decisions",
-    version=VERSION,
+    version=DECISIONS_VERSION,
     rows=rows,
     row=DecisionRow,
     key=2,

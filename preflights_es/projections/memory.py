@@ -12,8 +12,7 @@ from preflights_es.kernel.decisions import Decided, Rationale
 from preflights_es.kernel.ports import CATEGORY, DOCUMENT, FIELD, VALUE, Row
 from preflights_es.kernel.words import counted, words
 from preflights_es.projections.decisions import accepted_at
-from preflights_es.projections.projection import MEMORY as VERSION
-from preflights_es.projections.projection import Projection, Read, text
+from preflights_es.projections.projection import MEMORY_VERSION, Projection, Read, text
 
 TITLE: Final = 4
 INTENTION: Final = 5
@@ -143,7 +142,7 @@ def _asked(read: Read, patch: Decided) -> Iterator[str]:
 
 MEMORY: Final = Projection(
     name="memory",
-    version=VERSION,
+    version=MEMORY_VERSION,
     rows=rows,
     row=MemoryRow,
     key=3,

@@ -231,5 +231,6 @@ def named(names: Iterable[str]) -> tuple[Projection, ...]:
     return tuple(import_module(f"{folder.__name__}.{name}").PROJECTION for name in names)
 
 
-DECISIONS: Final = 1
-MEMORY: Final = 1
+# Those that a command asks for without the code that folds them.
+DECISIONS_VERSION: Final = 1
+MEMORY_VERSION: Final = 1

@@ -57,7 +57,7 @@ UNWRITTEN: Final = Notice(
     "this log cannot be written from here, and many sessions moved since its projections were "
     "folded: this answer may be older",
 )
-Kept = Callable[[], Iterator[dict[str, Any]]]
+KeptRows = Callable[[], Iterator[dict[str, Any]]]
 
 
 class State(msgspec.Struct, frozen=True):
@@ -178,7 +178,7 @@ class Projector:
         return proposals(found) if found else {}
 
     def _as_it_is(
-        self, name: str, project: str | None, error: StoreUnavailable, kept: Kept
+        self, name: str, project: str | None, error: StoreUnavailable, kept: KeptRows
     ) -> Iterator[dict[str, Any]]:
         """Rows without writing any: those that are kept, and few sessions that moved since."""
         known = self._log.registered().get(name)
@@ -193,7 +193,7 @@ class Projector:
         return self._with_moved(name, project, waiting, kept)
 
     def _with_moved(
-        self, name: str, project: str | None, waiting: Sequence[Head], kept: Kept
+        self, name: str, project: str | None, waiting: Sequence[Head], kept: KeptRows
     ) -> Iterator[dict[str, Any]]:
         """The rows that are kept, and those of few sessions that wait to be folded."""
         if len(waiting) > WAITING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from multiprocessing import parent_process
 from threading import Thread
 
 
@@ -13,6 +12,8 @@ def begun() -> None:
 
 
 def _end_with_parent() -> None:
+    from multiprocessing import parent_process
+
     if (parent := parent_process()) is not None:
         parent.join()
         os._exit(1)

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec.structs import asdict, replace
 
 from preflights_es.history import verification
-from preflights_es.history.side_tables import Beside
+from preflights_es.history.side_tables import SideTableCheck
 from preflights_es.history.verification import (
     Broken,
     Compared,
@@ -67,12 +67,12 @@ def verify(
     scope = None if everything else project
     comparison = Comparison(against) if against else None
     heads = _named(request, named) if named else _heads(request, scope)
-    beside, others = process.beside(), 0
+    side_tables, others = process.side_table_check(), 0
     with process.projection_check() as check:
         with drawn(len(heads)) as update:
             looked_at = ticking(heads, update)
             found = verification.walked(
-                process.store, looked_at, comparison, check.look, beside.look
+                process.store, looked_at, comparison, check.look, side_tables.look
             )
         astray = list(check.differences())
         if not named:
@@ -81,11 +81,11 @@ def verify(
     ours = project or process.project
     broken = tuple(verification.told_if_moved(process.store, one, ours) for one in found.broken)
     if not named:
-        broken = _all(request, beside, broken, scope)
+        broken = _all(request, side_tables, broken, scope)
         others = process.store.counts()["sessions"] - len(heads)
     if against and (other := _renamed(request, against)):
         broken = (*broken, other)
-    unwritten = tuple(beside.unwritten)
+    unwritten = tuple(side_tables.unwritten)
     found = replace(found, broken=broken, projections=tuple(astray), unwritten=unwritten)
     compared = comparison.result() if comparison else None
     passed = Passed(others=others, unread=check.unread, unknown=check.unknown)
@@ -93,12 +93,12 @@ def verify(
 
 
 def _all(
-    request: Request, beside: Beside, found: Sequence[Broken], project: str | None
+    request: Request, side_tables: SideTableCheck, found: Sequence[Broken], project: str | None
 ) -> tuple[Broken, ...]:
     """With what is left of sessions that are not there, and what belongs to none."""
     broken = list(found)
     headless = verification.headless(request.process.store) if project is None else ()
-    for more in (headless, beside.gone(project), beside.rest(project)):
+    for more in (headless, side_tables.gone(project), side_tables.rest(project)):
         said = {one.session_id for one in broken if one.session_id}
         broken += [one for one in more if one.session_id not in said]
     return (*broken, *verification.unnamed(request.process.log_id))

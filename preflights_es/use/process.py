@@ -38,7 +38,7 @@ from preflights_es.use.filed_sessions import (
 from preflights_es.use.projections import projected, projections, projector, reader
 
 if TYPE_CHECKING:
-    from preflights_es.history.side_tables import Beside
+    from preflights_es.history.side_tables import SideTableCheck
     from preflights_es.history.transfer import Transfer
     from preflights_es.projections.projection import Read
     from preflights_es.records.documents import Documents
@@ -272,13 +272,13 @@ class Process:
             following = SqlFollowing(made)
             yield ProjectionCheck(self.following, following, projections(), reader(), again)
 
-    def beside(self) -> Beside:
+    def side_table_check(self) -> SideTableCheck:
         """Compares sessions with the tables beside their chains."""
-        from preflights_es.history.side_tables import Beside
+        from preflights_es.history.side_tables import SideTableCheck
         from preflights_es.store.side_tables import SqlAuditing
 
         versions = {one.name: one.version for one in projections()}
-        return Beside(self.runner, SqlAuditing(self.store), self._read, versions)
+        return SideTableCheck(self.runner, SqlAuditing(self.store), self._read, versions)
 
     def history(self, session_id: str) -> Read:
         """A session with all of its events, and how it stood after each.

@@ -14,7 +14,7 @@ from preflights_es.kernel.ports import Stored
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.use.replays import own_code
 from tests.benchmarks.measure import Figure, quickest
-from tests.features.regress.engine.sessions import many
+from tests.features.regress.sessions import many
 
 SESSIONS = 300
 STRICT_LIMIT = 1.3

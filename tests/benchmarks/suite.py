@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from preflights_es.features.regress.batches import Batch, Piece
-from preflights_es.features.regress.regress import Options, regress
+from preflights_es.features.regress.regress import RunOptions, regress
 from preflights_es.features.regress.selection import Selection
 from preflights_es.features.regress.workers import Job, Opened, dask, processes, scheduled
 from preflights_es.history.replayer import Replayer
@@ -81,7 +81,7 @@ def _run(*, fresh: bool = False) -> float:
     program = bootstrap.opened_process(Path(FOLDER.name), database=str(log()), reads=True)
     request = program.request()
     began = time.process_time()
-    options = Options(jobs=1, is_fresh=fresh)
+    options = RunOptions(jobs=1, is_fresh=fresh)
     report = regress(request, selection=Selection(any_project=True), options=options)
     took = time.process_time() - began
     assert report.counts["same"] == len(sessions()), report.verdict

@@ -22,7 +22,7 @@ ERRORS: Final = [
     if isinstance(one, type) and issubclass(one, errors.PreflightsError)
 ]
 COMMAND: Final = re.compile(r"`preflights [a-z-]")
-SURFACES: Final = ("preflights_es/surfaces/mcp/", "preflights_es/features/agents/hooks/answer.py")
+SURFACES: Final = ("preflights_es/surfaces/mcp/", "preflights_es/features/agents/hooks/answers.py")
 """What coding agents and their persons read: it says what to do, as the command line does."""
 STATUSES: Final = ("session_", "stray_")
 """Beginnings of codes that end in a status, or in the name of a table."""

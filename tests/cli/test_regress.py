@@ -27,7 +27,7 @@ from preflights_es.store import jsonl
 from tests.cli.program import TIMEOUT_S, Project
 from tests.cli.tampering import flipped, tampered
 from tests.cli.test_docs import check
-from tests.features.regress.engine.sessions import chained, edited, many, place
+from tests.features.regress.sessions import chained, edited, many, place
 from tests.fixed import salt
 
 CANARY = "canary-7261"

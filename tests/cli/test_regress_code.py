@@ -14,7 +14,7 @@ from preflights_es.features.regress.revisions import dependencies
 from preflights_es.store import jsonl
 from tests.cli.program import Project
 from tests.cli.test_regress import regress, sessions
-from tests.features.regress.engine.sessions import chained, edited, place
+from tests.features.regress.sessions import chained, edited, place
 from tests.markdown import ROOT
 
 pytestmark = pytest.mark.slow("whole runs")

@@ -12,7 +12,7 @@ import pytest
 from preflights_es.features.regress.workers import Job, dask, scheduled
 from tests.cli.program import Project
 from tests.cli.test_regress import lines, regress
-from tests.features.regress.use.workers import batches, mortal, told
+from tests.features.regress.test_workers import batches, mortal, told
 
 
 @pytest.fixture(scope="module")

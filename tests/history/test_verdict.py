@@ -22,7 +22,7 @@ from preflights_es.features.regress.comparing import majority
 from preflights_es.features.regress.results import Case, Outcome, Side
 from preflights_es.features.regress.verdict import (
     MARGIN,
-    Pairs,
+    PairCounts,
     holm,
     loss_bound,
     mcnemar,
@@ -410,9 +410,9 @@ def test_sessions_without_a_result_cannot_pass_and_do_not_block() -> None:
     found = verdict([*cases(0, 0, 900), *lost], MARGIN)
     assert found.word == "INCONCLUSIVE"
     assert "(100 without a result count as worse)" in found.why
-    assert pairs(lost, "agreement") == Pairs(0, 0, 0, 100)
+    assert pairs(lost, "agreement") == PairCounts(0, 0, 0, 100)
     assert "100 sessions came to no result" in verdict(lost, MARGIN).why
-    assert pairs([case(side(right=False), None)], "agreement") == Pairs(0, 0, 0)
+    assert pairs([case(side(right=False), None)], "agreement") == PairCounts(0, 0, 0)
 
 
 def test_a_strict_run_says_same_or_different() -> None:

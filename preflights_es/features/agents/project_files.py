@@ -1,17 +1,22 @@
-"""Files in a repository that make other programs use Preflights; the only writer of such files."""
+"""Files in a repository that make other programs use Preflights, and whether a person edited them.
+
+The only writer of such files. The first line of what is written bears a digest of the rest: where
+it still fits, no person edited it, and a newer version may write it anew. Edits of a person stay.
+What is removed is what was added, byte by byte: `_with` and `_cut` mirror each other.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import re
+import tomllib
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from preflights_es.features.agents import managed_files
-from preflights_es.features.agents.managed_files import FilePlan, State
 from preflights_es.kernel.errors import Refused, StoreUnavailable
 from preflights_es.records.session_files import FOLDER
 from preflights_es.runtime.features import WORKFLOWS
@@ -28,6 +33,39 @@ _TEMPLATES: Final = Path(__file__).parent / "data" / "ci"
 _STARTERS: Final = Path(__file__).parent / "data" / "starters"
 _RECORDINGS: Final = "replays"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._/-]+")
+
+
+State = Literal["missing", "current", "stale", "edited", "unclear", "present"]
+"""Of what is written. `stale`: another version wrote it, and nothing was edited. `unclear`: the
+file has a shape in which no place for it is found. `present`: a person's, begun here or not."""
+
+_STAMP: Final = "# Written by Preflights (digest {}). You may edit it: your edits are kept."
+_STAMPED: Final = re.compile(r"[ ]*# Written by Preflights \(digest (?P<digest>[0-9a-f]{16})\).*")
+_LIST: Final = re.compile(r"repos:[ ]*(?P<empty>\[[ ]*\])?[ ]*(#.*)?")
+_ITEM: Final = re.compile(r"(?P<indent>[ ]*)-([ ]|$)")
+_KEY: Final = re.compile(r"[^\s#-]")
+_UNCLEAR: Final = re.compile(r"[{\[&*!|>'\"%@?]|[ ]*\t")
+"""Begins a line of a file in another style than the usual one."""
+_BEGIN: Final = "<!-- Written by Preflights (digest {}). You may edit it: your edits are kept. -->"
+_END: Final = "<!-- Preflights ends -->"
+_BLOCK: Final = re.compile(
+    r"^<!-- Written by Preflights \(digest (?P<digest>[0-9a-f]{16})\)[^\r\n]*-->\r?\n"
+    rf"(?P<body>.*?)^{_END}",
+    re.MULTILINE | re.DOTALL,
+)
+_MARK: Final = re.compile(r"<!-- Written by Preflights|<!-- Preflights ends")
+
+
+class FilePlan(NamedTuple):
+    """How a file stands, and what it should hold."""
+
+    state: State
+    content: str
+    """The whole file; the text to paste where the state is `unclear`."""
+    why: str = ""
+    """Of `unclear`: what the matter is, where it is known."""
+    goes: bool = False
+    """Whether the file is removed, since nothing else was ever in it."""
 
 
 class ProjectFile(Result, frozen=True):
@@ -57,6 +95,8 @@ class Template(NamedTuple):
     """Of its path."""
     content: Callable[[str | None], FilePlan]
     """Given what the file holds; None where there is none."""
+    without: Callable[[str], FilePlan] = lambda found: FilePlan("missing", found)
+    """The same without what is ours; nothing is ours in a file that no `--remove` takes back."""
 
     @property
     def path(self) -> str:
@@ -74,8 +114,9 @@ def ci_files(settings: Settings, host: Host, *, writes: bool = True) -> ProjectF
         Refused: a file cannot be read as text.
         StoreUnavailable: it cannot be written.
     """
-    files = [kept(settings.root, one, writes=writes) for one in _wanted(settings, host)]
-    return ProjectFiles(files=tuple(files))
+    return ProjectFiles(
+        files=tuple(kept(settings.root, one, writes=writes) for one in _wanted(settings, host))
+    )
 
 
 def plan_files(settings: Settings, *, writes: bool = True) -> ProjectFiles:
@@ -87,11 +128,11 @@ def plan_files(settings: Settings, *, writes: bool = True) -> ProjectFiles:
     Raises:
         StoreUnavailable: a file cannot be written.
     """
-    files = [
+    done = [
         _begun(settings.root, path, f"{name}.v1.md", writes=writes)
         for name, path in msgspec.structs.asdict(settings.plans).items()
     ]
-    return ProjectFiles(files=tuple(files))
+    return ProjectFiles(files=tuple(done))
 
 
 def _begun(root: Path, path: str, template: str, *, writes: bool) -> ProjectFile:
@@ -129,11 +170,11 @@ def _wanted(settings: Settings, host: Host) -> tuple[Template, ...]:
     return (
         Template(
             (".github", "workflows", "preflights.yml"),
-            lambda found: managed_files.whole(found, workflow),
+            lambda found: whole(found, workflow),
         ),
         Template(
             (".pre-commit-config.yaml",),
-            lambda found: managed_files.entry(found, hook, "- id: preflights-regress"),
+            lambda found: entry(found, hook, "- id: preflights-regress"),
         ),
     )
 
@@ -204,3 +245,242 @@ def found_text(root: Path, wanted: Template) -> str | None:
     except OSError as error:
         why = error.strerror or str(error)
     raise Refused(f"{wanted.path} is left as it is: {why}")
+
+
+# 1. A whole file, and an item of a list in YAML ---------------------------------------------------
+
+
+def stamped(body: str) -> str:
+    """The text with its digest in front."""
+    return f"{_STAMP.format(digest(body))}\n{body}"
+
+
+def whole(found: str | None, body: str) -> FilePlan:
+    """A file of which everything is written here.
+
+    Args:
+        found: what the file holds; None where there is none.
+    """
+    content = stamped(body)
+    if found is None:
+        return FilePlan("missing", content)
+    return FilePlan(_standing(found.replace("\r\n", "\n"), content), content)
+
+
+def entry(found: str | None, body: str, mark: str) -> FilePlan:
+    """A file with a list `repos`, of which one item is written here.
+
+    Every other byte stays. Only the plain shape of such files is changed: a list in block style.
+
+    Args:
+        body: the item, without indent.
+        mark: a line of the item that tells whose it is.
+    """
+    if found is None:
+        return FilePlan("missing", f"repos:\n{_indented(stamped(body), '  ')}")
+    newline = "\r\n" if "\r\n" in found else "\n"
+    lines = found.replace("\r\n", "\n").split("\n")
+    if any(line.strip() == mark for line in lines):
+        return _replaced(found, lines, body, newline)
+    if not any("repos" in line for line in lines):
+        lines = [*lines[: len(lines) - (not lines[-1])], "repos:", ""]
+    place = _place(lines)
+    if place is None:
+        return FilePlan("unclear", stamped(body))
+    at, indent, head = place
+    added = _indented(stamped(body), indent).rstrip("\n").split("\n")
+    if head is not None:
+        lines[head] = lines[head].replace("[", "").replace("]", "").rstrip()
+    after = lines[at:]
+    return FilePlan("missing", newline.join([*lines[:at], *added, *(after or [""])]))
+
+
+def left(found: str, part: str, why: str) -> FilePlan:
+    """A file that is not understood, from which ours should go: it may be in it, or it is not."""
+    if "preflights" in found:
+        return FilePlan("unclear", part, why)
+    return FilePlan("missing", found)
+
+
+def _replaced(found: str, lines: list[str], body: str, newline: str) -> FilePlan:
+    """The item anew, where it was not edited."""
+    starts = [i for i, line in enumerate(lines) if _STAMPED.fullmatch(line)]
+    if len(starts) != 1:
+        return FilePlan("edited", found)
+    start = starts[0]
+    indent = lines[start][: len(lines[start]) - len(lines[start].lstrip(" "))]
+    end = start + 1
+    while end < len(lines) and _is_within(lines[end], indent, first=end == start + 1):
+        end += 1
+    there = "\n".join(line.removeprefix(indent) for line in lines[start:end]) + "\n"
+    content = stamped(body)
+    state = _standing(there, content)
+    if state != "stale":
+        return FilePlan(state, found)
+    anew = _indented(content, indent).rstrip("\n").split("\n")
+    return FilePlan("stale", newline.join([*lines[:start], *anew, *lines[end:]]))
+
+
+def _is_within(line: str, indent: str, *, first: bool) -> bool:
+    return line.startswith(f"{indent}- " if first else f"{indent}  ")
+
+
+def _standing(found: str, content: str) -> State:
+    if found == content:
+        return "current"
+    head, _, rest = found.partition("\n")
+    stamp = _STAMPED.fullmatch(head)
+    is_ours = stamp is not None and stamp["digest"] == digest(rest)
+    return "stale" if is_ours else "edited"
+
+
+def _place(lines: list[str]) -> tuple[int, str, int | None] | None:
+    """Where an item goes, its indent, and the line of an empty list; None where that is unclear."""
+    heads = [i for i, line in enumerate(lines) if line.lstrip("\ufeff").startswith("repos:")]
+    several = any(line.startswith(("---", "...")) for line in lines[1:])
+    if len(heads) != 1 or several or any(map(_UNCLEAR.match, lines)):
+        return None
+    head = heads[0]
+    matched = _LIST.fullmatch(lines[head].lstrip("\ufeff"))
+    if matched is None:
+        return None
+    end = next((i for i in range(head + 1, len(lines)) if _KEY.match(lines[i])), len(lines))
+    section = lines[head + 1 : end]
+    while section and (not section[-1].strip() or (end < len(lines) and section[-1][:1] == "#")):
+        section.pop()
+    at = head + 1 + len(section)
+    item = next(filter(None, map(_ITEM.match, section)), None)
+    if matched["empty"]:
+        return None if item else (at, "  ", head)
+    if item is None:
+        is_empty = all(not line.strip() or line.lstrip().startswith("#") for line in section)
+        return (at, "  ", None) if is_empty else None
+    return at, item["indent"], None
+
+
+def _indented(text: str, indent: str) -> str:
+    return "".join(f"{indent}{line}\n" if line else "\n" for line in text.rstrip("\n").split("\n"))
+
+
+def digest(body: str) -> str:
+    """Of what is written, to tell whether it was edited."""
+    return sha256(body.encode()).hexdigest()[:16]
+
+
+# 2. A block of Markdown ---------------------------------------------------------------------------
+
+
+def block(found: str | None, body: str) -> FilePlan:
+    """A text with one block of ours, at its end or where the block is.
+
+    Args:
+        found: what the file holds; None where there is none.
+    """
+    wanted = f"{_BEGIN.format(digest(body))}\n{body}{_END}"
+    if found is None:
+        return FilePlan("missing", f"{wanted}\n")
+    there = _unedited(found)
+    if there is None:
+        is_edited = _MARK.search(found)
+        return FilePlan("edited", found) if is_edited else _with(found, wanted)
+    wanted = wanted.replace("\n", _newline(there[0]))
+    if there[0] == wanted:
+        return FilePlan("current", found)
+    return FilePlan("stale", f"{found[: there.start()]}{wanted}{found[there.end() :]}")
+
+
+def without_block(found: str) -> FilePlan:
+    """The text without the block, whichever version wrote it; a block that was edited stays."""
+    there = _unedited(found)
+    if there is None:
+        return FilePlan("edited" if _MARK.search(found) else "missing", found)
+    return _cut(found, there.start(), there.end())
+
+
+def _unedited(found: str) -> re.Match[str] | None:
+    there = _BLOCK.search(found) if len(_MARK.findall(found)) == len((_BEGIN, _END)) else None
+    if there is None:
+        return None
+    body = there["body"].replace("\r\n", "\n")
+    return there if digest(body) == there["digest"] else None
+
+
+# 3. A table of TOML -------------------------------------------------------------------------------
+
+
+def table(found: str | None, path: tuple[str, str], body: str) -> FilePlan:
+    """A file of TOML with a table of ours at its end.
+
+    Args:
+        found: what the file holds; None where there is none.
+        path: the table's name, in two parts.
+        body: the table with its header.
+    """
+    if found is None:
+        return FilePlan("missing", body)
+    try:
+        there = _at(found, path)
+        if there is not None:
+            return FilePlan("current" if there == _at(body, path) else "edited", found)
+        plan = _with(found, body.rstrip("\n"))
+        _at(plan.content, path)  # an inline table, for example, takes no more keys
+    except _NoTable as error:
+        return FilePlan("unclear", body, str(error))
+    return plan
+
+
+def without_table(found: str, path: tuple[str, str], body: str) -> FilePlan:
+    """The file without the table; one that was edited stays."""
+    try:
+        there = _at(found, path)
+    except _NoTable as error:
+        return left(found, body, str(error))
+    if there is None:
+        return FilePlan("missing", found)
+    lines = body.rstrip("\n").replace("\n", _newline(found))
+    start = found.rfind(lines)  # the same words may stand in a text before
+    if there != _at(body, path) or start < 0:
+        return FilePlan("edited", found)
+    return _cut(found, start, start + len(lines))
+
+
+class _NoTable(Exception):
+    """The file is no TOML, or has no place for the table."""
+
+
+def _at(text: str, path: tuple[str, str]) -> Any:
+    try:
+        above = tomllib.loads(text.removeprefix("\ufeff")).get(path[0], {})
+    except tomllib.TOMLDecodeError as error:
+        raise _NoTable(f"it is no TOML, or takes no more tables: {error}") from error
+    except RecursionError as error:
+        raise _NoTable("it is nested too deep") from error
+    if not isinstance(above, dict):
+        raise _NoTable(f"{path[0]!r} is no table")
+    return above.get(path[1])
+
+
+# 4. Any text --------------------------------------------------------------------------------------
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _with(found: str, part: str) -> FilePlan:
+    """The part at the end, behind an empty line; a text without a last line break gets none."""
+    newline = _newline(found)
+    part = part.replace("\n", newline)
+    if found and not found.endswith("\n"):
+        return FilePlan("missing", f"{found}{newline}{newline}{part}")
+    return FilePlan("missing", f"{found}{newline}{part}{newline}")
+
+
+def _cut(found: str, start: int, end: int) -> FilePlan:
+    """The text without a part; None where nothing else is in it."""
+    newline, before, after = _newline(found[start:end]), found[:start], found[end:]
+    if not before and after == newline:
+        return FilePlan("current", "", goes=True)
+    before = before.removesuffix(newline)
+    rest = before + after.removeprefix(newline) if after else before.removesuffix(newline)
+    return FilePlan("current", rest)

@@ -70,7 +70,7 @@ class SessionLines(NamedTuple):
     """Why there is no content."""
 
 
-class Read(NamedTuple):
+class ReadSession(NamedTuple):
     """A session that was read, not verified."""
 
     digest: bytes
@@ -90,7 +90,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
     """Few others lie between the heads, so that they are read at once."""
     pieces: tuple[Piece, ...] = ()
     """In files."""
-    sent: tuple[Read | Case | SessionLines, ...] = ()
+    sent: tuple[ReadSession | Case | SessionLines, ...] = ()
     """Read already, for a worker that reaches neither log nor file."""
 
     @property
@@ -116,7 +116,7 @@ def grouped(items: Iterable[T], weight: Callable[[T], int], most: int) -> Iterat
 # Reading -------------------------------------------------------------------------------------
 
 
-def read(batch: Batch, log: Callable[[], SqlFollowing]) -> Iterator[Read | Case]:
+def read(batch: Batch, log: Callable[[], SqlFollowing]) -> Iterator[ReadSession | Case]:
     """The sessions of a batch, in its order; one that cannot be read is a case already.
 
     Args:
@@ -132,7 +132,7 @@ def read(batch: Batch, log: Callable[[], SqlFollowing]) -> Iterator[Read | Case]
 
 def read_together(
     log: SqlFollowing, heads: Sequence[Head], *, are_together: bool
-) -> Iterator[Read | Case]:
+) -> Iterator[ReadSession | Case]:
     """Sessions of the log, as `read`."""
     size = RANGE if are_together else 1
     for at in range(0, len(heads), size):
@@ -146,17 +146,17 @@ def read_together(
                 yield from read_together(log, some, are_together=False)
 
 
-def _of_log(head: Head, events: Sequence[Stored]) -> Read | Case:
+def _of_log(head: Head, events: Sequence[Stored]) -> ReadSession | Case:
     if not events:
         return damaged(head.session_id, LOG, "it has no events", head)
-    return Read(events[-1].hash, events, head.hash, LOG)
+    return ReadSession(events[-1].hash, events, head.hash, LOG)
 
 
-def _parsed(run: SessionLines) -> Read | Case:
+def _parsed(run: SessionLines) -> ReadSession | Case:
     if run.trouble:
         return damaged(run.session_id, run.source, run.trouble)
     try:
-        return Read(digest(run.content), stored_of(run), None, run.source)
+        return ReadSession(digest(run.content), stored_of(run), None, run.source)
     except (LogDamaged, AnotherVersion) as error:
         return damaged(run.session_id, run.source, str(error))
 

@@ -140,9 +140,13 @@ class Runs:
         assumed = tuple(playing.assumed)
         return Ran(side, events, questions(events), child, assumed, answerer.needed)
 
-    def child(self, stored: Sequence[Stored], head: bytes | None) -> tuple[Stored, ...]:
-        """As `Regression.child`."""
-        recorded = recording(self._workflows, stored, head)
+    def child(self, stored: Sequence[Stored]) -> tuple[Stored, ...]:
+        """The session run again with the change, event by event; it replays from these alone.
+
+        Raises:
+            LogDamaged, LogFromFuture, WorkflowMissing, SessionFaulted: as `recording` says.
+        """
+        recorded = self.recording(stored, None)
         label = recorded.workflow.reached(recorded.session.state)
         return self.ran(recorded, self.change, label).child.stored
 

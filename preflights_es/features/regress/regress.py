@@ -20,7 +20,7 @@ from preflights_es.features.regress.batches import (
     EVENTS,
     LOG,
     Batch,
-    Read,
+    ReadSession,
     grouped,
     pieces,
     read,
@@ -93,7 +93,7 @@ SESSIONS_A_JOB: Final = 2_000  # what a process has to do to be worth its start
 TOGETHER: Final = 500  # sessions that are read again at once
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How a run goes, and what it is held against."""
 
     jobs: int | None = None
@@ -146,7 +146,7 @@ def regress(
     named: Sequence[str] = (),
     selection: Selection = Selection(),  # noqa: B008  frozen
     change: Change | None = None,
-    options: Options = Options(),  # noqa: B008  frozen
+    options: RunOptions = RunOptions(),  # noqa: B008  frozen
     drawn: Drawn = undrawn,
     announce: Announce = untold,
 ) -> Report:
@@ -178,14 +178,15 @@ def regress(
             run.instead(list(attributed(run.again(list(unknown)), recorder)))
     cases = sorted(map(_told, run.cases), key=lambda one: (one.session_id, one.source, one.head))
     margin = None if change is None else options.margin
-    pairs = cases if margin is None else list(_once(run.cases))
+    copies = {(case.session_id, case.head): case for case in run.cases}
+    pairs = cases if margin is None else list(copies.values())
     judged = verdict(pairs, margin, chance_is_loss=options.is_recorded)
     new = () if known is None else sorted({*differing_in(cases)} - known)
     changes = (*(words(change) if change else ()), *((f"code of {code.name}",) if code else ()))
     return _report(run, cases, judged, picked, changes, tuple(new), monotonic() - began)
 
 
-def _check(change: Change | None, options: Options) -> None:
+def _check(change: Change | None, options: RunOptions) -> None:
     """Before anything takes long.
 
     Raises:
@@ -237,11 +238,6 @@ def _report(
     )
 
 
-def _once(cases: Sequence[Case]) -> Iterable[Case]:
-    """One of the copies of each session."""
-    return {(case.session_id, case.head): case for case in cases}.values()
-
-
 def _told(case: Case) -> Case:
     """As a report can hold it: the name of a file may be no UTF-8."""
     return replace(case, source=_utf8(case.source), message=_utf8(case.message))
@@ -269,7 +265,7 @@ class Run:
         request: Request,
         picked: Chosen,
         change: Change | None,
-        options: Options,
+        options: RunOptions,
         code: Revision | None,
     ) -> None:
         """Args:
@@ -380,12 +376,12 @@ class Run:
 
     # 2. Again --------------------------------------------------------------------------------
 
-    def again(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Read]]:
+    def again(self, cases: Iterable[Case]) -> Iterator[tuple[Case, ReadSession]]:
         """The sessions of cases, read once more."""
         wanted = {(case.source, case.session_id): case for case in cases}
         for batch in self._with(wanted):
             for one in read(batch, lambda: self._process.following):
-                if isinstance(one, Read):
+                if isinstance(one, ReadSession):
                     yield wanted[one.source, one.events[0].session_id], one
 
     def _with(self, wanted: Collection[tuple[str, str]]) -> Iterator[Batch]:
@@ -461,7 +457,7 @@ def _named(batch: Batch) -> str:
 class Live:
     """Asks models what the recording does not say: of both sides, unless the recording is one."""
 
-    def __init__(self, leads: Leads, change: Change, options: Options) -> None:
+    def __init__(self, leads: Leads, change: Change, options: RunOptions) -> None:
         self._leads = leads
         self._change = change
         self._options = options
@@ -489,14 +485,14 @@ class Live:
             run.instead(replace(case, source=source) for case, source in sources if case)
             run.instead(self._asked(kept, asked))
 
-    def _asked(self, kept: KeptResults, sessions: Iterable[Read]) -> Iterator[Case]:
+    def _asked(self, kept: KeptResults, sessions: Iterable[ReadSession]) -> Iterator[Case]:
         for one in sessions:
             case = self._regression.case(one.events, one.head, one.source)
             if isinstance(case, Case):
                 kept.keep([(one.digest, case)])
                 yield case
 
-    def _announced(self, cases: Sequence[Case], asked: Sequence[Read]) -> Announced:
+    def _announced(self, cases: Sequence[Case], asked: Sequence[ReadSession]) -> Announced:
         calls = sum(self._regression.calls(one.events, one.head) for one in asked)
         sides = [case.recorded for case in cases if case.recorded is not None]
         known = [side for side in sides if side.cost is not None and side.calls]

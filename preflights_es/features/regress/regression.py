@@ -128,18 +128,6 @@ class Regression:
 
         return calls_of(self._runs, self._runs.recording(stored, head))
 
-    def child(self, stored: Sequence[Stored], head: bytes | None = None) -> tuple[Stored, ...]:
-        """The session run again with the change, event by event; it replays from these alone.
-
-        Raises:
-            LogDamaged: the session does not verify, or its events follow no grammar.
-            LogFromFuture: a newer version wrote it.
-            WorkflowMissing: its workflow is not here.
-            SessionFaulted: `evolve` raises on it.
-        """
-        assert self._runs is not None, "a strict run has no children"
-        return self._runs.child(stored, head)
-
     def __enter__(self) -> Regression:
         return self
 

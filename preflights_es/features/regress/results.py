@@ -6,7 +6,7 @@ agree.
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import msgspec
 
@@ -18,15 +18,7 @@ against it. `failed`: the recorded run agreed with what the person accepted, or 
 one is not. `fixed`: the other way round. `open`: a question has no answer, or a call no response.
 `faulted`: today's code raises. `damaged`: it does not verify, or cannot be read; not judged.
 """
-OUTCOMES: Final[tuple[Outcome, ...]] = (
-    "same",
-    "changed",
-    "failed",
-    "fixed",
-    "open",
-    "faulted",
-    "damaged",
-)
+OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 
 Measure = Literal["validity", "questions", "turns", "result", "fallback", "tokens", "cost"]
 """What may change in a session that runs with a change."""

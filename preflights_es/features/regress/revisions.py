@@ -19,7 +19,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.features.regress.batches import Read
+from preflights_es.features.regress.batches import ReadSession
 from preflights_es.features.regress.results import Case, Cause, CauseKind, Report
 from preflights_es.kernel.errors import Refused, StoreUnavailable
 from preflights_es.kernel.ports import Stored
@@ -37,14 +37,8 @@ TOGETHER: Final = 500  # sessions that another revision is asked at once
 UNKNOWN: Final = "code or data"
 INSTALL_S: Final = 600
 ENVIRONMENT: Final = (
-    "PATH",
-    "LANG",
-    "LC_ALL",
-    "SYSTEMROOT",
-    "TMPDIR",
-    "TEMP",
-    "TMP",
-    "PYTHONSAFEPATH",
+    *("PATH", "LANG", "LC_ALL", "SYSTEMROOT"),
+    *("TMPDIR", "TEMP", "TMP", "PYTHONSAFEPATH"),
 )
 """What another revision is told of ours."""
 
@@ -275,7 +269,7 @@ def differing_in(cases: Iterable[Case]) -> Iterable[str]:
     return (case.session_id for case in cases if case.outcome != "same")
 
 
-def attributed(again: Iterable[tuple[Case, Read]], recorder: Revision) -> Iterable[Case]:
+def attributed(again: Iterable[tuple[Case, ReadSession]], recorder: Revision) -> Iterable[Case]:
     """Differences that are the code's or the data's: the code that recorded them tells which.
 
     Raises:

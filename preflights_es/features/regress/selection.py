@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from preflights_es.features.regress.batches import (
     Extent,
     Piece,
-    Read,
+    ReadSession,
     extents,
     read_together,
     runs,
@@ -328,10 +328,12 @@ class _Picking:
     def shaped(self, found: Sequence[_Found]) -> list[_Found]:
         """The same, with their places and shapes: those of the log are read for that."""
         heads = tuple(one.head for one in found if one.head is not None)
-        log = self._process.following
-        read = read_together(log, heads, are_together=True) if heads else ()
+        log = self._process.following if heads else None
+        read = read_together(log, heads, are_together=True) if log else ()
         shapes = {
-            one.events[0].session_id: shape_of(one.events) for one in read if isinstance(one, Read)
+            one.events[0].session_id: shape_of(one.events)
+            for one in read
+            if isinstance(one, ReadSession)
         }
         return [
             one._replace(

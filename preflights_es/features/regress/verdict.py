@@ -38,7 +38,7 @@ _MEASURES: Final[dict[Paired, Callable[[Side], bool | None]]] = {
 }
 
 
-class Pairs(msgspec.Struct, frozen=True):
+class PairCounts(msgspec.Struct, frozen=True):
     """Sessions that have one measure as recorded, counted."""
 
     worse: int
@@ -126,7 +126,7 @@ def _strict(cases: Sequence[Case]) -> Verdict:
     return Verdict(word="same", why=f"No difference in {_of(judged, 'session')}{also}.")
 
 
-def pairs(cases: Sequence[Case], measure: Paired) -> Pairs:
+def pairs(cases: Sequence[Case], measure: Paired) -> PairCounts:
     """Of all sessions whose recorded side has the measure."""
     of = _MEASURES[measure]
     worse = better = total = unknown = 0
@@ -141,10 +141,10 @@ def pairs(cases: Sequence[Case], measure: Paired) -> Pairs:
         total += 1
         worse += before and not after
         better += after and not before
-    return Pairs(worse, better, total, unknown)
+    return PairCounts(worse, better, total, unknown)
 
 
-def _tests(counted: dict[Paired, Pairs], margin: float) -> tuple[PairedTest, ...]:
+def _tests(counted: dict[Paired, PairCounts], margin: float) -> tuple[PairedTest, ...]:
     tested = sum(one.total > 0 for one in counted.values())
     level = ALPHA / max(1, tested)
     raw = {measure: mcnemar(one.worse, one.better) for measure, one in counted.items() if one.total}

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from preflights_es.features.regress.batches import Batch, Read, damaged, read
+from preflights_es.features.regress.batches import Batch, ReadSession, damaged, read
 from preflights_es.features.regress.change import Change
 from preflights_es.features.regress.kept_results import Judged, code_digest
 from preflights_es.features.regress.regression import ERASED, Regression, begun, strict_case
@@ -32,7 +32,7 @@ from preflights_es.settings.prices import PriceTable
 from preflights_es.store.chain import verified
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
-from preflights_es.system import clock_ids, worker
+from preflights_es.system import clock_ids
 from preflights_es.system.interpreter import collecting_seldom
 from preflights_es.use.replays import own_code
 from preflights_es.use.usage import price
@@ -96,17 +96,17 @@ class Judge:
         return self._log
 
 
-def judged_by(revision: Revision, found: Sequence[Read | Case]) -> list[Judged]:
+def judged_by(revision: Revision, found: Sequence[ReadSession | Case]) -> list[Judged]:
     """What the code of another revision makes of sessions; those that do not verify are damaged."""
     whole = list(map(_verified, found))
-    replays = iter(revision.replays([one.events for one in whole if isinstance(one, Read)]))
+    replays = iter(revision.replays([one.events for one in whole if isinstance(one, ReadSession)]))
     return [
         (b"", one) if isinstance(one, Case) else (one.digest, _said(one, next(replays), revision))
         for one in whole
     ]
 
 
-def _verified(one: Read | Case) -> Read | Case:
+def _verified(one: ReadSession | Case) -> ReadSession | Case:
     if isinstance(one, Case):
         return one
     try:
@@ -116,7 +116,7 @@ def _verified(one: Read | Case) -> Read | Case:
     return one
 
 
-def _said(one: Read, said: Mapping[str, Any] | None, revision: Revision) -> Case | LeftOut:
+def _said(one: ReadSession, said: Mapping[str, Any] | None, revision: Revision) -> Case | LeftOut:
     session_id = one.events[0].session_id
     if said is None:
         why = f"the code of {revision.name} {UNREAD}"
@@ -154,6 +154,8 @@ def processes(jobs: int) -> Opened:
     """Processes of this machine."""
     from concurrent.futures import ProcessPoolExecutor  # one process needs none of it
     from multiprocessing import get_context
+
+    from preflights_es.system import worker
 
     @contextmanager
     def opened() -> Iterator[Executor]:

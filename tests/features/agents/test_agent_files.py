@@ -16,11 +16,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.features.agents import managed_texts
-from preflights_es.features.agents.agent_entries import AGENTS, TABLE, AgentName, command
-from preflights_es.features.agents.agent_files import agent_files, agents_found, without_agents
-from preflights_es.features.agents.hooks import agents
-from preflights_es.features.agents.json_text import parsed, plain
+from preflights_es.features.agents import project_files
+from preflights_es.features.agents.agent_files import (
+    AGENTS,
+    TABLE,
+    AgentName,
+    agent_files,
+    agents_found,
+    command,
+    without_agents,
+)
+from preflights_es.features.agents.hooks import events
+from preflights_es.features.agents.managed_json import parsed, plain
 from preflights_es.settings.load import Settings, load_settings
 
 CLAUDE = ".claude/settings.json"
@@ -381,7 +388,7 @@ def test_a_block_of_an_older_version_is_written_anew_in_its_place(settings: Sett
     agent_files(settings, ["codex"])
     file = settings.root / "AGENTS.md"
     current = file.read_text()
-    older = managed_texts.block(None, "Older.\n").content
+    older = project_files.block(None, "Older.\n").content
     file.write_text(f"# Mine\n{older}after\n")
     assert _states(settings)["AGENTS.md"] == "stale"
     assert file.read_text() == f"# Mine\n{current}after\n"
@@ -390,11 +397,11 @@ def test_a_block_of_an_older_version_is_written_anew_in_its_place(settings: Sett
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_any_text_gets_its_bytes_back(before: str, body: str) -> None:
     body = f"{body}\n".replace("\r", "")
-    plan = managed_texts.block(before, body)
+    plan = project_files.block(before, body)
     if plan.state == "missing":
         assert plan.content
-        assert managed_texts.block(plan.content, body).state == "current"
-        assert managed_texts.without_block(plan.content) == ("current", before, "", False)
+        assert project_files.block(plan.content, body).state == "current"
+        assert project_files.without_block(plan.content) == ("current", before, "", False)
 
 
 # 3. Places -----------------------------------------------------------------------------------
@@ -525,7 +532,7 @@ def test_without_our_program_a_hook_says_one_line_and_ends_with_0(
         assert done.returncode == 0
         (line,) = (done.stdout + done.stderr).splitlines()
         assert "preflights-es is not on the PATH" in line
-        if agents.KINDS[agents.plain(event)] == "begins":
+        if events.KINDS[events.plain(event)] == "begins":
             assert list(json.loads(done.stdout)) == ["systemMessage"]
         else:
             assert done.stdout == "", "an agent would read it"
@@ -574,9 +581,9 @@ def test_every_file_says_what_its_agent_reads(settings: Settings) -> None:
 def test_the_hook_knows_every_event_and_tool_that_is_written() -> None:
     for agent in AGENTS:
         for event, tools in _written(agent):
-            assert agents.plain(event) in agents.KINDS
-            kind = agents.KINDS[agents.plain(event)]
-            assert all(agents.concerns(kind, one) for one in tools)
+            assert events.plain(event) in events.KINDS
+            kind = events.KINDS[events.plain(event)]
+            assert all(events.concerns(kind, one) for one in tools)
 
 
 def _written(agent: AgentName) -> list[tuple[str, list[str]]]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 import pytest
 
 from preflights_es.features.clarification.domain import views
+from preflights_es.features.clarification.domain.evolve import evolve
 from preflights_es.features.clarification.domain.state import State, snapshot
 from preflights_es.features.clarification.domain.values import (
     OTHER_OPTION,
@@ -73,17 +76,14 @@ STRATEGIES = ("OAuth", "Email/Password", "Magic Link")
 def test_progress_missing_and_patch_follow_the_log(
     given: tuple[Input, ...], progress: float, missing: tuple[str, ...], patch: DecisionPatch | None
 ) -> None:
-    events = log(*given)
-    assert views.progress(events) == progress
-    assert views.missing(events) == missing
-    assert views.patch(events) == patch
     view = views.view(after(*given))
     assert (view.progress, view.missing_info, view.patch) == (progress, missing, patch)
 
 
 def test_the_views_can_be_asked_of_any_beginning_of_a_log() -> None:
     events = log(*ACCEPTED)
-    found = [views.progress(events[:n]) for n in range(len(events) + 1)]
+    states = accumulate(events, evolve, initial=State())
+    found = [views.view(state).progress for state in states]
     assert found == [0.0, 0.0, 0.5, 0.5, 0.5, 1.0, 1.0, 1.0, 1.0, 1.0]
 
 

@@ -8,13 +8,12 @@ import pytest
 
 from preflights_es.features.compiler.domain.values import PACKAGE
 from preflights_es.features.regress.change import Change, PromptChange
-from preflights_es.features.regress.regression import Regression
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.completions import CompletionRequested, prompt, schema
 from preflights_es.kernel.json import decoded
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.use.replays import own_code
-from tests.features.regress.engine.sessions import judged, led, place
+from tests.features.regress.sessions import child_of, judged, led, place
 
 EVENTS: Final = led("compiler", "project", 5)
 """A pass that the simulator drafts."""
@@ -32,7 +31,7 @@ def asked(events: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("name", ["base", "project_planner"])
 def test_a_candidate_takes_the_place_of_its_file_alone(name: str) -> None:
     text = prompt(PACKAGE, f"{name}.v1").text + "\nBe brief.\n"
-    child = Regression(WORKFLOWS, own_code(), tried(name, text)).child(EVENTS)
+    child = child_of(EVENTS, tried(name, text))
     before, now = asked(EVENTS), asked(child)
     changed = [a[0] for a, b in zip(before["prompts"], now["prompts"], strict=True) if a != b]
     assert changed == [f"{name}.v1"]

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.store import jsonl
-from tests.features.regress.engine.sessions import chained, many
+from tests.features.regress.sessions import chained, many
 
 GOLDENS = Path(__file__).parents[3] / "replays"
 ONE = GOLDENS / "clarification" / "a_model_leads.jsonl"

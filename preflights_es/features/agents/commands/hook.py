@@ -11,12 +11,12 @@ import os
 import sys
 from codecs import BOM_UTF8
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 if TYPE_CHECKING:
-    from preflights_es.features.agents.hooks.agents import HookEvent, Kind, Output
+    from preflights_es.features.agents.hooks.events import HookEvent, Kind, Output
     from preflights_es.settings.load import Settings
 
 INPUT_MAX: Final = 16_000_000  # bytes of an event; an agent's edit of a file is far smaller
@@ -84,7 +84,7 @@ class _Hook:
             return b""
         import msgspec
 
-        from preflights_es.features.agents.hooks.agents import KINDS, event_of, plain
+        from preflights_es.features.agents.hooks.events import KINDS, event_of, plain
 
         try:
             event = event_of(content.removeprefix(BOM_UTF8))
@@ -100,7 +100,7 @@ class _Hook:
         return msgspec.json.encode(said) + b"\n" if said else b""
 
     def _said(self, kind: Kind, event: HookEvent) -> Output:
-        from preflights_es.features.agents.hooks.agents import concerns
+        from preflights_es.features.agents.hooks.events import concerns
 
         if not concerns(kind, event.tool_name):
             return {}
@@ -113,7 +113,7 @@ class _Hook:
             return {}
 
     def _opened(self, kind: Kind, event: HookEvent) -> Output:
-        from preflights_es.features.agents.hooks import answer
+        from preflights_es.features.agents.hooks import answers
         from preflights_es.settings.beside import beside_log
         from preflights_es.settings.load import surroundings
         from preflights_es.use import bootstrap
@@ -126,11 +126,11 @@ class _Hook:
         try:
             app = program.request()
             if kind == "begins":
-                return answer.told(app, self._agent, self._name)
+                return answers.brief_for_agent(app, self._agent, self._name)
             if kind == "edits":
                 folder = beside_log(self._settings)
-                return answer.looked_at(app, self._agent, event, folder, surroundings())
-            for trouble in answer.recorded(app, self._agent, event, kind):
+                return answers.question_about_edit(app, self._agent, event, folder, surroundings())
+            for trouble in answers.record_asked(app, self._agent, event, kind):
                 self._note(trouble)
             return {}
         finally:
@@ -140,13 +140,42 @@ class _Hook:
         _note(self._settings, self._agent, self._name, text)
 
 
-def _note(settings: Settings | None, agent: str, name: str, text: Any) -> None:
-    """A line in `hooks.log`; nothing where that is what went wrong."""
+# `hooks.log` ---------------------------------------------------------------------------------
+
+FILE: Final = "hooks.log"
+SIZE_MAX: Final = 256_000  # bytes; the file of before stays as `hooks.log.1`
+LINE_MAX: Final = 400  # characters
+_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+_OPEN: Final = _FLAGS | getattr(os, "O_NONBLOCK", 0)  # a fifo without a reader would block
+
+
+def _note(settings: Settings | None, agent: str, name: str, text: str) -> None:
+    """What went wrong, in a line: the agent that calls must not know; where that fails, no line."""
     try:
-        from preflights_es.features.agents.hooks.trouble_log import note
         from preflights_es.settings.beside import beside_log
         from preflights_es.settings.load import own_place
 
-        note(beside_log(settings) if settings else own_place(Path.cwd()), agent, name, str(text))
+        folder = beside_log(settings) if settings else own_place(Path.cwd())
+        line = _line(agent, name, text)
+        path = folder / FILE
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if os.path.lexists(path) and os.lstat(path).st_size > SIZE_MAX:
+            os.replace(path, folder / f"{FILE}.1")
+        handle = os.open(path, _OPEN, 0o600)
+        try:
+            os.write(handle, line.encode("utf-8", "backslashreplace"))
+        finally:
+            os.close(handle)
     except Exception:  # noqa: S110  as above
         pass
+
+
+def _line(agent: str, event: str, text: str) -> str:
+    from preflights_es.kernel.ids import iso
+    from preflights_es.kernel.text import one_line, shortened, shown
+    from preflights_es.redaction.masking import redact_hidden
+    from preflights_es.system import clock_ids
+
+    bare = shortened(shown(one_line(text[: 4 * LINE_MAX])), LINE_MAX)
+    who = shortened(shown(one_line(f"{agent or '-'} {event or '-'}")), LINE_MAX)
+    return f"{iso(clock_ids.now())} {redact_hidden(f'{who}: {bare}').text}\n"

@@ -12,8 +12,14 @@ import click
 
 from preflights_cli import EXIT_REFUSED
 from preflights_cli.common import Voice, folder
-from preflights_es.features.agents.agent_entries import AGENTS, PROGRAM, AgentName
-from preflights_es.features.agents.agent_files import agent_files, agents_found, without_agents
+from preflights_es.features.agents.agent_files import (
+    AGENTS,
+    PROGRAM,
+    AgentName,
+    agent_files,
+    agents_found,
+    without_agents,
+)
 from preflights_es.features.agents.project_files import (
     Host,
     ProjectFile,

@@ -12,9 +12,13 @@ from preflights_cli.common import Voice, reading_where
 from preflights_cli.dates import DAY_LENGTH
 from preflights_cli.progress import bar, counted
 from preflights_cli.table import streamed
-from preflights_es.features.agents.transcripts.asked import Agent
-from preflights_es.features.agents.transcripts.bringing import Told, Transcripts, imported
-from preflights_es.features.agents.transcripts.files import READERS
+from preflights_es.features.agents.transcripts.importing import (
+    READERS,
+    TranscriptQuestion,
+    Transcripts,
+    imported,
+)
+from preflights_es.features.agents.transcripts.reader import Agent
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import one_line
 from preflights_es.use.request import Request
@@ -111,13 +115,13 @@ def _say_read(voice: Voice, found: Transcripts) -> None:
         voice.warn(f"no line is one of {found.agent}: is it a transcript of another agent?")
 
 
-def _asked(one: Told) -> tuple[str, str]:
+def _asked(one: TranscriptQuestion) -> tuple[str, str]:
     return (one.answered_at or one.asked_at or "")[:DAY_LENGTH], one_line(one.question)
 
 
-def _answer(one: Told) -> str:
+def _answer(one: TranscriptQuestion) -> str:
     return one_line(", ".join(one.answers))
 
 
-def _id(one: Told) -> str:
+def _id(one: TranscriptQuestion) -> str:
     return short(one.session_id) if one.session_id else ""

@@ -13,44 +13,34 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.features.agents.transcripts.asked import CALL_MAX, LABELS_MAX, cut, moment
-from preflights_es.features.agents.transcripts.choices import Choice, chosen, parts
-from preflights_es.features.agents.transcripts.reader import Call, Program, Question, Reader
+from preflights_es.features.agents.transcripts.reader import (
+    CALL_MAX,
+    LABELS_MAX,
+    AgentQuestion,
+    Call,
+    Choice,
+    Program,
+    QuestionLine,
+    Reader,
+    chosen,
+    cut,
+    moment,
+    parts,
+    text_of,
+)
 from preflights_es.kernel.questions import AskOutcome
 from preflights_es.kernel.text import late_pattern
 
 ASKS: Final = "AskUserQuestion"
 EDITS: Final = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 KNOWN: Final = frozenset(
-    (
-        "agent-name",
-        "agent-setting",
-        "ai-title",
-        "attachment",
-        "attribution-snapshot",
-        "bridge-session",
-        "content-replacement",
-        "custom-title",
-        "file-history-delta",
-        "file-history-snapshot",
-        "frame-link",
-        "last-prompt",
-        "marble-origami-commit",
-        "marble-origami-snapshot",
-        "mode",
-        "permission-mode",
-        "pr-link",
-        "progress",
-        "queue-operation",
-        "relocated",
-        "result",
-        "speculation-accept",
-        "summary",
-        "system",
-        "tag",
-        "task-summary",
-        "worktree-state",
-    )
+    """
+    agent-name agent-setting ai-title attachment attribution-snapshot bridge-session
+    content-replacement custom-title file-history-delta file-history-snapshot frame-link
+    last-prompt marble-origami-commit marble-origami-snapshot mode permission-mode pr-link
+    progress queue-operation relocated result speculation-accept summary system tag task-summary
+    worktree-state
+    """.split()  # noqa: SIM905  a table
 )
 """Types of lines in which nothing is asked."""
 REASON_MAX: Final = 300  # characters that are read of why a call failed
@@ -95,19 +85,8 @@ class _Message(msgspec.Struct):
     content: list[_Block] | str | None = None
 
 
-class _Option(msgspec.Struct):
-    label: str = ""
-
-
-class _Question(msgspec.Struct):
-    question: str
-    header: str | None = None
-    options: list[_Option | str] | None = None
-    multiSelect: bool | None = None  # noqa: N815
-
-
 class _Asks(msgspec.Struct):
-    questions: list[_Question]
+    questions: list[QuestionLine]
     answers: Any = None
     """The model's own: the tool takes them for its person's."""
 
@@ -184,7 +163,7 @@ class ClaudeReader(Reader):
                     version=line.version or "",
                     asked_at=moment(line.timestamp or ""),
                     is_here=self.project.holds(self._cwd),
-                    questions=tuple(map(_question, said.questions[:CALL_MAX])),
+                    questions=tuple(one.told() for one in said.questions[:CALL_MAX]),
                     program=_program(line, said),
                 )
             )
@@ -213,7 +192,7 @@ class ClaudeReader(Reader):
             return
         raw = bytes(line.toolUseResult)
         result = msgspec.json.decode(raw) if raw != b"null" else None
-        text = _text(msgspec.json.decode(block.content))
+        text = text_of(msgspec.json.decode(block.content))
         self.settle(
             call.call,
             _came(call, result, text, is_error=bool(block.is_error)),
@@ -224,26 +203,6 @@ class ClaudeReader(Reader):
 def _blocks(message: msgspec.Raw) -> Sequence[_Block]:
     content = _message.decode(message).content
     return content if isinstance(content, list) else ()
-
-
-def _question(one: _Question) -> Question:
-    options = (one.options or ())[:LABELS_MAX]
-    labels = (cut(o if isinstance(o, str) else o.label) for o in options)
-    return Question(
-        id=one.question,
-        question=one.question,
-        header=one.header or "",
-        options=tuple(labels),
-        several=bool(one.multiSelect),
-    )
-
-
-def _text(content: Any) -> str:
-    """The text of a tool's result, in either shape."""
-    if isinstance(content, str):
-        return content
-    blocks = content if isinstance(content, list) else ()
-    return "\n".join(str(one.get("text", "")) for one in blocks if isinstance(one, dict))
 
 
 def _program(line: _Line, said: _Asks) -> Program:
@@ -278,7 +237,7 @@ def _failed(call: Call, text: str) -> AskOutcome:
     return "denied" if is_refused else "unattended"
 
 
-def _choice(one: Question, answers: Mapping[str, Any], notes: Any) -> Choice:
+def _choice(one: AgentQuestion, answers: Mapping[str, Any], notes: Any) -> Choice:
     said = answers.get(one.id)
     texts = [said] if isinstance(said, str) else _strings(said)
     if one.several and isinstance(said, str):
@@ -293,7 +252,7 @@ def _strings(said: Any) -> list[str]:
     return [one for one in found if isinstance(one, str)]
 
 
-def _answers(text: str, questions: Sequence[Question]) -> dict[str, str]:
+def _answers(text: str, questions: Sequence[AgentQuestion]) -> dict[str, str]:
     """Answers as older versions tell them, in a sentence: `"question"="answer", ...`."""
     places = [(text.find(f'"{one.id}"="'), one.id) for one in questions]
     starts = sorted((at, at + len(name) + 4, name) for at, name in places if at >= 0)

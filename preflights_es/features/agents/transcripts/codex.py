@@ -13,16 +13,21 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.features.agents.transcripts.asked import (
+from preflights_es.features.agents.transcripts.reader import (
     CALL_MAX,
     FILES_MAX,
     LABELS_MAX,
     ORIGINS_MAX,
-    cut,
+    AgentQuestion,
+    Call,
+    Choice,
+    QuestionLine,
+    Reader,
+    apart,
+    chosen,
     moment,
+    text_of,
 )
-from preflights_es.features.agents.transcripts.choices import Choice, apart, chosen
-from preflights_es.features.agents.transcripts.reader import Call, Question, Reader
 from preflights_es.kernel.questions import AskOutcome
 from preflights_es.kernel.text import late_pattern
 
@@ -63,15 +68,8 @@ class _Item(msgspec.Struct):
     output: msgspec.Raw = msgspec.Raw(b"null")
 
 
-class _Option(msgspec.Struct):
-    label: str = ""
-
-
-class _Question(msgspec.Struct):
-    question: str
+class _Question(QuestionLine):
     id: str = ""
-    header: str | None = None
-    options: list[_Option | str] | None = None
     isSecret: bool | None = None  # noqa: N815  as the format has it
     is_secret: bool | None = None
 
@@ -129,7 +127,7 @@ class CodexReader(Reader):
             case "function_call" | "custom_tool_call":
                 self.edit(call, _patched(item), self._cwd)
             case "function_call_output" | "custom_tool_call_output":
-                text = _text(msgspec.json.decode(item.output))
+                text = text_of(msgspec.json.decode(item.output))
                 self.edited(call, done=_FAILED.search(text) is None)
                 if found := self.calls.get(call):
                     self.settle(call, _came(found, text), at)
@@ -145,23 +143,14 @@ class CodexReader(Reader):
                 version=meta.cli_version or "",
                 asked_at=at,
                 is_here=self.project.holds(self._cwd),
-                questions=tuple(map(_question, said.questions[:CALL_MAX])),
+                questions=tuple(
+                    one.told(one.id, is_secret=bool(one.isSecret or one.is_secret))
+                    for one in said.questions[:CALL_MAX]
+                ),
                 # Where the first line is damaged, no line says whether a person was there.
                 program="sdk" if self._meta is None or meta.source in PROGRAMS else "",
             )
         )
-
-
-def _question(one: _Question) -> Question:
-    options = (one.options or ())[:LABELS_MAX]
-    labels = (cut(o if isinstance(o, str) else o.label) for o in options)
-    return Question(
-        id=one.id or one.question,
-        question=one.question,
-        header=one.header or "",
-        options=tuple(labels),
-        is_secret=bool(one.isSecret or one.is_secret),
-    )
 
 
 def _patched(item: _Item) -> Sequence[str]:
@@ -172,15 +161,6 @@ def _patched(item: _Item) -> Sequence[str]:
     # In arguments, the lines of a patch are those of a text in JSON.
     plain = said if item.type == "custom_tool_call" else said.replace("\\n", "\n")
     return [found[1].strip() for found in islice(_FILE.finditer(plain), FILES_MAX)]
-
-
-def _text(output: Any) -> str:
-    """The text of an output, in each of its shapes."""
-    if isinstance(output, dict):
-        output = output.get("content", output.get("output"))
-    if isinstance(output, list):
-        output = "\n".join(str(one.get("text", "")) for one in output if isinstance(one, dict))
-    return output if isinstance(output, str) else ""
 
 
 def _came(call: Call, text: str) -> AskOutcome | Sequence[Choice]:
@@ -201,7 +181,7 @@ def _came(call: Call, text: str) -> AskOutcome | Sequence[Choice]:
     return [_choice(one, answers.get(one.id)) for one in call.questions]
 
 
-def _choice(one: Question, answer: Any) -> Choice:
+def _choice(one: AgentQuestion, answer: Any) -> Choice:
     said = answer.get("answers") if isinstance(answer, dict) else answer
     parts = said[:LABELS_MAX] if isinstance(said, list) else [said]
     labels, notes = apart([part for part in parts if isinstance(part, str)])

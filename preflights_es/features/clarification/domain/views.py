@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
 from preflights_es.features.clarification.domain import rules
 from preflights_es.features.clarification.domain.events import KnownLine, TopicsFound
-from preflights_es.features.clarification.domain.evolve import evolve
 from preflights_es.features.clarification.domain.state import (
     State,
     accepted,
@@ -36,7 +34,7 @@ from preflights_es.kernel.decisions import (
     ShownQuestion,
     Speaker,
 )
-from preflights_es.kernel.events import ActorKind, Event, Value
+from preflights_es.kernel.events import ActorKind, Value
 from preflights_es.kernel.lead import no_answer
 from preflights_es.kernel.questions import (
     Language,
@@ -96,29 +94,6 @@ class ClarificationView(View, frozen=True, kw_only=True):
     """Of questions and options; None without a pack."""
     observed: Observed | None = None
     """Where an agent asked the question; None where it was asked here."""
-
-
-def fold(events: Iterable[Event]) -> State:
-    """The state that a log folds to."""
-    return reduce(evolve, events, State())
-
-
-def progress(events: Iterable[Event]) -> float:
-    """Share of what must be known that is known, from 0.0 to 1.0.
-
-    Source: seed 0, section 8.
-    """
-    return response_of(fold(events)).progress
-
-
-def patch(events: Iterable[Event]) -> DecisionPatch | None:
-    """What the answers so far decide; None while they decide nothing."""
-    return fold(events).patch
-
-
-def missing(events: Iterable[Event]) -> tuple[str, ...]:
-    """Keys of what is still open (seed 0, section 7)."""
-    return response_of(fold(events)).missing_info
 
 
 def status(state: State) -> str:

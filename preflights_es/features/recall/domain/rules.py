@@ -138,7 +138,9 @@ def evolution(new: Compared, old: Compared) -> Evolution:
             return "extend"
         if before == after and before and new.is_at(old):
             return "same"
-    return "derive" if _decides_more(new, old) and is_named(new.intention, old) else "none"
+    is_other = not _same(new.category, old.category)
+    decides_more = is_other or bool(_values(new).keys() - _values(old).keys())
+    return "derive" if decides_more and is_named(new.intention, old) else "none"
 
 
 def is_related(new: Compared, old: Compared) -> bool:
@@ -158,12 +160,6 @@ def is_named(intention: str, old: Compared) -> bool:
 
 
 _RECORD: Final = late_pattern(r"(?<!\w)adr[- ]?0*([1-9][0-9]{0,8})(?!\w)")
-
-
-def _decides_more(new: Compared, old: Compared) -> bool:
-    """Whether it decides a field that the other has not."""
-    is_same = _same(new.category, old.category)
-    return not is_same or bool(_values(new).keys() - _values(old).keys())
 
 
 def _values(one: Compared) -> dict[str, str]:

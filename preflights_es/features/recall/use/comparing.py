@@ -124,10 +124,11 @@ def _compared(process: Process, handle: Handle, *, is_judged: bool) -> Iterator[
 
 def _moved(process: Process, log: SqlComparing) -> set[str]:
     """Sessions that no projection has folded yet, few of them."""
-    from preflights_es.projections.projection import DECISIONS, MEMORY
+    from preflights_es.projections.projection import DECISIONS_VERSION, MEMORY_VERSION
 
     moved = log.waiting(MOVED_MAX + 1)
-    if len(moved) > MOVED_MAX or not log.is_current({"memory": MEMORY, "decisions": DECISIONS}):
+    versions = {"memory": MEMORY_VERSION, "decisions": DECISIONS_VERSION}
+    if len(moved) > MOVED_MAX or not log.is_current(versions):
         process.projector.caught_up()
         moved = log.waiting(MOVED_MAX + 1)
     return {one.session_id for one in moved}

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from time import monotonic
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NoReturn
 
 import click
@@ -15,16 +12,15 @@ import click
 from preflights_cli import EXIT_DAMAGED, EXIT_ENVIRONMENT, EXIT_INCONCLUSIVE, EXIT_REFUSED
 from preflights_cli.common import Voice, given, reading
 from preflights_cli.dates import Moment
-from preflights_cli.progress import BAR_FROM, counted
+from preflights_cli.progress import bar, counted
 from preflights_es.features.regress.change import ChangeOptions, change_of
-from preflights_es.features.regress.regress import LOST, NOT_THERE, Announced, Options, regress
+from preflights_es.features.regress.regress import LOST, NOT_THERE, Announced, RunOptions, regress
 from preflights_es.features.regress.regression import ERASED
 from preflights_es.features.regress.results import Report
 from preflights_es.features.regress.selection import Selection
 from preflights_es.features.regress.verdict import MARGIN
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.system.files import new_file
-from preflights_es.use.progress import Drawn, Update
 from preflights_es.use.request import Request
 
 EXIT_UNTESTABLE: Final = 125
@@ -33,6 +29,11 @@ EXIT_UNTESTABLE: Final = 125
 JOBS_MAX: Final = 256  # processes
 FORMATS: Final = ("json", "jsonl", "junit", "markdown", "summary", "annotations", "html")
 """Of reports."""
+EXAMPLES: Final = {
+    "--prompt": "clarify=v2 or clarify=new.md",
+    "--parameter": "temperature=0.2",
+    "--report": "junit=regress.xml",
+}
 
 
 @click.command()
@@ -129,10 +130,11 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
     """
     wanted, options = reports_of(asked["reports"]), options_of(asked)
     check(wanted, replacing=asked["replaces"], is_json=voice.as_json)
+    selection = Selection(**{name: asked[name] for name in Selection.__struct_fields__})
     change = change_of(app.leads, change_asked(asked))
     try:
         report = regress(
-            *(app, session, selection_of(asked), change, options, judging(voice)),
+            *(app, session, selection, change, options, bar(voice, "Judging")),
             announce=lambda told: voice.remark(announced(told)),
         )
     except PreflightsError as error:
@@ -157,31 +159,6 @@ def announced(told: Announced) -> str:
     return f"asking models for {sessions}: at most {calls} in all, cost {cost}"
 
 
-def judging(voice: Voice) -> Drawn:
-    """A bar on stderr with the rate and the time left, where there is time to look at it."""
-
-    @contextmanager
-    def drawn(length: int) -> Iterator[Update]:
-        hidden = length < BAR_FROM or not sys.stderr.isatty() or voice.quiet
-        began, done = monotonic(), 0
-
-        def rate(_item: object) -> str:
-            return f"{done / max(monotonic() - began, 0.001):,.0f} sessions/s"
-
-        with click.progressbar(
-            length=length, label="Judging", hidden=hidden, file=sys.stderr, item_show_func=rate
-        ) as made:
-
-            def update(steps: int) -> None:
-                nonlocal done
-                done += steps
-                made.update(steps)
-
-            yield update
-
-    return drawn
-
-
 def exit_code(report: Report, *, bisects: bool = False) -> int:
     """What a run ends with; damage comes first, since a verdict says nothing of it."""
     is_worse = report.verdict.word in ("different", "BLOCK")
@@ -200,18 +177,6 @@ def exit_code(report: Report, *, bisects: bool = False) -> int:
     return 0 if is_pass else EXIT_REFUSED  # what judged nothing is no pass
 
 
-EXAMPLES: Final = {
-    "--prompt": "clarify=v2 or clarify=new.md",
-    "--parameter": "temperature=0.2",
-    "--report": "junit=regress.xml",
-}
-
-
-def selection_of(asked: Mapping[str, Any]) -> Selection:
-    """Which sessions."""
-    return Selection(**{name: asked[name] for name in Selection.__struct_fields__})
-
-
 def change_asked(asked: Mapping[str, Any]) -> ChangeOptions:
     """The change."""
     return ChangeOptions(
@@ -223,7 +188,7 @@ def change_asked(asked: Mapping[str, Any]) -> ChangeOptions:
     )
 
 
-def options_of(asked: Mapping[str, Any]) -> Options:
+def options_of(asked: Mapping[str, Any]) -> RunOptions:
     """How the run goes."""
     if asked["calls_max"] is not None and not asked["is_live"]:
         _refuse("--max-calls limits what --live asks: give --live, or leave it out")
@@ -235,9 +200,9 @@ def options_of(asked: Mapping[str, Any]) -> Options:
         _refuse("--margin: found nan, expected a share between 0 and 1")
     if asked["is_fresh"] and asked["resumes"]:
         _refuse("--resume uses the results of the run before, --fresh none: give one")
-    given = {name: asked[name] for name in Options.__struct_fields__ if name in asked}
+    given = {name: asked[name] for name in RunOptions.__struct_fields__ if name in asked}
     given |= {name: asked[name] or "" for name in ("scheduler", "code", "against", "baseline")}
-    return Options(**given, repeating=_repeating(asked))
+    return RunOptions(**given, repeating=_repeating(asked))
 
 
 def _repeating(asked: Mapping[str, Any]) -> tuple[str, ...]:

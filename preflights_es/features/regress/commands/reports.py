@@ -104,7 +104,7 @@ def more_differences(case: Case) -> str:
     return f"and {counted(more, 'more difference')}" if more > 0 else ""
 
 
-DIFFERENCES_MAX: Final = 3  # of one session, that are shown
+SHOWN_DIFFERENCES_MAX: Final = 3  # of one session, that are shown
 
 
 # 1. A terminal -------------------------------------------------------------------------------
@@ -153,9 +153,9 @@ def _say_case(voice: Voice, case: Case, alike: int) -> None:
     tail = "; ".join(filter(None, (case.message, causes)))
     more = f" and {counted(alike, 'more session')}" if alike else ""
     voice.say(shown(f"{name}{more} {case.outcome}{measures}: {tail}".rstrip(": ")))
-    for one in case.differences[:DIFFERENCES_MAX]:
+    for one in case.differences[:SHOWN_DIFFERENCES_MAX]:
         voice.say(shown(f"  {_place(one)}: {_value(one.expected)} -> {_value(one.actual)}"))
-    if (rest := case.difference_count - DIFFERENCES_MAX) > 0:
+    if (rest := case.difference_count - SHOWN_DIFFERENCES_MAX) > 0:
         voice.say(f"  {rest:,} more differences")
     voice.hint(shown(f"  {case.repeat}"))
 
@@ -332,7 +332,7 @@ def _item(case: Case, *, is_new: bool) -> Iterator[str]:
         yield f"  - {span(case.message)}"
     for found in case.causes:
         yield f"  - Cause: {span(cause(found))}"
-    for difference in case.differences[:DIFFERENCES_MAX]:
+    for difference in case.differences[:SHOWN_DIFFERENCES_MAX]:
         yield f"  - {_difference(difference)}"
     if more := more_differences(case):
         yield f"  - {more}"

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.features.agents.hooks.agents import HookEvent
-from preflights_es.features.agents.hooks.asked import choices, questions
+from preflights_es.features.agents.hooks.answers import choices, questions
+from preflights_es.features.agents.hooks.events import HookEvent
 from preflights_es.kernel.questions import ANSWERED
 from preflights_es.kernel.text import visible
 from tests.each import each

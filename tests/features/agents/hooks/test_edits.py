@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from preflights_es.features.agents.hooks.agents import HookEvent
-from preflights_es.features.agents.hooks.answer import looked_at
-from preflights_es.features.agents.hooks.memory import FILE, remembered
+from preflights_es.features.agents.hooks.answers import question_about_edit
+from preflights_es.features.agents.hooks.contradictions import FILE, remembered
+from preflights_es.features.agents.hooks.events import HookEvent
 from preflights_es.features.agents.hooks.products import is_product
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.questions import written_question
@@ -55,7 +55,7 @@ def answered(house: Opened, call: dict[str, Any], agent: str = "claude", said: s
     conversation = said or f"c-{next(_conversations)}"
     event = msgspec.convert({"session_id": conversation, **call}, HookEvent)
     root = house.process.settings.root
-    return looked_at(house.request(), agent, event, root)
+    return question_about_edit(house.request(), agent, event, root)
 
 
 def reason(said: Any) -> str:

@@ -11,8 +11,8 @@ from typing import Final
 
 import pytest
 
-from preflights_es.features.agents.transcripts.asked import Agent
-from preflights_es.features.agents.transcripts.files import LINE_MAX, found
+from preflights_es.features.agents.transcripts.importing import LINE_MAX, found
+from preflights_es.features.agents.transcripts.reader import Agent
 from preflights_es.kernel.errors import Refused
 from tests.features.agents.transcripts.cases import CASES, PG
 from tests.features.agents.transcripts.writing import HERE, claude_line, text_of, transcript

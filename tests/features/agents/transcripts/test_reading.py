@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.agents.transcripts.asked import Agent, Asked, Findings
-from preflights_es.features.agents.transcripts.files import READERS
-from preflights_es.features.agents.transcripts.places import Project
+from preflights_es.features.agents.transcripts.importing import READERS
+from preflights_es.features.agents.transcripts.reader import Agent, AskedQuestion, Findings, Project
 from preflights_es.kernel.questions import ANSWERED
 from tests.each import each
 from tests.features.agents.transcripts.cases import CASES, PG
@@ -47,7 +46,7 @@ def read(agent: Agent, *transcripts: bytes | Lines) -> Findings:
     return found
 
 
-def only(found: Findings) -> Asked:
+def only(found: Findings) -> AskedQuestion:
     """The one question."""
     (asked,) = found.asked()
     return asked

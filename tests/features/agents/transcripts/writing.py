@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from preflights_es.features.agents.transcripts.asked import Agent
 from preflights_es.features.agents.transcripts.claude import folder_name
+from preflights_es.features.agents.transcripts.reader import Agent
 from preflights_es.kernel.questions import AskOutcome
 
 HERE: Final = "/work/shop"

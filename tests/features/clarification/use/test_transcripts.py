@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.features.agents.transcripts.asked import Agent
-from preflights_es.features.agents.transcripts.bringing import Transcripts, imported
+from preflights_es.features.agents.transcripts.importing import Transcripts, imported
+from preflights_es.features.agents.transcripts.reader import Agent
 from preflights_es.features.clarification.use.observed import record
 from preflights_es.features.clarification.use.results import Clarification
 from preflights_es.kernel.errors import LogBusy

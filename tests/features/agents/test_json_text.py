@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.features.agents.json_text import Node, Unclear, added, parsed, plain, removed
+from preflights_es.features.agents.managed_json import Node, Unclear, added, parsed, plain, removed
 
 KEYS = st.text('ab"/*{,é', max_size=4)
 VALUES = st.recursive(

@@ -1,31 +1,38 @@
-"""Whether an edit names a product that a decision in force turned down."""
+"""Whether an edit names a product that a decision in force turned down.
+
+What a person was asked about is remembered beside the log; it is only a help, never a fact.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from itertools import islice
-from pathlib import PurePath
-from typing import Final
+from pathlib import Path, PurePath
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.features.agents.hooks.edits import Edit
-from preflights_es.features.agents.hooks.memory import Memory
-from preflights_es.features.agents.hooks.packages import imported, is_list, squeezed
+from preflights_es.features.agents.hooks.events import EDITING, plain
 from preflights_es.features.agents.hooks.products import (
+    imported,
+    is_list,
     is_meant,
     is_package,
     is_product,
     is_word,
     signs,
+    squeezed,
 )
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.statements import against, turned_down
 from preflights_es.kernel.text import late_pattern, one_line, shortened, shown
 from preflights_es.settings.load import Settings
+from preflights_es.system import files
 from preflights_es.use.decisions import decisions
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow
@@ -60,9 +67,25 @@ _TAKEN: Final = late_pattern(
     2,
 )
 """Words that take away what stands in their line."""
+_OLD: Final = frozenset(("oldstring", "oldstr", "oldtext", "oldsource"))
+_PATH: Final = frozenset(("filepath", "path", "targetfile", "notebookpath", "file"))
+_WHOLE: Final = frozenset(("content", "contents", "filetext"))
+"""Fields that hold the new text of a whole file."""
+_NEW: Final = _WHOLE | {"newstring", "newstr", "newtext", "newsource", "code", "codeedit"}
+_PATCH: Final = "*** Begin Patch"
+_FILE: Final = ("*** Update File: ", "*** Add File: ", "*** Move to: ")
+FILE_MAX: Final = 4_000_000  # bytes of a file that is about to be replaced
+DEPTH_MAX: Final = 4  # of lists and objects in the input of a tool
+
+FILE: Final = "hooks.json"
+MEMORY_MAX: Final = 2_000_000  # bytes
+EDITED_MAX: Final = 4_000_000  # bytes of a file that was edited
+KEPT_LINES_MAX: Final = 20  # of one edit
+DIGITS: Final = 16
+CONVERSATIONS_MAX: Final = 200  # of which it is known what was asked; the newest stay
 
 
-class Turned(msgspec.Struct, frozen=True):
+class TurnedDown(msgspec.Struct, frozen=True, array_like=True):
     """One value of a decision in force, and the products that were not chosen."""
 
     name: str
@@ -78,7 +101,7 @@ class Rule(msgspec.Struct, frozen=True):
     """`ADR-0003`, or the end of the session's id."""
     date: str
     category: str
-    fields: tuple[Turned, ...]
+    fields: tuple[TurnedDown, ...]
     mark: str
     """Behind its name: where only a session file holds it."""
 
@@ -87,7 +110,7 @@ class Contradiction(msgspec.Struct, frozen=True):
     """What an edit names, and the decision that has something else."""
 
     rule: Rule
-    field: Turned
+    field: TurnedDown
     option: str
     path: str
     """Of the file, as people call it."""
@@ -150,7 +173,7 @@ def _first(
     return None
 
 
-def _named(field: Turned, edit: Edit, words: tuple[str, ...]) -> Iterator[str]:
+def _named(field: TurnedDown, edit: Edit, words: tuple[str, ...]) -> Iterator[str]:
     """Options that the added lines name, and the former text did not."""
     naming = (line for line in edit.added if any(word in line.casefold() for word in words))
     lines = [*islice(naming, LINES_MAX)]
@@ -172,10 +195,10 @@ def _is_own(option: str, edit: Edit, settings: Settings) -> bool:
     if not is_word(option) or is_list(edit.path):
         return False
     root = settings.root
-    beside = root / os.path.dirname(_relative(edit.path, settings))
+    own = root / os.path.dirname(_relative(edit.path, settings))
     return any(
         squeezed(PurePath(name).stem) == squeezed(option)
-        for folder in {root, root / "src", beside}
+        for folder in {root, root / "src", own}
         if folder.is_dir()
         for name in os.listdir(folder)
     )
@@ -220,7 +243,7 @@ def _relative(path: str, settings: Settings) -> str:
     return place.replace("\\", "/").removeprefix("./")
 
 
-# The decisions -------------------------------------------------------------------------------
+# 1. The decisions ---------------------------------------------------------------------------------
 
 
 def _rules(request: Request, memory: Memory) -> list[Rule]:
@@ -233,21 +256,18 @@ def _rules(request: Request, memory: Memory) -> list[Rule]:
         key = f"{row.session_id}:{row.version}"
         fields = memory.turned.get(key)
         if fields is None:
-            fields = tuple(
-                (one.name, one.value, one.others) for one in _fields(request, row) if one.others
-            )
+            fields = tuple(one for one in _fields(request, row) if one.others)
         kept[key] = fields
         if fields:
             name = short(row.uid) if row.number is None else f"ADR-{row.number:04}"
             date = (row.accepted_at or row.proposed_at)[:DATE]
-            turned = tuple(Turned(*field) for field in fields)
             mark = " (file)" if row.file else ""
-            found.append(Rule(row.uid, name, date, row.category, turned, mark))
+            found.append(Rule(row.uid, name, date, row.category, fields, mark))
     memory.turned = kept
     return found
 
 
-def _fields(request: Request, row: DecisionRow) -> Iterator[Turned]:
+def _fields(request: Request, row: DecisionRow) -> Iterator[TurnedDown]:
     at = request.at_files() if row.file else request
     assert at is not None, "a file has the row"
     handle = at.process.runner.load(row.session_id)
@@ -256,8 +276,183 @@ def _fields(request: Request, row: DecisionRow) -> Iterator[Turned]:
     record = handle.workflow.record(handle.session.state)
     for one in record.fields:
         others = (o for o in turned_down(record, one) if is_product(o) or is_package(o))
-        yield Turned(one.name, one.value, tuple(others))
+        yield TurnedDown(one.name, one.value, tuple(others))
 
 
 def _quoted(text: str) -> str:
     return shortened(shown(one_line(text)), TEXT_MAX)
+
+
+# 2. Edits -----------------------------------------------------------------------------------------
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """What happens to one file."""
+
+    path: str
+    """As the agent says it; may be empty."""
+    added: tuple[str, ...]
+    """Lines that are new."""
+    former: str
+    """What stood in their place."""
+
+
+def edits(tool: str, said: Any) -> Iterator[Edit]:
+    """What a call of a tool does to files; nothing of a tool that edits none."""
+    if plain(tool) not in EDITING:
+        return
+    if isinstance(said, str | list):
+        said = {"input": said}
+    if isinstance(said, dict):
+        yield from _of(said, "", 0)
+
+
+def _of(said: dict[str, Any], path: str, depth: int) -> Iterator[Edit]:
+    texts = {plain(key): _joined(value) for key, value in said.items()}
+    path = next((text for name, text in texts.items() if name in _PATH and text), path)
+    for text in texts.values():
+        if _PATCH in text:
+            yield from _patched(text)
+    for name in texts.keys() & _NEW:
+        former = next((texts[old] for old in texts if old in _OLD), "")
+        # One call replaces one whole file; a list of such calls would be read again and again.
+        former = former or (_there(path) if name in _WHOLE and not depth else "")
+        if texts[name] and _PATCH not in texts[name]:
+            yield Edit(path, _new(texts[name].splitlines(), former.splitlines()), former)
+    for value in said.values():
+        for one in value if isinstance(value, list) and depth < DEPTH_MAX else ():
+            if isinstance(one, dict):
+                yield from _of(one, path, depth + 1)
+
+
+def _joined(value: Any) -> str:
+    """A text, or the lines of one."""
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return "\n".join(value)
+    return value if isinstance(value, str) else ""
+
+
+def _there(path: str) -> str:
+    """The text of a file that is about to be replaced; nothing where there is none."""
+    try:
+        content = files.regular(Path(path), FILE_MAX)
+    except (OSError, ValueError, files.Unreadable):
+        return ""
+    return content.decode("utf-8", "replace")
+
+
+def _patched(text: str) -> Iterator[Edit]:
+    """Each file of a patch in the form of Codex."""
+    path, added, former = "", list[str](), list[str]()
+    for line in text.splitlines():
+        if line.startswith(_FILE):
+            if added:
+                yield Edit(path, _new(added, former), "\n".join(former))
+            path = line.partition(": ")[2].strip()
+            added, former = [], []
+        elif line.startswith("+"):
+            added.append(line[1:])
+        elif line.startswith(("-", " ")):
+            former.append(line[1:])
+    if added:
+        yield Edit(path, _new(added, former), "\n".join(former))
+
+
+def _new(added: Iterable[str], former: Iterable[str]) -> tuple[str, ...]:
+    """Lines that stood nowhere before."""
+    known = set(map(str.strip, former))
+    return tuple(line for line in added if line.strip() not in known)
+
+
+# 3. What is remembered ----------------------------------------------------------------------------
+
+
+class AskedEdit(msgspec.Struct):
+    """The edit about which the person was asked."""
+
+    path: str
+    lines: list[str]
+    """Digests of lines that it adds, the first of them."""
+    call: str = ""
+    """The agent's own id of the call."""
+
+
+class Memory(msgspec.Struct):
+    """What was asked, and what decisions turned down."""
+
+    asked: dict[str, dict[str, AskedEdit]] = {}
+    """By the conversation: uids of decisions, and the edit about which the person was asked."""
+    turned: dict[str, tuple[TurnedDown, ...]] = {}
+    """By session and version of a decision in force."""
+
+
+def remembered(folder: Path) -> Memory:
+    """What is known; nothing where the file is missing or damaged."""
+    try:
+        content = files.regular(folder / FILE, MEMORY_MAX, follows=False)
+        return msgspec.json.decode(content, type=Memory)
+    except (OSError, files.Unreadable, msgspec.DecodeError, RecursionError):
+        return Memory()
+
+
+def remember(folder: Path, memory: Memory) -> None:
+    """Write it; where that fails, it is found or asked again."""
+    content = msgspec.json.encode(memory)
+    with contextlib.suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # a clone may have no log yet
+        with (
+            files.opened(folder) as here,
+            here.new(FILE, replacing=True, mode=0o600) as file,
+        ):
+            file.write(content)
+
+
+def forget(folder: Path) -> None:
+    """Leave nothing of what decisions say: one of them was erased."""
+    memory = remembered(folder)
+    if memory.turned:
+        memory.turned = {}
+        remember(folder, memory)
+
+
+def has_asked(
+    memory: Memory, conversation: str, about: Iterable[tuple[str, str, Iterable[str]]], call: str
+) -> None:
+    """Note about which decisions and edits a person is asked in a conversation.
+
+    Args:
+        about: a decision's uid, the path of a file, and the lines that are to be added to it.
+    """
+    before = memory.asked.pop(conversation, {})
+    new = {
+        uid: AskedEdit(path, [*_digests(lines)][:KEPT_LINES_MAX], call)
+        for uid, path, lines in about
+    }
+    memory.asked[conversation] = before | new
+    for old in list(memory.asked)[:-CONVERSATIONS_MAX]:
+        del memory.asked[old]
+
+
+def agreed(memory: Memory, conversation: str, root: Path, call: str) -> Iterator[str]:
+    """Uids of decisions about which the person was asked, and let the edit happen.
+
+    A file that lacks the lines shows that the person said no: then the same edit is asked about
+    again. Where no path is known, asking once is enough; and an editor that runs the hooks of two
+    agents asks about one call once.
+    """
+    for uid, one in memory.asked.get(conversation, {}).items():
+        try:
+            content = files.regular(root / one.path, EDITED_MAX) if one.path else b""
+        except (OSError, ValueError, files.Unreadable):
+            content = b""
+        text = content.decode("utf-8", "replace")
+        is_this = bool(call) and one.call == call
+        if is_this or not one.path or {*one.lines} <= {*_digests(text.splitlines())}:
+            yield uid
+
+
+def _digests(lines: Iterable[str]) -> Iterator[str]:
+    """Of lines that hold anything: what a file says is kept nowhere else."""
+    for line in map(str.strip, lines):
+        if line:
+            yield sha256(line.encode("utf-8", "replace")).hexdigest()[:DIGITS]

@@ -1,4 +1,4 @@
-"""Work for workers that do not all come back."""
+"""What becomes of a worker that is lost."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from preflights_es.features.regress.batches import Batch, Piece
 from preflights_es.features.regress.results import Case
-from preflights_es.features.regress.workers import Done, judged_elsewhere
+from preflights_es.features.regress.workers import Done, Job, judged_elsewhere, processes, scheduled
 from preflights_es.store import jsonl
-from tests.features.regress.engine.sessions import many
+from tests.features.regress.sessions import many
 
 DEADLY = "deadly"
 """In the name of a file: a worker that reads it is gone."""
@@ -44,3 +46,14 @@ def mortal(job: bytes, batch: Batch) -> bytes:
                 name.with_suffix(".died").touch()
             os._exit(9)
     return judged_elsewhere(job, batch)
+
+
+@pytest.mark.slow("kills")
+@pytest.mark.parametrize(("deadly", "outcome"), [("deadly", "lost"), ("deadly-once", "same")])
+def test_a_lost_process_costs_its_batch_which_is_tried_twice(
+    tmp_path: Path, deadly: str, outcome: str
+) -> None:
+    names = ("1.jsonl", f"2-{deadly}.jsonl", "3.jsonl", "4.jsonl")
+    work = batches(tmp_path, *names)
+    found = told(scheduled(work, Job(), processes(2), 4, judged=mortal))
+    assert found == dict.fromkeys(names, "same") | {names[1]: outcome}

@@ -27,7 +27,7 @@ from preflights_es.features.regress.commands.reports import (
 )
 from preflights_es.features.regress.results import Case, Report
 from preflights_es.kernel.text import shown
-from tests.features.regress.reports import given
+from tests.features.regress import given_reports as given
 
 COMMAND: Final = re.compile(r"::(error|warning|notice) ((?:[a-z]+=[^,:\r\n]*,?)+)::([^\r\n]*)")
 

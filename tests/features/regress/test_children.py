@@ -30,7 +30,7 @@ from preflights_es.use import leads as own_providers
 from preflights_es.use.replays import own_code
 from tests.features.clarification.cases import ADA
 from tests.features.extraction.cases import ASKED, EMAIL, READ_AGAIN, Note, items, task
-from tests.features.regress.engine.sessions import judged, led, place, ruled
+from tests.features.regress.sessions import child_of, judged, led, place, ruled
 from tests.fixed import salt
 from tests.history.sessions import Led, real, sim
 from tests.history.test_goldens import FILES
@@ -131,7 +131,7 @@ def test_every_golden_has_a_child_that_replays_from_its_file_alone(path: Path) -
             continue
         assert case.outcome != "damaged"
         assert case == regression.case(events), "two runs are the same"
-        kept = sealed_as(CHILD, regression.child(events), salt)
+        kept = sealed_as(CHILD, child_of(events, change), salt)
         again = jsonl.stored(jsonl.lines(kept).splitlines(), "child.jsonl")
         replay = Replayer(WORKFLOWS, own_code()).replay(list(again))
         assert replay.status in ("identical", "faulted"), replay.divergences
@@ -142,8 +142,7 @@ def test_every_golden_has_a_child_that_replays_from_its_file_alone(path: Path) -
 
 def test_the_text_of_a_candidate_travels_in_the_first_input() -> None:
     events = led("clarification", "Add login", 3)
-    regression = Regression(WORKFLOWS, own_code(), tried("clarify", "Ask, please."))
-    child = regression.child(events)
+    child = child_of(events, tried("clarify", "Ask, please."))
     first = decoded(child[0].data or b"")
     assert first["setup"]["candidates"] == [["clarify.v1", "Ask, please."]]
     asked = decoded(child[place(child, CompletionRequested.tag)].data or b"")
@@ -155,7 +154,7 @@ def test_the_text_of_a_candidate_travels_in_the_first_input() -> None:
 
 def test_a_candidate_takes_the_place_of_the_version_it_is_for() -> None:
     events = led("clarification", "Add login", 3)
-    child = Regression(WORKFLOWS, own_code(), tried("decide", "Hi", "decide.v1")).child(events)
+    child = child_of(events, tried("decide", "Hi", "decide.v1"))
     requests = [decoded(e.data or b"") for e in child if e.type == CompletionRequested.tag]
     assert [one["contract"] for one in requests] == ["clarify.v1", "decide.v1"]
     assert requests[1]["messages"][0]["content"] == "Hi"
@@ -203,7 +202,7 @@ def test_a_question_of_a_note_has_the_value_of_the_one_item_that_has_it() -> Non
 
 def test_an_assumed_answer_is_marked_in_the_child() -> None:
     events = accepted(Led(sim(2)).answer("OAuth"))
-    child = Regression(WORKFLOWS, own_code(), Change(provider="mock")).child(events)
+    child = child_of(events, Change(provider="mock"))
     actors = [decoded(one.data or b"")["actor"]["name"] for one in child if one.input_id]
     assert actors.count("what was accepted") == 1
 

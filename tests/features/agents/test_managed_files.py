@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from preflights_es.features.agents.managed_files import entry, whole
+from preflights_es.features.agents.project_files import entry, whole
 from tests.each import each
 
 BODY = "- repo: local\n  hooks:\n    - id: ours\n      name: ours\n"

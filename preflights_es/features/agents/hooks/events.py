@@ -1,4 +1,4 @@
-"""Coding agents: what they call their events, and the JSON in which each takes an answer."""
+"""Events of coding agents: their names, and the JSON in which each agent takes an answer."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from preflights_es.features.agents.agent_entries import TABLE
-from preflights_es.features.agents.json_text import parsed
+from preflights_es.features.agents.agent_files import TABLE
+from preflights_es.features.agents.managed_json import parsed
 
 SERVERS, HOOKS = TABLE["claude"].files
 OURS = '"preflights": {"command": "preflights-es", "args": ["mcp"]}'

@@ -15,7 +15,7 @@ from preflights_es.features.regress.revisions import told_apart
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.use.replays import own_code
 from tests import toy
-from tests.features.regress.engine.sessions import (
+from tests.features.regress.sessions import (
     Events,
     chained,
     decides,

@@ -14,7 +14,7 @@ from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import jsonl
 from preflights_es.use.replays import own_code
 from tests import fuzzing
-from tests.features.regress.engine.sessions import chained, judged, place
+from tests.features.regress.sessions import chained, judged, place
 from tests.store.given import resealed
 
 CHANGES = (

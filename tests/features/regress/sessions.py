@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from preflights_es.features.regress import revisions
 from preflights_es.features.regress.change import Change
+from preflights_es.features.regress.children import Runs
 from preflights_es.features.regress.regression import Regression
 from preflights_es.features.regress.results import Case
 from preflights_es.history.child import sealed_as
@@ -90,6 +91,11 @@ def judged(events: Events, change: Change | None = None, **more: Any) -> Case:
         found = regression.case(events)
     assert isinstance(found, Case), found
     return found
+
+
+def child_of(events: Events, change: Change) -> tuple[Stored, ...]:
+    """A session run again with a change."""
+    return Runs(WORKFLOWS, own_code(), change, (), None, None).child(events)
 
 
 def ruled(workflow: Workflow[Any], where: Callable[[Any], bool], **changes: Any) -> Workflow[Any]:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
+import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from preflights_es.features.agents.transcripts.asked import NAMES, Agent, Asked, Tally
-from preflights_es.features.agents.transcripts.files import Unread, found
+from preflights_es.features.agents.transcripts import claude, codex
+from preflights_es.features.agents.transcripts.reader import (
+    NAMES,
+    Agent,
+    AskedQuestion,
+    Findings,
+    Project,
+    Reader,
+    Tally,
+)
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import IntentionDeclared
 from preflights_es.features.clarification.use.observed import record, recorded
@@ -20,11 +31,14 @@ from preflights_es.kernel.ids import iso_or_none
 from preflights_es.kernel.questions import AskOutcome, Observed
 from preflights_es.redaction.masking import redact_hidden
 from preflights_es.runtime.runner import Runner
+from preflights_es.settings.load import agent_home
+from preflights_es.settings.places import work_trees
+from preflights_es.system.files import Unreadable, lines
 from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result, Session
 
-Came = Literal["new", "known", "refused", "apart"]
+Handling = Literal["new", "known", "refused", "apart"]
 """What came of a question: a `new` session, or one that is `known`; `refused` where it cannot be
 recorded; `apart` where no person answered, which records nothing."""
 
@@ -35,7 +49,7 @@ BROKEN_OFF: Final = ("waiting", "needs_answers", "ready")
 """Statuses of a session that is not proposed: the command that recorded it was interrupted."""
 
 
-class Told(Result, frozen=True):
+class TranscriptQuestion(Result, frozen=True):
     """A question of a transcript, without its secrets."""
 
     question: str
@@ -49,7 +63,7 @@ class Told(Result, frozen=True):
     """Those that were edited next."""
     conversation: str
     call: str
-    came: Came
+    came: Handling
     session_id: str | None
     """None where nothing is recorded."""
     why: str
@@ -62,7 +76,7 @@ class Transcripts(Result, frozen=True, tag_field="format", tag="transcripts/1"):
     agent: Agent
     is_dry: bool
     """Whether nothing was recorded, and `new` is what would be."""
-    questions: tuple[Told, ...]
+    questions: tuple[TranscriptQuestion, ...]
     """In the order of time."""
     outcomes: dict[AskOutcome, int]
     """How many questions came to what."""
@@ -70,7 +84,7 @@ class Transcripts(Result, frozen=True, tag_field="format", tag="transcripts/1"):
     unread: tuple[Unread, ...]
     """Files that cannot be read."""
 
-    def those(self, *came: Came) -> list[Told]:
+    def those(self, *came: Handling) -> list[TranscriptQuestion]:
         """The questions of which this came."""
         return [one for one in self.questions if one.came in came]
 
@@ -137,9 +151,11 @@ def _first_told(runner: Runner, session_id: str) -> Observed | None:
     return event.observed
 
 
-def _told(request: Request, agent: Agent, asked: Asked, brought: Brought, *, is_dry: bool) -> Told:
+def _told(
+    request: Request, agent: Agent, asked: AskedQuestion, brought: Brought, *, is_dry: bool
+) -> TranscriptQuestion:
     came, session_id, why = _came(request, agent, asked, brought, is_dry=is_dry)
-    return Told(
+    return TranscriptQuestion(
         question=_freed(asked.question),
         header=_freed(asked.header),
         options=tuple(map(_freed, asked.options)),
@@ -157,8 +173,8 @@ def _told(request: Request, agent: Agent, asked: Asked, brought: Brought, *, is_
 
 
 def _came(
-    request: Request, agent: Agent, asked: Asked, brought: Brought, *, is_dry: bool
-) -> tuple[Came, str, str]:
+    request: Request, agent: Agent, asked: AskedQuestion, brought: Brought, *, is_dry: bool
+) -> tuple[Handling, str, str]:
     """What came of a question, its session, and why it is refused."""
     if not asked.is_answered:
         return "apart", "", ""
@@ -182,12 +198,12 @@ def _came(
         return "refused", "", str(error)
 
 
-def _record(request: Request, asked: Asked, observed: Observed) -> Session:
+def _record(request: Request, asked: AskedQuestion, observed: Observed) -> Session:
     said = (asked.question, asked.options, asked.answers, observed)
     return record(request, *said, topic=asked.header, files=asked.files)
 
 
-def _observed(agent: Agent, asked: Asked) -> Observed:
+def _observed(agent: Agent, asked: AskedQuestion) -> Observed:
     return Observed(
         channel="transcript",
         agent=NAMES[agent],
@@ -203,3 +219,110 @@ def _observed(agent: Agent, asked: Asked) -> Observed:
 
 def _freed(text: str) -> str:
     return redact_hidden(text).text
+
+
+LINE_MAX: Final = 16 * 1024 * 1024  # bytes; a longer line is counted as damaged
+FILES_MAX: Final = 100_000  # transcripts of one import
+DEPTH_MAX: Final = 12  # folders below the one that is named; agents use four
+SUFFIX: Final = ".jsonl"
+READERS: Final[dict[Agent, type[Reader]]] = {
+    "claude": claude.ClaudeReader,
+    "codex": codex.CodexReader,
+}
+
+
+class Unread(msgspec.Struct, frozen=True):
+    """A file that could not be read."""
+
+    path: str
+    why: str
+
+
+class _File(NamedTuple):
+    changed: float
+    path: str
+    size: int
+
+
+def found(
+    agent: Agent, root: Path, path: Path | None = None, drawn: Drawn = undrawn
+) -> tuple[Findings, list[Unread]]:
+    """The questions in transcripts, and the files that could not be read.
+
+    Args:
+        root: of the project, which the questions belong to.
+        path: a transcript, or a folder of them; None for the agent's own folder.
+        drawn: makes the bar, of bytes.
+
+    Raises:
+        Refused: there are no transcripts, or the one that is named cannot be read.
+    """
+    project, findings = Project(*work_trees(root)), Findings()
+    files = _files(agent, project, path)
+    unread: list[Unread] = []
+    with drawn(sum(one.size for one in files)) as update:
+        for file in files:
+            reader = READERS[agent](project, findings)
+            # A link in a folder may lead anywhere; the one that a person names leads where it does.
+            follows = path is not None and file.path == str(path)
+            try:
+                for line in lines(file.path, LINE_MAX, follows=follows, update=update):
+                    reader.take(line)
+            except (OSError, Unreadable) as error:
+                why = getattr(error, "strerror", None) or str(error)
+                unread.append(Unread(file.path, why))
+            else:
+                findings.tally.files += 1
+            reader.end()
+    if path is not None and not path.is_dir() and unread:
+        raise Refused(f"{path} cannot be read: {unread[0].why}", code="transcript_unread")
+    return findings, unread
+
+
+def _files(agent: Agent, project: Project, path: Path | None) -> list[_File]:
+    """Those that are read, in the order in which they were changed: the first one is the origin.
+
+    Raises:
+        Refused: there are none, or too many.
+    """
+    if path is not None and not path.is_dir():
+        if not os.path.lexists(path):
+            raise Refused(
+                f"{path} does not exist: expected a transcript, or a folder of them",
+                code="no_transcripts",
+                agent=agent,
+            )
+        return [_File(0, str(path), os.stat(path).st_size if path.is_file() else 0)]
+    folders = [path] if path is not None else _own(agent, project)
+    files = sorted(one for folder in folders for one in _within(folder))
+    if not files:
+        where = str(path) if path is not None else f"the folder of {agent}"
+        message = f"there are no transcripts of this project in {where}"
+        raise Refused(message, code="no_transcripts", agent=agent)
+    if len(files) > FILES_MAX:
+        message = f"there are more than {FILES_MAX:,} transcripts: name a folder with fewer"
+        raise Refused(message, code="too_many_transcripts")
+    return files
+
+
+def _own(agent: Agent, project: Project) -> list[Path]:
+    home = agent_home(agent)
+    if home is None:
+        return []
+    if agent == "claude":
+        return list(claude.folders(home, project.names))
+    return list(codex.folders(home))
+
+
+def _within(folder: Path) -> Iterator[_File]:
+    """The transcripts in a folder and below, down to some depth; links are not followed."""
+    folders = [(str(folder), 0)]
+    while folders:
+        at, depth = folders.pop()
+        with suppress(OSError), os.scandir(at) as entries:  # an agent deletes old ones meanwhile
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders += [(entry.path, depth + 1)] if depth < DEPTH_MAX else []
+                elif entry.name.endswith(SUFFIX):
+                    stat = entry.stat(follow_symlinks=False)
+                    yield _File(stat.st_mtime, entry.path, stat.st_size)

@@ -1,0 +1,305 @@
+"""What an agent's event is answered with: the brief, a question to the person, or nothing.
+
+What an agent's tool has asked its person is read off the event that tells of the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+
+from preflights_es.features.agents.hooks.events import (
+    HookEvent,
+    Kind,
+    Output,
+    asking,
+    begun,
+    is_attended,
+    named,
+    plain,
+)
+from preflights_es.features.agents.transcripts.reader import (
+    CALL_MAX,
+    AgentQuestion,
+    Choice,
+    apart,
+    chosen,
+    parts,
+)
+from preflights_es.kernel.errors import LogBusy, PreflightsError
+from preflights_es.kernel.questions import AskOutcome, Observed, call_of
+from preflights_es.kernel.text import late_pattern, one_line
+from preflights_es.use.brief import brief
+from preflights_es.use.request import Request
+
+UNNAMED: Final = "agent"
+"""The agent that neither the command nor its environment names."""
+WAITS_MAX: Final = 3  # of one event, each a quarter of a second for a process that writes
+CODEX: Final = "requestuserinput"  # the tool of Codex: no answers at all are its time-out
+_BY_HOOK: Final = late_pattern(r"\bhooks?\b", 2)  # re.IGNORECASE
+_TIMED_OUT: Final = late_pattern(r"no response after|timed? ?out|\bafk\b", 2)
+_REFUSED: Final = late_pattern(r"\buser\b|declined|rejected|cancel|dismissed|skipped", 2)
+
+
+def brief_for_agent(request: Request, agent: str, event: str) -> Output:
+    """The brief, where anything is decided, proposed or open."""
+    found = brief(request)
+    if not (found.decisions or found.proposed or found.open):
+        return {}
+    return begun(agent, event, found.prompt)
+
+
+def question_about_edit(
+    request: Request,
+    agent: str,
+    event: HookEvent,
+    folder: Path,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> Output:
+    """A question to the person where an edit contradicts a decision.
+
+    It is asked once in a conversation, and again as long as the file lacks the lines.
+    """
+    from preflights_es.features.agents.hooks.contradictions import (
+        edits,  # the beginning needs none of it
+    )
+
+    found = [one for one in edits(event.tool_name, event.tool_input) if one.added]
+    if not found:
+        return {}
+    from preflights_es.features.agents.hooks.contradictions import (
+        agreed,
+        contradictions,
+        has_asked,
+        remember,
+        remembered,
+    )
+
+    memory = remembered(folder)
+    before = dict(memory.turned)
+    conversation = event.conversation or agent
+    asked = agreed(memory, conversation, request.process.settings.root, event.tool_use_id)
+    against = contradictions(request, found, memory, asked)
+    if against:
+        added = {one.path: one.added for one in found}
+        about = ((one.rule.uid, one.file, added[one.file]) for one in against)
+        has_asked(memory, conversation, about, event.tool_use_id)
+    if against or memory.turned != before:
+        remember(folder, memory)
+    if not against:
+        return {}
+    name = against[0].rule.name
+    reasons = " ".join(one.reason for one in against)
+    reason = f"{reasons} `preflights why {name}` says why it was decided."
+    return asking(agent, reason, attended=is_attended(event, environment))
+
+
+def record_asked(request: Request, agent: str, event: HookEvent, kind: Kind) -> list[str]:
+    """Record what the agent asked its person; what could not be recorded, a line each."""
+    with request.process.store.database.hurried():  # the agent waits
+        return [*_recorded(request, agent, event, kind)]
+
+
+def _recorded(request: Request, agent: str, event: HookEvent, kind: Kind) -> Iterator[str]:
+
+    asked = questions(event)
+    environment = request.process.settings.agent
+    name = named(agent) or environment or UNNAMED
+    waits: list[LogBusy] = []
+    for place, (one, (outcome, answers)) in enumerate(
+        zip(asked, choices(event, kind, asked), strict=True)
+    ):
+        if one.is_secret:
+            yield "a question whose answer is hidden is not recorded"
+            continue
+        observed = Observed(
+            channel="hook",
+            agent=name,
+            agent_version=event.cursor_version or _version(environment, name),
+            conversation=event.conversation,
+            call=call_of(event.tool_use_id, place),
+            outcome=outcome,
+        )
+        try:
+            _observe(request, one, answers, observed, waits)
+        except PreflightsError as error:
+            yield one_line(str(error))
+
+
+def _observe(
+    request: Request,
+    asked: AgentQuestion,
+    answers: Sequence[str],
+    observed: Observed,
+    waits: list[LogBusy],
+) -> None:
+    """Record a question; a try that met another process's lock goes on where it stopped.
+
+    Args:
+        waits: those of the event so far; they are added to.
+    """
+    from preflights_es.use.sessions import observe
+
+    while len(waits) < WAITS_MAX:
+        try:
+            observe(request, asked.question, asked.options, answers, observed, topic=asked.header)
+        except LogBusy as error:
+            waits.append(error)
+        else:
+            return
+    raise waits[-1]
+
+
+def _version(environment: str, name: str) -> str:
+    """What stands behind the agent's name in its environment, such as `claude-code/2.1.300`."""
+    return environment.removeprefix(name).strip("/@ ") if environment.startswith(name) else ""
+
+
+# 1. What its tool asked ---------------------------------------------------------------------------
+
+
+def questions(event: HookEvent) -> tuple[AgentQuestion, ...]:
+    """What was asked, in the order of the call; nothing whose answer was hidden as it was typed."""
+    return tuple(map(_question, _listed(event)))
+
+
+def choices(event: HookEvent, kind: Kind, asked: tuple[AgentQuestion, ...]) -> Iterator[Choice]:
+    """What came of each question."""
+    said = _response(event)
+    whole = (
+        _failed(said)
+        if kind == "failed" or isinstance(said, str)
+        else _of_all(said, plain(event.tool_name))
+    )
+    answers = said.get("answers") if isinstance(said, dict) else None
+    for place, (question, listed) in enumerate(zip(asked, _listed(event), strict=True)):
+        if whole is not None:
+            yield whole, ()
+        elif isinstance(said, dict) and isinstance(answers, dict):
+            yield _choice(question, _answer(answers, question, place), said, _by_id(listed))
+        else:
+            yield "empty", ()
+
+
+def _listed(event: HookEvent) -> list[Mapping[str, Any]]:
+    """The questions of the call as they are put."""
+    said = event.tool_input
+    found = said.get("questions") if isinstance(said, dict) else None
+    every = found[:CALL_MAX] if isinstance(found, list) else ()
+    return [one for one in every if isinstance(one, dict)]
+
+
+def _question(one: Mapping[str, Any]) -> AgentQuestion:
+    text = _text(one.get("question") or one.get("prompt"))
+    listed = one.get("options")
+    options = [_label(option) for option in listed] if isinstance(listed, list) else []
+    many = one.get("multiSelect") or one.get("multi_select") or one.get("allow_multiple")
+    return AgentQuestion(
+        id=_text(one.get("id")) or text,
+        question=text,
+        header=_text(one.get("header") or one.get("title")),
+        options=tuple(filter(None, options)),
+        several=bool(many),
+        is_secret=bool(one.get("isSecret") or one.get("is_secret")),
+    )
+
+
+def _label(option: Any) -> str:
+    return _text(option.get("label") if isinstance(option, dict) else option)
+
+
+def _by_id(one: Mapping[str, Any]) -> dict[str, str]:
+    """Labels of the options that have an id too, as in Cursor: an answer may name either."""
+    listed = one.get("options")
+    options = listed if isinstance(listed, list) else ()
+    pairs = ((_text(o.get("id")), _label(o)) for o in options if isinstance(o, dict))
+    return {name: label for name, label in pairs if name and label}
+
+
+def _text(value: Any) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+# 2. What came of it -------------------------------------------------------------------------------
+
+
+def _response(event: HookEvent) -> dict[str, Any] | str:
+    """What the tool returned, out of the text or the list in which some agents wrap it."""
+    said = next((v for v in (event.tool_response, event.tool_output, event.error) if v), "")
+    for _ in range(3):
+        if isinstance(said, list):
+            said = "\n".join(_text(one.get("text")) for one in said if isinstance(one, dict))
+        elif isinstance(said, dict) and "answers" not in said:
+            inside = next((said[key] for key in ("llmContent", "content") if key in said), None)
+            if inside is None:
+                break
+            said = inside
+        elif isinstance(said, str) and said.lstrip().startswith("{"):
+            try:
+                said = msgspec.json.decode(said)
+            except (msgspec.DecodeError, RecursionError):
+                break
+        else:
+            break
+    return said if isinstance(said, dict | str) else ""
+
+
+def _failed(said: dict[str, Any] | str) -> AskOutcome:
+    """Why no answer came, by the words in which it is said."""
+    text = said if isinstance(said, str) else " ".join(map(str, said.values()))
+    if not text.strip():
+        return "empty"
+    for pattern, outcome in _WORDS:
+        if pattern.search(text[:300]):
+            return outcome
+    return "unattended"
+
+
+_WORDS: Final[tuple[tuple[Any, AskOutcome], ...]] = (
+    (_BY_HOOK, "by_hook"),
+    (_TIMED_OUT, "timed_out"),
+    (_REFUSED, "denied"),
+)
+
+
+def _of_all(said: dict[str, Any], tool: str) -> AskOutcome | None:
+    """What is so of every question of the call; None where each has its own answer."""
+    if said.get("afkTimeoutMs") or said.get("autoResolved") or said.get("timedOut"):
+        return "timed_out"
+    if plain(_text(said.get("answeredBy"))) == "hook":
+        return "by_hook"
+    if any(said.get(name) for name in ("interrupted", "cancelled", "declined", "rejected")):
+        return "denied"
+    return "timed_out" if tool == CODEX and said.get("answers") == {} else None
+
+
+def _answer(answers: Mapping[str, Any], question: AgentQuestion, place: int) -> Any:
+    """By the question's id or text, its heading, or its place."""
+    names = (question.id, question.question, question.header, str(place))
+    return next((answers[name] for name in names if name in answers), None)
+
+
+def _choice(
+    one: AgentQuestion, answer: Any, said: Mapping[str, Any], by_id: Mapping[str, str]
+) -> Choice:
+    free = _text(answer.get("freeText")) if isinstance(answer, dict) else ""
+    if isinstance(answer, dict):
+        answer = answer.get("answers", answer.get("selected"))
+    texts = [part for part in (answer if isinstance(answer, list) else [answer]) if _text(part)]
+    if one.several and isinstance(answer, str):
+        texts = list(parts(answer, one.options))
+    labels, notes = apart(
+        [part if part in one.options else by_id.get(part, part) for part in texts]
+    )
+    return chosen(labels, one.options, " ".join([*notes, free, _annotated(one, said)]).strip())
+
+
+def _annotated(one: AgentQuestion, said: Mapping[str, Any]) -> str:
+    """What the person wrote beside a choice in Claude Code."""
+    notes = said.get("annotations")
+    beside = notes.get(one.id) if isinstance(notes, dict) else None
+    return _text(beside.get("notes")) if isinstance(beside, dict) else ""

@@ -1,1 +1,0 @@
-"""Recorded sessions, judged by today's code and with changes."""
