@@ -96,7 +96,7 @@ if TYPE_CHECKING:
         ScaffoldPlannerPass as ScaffoldPlannerPass,
         TestDesignerPass as TestDesignerPass,
     )
-    from preflights_es.features.metrics.use.adapter import (
+    from preflights_es.features.metrics.adapter import (
         Agent as Agent,
         LLMClient as LLMClient,
         PromptBuilder as PromptBuilder,
@@ -150,7 +150,7 @@ _HOME = {
             ContextBuilder FailureReportPayload ImplementationPlannerPass ProjectPlannerPass
             RefactorPlannerPass ScaffoldPlannerPass TestDesignerPass
         """,
-        "features.metrics.use.adapter": "Agent LLMClient PromptBuilder parse_response",
+        "features.metrics.adapter": "Agent LLMClient PromptBuilder parse_response",
         "features.clarification.domain.rules": """
             ADR_CATEGORIES ADR_LEANING_CATEGORIES CATEGORY_FIELD_MAP MockLLMAdapter
             TASK_CATEGORIES compute_hint compute_progress extract_decision_patch resolve_value

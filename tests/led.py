@@ -13,8 +13,7 @@ from preflights_es.features.clarification.domain.events import IntentionDeclared
 from preflights_es.features.clarification.domain.values import HeuristicsConfig
 from preflights_es.features.compiler.domain.values import DecidedField, PassName, ReadDecision
 from preflights_es.features.extraction.domain.events import NoteTaken
-from preflights_es.features.planning.domain.events import PlanAsked
-from preflights_es.features.planning.domain.values import OpenTask, Situation, Task
+from preflights_es.features.planning.domain.events import OpenTask, PlanAsked, Situation, Task
 from preflights_es.history.replayer import Replay, Replayer
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.events import Actor, Event, Input, Source

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from preflights_es.features.extraction.domain import WORKFLOW
 from preflights_es.features.extraction.domain.events import TaskDecided
-from preflights_es.features.extraction.use.notes import Listed, Notes
+from preflights_es.features.extraction.use import Listed, Notes
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import Language
 from preflights_es.runtime.runner import Handle

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from preflights_es.features.planning.domain import WORKFLOW
-from preflights_es.features.planning.domain.events import BlockDone
-from preflights_es.features.planning.domain.values import (
+from preflights_es.features.planning.domain.events import (
+    BlockDone,
     Busy,
     Change,
     OpenTask,
@@ -16,7 +16,7 @@ from preflights_es.features.planning.domain.values import (
     Situation,
     Task,
 )
-from preflights_es.features.planning.use.days import Days
+from preflights_es.features.planning.use import Days
 from preflights_es.kernel.events import Source
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import Language

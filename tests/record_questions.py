@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from preflights_es.features.metrics.domain import WORKFLOW
-from preflights_es.features.metrics.domain.events import FollowUpPut, QuestionPut
-from preflights_es.features.metrics.domain.values import Matched, Metric, Saved, Table
+from preflights_es.features.metrics.domain.events import (
+    FollowUpPut,
+    Matched,
+    Metric,
+    QuestionPut,
+    Saved,
+    Table,
+)
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import Language
 from preflights_es.runtime.runner import Handle

@@ -44,17 +44,17 @@ from preflights_es.features.clarification.domain.values import (
 from preflights_es.features.compiler.domain import events as compiler_events
 from preflights_es.features.compiler.domain.values import LockedFile, Waiver
 from preflights_es.features.extraction.domain import events as extraction_events
+from preflights_es.features.extraction.domain import reading
 from preflights_es.features.extraction.domain.events import (
     ItemAdded,
     ItemEdited,
     NoteTaken,
     TaskClosed,
 )
-from preflights_es.features.extraction.domain.simulation import extraction
 from preflights_es.features.metrics.domain import events as metrics_events
 from preflights_es.features.planning.domain import events as planning_events
-from preflights_es.features.planning.domain.simulation import planning
-from preflights_es.features.planning.domain.values import Busy, Change, OpenTask, Situation, Task
+from preflights_es.features.planning.domain import schedule
+from preflights_es.features.planning.domain.events import Busy, Change, OpenTask, Situation, Task
 from preflights_es.features.recall.domain import events as recall_events
 from preflights_es.features.recall.domain.events import Found
 from preflights_es.kernel.completions import (
@@ -532,7 +532,7 @@ def _replied(asks: bool) -> Move:
         request = session.calls[0]
         if not isinstance(request, CompletionRequested):
             return StepRetried(at=NOON, actor=Actor("script"))
-        payload = json.loads(extraction(request))
+        payload = json.loads(reading.by_rules(request))
         if asks:
             payload["question"] = {"question": "What else?"}
             payload["items"].append({"type": "task", "title": "Email", "confidence": 0.5})
@@ -757,7 +757,7 @@ def _planned_by_a_model(focus: str | None, minis: list[str], follows: bool) -> M
         if not isinstance(request, CompletionRequested):
             return planning_events.TasksChosen(at=NOON, actor=Actor("user"), focus=focus)
         said = {"focus_task_id": focus, "mini_task_ids": minis, "reasoning": "so"}
-        text = planning(request) if follows else json.dumps(said)
+        text = schedule.by_rules(request) if follows else json.dumps(said)
         return CompletionReceived(at=NOON, actor=Actor("script"), call=request.call, text=text)
 
     return move

@@ -54,7 +54,7 @@ def test_a_name_is_found_wherever_it_stands(tmp_path: Path) -> None:
         "from preflights_es.features.clarification.domain import WORKFLOW",
         "name = 'extraction'",
         '"""Clarifications."""',
-        "import preflights_es.features.extraction.domain.values",
+        "import preflights_es.features.extraction.domain.events",
     ):
         file.write_text(line)
         assert naming(file) == [line]

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from preflights_es.features.extraction.use.sessions import add
+from preflights_es.features.extraction.use import add
 from preflights_es.use import bootstrap
 from tests.benchmarks.measure import Figure, quickest
 from tests.benchmarks.startup import PREFLIGHTS, START, process_seconds

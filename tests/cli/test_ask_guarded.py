@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.features.metrics.use import log_views
-from preflights_es.features.metrics.use.catalogue_files import own_catalogue
+from preflights_es.features.metrics import log_views
+from preflights_es.features.metrics.catalogue import own_catalogue
 from preflights_es.kernel.errors import Refused
 from preflights_es.store.guarded_query import Limits, QueryFailed, rows, rows_here
 from preflights_es.store.urls import SqliteFile, parsed

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
+from preflights_es.features.metrics import log_views
+from preflights_es.features.metrics.catalogue import BUILT_IN, check_for, metrics_of
+from preflights_es.features.metrics.domain.events import Dialect, Metric
 from preflights_es.features.metrics.domain.reference import answer
 from preflights_es.features.metrics.domain.sql_check import bound, rendered
-from preflights_es.features.metrics.domain.values import Dialect, Metric
-from preflights_es.features.metrics.use import log_views
-from preflights_es.features.metrics.use.catalogue_files import BUILT_IN, check_for, metrics
 from preflights_es.store.guarded_query import Limits, rows_here
 from preflights_es.store.urls import parsed
 from preflights_es.system import clock_ids
 from tests.cli.asking import shop
 from tests.cli.program import Project
 
-METRICS = metrics(BUILT_IN, check_for("sqlite", log_views.tables()))
+METRICS = metrics_of(BUILT_IN, check_for("sqlite", log_views.tables()))
 DAY = 86_400_000_000  # microseconds
 Row = dict[str, Any]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es.features.metrics.domain.values import Catalogue, Matched, Metric, Table
-from preflights_es.features.metrics.use.dimension_values import SECONDS, known_values
+from preflights_es.features.metrics.catalogue import SECONDS, known_values
+from preflights_es.features.metrics.domain.events import Catalogue, Matched, Metric, Table
 from preflights_es.store.guarded_query import Limits, QueryFailed, Rows
 from tests.cli.asking import answer, shop
 from tests.cli.program import Project

@@ -51,7 +51,7 @@ from preflights_cli.commands import SECTIONS, Lazy, commands
 from preflights_cli.main import preflights
 from preflights_cli.mcp import TOKEN
 from preflights_es.features.clarification.domain import pack
-from preflights_es.features.planning.domain import settings as planning
+from preflights_es.features.planning.domain import events as planning
 from preflights_es.features.regress.results import Report
 from preflights_es.history.verification import Verified
 from preflights_es.settings.fields import FIELDS

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.planning.commands.display import hours
+from preflights_es.features.planning.commands import hours
 from tests.cli.program import Project
 from tests.cli.tampering import flipped, tampered
 from tests.cli.terminal import terminal

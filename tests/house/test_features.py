@@ -17,7 +17,7 @@ from preflights_es.use.results import Session
 FOLDER: Final = "preflights_es.features"
 ACROSS: Final = {
     ("agents", "clarification"): {"domain", "domain.events", "use.observed"},
-    ("clarification", "extraction"): {"domain.events", "use.notes"},
+    ("clarification", "extraction"): {"domain.events", "use"},
     ("clarification", "recall"): {
         *("domain.ranking", "domain.rules", "use.comparing", "use.searching", "use.variants"),
     },

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from preflights_es.features.planning.use.situation import ending, starting
+from preflights_es.features.planning.situation import ending, starting
 from preflights_es.kernel.errors import Refused
 from preflights_es.system import clock_ids
 from preflights_es.system.clock_ids import LocalDay

@@ -6,8 +6,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from preflights_es.features.metrics.use.results import Answer
-from preflights_es.features.metrics.use.sessions import follow_up, start
+from preflights_es.features.metrics.use import Answer, follow_up, start
 from preflights_es.kernel.ids import short
 from preflights_es.surfaces.mcp.call import Call
 from preflights_es.surfaces.mcp.rounds import Arguments, Given, Tool, mine

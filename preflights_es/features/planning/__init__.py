@@ -6,12 +6,12 @@ FEATURE = Feature(
     "planning",
     __name__,
     workflow="domain:WORKFLOW",
-    session="use.results:SESSION",
-    bank="domain.simulation:BANK",
-    references="domain.simulation:REFERENCES",
-    shown="commands.display:SHOWN",
+    session="use:DayPlan",
+    bank="domain.schedule:BANK",
+    references="domain.schedule:REFERENCES",
+    shown="commands:SHOWN",
     tools="tools:TOOLS",
     commands={
-        "today": ("commands.today:today_command", "Plan today from the open tasks."),
+        "today": ("commands:today_command", "Plan today from the open tasks."),
     },
 )

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.features.planning.use.sessions import today
+from preflights_es.features.planning.use import today
 from preflights_es.surfaces.mcp.call import Call
 from preflights_es.surfaces.mcp.rounds import Given, Nothing, Tool
 from preflights_es.use.request import Request

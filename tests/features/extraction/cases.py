@@ -8,14 +8,14 @@ from typing import Any, Final
 from preflights_es.features.extraction.domain import WORKFLOW
 from preflights_es.features.extraction.domain.events import (
     AnswersGiven,
+    Item,
     ItemAdded,
     ItemEdited,
+    ItemType,
     NoteTaken,
     TaskClosed,
 )
-from preflights_es.features.extraction.domain.state import State
-from preflights_es.features.extraction.domain.values import Item, ItemType
-from preflights_es.features.extraction.domain.views import NoteView
+from preflights_es.features.extraction.domain.state import NoteView, State
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionReceived

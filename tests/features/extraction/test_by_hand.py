@@ -7,13 +7,14 @@ import pytest
 from preflights_es.features.extraction.domain import WORKFLOW, rules
 from preflights_es.features.extraction.domain.events import (
     ChangeRefused,
+    Item,
     ItemAdded,
     ItemChanged,
     ItemFiled,
+    ItemType,
     NoteTaken,
 )
 from preflights_es.features.extraction.domain.state import State
-from preflights_es.features.extraction.domain.values import Item, ItemType
 from preflights_es.kernel import session as kernel
 from tests.each import each
 from tests.features.extraction.cases import ADA, EMAIL, Note, event, items, task

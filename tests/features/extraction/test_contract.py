@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.extraction.domain import lead
 from preflights_es.features.extraction.domain.contracts import EXTRACTION
-from preflights_es.judging.contract import Accepted, Rejected, judge
-from preflights_es.kernel.completions import prompt
+from preflights_es.features.extraction.domain.decide import PACKAGE, PROMPTS
+from preflights_es.judging.contract import judge
+from preflights_es.kernel.completions import Accepted, Rejected, prompt
 from tests.each import each
 from tests.features.extraction.cases import event, items, task
 from tests.judging.schemas import TESTS
@@ -170,13 +170,13 @@ def test_a_failure_object_of_the_compiler_is_none_here() -> None:
 
 
 def test_the_schema_file_is_the_image_of_its_class() -> None:
-    file = files(lead.PACKAGE) / "data" / "schemas" / f"{EXTRACTION.id}.json"
+    file = files(PACKAGE) / "data" / "schemas" / f"{EXTRACTION.id}.json"
     model: Any = EXTRACTION.model
     assert json.loads(file.read_text("utf-8")) == model.model_json_schema()
 
 
 def test_the_prompt_never_changes_once_a_session_may_have_used_it() -> None:
-    assert prompt(lead.PACKAGE, lead.PROMPTS["extract"]).sha256 == (
+    assert prompt(PACKAGE, PROMPTS["extract"]).sha256 == (
         "0dbcc93b230224d87a40872084bb5dbb43f45d37e9f7aaa686688ccd4df3a676"
     )
 

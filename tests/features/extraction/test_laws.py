@@ -8,15 +8,16 @@ from hypothesis import given
 
 from preflights_es.features.extraction.domain import WORKFLOW
 from preflights_es.features.extraction.domain.events import (
+    FIELDS,
+    POLICY,
+    Item,
     ItemChanged,
     ItemFiled,
     ItemsExtracted,
     NoteTaken,
     QuestionAsked,
 )
-from preflights_es.features.extraction.domain.lead import POLICY
 from preflights_es.features.extraction.domain.state import State, note_status
-from preflights_es.features.extraction.domain.values import FIELDS, Item
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.events import Event

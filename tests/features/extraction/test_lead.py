@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.extraction.domain import lead, reading
+from preflights_es.features.extraction.domain import reading
+from preflights_es.features.extraction.domain.decide import PACKAGE
 from preflights_es.features.extraction.domain.events import (
     AnswerRefused,
     ItemsExtracted,
@@ -69,7 +70,7 @@ def test_the_whole_request_stands_in_the_log() -> None:
     note = Note(EMAIL, note="Email an Chef\n14 Uhr", language="de")
     (request,) = note.script.requests
     system, said = request.messages
-    assert system.content == prompt(lead.PACKAGE, "extract.v1").text
+    assert system.content == prompt(PACKAGE, "extract.v1").text
     assert said.content == (
         "Noted at: 2026-11-22T09:30+01:00 (Europe/Berlin)\nLanguage: de\n\n"
         "Note:\nEmail an Chef\n14 Uhr"

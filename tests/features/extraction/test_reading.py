@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.features.extraction.domain import clock, dates, reading
+from preflights_es.features.extraction.domain import reading, times
 from preflights_es.features.extraction.domain.contracts import EXTRACTION
-from preflights_es.features.extraction.domain.values import ITEMS_MAX, NOTE_MAX, TITLE_MAX
-from preflights_es.judging.contract import Accepted, judge
+from preflights_es.features.extraction.domain.events import ITEMS_MAX, NOTE_MAX, TITLE_MAX
+from preflights_es.judging.contract import judge
+from preflights_es.kernel.completions import Accepted
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.questions import Language
 from preflights_es.kernel.text import problem
@@ -130,10 +131,10 @@ def test_an_answer_says_the_day_too() -> None:
 
 @given(strategies.ANY_TEXT | strategies.NOTES)
 def test_a_day_lies_within_the_text_and_is_one(text: str) -> None:
-    if found := dates.day(text, "2026-11-23"):
+    if found := times.day(text, "2026-11-23"):
         assert 0 <= found.at[0] < found.at[1] <= len(text)
         assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", found.date)
-    assert dates.day(text, "") is None
+    assert times.day(text, "") is None
 
 
 # 1. Examples ---------------------------------------------------------------------------------
@@ -315,10 +316,10 @@ def test_every_word_of_a_note_is_found_again(note: str) -> None:
 
 @given(strategies.ANY_TEXT | strategies.NOTES)
 def test_a_time_lies_within_the_text_and_is_one(text: str) -> None:
-    if when := clock.moment(text):
+    if when := times.moment(text):
         assert 0 <= when.at[0] < when.at[1] <= len(text)
         for time in filter(None, (when.start, when.end)):
             assert re.fullmatch("([01][0-9]|2[0-3]):[0-5][0-9]", time)
-    if takes := clock.duration(text):
+    if takes := times.duration(text):
         assert 0 <= takes.at[0] < takes.at[1] <= len(text)
         assert 1 <= takes.low <= takes.high <= 480

@@ -5,15 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, get_args, get_type_hints
 
-from preflights_es.features.extraction.domain import (
-    WORKFLOW,
-    events,
-    lead,
-    reading,
-    sentences,
-    values,
-)
+from preflights_es.features.extraction.domain import WORKFLOW, events, reading
 from preflights_es.features.extraction.domain.contracts import EventItem, IdeaItem, TaskItem
+from preflights_es.features.extraction.domain.events import POLICY
 from preflights_es.kernel.events import Decision, Input
 from preflights_es.kernel.session import STATUSES
 from tests import markdown
@@ -31,13 +25,13 @@ def rows(heading: str) -> list[Row]:
 
 def test_the_limits_are_those_of_the_code() -> None:
     constants = {
-        "NOTE_MAX": values.NOTE_MAX,
-        "TITLE_MAX": values.TITLE_MAX,
-        "CONTENT_MAX": values.CONTENT_MAX,
-        "QUESTION_MAX": values.QUESTION_MAX,
-        "DURATION_MAX": values.DURATION_MAX,
-        "ITEMS_MAX": values.ITEMS_MAX,
-        "POLICY.calls_max": lead.POLICY.calls_max,
+        "NOTE_MAX": events.NOTE_MAX,
+        "TITLE_MAX": events.TITLE_MAX,
+        "CONTENT_MAX": events.CONTENT_MAX,
+        "QUESTION_MAX": events.QUESTION_MAX,
+        "DURATION_MAX": events.DURATION_MAX,
+        "ITEMS_MAX": events.ITEMS_MAX,
+        "POLICY.calls_max": POLICY.calls_max,
         "": 1,
     }
     found = {row["Constant"].strip("`"): int(row["Value"]) for row in rows("1.1 Limits")}
@@ -53,7 +47,7 @@ def test_the_fields_of_items_and_who_says_them_are_those_of_the_code() -> None:
     listed: dict[str, list[str]] = {}
     for row in rows("3. Items"):
         listed.setdefault(row["Type"], []).append(ticked(row["Field"])[0])
-    assert {type_: tuple(fields) for type_, fields in listed.items()} == values.FIELDS
+    assert {type_: tuple(fields) for type_, fields in listed.items()} == events.FIELDS
     models: dict[str, Any] = {"task": TaskItem, "event": EventItem, "idea": IdeaItem}
     for row in rows("3. Items"):
         said_by_model = ticked(row["Field"])[0] in models[row["Type"]].model_fields
@@ -73,7 +67,7 @@ def test_each_row_of_the_reference_reads_as_it_says() -> None:
 def test_the_sentences_are_those_of_the_code() -> None:
     for row in rows("6. Sentences"):
         name = ticked(row["Sentence"])[0]
-        assert getattr(sentences, name) == {"en": row["English"], "de": row["German"]}
+        assert getattr(events, name) == {"en": row["English"], "de": row["German"]}
 
 
 def test_the_events_are_those_of_the_workflow() -> None:
@@ -90,4 +84,4 @@ def test_the_events_are_those_of_the_workflow() -> None:
 def test_the_statuses_are_known_to_every_view() -> None:
     found = {ticked(row["Status"])[0]: row["Note"] for row in rows("7.2 Status")}
     assert set(found) <= {*STATUSES, *WORKFLOW.statuses}
-    assert set(found.values()) == set(get_args(values.NoteStatus))
+    assert set(found.values()) == set(get_args(events.NoteStatus))

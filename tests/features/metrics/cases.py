@@ -6,10 +6,14 @@ import asyncio
 from typing import Final
 
 from preflights_es.features.metrics.domain import WORKFLOW
-from preflights_es.features.metrics.domain.events import AnswersGiven, FollowUpPut, QuestionPut
-from preflights_es.features.metrics.domain.state import State
-from preflights_es.features.metrics.domain.values import Metric, Table
-from preflights_es.features.metrics.domain.views import AnswerView
+from preflights_es.features.metrics.domain.events import (
+    AnswersGiven,
+    FollowUpPut,
+    Metric,
+    QuestionPut,
+    Table,
+)
+from preflights_es.features.metrics.domain.state import AnswerView, State
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.events import Actor, Event, Input

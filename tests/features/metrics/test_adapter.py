@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from preflights_es import Agent, LLMClient, PromptBuilder, parse_response
-from preflights_es.features.metrics.use.adapter import Said
+from preflights_es import Agent
+from preflights_es.features.metrics.adapter import LLMClient, PromptBuilder, Said, parse_response
 from preflights_es.kernel.errors import SettingsError
 
 SQL = '{"type": "sql", "sql": "SELECT 1"}'

@@ -6,10 +6,10 @@ from datetime import date
 
 import pytest
 
-from preflights_es.features.metrics.domain.metric_sql import filtered, grouped, measure, source
+from preflights_es.features.metrics.domain.composing import filtered, grouped, measure, source
+from preflights_es.features.metrics.domain.events import Metric, Table
 from preflights_es.features.metrics.domain.reference import answer
 from preflights_es.features.metrics.domain.sql_check import findings
-from preflights_es.features.metrics.domain.values import Metric, Table
 
 DAU = Metric(
     name="DAU",

@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 
+from preflights_es.features.metrics.domain.decide import chosen
+from preflights_es.features.metrics.domain.events import Metric
 from preflights_es.features.metrics.domain.reference import answer
-from preflights_es.features.metrics.domain.selection import chosen
-from preflights_es.features.metrics.domain.values import Metric
 from preflights_es.kernel.errors import LLMAPIError
 from preflights_es.kernel.lead import INVALID, ResponseAccepted, ResponseRejected
 from tests.each import each

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from preflights_es.features.metrics.catalogue import BUILT_IN, check_for, metrics_of
+from preflights_es.features.metrics.domain.events import Matched, Metric, Saved, Table
 from preflights_es.features.metrics.domain.question_words import COURTESY
 from preflights_es.features.metrics.domain.reference import Reply, answer
 from preflights_es.features.metrics.domain.sql_check import findings
-from preflights_es.features.metrics.domain.values import Matched, Metric, Saved, Table
-from preflights_es.features.metrics.use.catalogue_files import BUILT_IN, check_for, metrics
-from preflights_es.features.metrics.use.log_views import tables
+from preflights_es.features.metrics.log_views import tables
 from tests.each import each
 
 TODAY = date(2026, 11, 26)
@@ -496,7 +496,7 @@ def test_a_made_up_word_is_named(word: str) -> None:
     assert reply.startswith(f"I do not know *zz{word}*")
 
 
-OF_THE_LOG = metrics(BUILT_IN, check_for("sqlite", tables()))
+OF_THE_LOG = metrics_of(BUILT_IN, check_for("sqlite", tables()))
 SETS = sorted((Path(__file__).parent / "unseen").glob("*.json"))
 
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from preflights_es.features.metrics import log_views
+from preflights_es.features.metrics.domain.events import TURNS_MAX, Dialect
 from preflights_es.features.metrics.domain.sql_check import findings, rendered
 from preflights_es.features.metrics.domain.state import State
-from preflights_es.features.metrics.domain.values import TURNS_MAX, Dialect
-from preflights_es.features.metrics.use import log_views
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.store.sql import SqlStore
 from tests import led

@@ -6,13 +6,13 @@ from typing import Final
 
 import pytest
 
-from preflights_es import LLMClient, parse_response
-from preflights_es.features.metrics.domain.lead import PACKAGE, PROMPTS, known, situation
+from preflights_es.features.metrics import log_views
+from preflights_es.features.metrics.adapter import LLMClient, parse_response
+from preflights_es.features.metrics.catalogue import BUILT_IN, check_for, metrics_of
+from preflights_es.features.metrics.domain.decide import known, situation
+from preflights_es.features.metrics.domain.events import PACKAGE, PROMPTS, Catalogue
 from preflights_es.features.metrics.domain.sql_check import findings
 from preflights_es.features.metrics.domain.state import State
-from preflights_es.features.metrics.domain.values import Catalogue
-from preflights_es.features.metrics.use import log_views
-from preflights_es.features.metrics.use.catalogue_files import BUILT_IN, check_for, metrics
 from preflights_es.kernel.completions import prompt
 from tests.each import each
 
@@ -41,7 +41,7 @@ QUESTIONS: Final = (
 )
 TABLES: Final = log_views.tables()
 HELD: Final = Catalogue(
-    dialect="sqlite", metrics=metrics(BUILT_IN, check_for("sqlite", TABLES)), tables=TABLES
+    dialect="sqlite", metrics=metrics_of(BUILT_IN, check_for("sqlite", TABLES)), tables=TABLES
 )
 
 

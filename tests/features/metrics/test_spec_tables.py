@@ -8,22 +8,16 @@ from typing import Any, get_args, get_type_hints
 
 import yaml
 
-from preflights_es.features.extraction.domain.values import Energy, Importance, ItemStatus
-from preflights_es.features.metrics.domain import (
-    WORKFLOW,
-    events,
-    lead,
-    sql_check,
-    sql_tree,
-    values,
-)
-from preflights_es.features.metrics.use import log_views
-from preflights_es.features.metrics.use.catalogue_files import (
+from preflights_es.features.extraction.domain.events import Energy, Importance, ItemStatus
+from preflights_es.features.metrics import log_views
+from preflights_es.features.metrics.catalogue import (
     BUILT_IN,
     DIMENSIONS,
     check_for,
-    metrics,
+    metrics_of,
 )
+from preflights_es.features.metrics.domain import WORKFLOW, events, sql_check, sql_tree
+from preflights_es.features.metrics.domain.events import POLICY
 from preflights_es.kernel import errors
 from preflights_es.kernel.decisions import Standing
 from preflights_es.kernel.events import Decision, Input
@@ -41,11 +35,11 @@ def spec() -> dict[str, list[Row]]:
 
 
 def test_the_limits_are_those_of_the_code() -> None:
-    rooms = (values, sql_check, sql_tree)
+    rooms = (events, sql_check, sql_tree)
     for row in spec()["1.1 Limits"]:
         name = row["Constant"].strip("`")
         if name == "POLICY.calls_max":
-            assert int(row["Value"]) == lead.POLICY.calls_max
+            assert int(row["Value"]) == POLICY.calls_max
             continue
         assert int(row["Value"]) == next(getattr(r, name) for r in rooms if hasattr(r, name))
 
@@ -81,7 +75,7 @@ def test_the_columns_of_the_log_are_those_that_are_promised() -> None:
 
 def test_the_metrics_of_the_log_are_those_that_are_listed() -> None:
     listed = markdown.tables("docs/metrics.md")["What you can ask about the log"]
-    held = metrics(BUILT_IN, check_for("sqlite", log_views.tables()))
+    held = metrics_of(BUILT_IN, check_for("sqlite", log_views.tables()))
     assert [(row["metric"], tuple(ticked(row["dimensions"]))) for row in listed] == [
         (one.name, one.dimensions) for one in held
     ]

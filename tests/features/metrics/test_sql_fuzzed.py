@@ -15,9 +15,9 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from preflights_es.features.metrics.domain.events import Dialect, Table
 from preflights_es.features.metrics.domain.sql_check import findings, rendered
-from preflights_es.features.metrics.domain.sql_words import FUNCTIONS, NODES, RAW, TYPES
-from preflights_es.features.metrics.domain.values import Dialect, Table
+from preflights_es.features.metrics.domain.sql_tree import FUNCTIONS, NODES, RAW, TYPES
 
 QUERIES: Final = 2_000  # of each dialect
 TABLES: Final = (Table("orders"),)

@@ -6,9 +6,8 @@ from datetime import date
 
 import pytest
 
-from preflights_es.features.metrics.domain.values import Catalogue, Matched, Table
-from preflights_es.features.metrics.use.sentence import sentence
-from preflights_es.features.metrics.use.unused_words import unused
+from preflights_es.features.metrics.domain.events import Catalogue, Matched, Table
+from preflights_es.features.metrics.query_in_words import sentence, unused
 from tests.each import each
 from tests.features.metrics.test_every_word import METRICS, TODAY
 

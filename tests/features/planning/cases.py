@@ -8,20 +8,17 @@ from typing import Any, Final
 from preflights_es.features.planning.domain import WORKFLOW
 from preflights_es.features.planning.domain.events import (
     BlockDone,
-    PlanAsked,
-    PlanAskedAgain,
-    TasksChosen,
-)
-from preflights_es.features.planning.domain.state import State
-from preflights_es.features.planning.domain.values import (
     Busy,
     Change,
     OpenTask,
     Plan,
+    PlanAsked,
+    PlanAskedAgain,
     Situation,
     Task,
+    TasksChosen,
 )
-from preflights_es.features.planning.domain.views import DayView
+from preflights_es.features.planning.domain.state import DayView, State
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.events import Actor, Event, Input, Source

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from preflights_es.features.planning.domain.values import Busy, Task
+from preflights_es.features.planning.domain.events import Busy, Task
 from tests.features.planning.cases import NINE, SIX, task
 
 

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from preflights_es.features.planning.domain import lead
-from preflights_es.features.planning.domain.contracts import PLANNING, DayPlan
-from preflights_es.judging.contract import Accepted, Contract, Rejected, judge
-from preflights_es.kernel.completions import prompt
+from preflights_es.features.planning.domain.contracts import PLANNING, ModelPlan
+from preflights_es.features.planning.domain.decide import PACKAGE
+from preflights_es.judging.contract import Contract, judge
+from preflights_es.kernel.completions import Accepted, Rejected, prompt
 from tests.features.planning.cases import answer
 from tests.judging.schemas import TESTS, changes
 
@@ -69,15 +69,15 @@ def test_two_objects_are_no_answer() -> None:
 
 
 def test_the_prompt_names_what_the_schema_has() -> None:
-    text = prompt(lead.PACKAGE, "planning.v1").text
-    schema = json.loads(files(lead.PACKAGE).joinpath("data/schemas/planning.v1.json").read_text())
+    text = prompt(PACKAGE, "planning.v1").text
+    schema = json.loads(files(PACKAGE).joinpath("data/schemas/planning.v1.json").read_text())
     assert all(f'"{name}"' in text for name in schema["properties"])
 
 
 # A newer version -----------------------------------------------------------------------------
 
 
-class DayPlan2(DayPlan):
+class ModelPlan2(ModelPlan):
     """What a second version may add: an optional property, and nothing else."""
 
     energy_level: Annotated[str, Field(max_length=20)] = Field(default_factory=lambda: None)  # type: ignore[assignment]  # absent is not null
@@ -86,7 +86,7 @@ class DayPlan2(DayPlan):
 PLANNING_2 = Contract(
     name="planning",
     version=2,
-    model=DayPlan2,
+    model=ModelPlan2,
     prose="drop",
     unknown="drop",
     failure=False,
@@ -103,7 +103,7 @@ def test_an_answer_of_today_meets_a_second_version(path: Any) -> None:
 
 
 def test_a_second_version_only_adds() -> None:
-    assert changes(DayPlan.model_json_schema(), DayPlan2.model_json_schema()) == []
+    assert changes(ModelPlan.model_json_schema(), ModelPlan2.model_json_schema()) == []
     newer = answer(energy_level="low")
     found, before = judge(json.dumps(newer), PLANNING_2), verdict(newer)
     assert isinstance(found, Accepted)

@@ -9,9 +9,8 @@ from hypothesis import given
 
 from preflights_es.features.planning.domain import WORKFLOW, schedule
 from preflights_es.features.planning.domain.contracts import PLANNING
-from preflights_es.features.planning.domain.events import PlanMade
+from preflights_es.features.planning.domain.events import REPLANS_MAX, PlanMade
 from preflights_es.features.planning.domain.state import State
-from preflights_es.features.planning.domain.values import REPLANS_MAX
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.lead import FellBack
 from tests import strategies

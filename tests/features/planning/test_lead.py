@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.planning.domain import lead, views
+from preflights_es.features.planning.domain import state
+from preflights_es.features.planning.domain.decide import PACKAGE
 from preflights_es.features.planning.domain.events import (
     BlockClosed,
+    Change,
     ChangeRefused,
     PlanAsked,
     PlanMade,
 )
-from preflights_es.features.planning.domain.values import Change
 from preflights_es.kernel.completions import CompletionRequested, prompt
 from preflights_es.kernel.errors import LLMAPIError, LLMTimeoutError
 from preflights_es.kernel.events import Source, sources
@@ -96,7 +97,7 @@ def test_the_whole_request_stands_in_the_log() -> None:
     plan = Planned(BOTH, day=situation(*THREE, busy=busy(600, 660)), language="de")
     (request,) = plan.script.requests
     system, said = request.messages
-    assert system.content == prompt(lead.PACKAGE, "planning.v1").text
+    assert system.content == prompt(PACKAGE, "planning.v1").text
     head, _, day = said.content.partition("\nDay:\n")
     assert head == (
         "Now: 2026-11-23T08:58+01:00 (Europe/Berlin)\nLanguage: de\nWindow: 09:00-18:00\n"
@@ -270,7 +271,7 @@ def test_a_person_chooses_minis_and_keeps_the_focus(plan: Planned) -> None:
 
 def test_a_person_who_chose_reads_of_no_model_and_both_plans_are_kept() -> None:
     plan = Planned("no", "no").choose(None, "a.3")
-    found = views.reached(plan.state)
+    found = state.reached(plan.state)
     assert (plan.plan.source, plan.view.warnings) == ("person", ())
     assert (found.result, found.accepted) == (
         {"focus_task_id": "a.1", "mini_task_ids": ["a.2", "a.3"], "buffer_minutes": 15},

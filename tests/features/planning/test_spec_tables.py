@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import get_args, get_type_hints
 
-from preflights_es.features.planning.domain import WORKFLOW, events, sentences, values
+from preflights_es.features.planning.domain import WORKFLOW, events, schedule
 from preflights_es.features.planning.domain.contracts import PLANNING
 from preflights_es.kernel.events import Decision, Input
 from preflights_es.kernel.session import STATUSES
@@ -30,12 +30,12 @@ def names(heading: str, column: str) -> tuple[str, ...]:
 @each("row", rows("1.1 Limits"))
 def test_a_limit_is_that_of_the_code(row: Row) -> None:
     name = row["Constant"].strip("`")
-    found = PLANNING.policy.calls_max if "." in name else getattr(values, name)
+    found = PLANNING.policy.calls_max if "." in name else getattr(events, name)
     assert found == int(row["Value"])
 
 
 def test_assumed_durations_and_the_end_of_the_day_are_those_of_the_code() -> None:
-    assert (values.ASSUMED, values.UNTIL) == ((30, 60), "18:00")
+    assert (events.ASSUMED, events.UNTIL) == ((30, 60), "18:00")
 
 
 def test_the_reasons_of_a_refusal_are_those_of_the_code() -> None:
@@ -45,17 +45,17 @@ def test_the_reasons_of_a_refusal_are_those_of_the_code() -> None:
 
 
 def test_the_fields_of_a_plan_are_those_of_the_code() -> None:
-    assert names("3. The plan", "Field") == values.Plan.__struct_fields__
+    assert names("3. The plan", "Field") == events.Plan.__struct_fields__
 
 
 def test_the_rules_for_a_focus_are_those_of_the_code() -> None:
-    assert names("5.1 Choosing", "Why") == get_args(sentences.Why) == tuple(sentences.REASONS)
+    assert names("5.1 Choosing", "Why") == get_args(schedule.Why) == tuple(schedule.REASONS)
 
 
 def test_the_sentences_are_those_of_the_code() -> None:
     for row in rows("6. Sentences"):
         name = ticked(row["Sentence"])[0]
-        assert getattr(sentences, name) == {"en": row["English"], "de": row["German"]}
+        assert getattr(schedule, name) == {"en": row["English"], "de": row["German"]}
 
 
 def test_the_warnings_are_those_of_the_code() -> None:
@@ -63,8 +63,8 @@ def test_the_warnings_are_those_of_the_code() -> None:
         ticked(row["Warning"])[0]: {"en": row["English"], "de": row["German"]}
         for row in rows("6.1 Warnings")
     }
-    assert found == sentences.WARNINGS
-    assert tuple(found) == get_args(values.Warned)
+    assert found == schedule.WARNINGS
+    assert tuple(found) == get_args(events.Warned)
 
 
 def test_the_reasons_for_what_is_left_out_are_those_of_the_code() -> None:
@@ -72,8 +72,8 @@ def test_the_reasons_for_what_is_left_out_are_those_of_the_code() -> None:
         ticked(row["Reason"])[0]: {"en": row["English"], "de": row["German"]}
         for row in rows("6.2 Reasons for what is left out")
     }
-    assert found == sentences.LEFT_OUT
-    assert tuple(found) == get_args(values.Reason)
+    assert found == schedule.LEFT_OUT
+    assert tuple(found) == get_args(events.Reason)
     assert {*names("5.5 What is left out", "Reason")} == {*found}
 
 

@@ -58,7 +58,7 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import Session
 
 if TYPE_CHECKING:
-    from preflights_es.features.extraction.use.notes import Listed
+    from preflights_es.features.extraction.use import Listed
 
 
 def start(
@@ -151,7 +151,7 @@ def _listed(request: Request, typed: str) -> Listed:
     Raises:
         Refused: it is no item of this project.
     """
-    from preflights_es.features.extraction.use.notes import notes_of  # most begin without a task
+    from preflights_es.features.extraction.use import notes_of  # most begin without a task
 
     own = notes_of(request)
     listed = own.found(typed)

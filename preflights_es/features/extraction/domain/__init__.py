@@ -1,10 +1,15 @@
 """A note becomes tasks, events and ideas, with at most one question (seed 3)."""
 
-from preflights_es.features.extraction.domain.decide import decide
-from preflights_es.features.extraction.domain.events import EVENTS, AnswersGiven
-from preflights_es.features.extraction.domain.lead import POLICY, PROMPTS
-from preflights_es.features.extraction.domain.state import State, evolve, is_terminal
-from preflights_es.features.extraction.domain.views import kept_items, reached, view
+from preflights_es.features.extraction.domain.decide import PROMPTS, decide
+from preflights_es.features.extraction.domain.events import EVENTS, POLICY, AnswersGiven
+from preflights_es.features.extraction.domain.state import (
+    State,
+    evolve,
+    is_terminal,
+    kept_items,
+    reached,
+    view,
+)
 from preflights_es.kernel.session import Workflow
 
 WORKFLOW: Workflow[State] = Workflow(

@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from preflights_es.features.extraction.domain.lead import POLICY
-from preflights_es.features.extraction.domain.values import (
+from preflights_es.features.extraction.domain.events import (
     CONTENT_MAX,
     DURATION_MAX,
     ITEMS_MAX,
+    POLICY,
     QUESTION_MAX,
     TITLE_MAX,
 )

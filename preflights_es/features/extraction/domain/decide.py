@@ -1,31 +1,49 @@
-"""What follows from an Input: the branches are here, the rules in `rules.py`."""
+"""What follows from an Input, and what a model is asked; the rules of items are in `rules.py`."""
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import partial, reduce
+from typing import Any, Final
 
 from msgspec.structs import replace
 
-from preflights_es.features.extraction.domain import lead, rules
+from preflights_es.features.extraction.domain import rules
 from preflights_es.features.extraction.domain.events import (
+    ITEMS_MAX,
     AnswerAccepted,
     AnswerRefused,
     AnswersGiven,
     ChangeRefused,
+    Item,
     ItemAdded,
     ItemChanged,
     ItemEdited,
     ItemFiled,
+    ItemsExtracted,
     NoteTaken,
+    QuestionAsked,
     TaskClosed,
     TaskDecided,
 )
 from preflights_es.features.extraction.domain.state import State, evolve, note_status
-from preflights_es.features.extraction.domain.values import ITEMS_MAX, Item
-from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
-from preflights_es.kernel.events import Decision, Input
-from preflights_es.kernel.lead import FellBack, LeadChanged, LeadTaken, StepRetried
-from preflights_es.kernel.questions import text_answers
+from preflights_es.kernel.completions import (
+    CompletionFailed,
+    CompletionReceived,
+    CompletionRequested,
+    Message,
+    Violation,
+)
+from preflights_es.kernel.events import Decision, Input, Outcome
+from preflights_es.kernel.lead import (
+    FellBack,
+    LeadChanged,
+    LeadTaken,
+    StepRetried,
+    Usable,
+    concluded,
+    requested,
+)
+from preflights_es.kernel.questions import Question, text_answers
 
 Decisions = tuple[Decision, ...]
 
@@ -36,7 +54,7 @@ def decide(state: State, new: Input) -> Decisions:
         case NoteTaken() if state.input is None:
             return _asked(_after(state, new, ()))
         case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
-            return lead.answered(state, new)
+            return model_answered(state, new)
         case AnswersGiven():
             return _answered(state, new)
         case StepRetried() if state.led.stalled:
@@ -59,14 +77,14 @@ def _after(state: State, new: Input, decisions: Decisions) -> State:
     return reduce(evolve, decisions, evolve(state, new))
 
 
-# 1. The model --------------------------------------------------------------------------------
+# 1. Reading ----------------------------------------------------------------------------------
 
 
 def _asked(state: State) -> Decisions:
     """The model's next step; without a lead, the note is left to a person."""
     if state.led.lead is None:
-        return (FellBack(contract=lead.CONTRACT, reason="no_lead"),)
-    return (lead.request(state),)
+        return (FellBack(contract=CONTRACT, reason="no_lead"),)
+    return (model_request(state),)
 
 
 def _taken_over(state: State, new: LeadChanged) -> Decisions:
@@ -134,3 +152,61 @@ def _open(state: State, number: int) -> Item | ChangeRefused:
     if item is None:
         return ChangeRefused(reason="unknown_item")
     return item if item.status == "open" else ChangeRefused(reason="closed")
+
+
+# 4. What a model is asked, and what follows --------------------------------------------------
+
+PACKAGE: Final = "preflights_es.features.extraction"
+PROMPTS: Final[dict[str, str]] = {"extract": "extract.v1"}
+CONTRACT: Final = "extraction.v1"
+ANSWER: Final = "answer"
+"""Key of a question that names no field."""
+
+
+def model_request(state: State) -> CompletionRequested:
+    """The whole of what is sent, derived from the log: the note, each reply, each answer."""
+    said = (Message("user", _note(state)), *state.led.said)
+    return requested(state.led, "extract", CONTRACT, (PACKAGE, "extract", PROMPTS["extract"]), said)
+
+
+def _note(state: State) -> str:
+    when = f"{state.noted_at} ({state.time_zone})" if state.time_zone else state.noted_at
+    return f"Noted at: {when}\nLanguage: {state.language}\n\nNote:\n{state.note}"
+
+
+def model_answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
+    """What follows from an outcome: the items and the question, or what was recorded instead."""
+    # Imported where a response is judged: sessions without a lead need no pydantic.
+    from preflights_es.features.extraction.domain.contracts import EXTRACTION
+
+    verdict = concluded(state.led, outcome, EXTRACTION, partial(violations, state))
+    if not isinstance(verdict, Usable):
+        return verdict
+    decisions: list[Decision] = [
+        verdict.accepted,
+        ItemsExtracted(
+            items=rules.items(
+                verdict.payload["items"],
+                (*state.listed, *state.items),
+                state.touched,
+                state.numbers,
+            )
+        ),
+    ]
+    if asked := verdict.payload.get("question"):
+        decisions.append(_question(asked))
+    return tuple(decisions)
+
+
+def violations(state: State, payload: dict[str, Any]) -> tuple[Violation, ...]:
+    """What the contract alone cannot say: one question a session."""
+    if state.asked and "question" in payload:
+        return (Violation("/question", "expected none: one was asked already"),)
+    return ()
+
+
+def _question(asked: dict[str, Any]) -> QuestionAsked:
+    field: str = asked.get("field", "")
+    return QuestionAsked(
+        question=Question(field or ANSWER, "free_text", asked["question"]), field=field
+    )

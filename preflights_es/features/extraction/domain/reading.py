@@ -2,7 +2,9 @@
 
 It splits, recognises times, durations and words, and copies; it never invents a date, a person or
 an importance, and what it does not understand stays in the title.
-"""
+The simulator varies around it by seed: durations, importances and confidences that the note does
+not give, other titles, prose and properties that a contract drops, a question too many. It stays
+within the contract, so that it finds our bugs and not its own."""
 
 from __future__ import annotations
 
@@ -11,15 +13,21 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any, Final
 
-from preflights_es.features.extraction.domain import clock, dates
-from preflights_es.features.extraction.domain.sentences import QUOTED, WHEN_MANY, WHEN_ONE
-from preflights_es.features.extraction.domain.values import (
+from preflights_es.features.extraction.domain import times
+from preflights_es.features.extraction.domain.events import (
     CONTENT_MAX,
     ITEMS_MAX,
     QUESTION_MAX,
+    QUOTED,
     TITLE_MAX,
+    WHEN_MANY,
+    WHEN_ONE,
 )
+from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.json import encoded
+from preflights_es.kernel.lead import RETRY
 from preflights_es.kernel.questions import Language
+from preflights_es.kernel.simulation import Bank, Draws, References, Route
 from preflights_es.kernel.text import one_line, shortened
 
 Payload = dict[str, Any]
@@ -147,7 +155,7 @@ def _says(text: str) -> bool:
 
 def _is_detail(line: str, noted: str) -> bool:
     """Whether it says when, how long or how urgent something else is: "Meeting, 14 Uhr"."""
-    when, takes, on = clock.moment(line), clock.duration(line), dates.day(line, noted)
+    when, takes, on = times.moment(line), times.duration(line), times.day(line, noted)
     for begin, end in _apart(*(found.at for found in (when, takes, on) if found)):
         line = line[:begin] + line[end:]
     return not _says(_HIGH.sub("", _LOW.sub("", line)))
@@ -188,12 +196,12 @@ def _led_by_time(line: str, noted: str) -> str:
 
 def _when_said(piece: str, noted: str) -> tuple[bool, bool]:
     """Whether it says a time, and whether a day."""
-    return clock.moment(piece) is not None, dates.day(piece, noted) is not None
+    return times.moment(piece) is not None, times.day(piece, noted) is not None
 
 
 def _opening(piece: str, noted: str) -> list[int]:
     """Which of time and day it says, where it says nothing else; empty where it opens nothing."""
-    when = clock.moment(piece)
+    when = times.moment(piece)
     if (when is not None and when.deadline) or not _is_detail(piece, noted):
         return []
     return [i for i, is_said in enumerate(_when_said(piece, noted)) if is_said]
@@ -238,22 +246,22 @@ def _item(part: str, noted: str) -> Payload:
         return _made("idea", _trimmed(part[marked.end() :]) or part, 0.9)
     if _MUSING.match(part):
         return _made("idea", part, 0.7)
-    when, takes = clock.moment(part), clock.duration(part)
+    when, takes = times.moment(part), times.duration(part)
     is_then = when is not None and not when.deadline
     if not is_then and not _is_event(part):
         return _task(part, takes)
-    return _event(part, when if is_then else clock.last_hour(part), takes, dates.day(part, noted))
+    return _event(part, when if is_then else times.last_hour(part), takes, times.day(part, noted))
 
 
 def _event(
-    part: str, when: clock.Moment | None, takes: clock.Duration | None, on: dates.Day | None
+    part: str, when: times.Moment | None, takes: times.Duration | None, on: times.Day | None
 ) -> Payload:
     """What an event has no property for stays in its title: urgency, and an end on another day."""
     said = [on.at] if on else []
     if when is None:
         item = _made("event", _cut(part, *said) if said else part, 0.4)
     else:
-        end = when.end or (clock.later(when.start, takes.high) if takes else "")
+        end = when.end or (times.later(when.start, takes.high) if takes else "")
         is_end = takes is not None and end and not when.end
         said += [when.at, *([takes.at] if takes and is_end else [])]
         item = _made("event", _cut(part, *said), 0.9)
@@ -265,7 +273,7 @@ def _event(
     return item
 
 
-def _task(part: str, takes: clock.Duration | None) -> Payload:
+def _task(part: str, takes: times.Duration | None) -> Payload:
     title = _without(_cut(part, *([takes.at] if takes else [])))
     item = _made("task", title, 0.8 if " " in title else 0.6)
     if takes is not None:
@@ -357,11 +365,85 @@ def _names(text: str, title: str) -> bool:
 
 def _when(text: str, noted: str) -> Payload | None:
     """What an event is given by words that say a time; None where they say none."""
-    found = clock.moment(text)
-    on = dates.day(text, noted)
+    found = times.moment(text)
+    on = times.day(text, noted)
     left = _cut(text, on.at) if on else text
-    start = found.start if found else clock.bare_hour(left)
+    start = found.start if found else times.bare_hour(left)
     if not start:
         return None
     ends = {"end_time": found.end} if found and found.end else {}
     return {"start_time": start, **ends, **({"date": on.date} if on else {})}
+
+
+# 5. The simulator ----------------------------------------------------------------------------
+
+_NOTE = re.compile(
+    r"\ANoted at: (?P<noted>[^\n]*)\nLanguage: (?P<language>[a-z]+)\n\nNote:\n(?P<note>.*)\Z",
+    re.DOTALL,
+)
+_MORE = {"en": "What matters most of it?", "de": "Was davon ist am wichtigsten?"}
+_PROSE = ("Here is what I found:\n", "Hier ist das Ergebnis:\n", "")
+
+
+def by_rules(request: CompletionRequested) -> str:
+    """What the rules read out of the note, and of the answer where there is one."""
+    return encoded(_read(request)).decode()
+
+
+def varied(draws: Draws, request: CompletionRequested) -> str:
+    """An `extraction.v1` around what the rules read."""
+    payload = _read(request)
+    payload["items"] = [_varied(draws, item) for item in payload["items"]]
+    if draws.chance(0.1) and "question" not in payload and not _answer(request):
+        payload["question"] = {"question": _MORE[_parts(request)[0]], "field": "importance"}
+    if draws.chance(0.1):
+        payload["mood"] = draws.pick(("busy", "calm"))  # a property that no contract knows yet
+    text = encoded(payload).decode()
+    if draws.chance(0.15):
+        return draws.pick(_PROSE) + text
+    return f"```json\n{text}\n```" if draws.chance(0.2) else text
+
+
+def _varied(draws: Draws, item: dict[str, Any]) -> dict[str, Any]:
+    item = {**item, "confidence": draws.between(30, 100) / 100}
+    if item["type"] == "task":
+        if "duration_min" not in item and draws.chance(0.5):
+            low = 5 * draws.between(1, 12)
+            item |= {"duration_min": low, "duration_max": low + 5 * draws.below(13)}
+        if "importance" not in item and draws.chance(0.4):
+            item["importance"] = draws.pick(("low", "normal", "high"))
+    if item["type"] == "idea" and draws.chance(0.3):
+        item["content"] = item["title"]
+    if draws.chance(0.2):
+        item["title"] = (item["title"][:1].upper() + item["title"][1:])[:TITLE_MAX]
+    return item
+
+
+def _read(request: CompletionRequested) -> dict[str, Any]:
+    language, note, noted = _parts(request)
+    return extracted(note, language, _answer(request), noted)
+
+
+def _parts(request: CompletionRequested) -> tuple[Language, str, str]:
+    """The language of the question, the note and its day, as the request says them."""
+    said = [m.content for m in request.messages if m.role == "user"]
+    text = said[0] if said else ""
+    found = _NOTE.match(text)
+    if found is None:
+        return "en", text, ""
+    language: Language = "de" if found["language"] == "de" else "en"
+    return language, found["note"], found["noted"][:10]
+
+
+def _answer(request: CompletionRequested) -> str:
+    """The person's answer: what follows the accepted reply, but for the sentence of a retry."""
+    spoken = [m.content for m in request.messages if m.role != "system"]
+    if request.attempt > 1 and spoken[-1].startswith(RETRY):
+        del spoken[-2:]
+    return spoken[2] if len(spoken) > 2 else ""
+
+
+BANK: Bank = {
+    "extraction": Route(varied, ("extract items",), ("extract|extraction", "note")),
+}
+REFERENCES: References = {"extraction": by_rules}

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypedDict, get_args
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.features.extraction.domain.values import (
+from preflights_es.features.extraction.domain.events import (
     CONTENT_MAX,
     DURATION_MAX,
     FIELDS,
@@ -22,11 +22,11 @@ from preflights_es.kernel.text import late_pattern, one_line, problem, visible
 
 
 class Wrong(TypedDict):
+    """What a `ChangeRefused` says."""
+
     reason: Literal["unknown_field", "invalid_value", "nothing_changed"]
     field: str
 
-
-"""What a `ChangeRefused` says."""
 
 _CLOCK: Final = late_pattern(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
 _DATE: Final = late_pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -148,16 +148,8 @@ def _date(text: str) -> str | None:
         return None
 
 
-def _place(text: str) -> str | None:
-    return text if _PLACE.fullmatch(text) else None
-
-
 def _one_of(options: tuple[str, ...]) -> Callable[[str], str | None]:
     return lambda text: text if text in options else None
-
-
-def _content(text: str) -> str | None:
-    return text if problem(text, CONTENT_MAX) is None else None
 
 
 _READERS: Final[dict[str, Callable[[str], Any]]] = {
@@ -166,9 +158,9 @@ _READERS: Final[dict[str, Callable[[str], Any]]] = {
     "importance": _one_of(get_args(Importance)),
     "due": _date,
     "energy": _one_of(get_args(Energy)),
-    "after": _place,
+    "after": lambda text: text if _PLACE.fullmatch(text) else None,
     "start_time": _clock,
     "end_time": _clock,
     "date": _date,
-    "content": _content,
+    "content": lambda text: text if problem(text, CONTENT_MAX) is None else None,
 }

@@ -1,10 +1,8 @@
 """A question about data becomes one checked query, with questions back where it needs them."""
 
 from preflights_es.features.metrics.domain.decide import decide
-from preflights_es.features.metrics.domain.events import EVENTS, AnswersGiven
-from preflights_es.features.metrics.domain.lead import POLICY, PROMPTS
-from preflights_es.features.metrics.domain.state import State, evolve, is_terminal
-from preflights_es.features.metrics.domain.views import reached, view
+from preflights_es.features.metrics.domain.events import EVENTS, POLICY, PROMPTS, AnswersGiven
+from preflights_es.features.metrics.domain.state import State, evolve, is_terminal, reached, view
 from preflights_es.kernel.session import Workflow
 
 WORKFLOW: Workflow[State] = Workflow(

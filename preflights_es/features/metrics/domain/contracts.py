@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from preflights_es.features.metrics.domain.lead import CONTRACT, PACKAGE, POLICY
+from preflights_es.features.metrics.domain.events import CONTRACT, PACKAGE, POLICY
 from preflights_es.judging.contract import Contract
 from preflights_es.kernel.completions import schema
 

@@ -1,24 +1,54 @@
-"""What follows from an Input: the branches are here, the rules in `selection.py`."""
+"""What follows from an Input, what a model is asked, and what follows from its answers."""
 
 from __future__ import annotations
 
-from functools import reduce
+from collections.abc import Iterable, Sequence
+from functools import partial, reduce
+from typing import Any, Final
 
-from preflights_es.features.metrics.domain import lead
+from msgspec.structs import replace
+
 from preflights_es.features.metrics.domain.events import (
+    CONTRACT,
+    PACKAGE,
+    PROMPTS,
+    TEXT_MAX,
+    TURNS_MAX,
     AnswerAccepted,
     AnswerRefused,
     AnswersGiven,
+    CandidatesOffered,
+    Catalogue,
+    ClarificationAsked,
     FollowUpPut,
     FollowUpTaken,
+    Matched,
+    Metric,
     NotTaken,
     QuestionPut,
+    Saved,
+    SqlAnswered,
+    TurnsExhausted,
 )
-from preflights_es.features.metrics.domain.selection import chosen
 from preflights_es.features.metrics.domain.state import State, evolve
-from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
-from preflights_es.kernel.events import Decision, Input
-from preflights_es.kernel.lead import LeadChanged, LeadTaken, StepFailed, StepRetried
+from preflights_es.kernel.completions import (
+    CompletionFailed,
+    CompletionReceived,
+    CompletionRequested,
+    Message,
+    Violation,
+)
+from preflights_es.kernel.events import Decision, Input, Outcome
+from preflights_es.kernel.json import encoded
+from preflights_es.kernel.lead import (
+    LeadChanged,
+    LeadTaken,
+    StepFailed,
+    StepRetried,
+    Usable,
+    concluded,
+    requested,
+)
 from preflights_es.kernel.questions import Question, stripped
 from preflights_es.kernel.text import visible
 
@@ -31,7 +61,7 @@ def decide(state: State, new: Input) -> Decisions:
         case QuestionPut() if state.input is None:
             return _asked(evolve(state, new))
         case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
-            return lead.answered(state, new)
+            return model_answered(state, new)
         case AnswersGiven():
             return _answered(state, new)
         case FollowUpPut():
@@ -52,8 +82,8 @@ def _after(state: State, new: Input, decisions: Decisions) -> State:
 def _asked(state: State) -> Decisions:
     """The next step of who leads; without a lead there is no answer."""
     if state.led.lead is None:
-        return (StepFailed(contract=lead.CONTRACT, reason="no_lead"),)
-    return (lead.request(state),)
+        return (StepFailed(contract=CONTRACT, reason="no_lead"),)
+    return (model_request(state),)
 
 
 def _followed_up(state: State, new: FollowUpPut) -> Decisions:
@@ -99,3 +129,114 @@ def _verdict(
     if not visible(answer):
         return AnswerRefused(key=key, reason="blank")
     return AnswerAccepted(key=key, answer=chosen(answer, question.options))
+
+
+# 2. What a model is asked, and what follows --------------------------------------------------
+
+NEWER: Final = ("unit", "words", "values", "numbers")
+WHICH: Final = {
+    "en": "The question can mean several things. Which one?",
+    "de": "Die Frage kann mehreres bedeuten. Was davon?",
+}
+
+
+def model_request(state: State) -> CompletionRequested:
+    """The whole of what is sent, derived from the log: the catalogue, then the conversation."""
+    prompt = (PACKAGE, "ask", PROMPTS["ask"])
+    made = requested(state.led, "ask", CONTRACT, prompt, tuple(state.led.said))
+    system, *said = made.messages
+    assert state.catalogue is not None, "a session begins with its catalogue"
+    catalogue = known(state.catalogue, state.matched, state.saved)
+    told = f"{system.content}\n{catalogue}\n{situation(state)}"
+    return replace(made, messages=(Message("system", told), *said))
+
+
+def known(
+    catalogue: Catalogue, matched: Iterable[Matched] = (), saved: Iterable[Saved] = ()
+) -> str:
+    """The catalogue as a model reads it: one JSON object a line.
+
+    Args:
+        matched: values of the database that stand in what the person said.
+        saved: questions that a person saved with their queries, as examples.
+    """
+    lines = [encoded({"table": one.name, "columns": one.columns}) for one in catalogue.tables]
+    lines += [encoded(_described(one)) for one in catalogue.metrics]
+    lines += [encoded({"value": one.value, "column": one.column}) for one in matched]
+    lines += [
+        encoded({"saved": one.name, "question": one.question, "sql": one.sql}) for one in saved
+    ]
+    return f"SQL dialect: {catalogue.dialect}\n" + "\n".join(line.decode() for line in lines)
+
+
+def _described(metric: Metric) -> dict[str, Any]:
+    """What a model is told of a metric; of the newer keys those that it has."""
+    newer = {name: getattr(metric, name) for name in NEWER}
+    return {
+        "metric": metric.name,
+        "aliases": metric.aliases,
+        "description": metric.description,
+        "sql": metric.sql,
+        "dimensions": metric.dimensions,
+        "date": metric.date,
+        **{name: value for name, value in newer.items() if value},
+    }
+
+
+def situation(state: State) -> str:
+    """When the question is asked, and in which language."""
+    zone = f" ({state.time_zone})" if state.time_zone else ""
+    return f"Asked at: {state.asked_at}{zone}\nLanguage: {state.language}"
+
+
+def model_answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
+    """What follows from an outcome: an answer, a question, or what was recorded instead."""
+    # Imported where a response is judged: everything else needs no reader of JSON Schema.
+    from preflights_es.features.metrics.domain.contracts import METRICS
+
+    verdict = concluded(state.led, outcome, METRICS, partial(violations, state))
+    if not isinstance(verdict, Usable):
+        return verdict
+    return (verdict.accepted, _follows(state, verdict.payload))
+
+
+def _follows(state: State, payload: Any) -> Decision:
+    if isinstance(payload, dict) and payload["type"] == "sql":
+        return SqlAnswered(sql=payload["sql"])
+    candidates = () if isinstance(payload, str) else tuple(payload["candidates"])
+    text = payload if isinstance(payload, str) else WHICH[state.language]
+    if state.turns >= TURNS_MAX:
+        return TurnsExhausted(open=" / ".join(candidates) or text)
+    question = Question(f"q{state.asked + 1}", "free_text", text, candidates)
+    made = CandidatesOffered if candidates else ClarificationAsked
+    return made(question=question)
+
+
+def violations(state: State, payload: Any) -> tuple[Violation, ...]:
+    """What the contract alone cannot say: the query is one that the catalogue allows."""
+    if isinstance(payload, str):
+        too_long = Violation("", f"expected at most {TEXT_MAX:,} characters of words")
+        return (too_long,) if len(payload) > TEXT_MAX else ()
+    if payload["type"] != "sql" or state.catalogue is None:
+        return ()
+    from preflights_es.features.metrics.domain.sql_check import findings
+
+    found = findings(payload["sql"], state.catalogue.dialect, state.catalogue.tables)
+    return tuple(Violation("/sql", one) for one in found)
+
+
+# 3. Choosing one of several candidates (seed 4) ----------------------------------------------
+
+DIGITS_MAX = 3  # of a number that may choose; a longer one is text
+
+
+def chosen(answer: str, candidates: Sequence[str]) -> str:
+    """The candidate that a number stands for; any other text itself.
+
+    1 to n in ASCII digits, with an optional full stop or bracket behind it.
+    """
+    number = answer[:-1] if answer[-1:] in (".", ")") else answer
+    if not (number.isascii() and number.isdigit() and len(number) <= DIGITS_MAX):
+        return answer
+    at = int(number)
+    return candidates[at - 1] if 1 <= at <= len(candidates) else answer

@@ -1,24 +1,95 @@
-"""What a metrics session records: Inputs first, then Decisions, then the list of all."""
+"""What a catalogue holds, the limits of a question, and what a metrics session records.
+
+Values first (docs/specs/metrics.md), then Inputs, Decisions, and the list of all."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal
 
-from preflights_es.features.metrics.domain.values import (
-    CATALOGUE_MAX,
-    QUESTION_MAX,
-    Dialect,
-    Matched,
-    Metric,
-    Saved,
-    Table,
-)
-from preflights_es.kernel.completions import COMPLETION_EVENTS
-from preflights_es.kernel.events import Decision, Event, Input, Typed
+from preflights_es.kernel.completions import COMPLETION_EVENTS, Policy
+from preflights_es.kernel.events import Decision, Event, Input, Typed, Value
 from preflights_es.kernel.lead import LED_EVENTS, Setup
 from preflights_es.kernel.questions import AnswerRefusal, Answers, Language, Question, Refusal
 
-# 1. Inputs -----------------------------------------------------------------------------------
+# 1. What may be asked ------------------------------------------------------------------------
+
+Dialect = Literal["sqlite", "postgres"]
+
+QUESTION_MAX: Final = 2_000  # characters; a longer text is a document
+TEXT_MAX: Final = 4_000  # characters of a reply in words
+SQL_MAX: Final = 20_000  # characters of a query
+QUOTED_MAX: Final = 60  # characters of a name that a finding quotes
+CANDIDATES: Final = (2, 9)  # so that one digit chooses (seed 4)
+CANDIDATE_MAX: Final = 300  # characters
+TURNS_MAX: Final = 3  # clarifications before an answer
+CATALOGUE_MAX: Final = 500_000  # bytes of all files of a catalogue, and characters of a text
+METRICS_MAX: Final = 500
+NAME_MAX: Final = 100  # characters of a metric's name and of an alias
+VALUE_MAX: Final = 200  # characters of a value of a dimension
+VALUES_MAX: Final = 51  # values of a dimension that are known
+PACKAGE: Final = "preflights_es.features.metrics"
+PROMPTS: Final[dict[str, str]] = {"ask": "ask.v1"}
+POLICY: Final = Policy(bad_output=1, failed_transport=1, then="report")
+CONTRACT: Final = "metrics.v1"
+FIRST_DAY: Final = ":first_day"
+END_DAY: Final = ":end_day"
+"""In a metric's SQL: the first day of the range, and the day behind its last, as `YYYY-MM-DD`."""
+
+
+class Metric(Value, frozen=True, kw_only=True):
+    """A number that the catalogue defines."""
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    description: str = ""
+    sql: str
+    """One query; it may hold `:first_day` and `:end_day`."""
+    dimensions: tuple[str, ...] = ()
+    """Columns by which it may be grouped."""
+    date: str = ""
+    """The column of its day; empty where it has none."""
+    unit: tuple[str, ...] = ()
+    """What its numbers are called, such as `euro`."""
+    words: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """By dimension: other names of it."""
+    values: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    """Triples of a dimension, a value as the database has it, and what people call it."""
+    numbers: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Columns that may be compared with a number, with their units."""
+
+
+class Matched(Value, frozen=True):
+    """A value of a dimension that stands in the words of a question."""
+
+    column: str
+    value: str
+
+
+class Saved(Value, frozen=True, kw_only=True):
+    """A question that a person saved with its query."""
+
+    name: str
+    question: str
+    sql: str
+
+
+class Table(Value, frozen=True):
+    """What a query may read."""
+
+    name: str
+    columns: tuple[str, ...] = ()
+    """Empty where the catalogue does not say them."""
+
+
+class Catalogue(Value, frozen=True, kw_only=True):
+    """All that may be asked, as the session found it."""
+
+    dialect: Dialect
+    metrics: tuple[Metric, ...]
+    tables: tuple[Table, ...]
+
+
+# 2. Inputs -----------------------------------------------------------------------------------
 
 
 class QuestionPut(Input, frozen=True):
@@ -85,7 +156,7 @@ class FollowUpPut(Input, frozen=True):
     redacted: tuple[str, ...] = ()
 
 
-# 2. Decisions --------------------------------------------------------------------------------
+# 3. Decisions --------------------------------------------------------------------------------
 
 
 class SqlAnswered(Decision, frozen=True):
@@ -145,7 +216,7 @@ class NotTaken(Refusal, frozen=True):
     reason: Literal["question_open", "asking", "not_expected", "blank"]
 
 
-# 3. All --------------------------------------------------------------------------------------
+# 4. All --------------------------------------------------------------------------------------
 
 EVENTS: tuple[type[Event], ...] = (
     QuestionPut,

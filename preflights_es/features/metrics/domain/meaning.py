@@ -14,17 +14,21 @@ from typing import Final
 from msgspec.structs import replace
 
 from preflights_es.features.metrics.domain import question_words as known
-from preflights_es.features.metrics.domain.chunk_walk import Walk
-from preflights_es.features.metrics.domain.meant import Comparison, Group, Meant, Top
-from preflights_es.features.metrics.domain.metric_sql import (
+from preflights_es.features.metrics.domain.composing import (
+    Comparison,
+    Group,
+    Meant,
+    Top,
     aggregate,
     has_aggregate,
     lists_day,
     measure,
 )
+from preflights_es.features.metrics.domain.events import END_DAY, FIRST_DAY, Matched, Metric
 from preflights_es.features.metrics.domain.question import (
     Chunk,
     Token,
+    Walk,
     chunks,
     content,
     lexicon_of,
@@ -35,9 +39,10 @@ from preflights_es.features.metrics.domain.question import (
     without_group,
 )
 from preflights_es.features.metrics.domain.ranges import OddRange, Range
-from preflights_es.features.metrics.domain.values import END_DAY, FIRST_DAY, Matched, Metric
 from preflights_es.kernel.questions import Language
+from preflights_es.kernel.text import late_pattern
 
+_YEAR: Final = late_pattern("(?:19|20)[0-9]{2}")
 ADDED_UP: Final = ("sum", "count", "total")  # aggregates of which a part has a share
 
 
@@ -69,10 +74,6 @@ def meaning(
     if goes_on:
         found = [one for one in found if not _counts_from_others(words[one[1] : one[2] + 1])]
     return _Reading(metric, words, chunks(words, lexicon, found, language)).meant()
-
-
-def _is_year(text: str) -> bool:
-    return len(text) == len("2026") and text.isdigit() and text.startswith(("19", "20"))
 
 
 def _counts_from_others(words: Sequence[Token]) -> bool:
@@ -112,7 +113,6 @@ class _Reading(Walk):
         days = self._days(compares)
         groups = self._compared_values(compares, days, groups)
         is_average = self._average(groups)
-        self._name_unit()
         is_total = False
         for n in self._operations("in all"):
             # `in Denmark and in total` asks two things.
@@ -123,8 +123,9 @@ class _Reading(Walk):
             self._all_at(("sum",))
         if aggregate(self._metric.sql) == "count":
             self._all_at(("number of",))
-        self._which(is_asked=bool(top or over or share or newest))
-        self._name_reasons()
+        if self._is_list or top or over or share or newest:
+            self._all_at(("which",))
+        self._name_what_adds_nothing()
         return Meant(
             include={column: tuple(values) for column, values in self._include.items()},
             exclude={column: tuple(values) for column, values in self._exclude.items()},
@@ -526,7 +527,7 @@ class _Reading(Walk):
     def _is_unclear(self, times: Sequence[int]) -> bool:
         """Whether one of two ranges counts from today and the other does not."""
         texts = [" ".join(one.text for one in self._words_of(n)) for n in times]
-        years = [any(_is_year(one.text) for one in self._words_of(n)) for n in times]
+        years = [any(_YEAR.fullmatch(one.text) for one in self._words_of(n)) for n in times]
         if any(years) and not all(years):  # October and November 2025
             return not texts[years.index(False)].startswith(known.COUNTED)
         counted = [text.startswith(known.BEFORE_NOW) for text in texts]
@@ -565,21 +566,14 @@ class _Reading(Walk):
             return True
         return False
 
-    def _name_unit(self) -> None:
-        """`revenue in euro` says what the metric is in."""
-        for n, _ in enumerate(self._chunks):
-            if self._is(n, "unit", "") and n and self._words_of(n - 1)[0].text == "in":
-                self._used.add(n)
-
-    def _name_reasons(self) -> None:
-        """`caused by ice` says no more than `ice`."""
+    def _name_what_adds_nothing(self) -> None:
+        """`caused by ice` says no more than `ice`, and `revenue in euro` what the metric is in."""
         for n in self._operations("of value"):
             if self._is(self._next(n), "value"):
                 self._used.add(n)
-
-    def _which(self, *, is_asked: bool) -> None:
-        if is_asked or self._is_list:
-            self._all_at(("which",))
+        for n, _ in enumerate(self._chunks):
+            if self._is(n, "unit", "") and n and self._words_of(n - 1)[0].text == "in":
+                self._used.add(n)
 
     def _left(self) -> Iterator[str]:
         """Words that no rule took, those that stand together in one text."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 
-def _lines(text: str) -> tuple[str, ...]:
-    return tuple(line.strip() for line in text.strip().splitlines())
+def _phrases(text: str) -> tuple[str, ...]:
+    return tuple(one.strip() for one in text.split(","))
 
 
 _COURTESY: Final = """
@@ -28,386 +28,98 @@ _COURTESY: Final = """
     kam kamen kommen betrug beträgt belief sich lag liegt erzielt sieht aus
 """
 COURTESY: Final = frozenset(_COURTESY.split())
-PHRASES_OF_COURTESY: Final = _lines(
+PHRASES_OF_COURTESY: Final = _phrases(
     """
-    like to
-    i like
-    i want
-    i need
-    i would
-    can i
-    could i
-    may i
-    show me
-    tell me
-    give me
-    get me
-    zeig mir
-    zeige mir
-    gib mir
-    sag mir
-    nenne mir
-    ich möchte
-    ich brauche
-    ich will
-    ich hätte
-    kann ich
-    könnte ich
-    did we make
-    but only
-    aber nur
-    to date
-    hi team
-    hello team
-    hey team
-    of those
-    of these
-    of them
-    so far
-    bisher
-    instead
-    stattdessen
-    lieber
-    what about
-    how about
-    was ist mit
-    took place
-    same for
-    the same
-    dasselbe
-    das gleiche
-    and now
-    now the same for
-    now the same
-    und jetzt
-    und nun
-    how high
-    how large
-    wie hoch
-    wie groß
+    like to, i like, i want, i need, i would, can i, could i, may i, show me, tell me, give me,
+    get me, zeig mir, zeige mir, gib mir, sag mir, nenne mir, ich möchte, ich brauche, ich will,
+    ich hätte, kann ich, könnte ich, did we make, but only, aber nur, to date, hi team, hello team,
+    hey team, of those, of these, of them, so far, bisher, instead, stattdessen, lieber, what about,
+    how about, was ist mit, took place, same for, the same, dasselbe, das gleiche, and now,
+    now the same for, now the same, und jetzt, und nun, how high, how large, wie hoch, wie groß
     """
 )
 """Besides single words; `instead` stands in a follow-up, which replaces what it names anyway."""
 
 OPERATIONS: Final[dict[str, tuple[str, ...]]] = {
-    "by": _lines(
+    "by": _phrases(
         """
-        by
-        per
-        for each
-        for every
-        each
-        every
-        in each
-        broken down by
-        split by
-        grouped by
-        break it down by
-        break that down by
-        split it by
-        split that by
-        nach
-        pro
-        je
-        jede
-        jeder
-        jedem
-        jeden
-        jedes
-        aufgeteilt nach
-        aufgeschlüsselt nach
+        by, per, for each, for every, each, every, in each, broken down by, split by, grouped by,
+        break it down by, break that down by, split it by, split that by, nach, pro, je, jede,
+        jeder, jedem, jeden, jedes, aufgeteilt nach, aufgeschlüsselt nach
         """
     ),
-    "not": _lines(
+    "not": _phrases(
         """
-        not
-        but not
-        but without
-        aber nicht
-        aber ohne
-        without
-        w/o
-        excluding
-        except
-        except for
-        other than
-        apart from
-        aside from
-        not counting
-        leaving out
-        everything but
-        anywhere but
-        everywhere but
-        überall außer
-        all but
-        ohne
-        außer
-        nicht
+        not, but not, but without, aber nicht, aber ohne, without, w/o, excluding, except,
+        except for, other than, apart from, aside from, not counting, leaving out, everything but,
+        anywhere but, everywhere but, überall außer, all but, ohne, außer, nicht
         """
     ),
-    "none": _lines(
+    "none": _phrases("no, kein, keine, keinen, keinem"),
+    "newest": _phrases("newest, latest, most recent, last, neueste, neuesten, letzten"),
+    "oldest": _phrases("oldest, earliest, first, älteste, ältesten, ersten"),
+    ">": _phrases(
         """
-        no
-        kein
-        keine
-        keinen
-        keinem
-        """
-    ),
-    "newest": _lines(
-        """
-        newest
-        latest
-        most recent
-        last
-        neueste
-        neuesten
-        letzten
+        >, above, over, more than, greater than, larger than, bigger than, higher than, longer than,
+        older than, exceeding, über, mehr als, größer als, höher als, länger als, älter als
         """
     ),
-    "oldest": _lines(
+    ">=": _phrases(">=, at least, no less than, mindestens, ab"),
+    "<": _phrases(
         """
-        oldest
-        earliest
-        first
-        älteste
-        ältesten
-        ersten
+        <, below, under, less than, fewer than, smaller than, lower than, shorter than,
+        younger than, newer than, unter, weniger als, kleiner als, kürzer als, jünger als
         """
     ),
-    ">": _lines(
+    "<=": _phrases("<=, at most, no more than, höchstens, maximal"),
+    "=": _phrases("=, exactly, equal to, genau"),
+    ">= behind": _phrases("or more, oder mehr"),
+    "<= behind": _phrases("or less, or fewer, oder weniger"),
+    "between": _phrases("between, zwischen"),
+    "top": _phrases("top"),
+    "most": _phrases(
         """
-        >
-        above
-        over
-        more than
-        greater than
-        larger than
-        bigger than
-        higher than
-        longer than
-        older than
-        exceeding
-        über
-        mehr als
-        größer als
-        höher als
-        länger als
-        älter als
+        most, highest, largest, biggest, greatest, meiste, meisten, höchste, höchsten, höchster,
+        höchstes, größte, größten, größter, größtes
         """
     ),
-    ">=": _lines(
+    "least": _phrases(
         """
-        >=
-        at least
-        no less than
-        mindestens
-        ab
+        least, fewest, lowest, smallest, wenigsten, niedrigste, niedrigsten, kleinste, kleinsten,
+        geringste, geringsten
         """
     ),
-    "<": _lines(
+    "share": _phrases(
         """
-        <
-        below
-        under
-        less than
-        fewer than
-        smaller than
-        lower than
-        shorter than
-        younger than
-        newer than
-        unter
-        weniger als
-        kleiner als
-        kürzer als
-        jünger als
+        share, percentage, percent, proportion, anteil, prozentsatz, prozent
         """
     ),
-    "<=": _lines(
+    "average": _phrases(
         """
-        <=
-        at most
-        no more than
-        höchstens
-        maximal
+        average, avg, on average, durchschnitt, im durchschnitt, im schnitt, durchschnittlich,
+        durchschnittliche, durchschnittlichen, durchschnittlicher
         """
     ),
-    "=": _lines(
+    "compare": _phrases(
         """
-        =
-        exactly
-        equal to
-        genau
-        """
-    ),
-    ">= behind": _lines(
-        """
-        or more
-        oder mehr
+        compare, compared, compared with, compared to, in comparison with, in comparison to, versus,
+        vs, vergleiche, vergleich, verglichen mit, im vergleich zu, im vergleich zum,
+        im vergleich zur, gegenüber, gegen
         """
     ),
-    "<= behind": _lines(
+    "of value": _phrases(
         """
-        or less
-        or fewer
-        oder weniger
+        about, caused by, due to, because of, concerning, regarding, wegen, aufgrund, aufgrund von
         """
     ),
-    "between": _lines(
+    "or": _phrases("or, oder"),
+    "number of": _phrases("number, count, anzahl"),
+    "sum": _phrases("total, sum, together, combined, summe, zusammen"),
+    "instead of": _phrases("instead of, rather than, statt, anstatt, anstelle von"),
+    "in all": _phrases("in total, overall, insgesamt"),
+    "which": _phrases(
         """
-        between
-        zwischen
-        """
-    ),
-    "top": _lines(
-        """
-        top
-        """
-    ),
-    "most": _lines(
-        """
-        most
-        highest
-        largest
-        biggest
-        greatest
-        meiste
-        meisten
-        höchste
-        höchsten
-        höchster
-        höchstes
-        größte
-        größten
-        größter
-        größtes
-        """
-    ),
-    "least": _lines(
-        """
-        least
-        fewest
-        lowest
-        smallest
-        wenigsten
-        niedrigste
-        niedrigsten
-        kleinste
-        kleinsten
-        geringste
-        geringsten
-        """
-    ),
-    "share": _lines(
-        """
-        share
-        percentage
-        percent
-        proportion
-        anteil
-        prozentsatz
-        prozent
-        """
-    ),
-    "average": _lines(
-        """
-        average
-        avg
-        on average
-        durchschnitt
-        im durchschnitt
-        im schnitt
-        durchschnittlich
-        durchschnittliche
-        durchschnittlichen
-        durchschnittlicher
-        """
-    ),
-    "compare": _lines(
-        """
-        compare
-        compared
-        compared with
-        compared to
-        in comparison with
-        in comparison to
-        versus
-        vs
-        vergleiche
-        vergleich
-        verglichen mit
-        im vergleich zu
-        im vergleich zum
-        im vergleich zur
-        gegenüber
-        gegen
-        """
-    ),
-    "of value": _lines(
-        """
-        about
-        caused by
-        due to
-        because of
-        concerning
-        regarding
-        wegen
-        aufgrund
-        aufgrund von
-        """
-    ),
-    "or": _lines(
-        """
-        or
-        oder
-        """
-    ),
-    "number of": _lines(
-        """
-        number
-        count
-        anzahl
-        """
-    ),
-    "sum": _lines(
-        """
-        total
-        sum
-        together
-        combined
-        summe
-        zusammen
-        """
-    ),
-    "instead of": _lines(
-        """
-        instead of
-        rather than
-        statt
-        anstatt
-        anstelle von
-        """
-    ),
-    "in all": _lines(
-        """
-        in total
-        overall
-        insgesamt
-        """
-    ),
-    "which": _lines(
-        """
-        which
-        who
-        list
-        welche
-        welcher
-        welches
-        welchem
-        welchen
-        wer
-        liste
+        which, who, list, welche, welcher, welches, welchem, welchen, wer, liste
         """
     ),
 }

@@ -231,7 +231,14 @@ def _unit(unit: str, offset: int) -> Callable[[re.Match[str], date], Range]:
 Form = tuple[re.Pattern[str], Callable[[re.Match[str], date], Range]]
 """How a range is said, and what it is; its `at` takes the words."""
 
-_NAMED: Final = (
+_UNITS: Final = (
+    (r"day before yesterday|vorgestern", "day", -2),
+    (r"week before last|vorletzte[nr]? woche", "week", -2),
+    (r"previous week|vergangene[nr]? woche", "week", -1),
+    (r"previous month|vergangene[nms]+ monat|vormonat(?:s|es)?", "month", -1),
+    (r"previous year|vergangene[nms]+ jahr|vorjahr(?:s|es)?", "year", -1),
+    (r"this quarter|current quarter|diese[ms]+ quartal|laufende[nms]+ quartal", "quarter", 0),
+    (rf"(?:last|previous) quarter|{_LAST} quartal", "quarter", -1),
     (r"today|heute", "day", 0),
     (r"yesterday|gestern", "day", -1),
     (r"this week|current week|diese[rn]? woche|laufende[nr]? woche", "week", 0),
@@ -242,39 +249,8 @@ _NAMED: Final = (
     (r"this year|current year|diese[ms] jahr|laufende[nms]+ jahr|heuer", "year", 0),
     (r"last year|letzte[nms]+ jahr|vorige[nms]+ jahr", "year", -1),
 )
-_PLAIN: Final[tuple[Form, ...]] = (
-    (
-        late_pattern(r"\b(?P<at>(?P<y>[0-9]{4})-(?P<m>[0-9]{2})-(?P<d>[0-9]{2}))\b"),
-        lambda one, _: _days(date(int(one["y"]), int(one["m"]), int(one["d"]))),
-    ),
-    (
-        late_pattern(r"\b(?P<at>(?P<d>[0-9]{1,2})\.(?P<m>[0-9]{1,2})\.(?P<y>[0-9]{4}))\b"),
-        lambda one, _: _days(date(int(one["y"]), int(one["m"]), int(one["d"]))),
-    ),
-    (
-        late_pattern(r"\b(?P<at>(?P<y>[0-9]{4})-(?P<m>[0-9]{2}))\b"),
-        lambda one, _: _month(int(one["y"]), int(one["m"])),
-    ),
-    (
-        late_pattern(rf"\b(?P<at>(?P<m>{_MONTH_NAMES})\.? (?P<y>[0-9]{{4}}))\b"),
-        lambda one, _: _month(int(one["y"]), NUMBER_OF[one["m"]]),
-    ),
-    (late_pattern(rf"\b{_BEFORE} (?P<at>{_MONTH_NAMES})\b"), _in_month),
-    (
-        late_pattern(r"\b(?:in|im jahr|year|jahr|since|seit|before|vor) (?P<at>[0-9]{4})\b"),
-        lambda one, _: (date(int(one["at"]), 1, 1), date(int(one["at"]) + 1, 1, 1)),
-    ),
-    (
-        late_pattern(
-            r"\b(?P<at>(?:last|past|letzten?|vergangenen?) (?P<n>[0-9]{1,4}) (?:days?|tagen?))\b"
-        ),
-        _last(1),
-    ),
-    *(
-        (late_pattern(rf"\b(?P<at>{words})\b"), _unit(unit, offset))
-        for words, unit, offset in _NAMED
-    ),
-)
+"""Words, the unit of time that they name, and how far it is from now; the longer first."""
+
 _FORMS: Final[tuple[Form, ...]] = (
     (
         late_pattern(
@@ -349,21 +325,29 @@ _FORMS: Final[tuple[Form, ...]] = (
     (late_pattern(rf"\b(?P<at>{_LAST} (?P<n>\d{{1,4}}) (?:weeks?|wochen?))\b"), _last(7)),
     *(
         (late_pattern(rf"\b(?P<at>{words})\b"), _unit(unit, offset))
-        for words, unit, offset in (
-            (r"day before yesterday|vorgestern", "day", -2),
-            (r"week before last|vorletzte[nr]? woche", "week", -2),
-            (r"previous week|vergangene[nr]? woche", "week", -1),
-            (r"previous month|vergangene[nms]+ monat|vormonat(?:s|es)?", "month", -1),
-            (r"previous year|vergangene[nms]+ jahr|vorjahr(?:s|es)?", "year", -1),
-            (
-                r"this quarter|current quarter|diese[ms]+ quartal|laufende[nms]+ quartal",
-                "quarter",
-                0,
-            ),
-            (rf"(?:last|previous) quarter|{_LAST} quartal", "quarter", -1),
-        )
+        for words, unit, offset in _UNITS
     ),
-    *_PLAIN,
+    (
+        late_pattern(r"\b(?P<at>(?P<y>[0-9]{4})-(?P<m>[0-9]{2})-(?P<d>[0-9]{2}))\b"),
+        lambda one, _: _days(date(int(one["y"]), int(one["m"]), int(one["d"]))),
+    ),
+    (
+        late_pattern(r"\b(?P<at>(?P<d>[0-9]{1,2})\.(?P<m>[0-9]{1,2})\.(?P<y>[0-9]{4}))\b"),
+        lambda one, _: _days(date(int(one["y"]), int(one["m"]), int(one["d"]))),
+    ),
+    (
+        late_pattern(r"\b(?P<at>(?P<y>[0-9]{4})-(?P<m>[0-9]{2}))\b"),
+        lambda one, _: _month(int(one["y"]), int(one["m"])),
+    ),
+    (
+        late_pattern(rf"\b(?P<at>(?P<m>{_MONTH_NAMES})\.? (?P<y>[0-9]{{4}}))\b"),
+        lambda one, _: _month(int(one["y"]), NUMBER_OF[one["m"]]),
+    ),
+    (late_pattern(rf"\b{_BEFORE} (?P<at>{_MONTH_NAMES})\b"), _in_month),
+    (
+        late_pattern(r"\b(?:in|im jahr|year|jahr|since|seit|before|vor) (?P<at>[0-9]{4})\b"),
+        lambda one, _: (date(int(one["at"]), 1, 1), date(int(one["at"]) + 1, 1, 1)),
+    ),
     (late_pattern(rf"\b(?P<at>{_WHOLE_NAMES})\b"), _in_month),
     (
         late_pattern(r"(?<![\w/.-])(?P<at>20[1-9]\d)(?![\w/-]|\.\d)"),

@@ -1,29 +1,30 @@
-"""What the rules answer: one query where every word of a question is used, or a question back."""
+"""What the rules answer: one query where every word of a question is used, or a question back.
+
+The simulator varies around it by seed: prose around the object, a fence, a question too many,
+several meanings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from functools import reduce
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from preflights_es.features.metrics.domain import composing, question
 from preflights_es.features.metrics.domain import question_words as known
+from preflights_es.features.metrics.domain.composing import Comparison, Meant, has_aggregate
+from preflights_es.features.metrics.domain.events import CANDIDATES, Dialect, Matched, Metric, Saved
 from preflights_es.features.metrics.domain.meaning import meaning
-from preflights_es.features.metrics.domain.meant import Comparison, Meant
-from preflights_es.features.metrics.domain.metric_sql import has_aggregate
 from preflights_es.features.metrics.domain.question import column_name
-from preflights_es.features.metrics.domain.values import (
-    CANDIDATES,
-    Dialect,
-    Matched,
-    Metric,
-    Saved,
-)
+from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.json import encoded
+from preflights_es.kernel.lead import RETRY
 from preflights_es.kernel.questions import Language
+from preflights_es.kernel.simulation import Bank, Draws, References, Route
 from preflights_es.kernel.text import late_pattern
 
 NAMED_MAX: Final = 20  # metrics that one question names
@@ -285,7 +286,7 @@ def _without(
     return {column: some for column, some in values.items() if column not in left_out}
 
 
-# Questions back -------------------------------------------------------------------------------
+# 2. Questions back ---------------------------------------------------------------------------
 
 
 def _unknown(left: Sequence[str], metric: Metric, language: Language, *, asks_days: bool) -> str:
@@ -326,3 +327,105 @@ def _asked(left: Sequence[str], metrics: Sequence[Metric], language: Language) -
     names = ", ".join(metric.name for metric in metrics[:NAMED_MAX])
     text = _ASK[language].format(names) if names else _NONE[language]
     return f"{_NOT_KNOWN[language].format(_starred(left))} {text}" if left else text
+
+
+# 3. The simulator ----------------------------------------------------------------------------
+
+_ASKED: Final = late_pattern(
+    r"^Asked at: (?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})[^\n]*\nLanguage: (?P<language>[a-z]+)\Z",
+    2 | 8,  # re.IGNORECASE | re.MULTILINE
+)
+_MORE: Final[dict[Language, str]] = {
+    "en": "Which range of days do you mean?",
+    "de": "Welcher Zeitraum ist gemeint?",
+}
+
+_POSTGRES: Final = "SQL dialect: postgres"
+_PROSE: Final = ("Here is the query:\n", "Hier ist die Abfrage:\n")
+
+
+def by_rules(request: CompletionRequested) -> str:
+    """What the rules answer to the conversation."""
+    return _text(_read(request))
+
+
+def varied(draws: Draws, request: CompletionRequested) -> str:
+    """An answer around what the rules read."""
+    _, language = _situation(request)
+    if draws.chance(0.15):
+        return _MORE[language]
+    names = [metric.name for metric in _metrics(request)]
+    if draws.chance(0.1) and len(names) >= CANDIDATES[0]:
+        return _text({"type": "ambiguous", "candidates": draws.sample(names, draws.between(2, 4))})
+    reply = _read(request)
+    if isinstance(reply, dict) and draws.chance(0.1):
+        reply["confidence"] = draws.between(1, 9) / 10  # a property that no contract knows yet
+    text = _text(reply)
+    if isinstance(reply, str):
+        return text
+    if draws.chance(0.15):
+        return draws.pick(_PROSE) + text
+    return f"```json\n{text}\n```" if draws.chance(0.2) else text
+
+
+def _text(reply: Reply) -> str:
+    return reply if isinstance(reply, str) else encoded(reply).decode()
+
+
+def _read(request: CompletionRequested) -> Reply:
+    today, language = _situation(request)
+    return answer(
+        _said(request),
+        _metrics(request),
+        today,
+        language,
+        dialect="postgres" if _POSTGRES in _system(request).splitlines() else "sqlite",
+        matched=list(_lines_of(request, "value", "value", Matched)),
+        saved=list(_lines_of(request, "saved", "name", Saved)),
+    )
+
+
+def _said(request: CompletionRequested) -> list[str]:
+    """What the person said: without the sentence of a retry."""
+    said = [m.content for m in request.messages if m.role == "user"]
+    return said[:-1] if request.attempt > 1 and said[-1:] and said[-1].startswith(RETRY) else said
+
+
+def _system(request: CompletionRequested) -> str:
+    return "\n".join(m.content for m in request.messages if m.role == "system")
+
+
+def _situation(request: CompletionRequested) -> tuple[date | None, Language]:
+    found = _ASKED.search(_system(request))
+    if found is None:
+        return None, "en"
+    try:
+        day = date.fromisoformat(found["day"])
+    except ValueError:
+        day = None
+    return day, "de" if found["language"] == "de" else "en"
+
+
+def _metrics(request: CompletionRequested) -> list[Metric]:
+    """Those that the request tells of, in its order."""
+    found: dict[str, Metric] = {}
+    for one in _lines_of(request, "metric", "name", Metric):
+        found.setdefault(one.name, one)
+    return list(found.values())
+
+
+T = TypeVar("T")
+
+
+def _lines_of(request: CompletionRequested, key: str, name: str, of: type[T]) -> Iterator[T]:
+    """What the system message tells: one JSON object a line, whose first key stands for a field."""
+    for line in _system(request).splitlines():
+        if line.startswith(f'{{"{key}":'):
+            with suppress(msgspec.DecodeError, UnicodeError):
+                said = msgspec.json.decode(line)
+                said[name] = said.pop(key)
+                yield msgspec.convert(said, of)
+
+
+BANK: Bank = {"metrics": Route(varied, ("answer questions about data",), ("sql", "metric"))}
+REFERENCES: References = {"metrics": by_rules}

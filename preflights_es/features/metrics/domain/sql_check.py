@@ -17,15 +17,14 @@ from functools import wraps
 from logging import NullHandler, getLogger
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
-from preflights_es.features.metrics.domain.sql_words import KEYWORDS, QUOTED_MAX
-from preflights_es.features.metrics.domain.values import SQL_MAX, Dialect, Table
+from preflights_es.features.metrics.domain.events import QUOTED_MAX, SQL_MAX, Dialect, Table
 from preflights_es.kernel.errors import WorkflowMissing
 from preflights_es.kernel.text import late_pattern, shortened
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-    from preflights_es.features.metrics.domain.sql_columns import Unproven
+    from preflights_es.features.metrics.domain.sql_tree import Unproven
 
 NESTED_MAX: Final = 40  # brackets inside brackets; a parser takes long for more
 SQUARE_MAX: Final = 100  # square brackets, which take a parser longer still
@@ -41,6 +40,13 @@ REWRITTEN: Final = "it would be written out as another query: use plainer SQL"
 _QUIET: Final = NullHandler()
 P = ParamSpec("P")
 T = TypeVar("T")
+_KEYWORDS: Final = frozenset(
+    """
+    select from join where having on using in and or not as over filter by when then else case
+    exists any all some values union intersect except distinct with between like is limit
+    """.split()  # noqa: SIM905  one word a comma would fill the screen
+)
+"""Words before a bracket that are no functions."""
 _CALLED: Final = late_pattern(r"([A-Za-z_][A-Za-z0-9_]*)\s*\(")
 
 
@@ -215,5 +221,5 @@ def _said(tree: exp.Expr) -> Counter[tuple[str, ...]]:
 def _calls(sql: str) -> str:
     """The words of the query that may be functions, as it writes them."""
     words = (found[1].lower() for found in _CALLED.finditer(sql))
-    names = list(dict.fromkeys(word for word in words if word not in KEYWORDS))
+    names = list(dict.fromkeys(word for word in words if word not in _KEYWORDS))
     return f": {shortened(', '.join(names), QUOTED_MAX)}" if names else ""

@@ -1,25 +1,32 @@
-"""What the log of a metrics session folds to."""
+"""What the log of a metrics session folds to, and what is shown of it."""
 
 from __future__ import annotations
+
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
 from preflights_es.features.metrics.domain.events import (
+    TURNS_MAX,
     AnswerAccepted,
     CandidatesOffered,
+    Catalogue,
     ClarificationAsked,
     FollowUpTaken,
+    Matched,
     QuestionPut,
+    Saved,
     SqlAnswered,
     TurnsExhausted,
 )
-from preflights_es.features.metrics.domain.values import Catalogue, Matched, Saved
 from preflights_es.kernel import lead as leading
 from preflights_es.kernel.completions import Message
 from preflights_es.kernel.events import Event, Growing, Input
-from preflights_es.kernel.lead import Led, StepFailed
-from preflights_es.kernel.questions import Language, Question
+from preflights_es.kernel.lead import Led, StepFailed, no_answer
+from preflights_es.kernel.questions import Language, Question, Reached, View, taken_out
+
+# 1. The fold ---------------------------------------------------------------------------------
 
 
 class State(msgspec.Struct, frozen=True):
@@ -106,3 +113,74 @@ def _without_unanswered(led: Led) -> Led:
     while said and said[-1].role == "user":
         said.pop()
     return replace(led, said=Growing[Message]().plus(*said))
+
+
+# 2. What is shown ----------------------------------------------------------------------------
+
+REPHRASE: Final = "ask again in other words, with --follow-up"
+EXHAUSTED: Final[dict[Language, str]] = {
+    "en": "no query after {} clarifications; still open: {}",
+    "de": "keine Abfrage nach {} Rückfragen; noch offen: {}",
+}
+
+
+class AnswerView(View, frozen=True, kw_only=True):
+    """The fields of `answer/1` (docs/api.md)."""
+
+    type: str
+    """`sql`, `ambiguous`, `text`, or empty where there is no answer."""
+    sql: str
+    """As the log has it."""
+    candidates: tuple[str, ...]
+    text: str
+    """A reply in words, or what is still open."""
+    calls: int
+    """Of the provider, retries among them."""
+
+
+def view(state: State) -> AnswerView:
+    """All that `show` says."""
+    question = state.question
+    return AnswerView(
+        status=_status(state),
+        intention=state.text,
+        questions=(question,) if question is not None else (),
+        progress=1.0 if state.sql else 0.5 if state.asked else 0.0,
+        warnings=_warnings(state),
+        to_do={"needs_answers": "answer the question", "stopped": REPHRASE}.get(_status(state), ""),
+        type=_type(state),
+        sql=state.sql,
+        candidates=question.options if question is not None else (),
+        text=question.question if question is not None else state.open,
+        calls=state.led.calls,
+    )
+
+
+def _status(state: State) -> str:
+    if state.led.request is not None or state.led.stalled:
+        return "waiting"
+    if state.question is not None:
+        return "needs_answers"
+    return "done" if state.sql else "stopped"
+
+
+def _type(state: State) -> str:
+    if state.question is not None:
+        return "ambiguous" if state.question.options else "text"
+    return "sql" if state.sql else "text" if state.open else ""
+
+
+def _warnings(state: State) -> tuple[str, ...]:
+    warnings = [*taken_out(state.redacted)]
+    if state.open:
+        warnings.append(EXHAUSTED[state.language].format(TURNS_MAX, state.open))
+    if state.led.stalled:
+        warnings.append(no_answer(state.led, "resume asks it again"))
+    elif state.led.failed and not state.sql:
+        warnings.append(no_answer(state.led, REPHRASE))
+    return tuple(warnings)
+
+
+def reached(state: State) -> Reached:
+    """The query as it was answered; no person accepts one."""
+    return Reached(result={"sql": state.sql} if state.sql else None)

@@ -1,11 +1,8 @@
 """Open tasks become the plan of a day (seed 3)."""
 
-from preflights_es.features.planning.domain.decide import decide
-from preflights_es.features.planning.domain.events import EVENTS
-from preflights_es.features.planning.domain.lead import PROMPTS
-from preflights_es.features.planning.domain.settings import table
-from preflights_es.features.planning.domain.state import State, evolve, is_terminal
-from preflights_es.features.planning.domain.views import reached, view
+from preflights_es.features.planning.domain.decide import PROMPTS, decide
+from preflights_es.features.planning.domain.events import EVENTS, table
+from preflights_es.features.planning.domain.state import State, evolve, is_terminal, reached, view
 from preflights_es.kernel.session import Workflow
 
 WORKFLOW: Workflow[State] = Workflow(

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from preflights_es.features.planning.domain.values import MINIS_MAX, REASONING_MAX
+from preflights_es.features.planning.domain.events import MINIS_MAX, REASONING_MAX
 from preflights_es.judging.contract import Contract
 
 ID_MAX = 60  # characters
@@ -23,11 +23,11 @@ def _absent() -> Any:
 Id = Annotated[str, StringConstraints(min_length=1, max_length=ID_MAX)]
 
 
-class DayPlan(BaseModel):
+class ModelPlan(BaseModel):
     """What to do today."""
 
     # A newer contract may add properties: they are dropped, and kept in the log.
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(title="DayPlan", extra="ignore", frozen=True)
 
     focus_task_id: Id | None
     mini_task_ids: Annotated[list[Id], Field(max_length=MINIS_MAX)] = _absent()
@@ -38,7 +38,7 @@ class DayPlan(BaseModel):
 PLANNING = Contract(
     name="planning",
     version=1,
-    model=DayPlan,
+    model=ModelPlan,
     prose="drop",
     unknown="drop",
     failure=False,

@@ -1,16 +1,215 @@
-"""What a day plan records: Inputs first, then Decisions, then the list of all."""
+"""What a day plan is made of, and what it records (docs/specs/planning.md).
+
+Values and limits first, then Inputs, Decisions, and the list of all."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal
 
-from preflights_es.features.planning.domain.values import Change, ClosedTask, Plan, Situation
+import msgspec
+
 from preflights_es.kernel.completions import COMPLETION_EVENTS
-from preflights_es.kernel.events import Decision, Event, Input
+from preflights_es.kernel.events import Decision, Event, Input, Source, Value, Whole
 from preflights_es.kernel.lead import LED_EVENTS, Lead, Setup
+from preflights_es.kernel.ports import SettingsSource, SettingsTable
 from preflights_es.kernel.questions import Language, Refusal
+from preflights_es.kernel.text import late_pattern
 
-# 1. Inputs -----------------------------------------------------------------------------------
+# 1. What a plan is made of -------------------------------------------------------------------
+
+Importance = Literal["low", "normal", "high"]
+Energy = Literal["deep_work", "admin", "creative"]
+Planner = Literal["rules", "model", "person"]
+Warned = Literal[
+    "no_tasks", "no_focus", "focus_waits", "no_room", "short_focus", "focus_cut", "mini_dropped"
+]
+"""What a person should know of a plan; its sentence stands in `schedule.py`."""
+Reason = Literal[
+    "no_room",
+    "no_time",
+    "waits",
+    "too_short",
+    "between",
+    "important",
+    "one_focus",
+    "two_minis",
+    "no_focus",
+    "not_chosen",
+]
+"""Why a task is left out; its words stand in `schedule.py`."""
+
+DAY_MINUTES: Final = 1_440  # the most that `--minutes` takes
+UNTIL: Final = "18:00"  # where no setting says when the day ends
+ROUNDED: Final = 5  # minutes: blocks and the time from now are whole multiples
+FOCUS_MIN: Final = 60  # minutes of a focus task, on average
+FOCUS_MAX: Final = 120
+SHORT_MIN: Final = 30  # minutes of a task that is the focus where none is longer
+PART_MAX: Final = 90  # minutes of a task that is too long, where every task is
+MINI_MIN: Final = 5
+MINI_MAX: Final = 20
+MINIS_MAX: Final = 2
+BUFFER: Final = 15  # minutes between two blocks
+BUFFER_MIN: Final = 10
+BUFFER_MAX: Final = 30
+ASSUMED: Final = (30, 60)  # minutes of a task whose duration is unknown
+EVENT_ASSUMED: Final = 60  # minutes of an event whose end is unknown
+REPLANS_MAX: Final = 3  # of one day
+TASKS_MAX: Final = 500  # of one plan: the overdue, the important and the oldest
+REASONING_MAX: Final = 2_000  # characters
+
+
+class Task(Value, frozen=True, kw_only=True, omit_defaults=True):
+    """An open task, as the plan knows it."""
+
+    id: str
+    """As a person types it."""
+    title: str
+    duration_min: Whole
+    """Minutes."""
+    duration_max: Whole
+    assumed: bool = False
+    """Whether the durations are assumed."""
+    importance: Importance = "normal"
+    energy: Energy | None = None
+    due: str | None = None
+    """YYYY-MM-DD."""
+    created: Whole = 0
+    """Microseconds since 1970 UTC."""
+    after: str | None = None
+    """Id of the open task that goes before it."""
+
+    @property
+    def twice(self) -> int:
+        """Twice the average of its durations, in minutes: a whole number."""
+        return self.duration_min + self.duration_max
+
+
+class OpenTask(Value, frozen=True):
+    """A task, and the session that holds it."""
+
+    task: Task
+    number: Whole
+    """Of the item in that session."""
+    source: Source
+
+
+class ClosedTask(Value, frozen=True):
+    """A task of the plan that is over by now."""
+
+    task_id: str
+    source: Source
+
+
+class Change(Value, frozen=True):
+    """What is another with an item than when a plan was made."""
+
+    id: str
+    """As a person types it."""
+    type: Literal["task", "event"]
+    what: Literal["done", "cancelled", "edited", "new", "gone"]
+
+
+class Busy(Value, frozen=True, kw_only=True, omit_defaults=True):
+    """A time that is taken, in minutes since the day began."""
+
+    start: Whole
+    end: Whole
+    title: str = ""
+    assumed: bool = False
+    """Whether the end is assumed."""
+    source: Source | None = None
+    """The session that holds the event; None where the person gave the interval."""
+    number: Whole = 0
+    """Of the event in that session."""
+
+
+class Shift(Value, frozen=True):
+    """A moment at which the clock on the wall is moved."""
+
+    at: Whole
+    """Minutes since the day began."""
+    by: Whole
+    """Minutes."""
+
+
+class Situation(Value, frozen=True, kw_only=True, omit_defaults=True):
+    """All that a plan follows from. Times are real minutes since the local day began."""
+
+    day: str
+    """YYYY-MM-DD."""
+    now: str
+    """Local date and time, ISO 8601 with the offset, to the minute."""
+    time_zone: str
+    start: Whole
+    """Of the window."""
+    end: Whole
+    minutes: Whole | None = None
+    """The most that the plan may take; None for the whole window."""
+    busy: tuple[Busy, ...] = ()
+    shifts: tuple[Shift, ...] = ()
+    """Of days that have no 24 hours."""
+    tasks: tuple[OpenTask, ...] = ()
+
+
+class Block(Value, frozen=True, kw_only=True, omit_defaults=True):
+    """A task at a time, in minutes since the day began."""
+
+    task_id: str
+    kind: Literal["focus", "mini"]
+    start: Whole
+    end: Whole
+    part: bool = False
+    """Whether the block holds only a part of the task."""
+
+
+class Plan(Value, frozen=True, kw_only=True, omit_defaults=True):
+    """What to do today, in the words of seed 3."""
+
+    focus_task_id: str | None = None
+    mini_task_ids: tuple[str, ...] = ()
+    buffer_minutes: Whole = 0
+    """Between two blocks; 0 where there are none to keep apart."""
+    reasoning: str = ""
+    source: Planner = "rules"
+    blocks: tuple[Block, ...] = ()
+    """By time."""
+    too_long: tuple[str, ...] = ()
+    """Ids of tasks to split: too long for one day."""
+    warnings: tuple[Warned, ...] = ()
+
+
+# 2. Settings, and the clock on the wall ------------------------------------------------------
+
+CLOCK = late_pattern(r"([01][0-9]|2[0-3]):[0-5][0-9]|24:00")
+"""A time of day as people write it; the end of a day is 24:00."""
+
+
+class PlanningTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Its keys."""
+
+    until: str = UNTIL
+
+
+def table() -> SettingsTable:
+    """What the table comes to: the time as HH:MM."""
+    return SettingsTable(PlanningTable, _until, UNTIL)
+
+
+def _until(source: SettingsSource, given: Any) -> str:
+    until: str = given.until
+    if not CLOCK.fullmatch(until):
+        raise source.wrong(("planning", "until"), f"found {until!r}, expected a time such as 18:00")
+    return until
+
+
+def clock(situation: Situation, at: int) -> str:
+    """HH:MM; the end of a day is 24:00."""
+    shown = at + sum(shift.by for shift in situation.shifts if shift.at <= at)
+    shown = shown if shown == DAY_MINUTES else shown % DAY_MINUTES
+    return f"{shown // 60:02d}:{shown % 60:02d}"
+
+
+# 3. Inputs -----------------------------------------------------------------------------------
 
 
 class PlanAsked(Input, frozen=True):
@@ -59,7 +258,7 @@ class BlockDone(Input, frozen=True):
     task_id: str
 
 
-# 2. Decisions --------------------------------------------------------------------------------
+# 4. Decisions --------------------------------------------------------------------------------
 
 
 class PlanMade(Decision, frozen=True):
@@ -99,7 +298,7 @@ class ChangeRefused(Refusal, frozen=True):
     """The task that goes before it, where that is the reason."""
 
 
-# 3. All --------------------------------------------------------------------------------------
+# 5. All --------------------------------------------------------------------------------------
 
 EVENTS: tuple[type[Event], ...] = (
     PlanAsked,

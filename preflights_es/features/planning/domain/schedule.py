@@ -1,18 +1,17 @@
 """The deterministic day plan: candidates, focus, minis, and where they fit (seed 3).
 
-It keeps no state and knows no clock: times are minutes since the day began.
-"""
+It keeps no state and knows no clock: times are minutes since the day began. What a person reads of
+it stands here in two languages, and so does what the simulator answers around it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final, Literal
 
 import msgspec
 
-from preflights_es.features.planning.domain import sentences
-from preflights_es.features.planning.domain.sentences import Why
-from preflights_es.features.planning.domain.values import (
+from preflights_es.features.planning.domain.events import (
     BUFFER,
     BUFFER_MIN,
     FOCUS_MAX,
@@ -25,11 +24,15 @@ from preflights_es.features.planning.domain.values import (
     SHORT_MIN,
     Block,
     Plan,
+    Reason,
     Situation,
     Task,
     Warned,
 )
+from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.json import encoded
 from preflights_es.kernel.questions import Language
+from preflights_es.kernel.simulation import Bank, Draws, References, Route
 
 _RANK: Final = {"high": 0, "normal": 1, "low": 2}
 Span = tuple[int, int]
@@ -72,7 +75,7 @@ def planned(day: Day, language: Language) -> Plan:
     for focus, why in focuses(day):
         has_focus = True
         if found := laid(day, focus, minis(day, focus), BUFFER):
-            reasoning = sentences.reasoning(language, focus, why)
+            reasoning = why_focus(language, focus, why)
             plan = plan_of(found, reasoning, too_long)
             short = ("short_focus",) if why == "short" else ()
             return msgspec.structs.replace(plan, warnings=(*short, *plan.warnings))
@@ -83,7 +86,7 @@ def planned(day: Day, language: Language) -> Plan:
     if found is None:
         warned: Warned = "no_room" if has_focus or chosen else none
         return Plan(too_long=too_long, warnings=(warned,))
-    sentence = sentences.MINIS_FIRST if waits else sentences.MINIS_ALONE
+    sentence = MINIS_FIRST if waits else MINIS_ALONE
     plan = plan_of(found, sentence[language], too_long)
     return msgspec.structs.replace(plan, warnings=(none, *plan.warnings))
 
@@ -232,8 +235,8 @@ def laid(day: Day, focus: Task | None, small: Sequence[Task], buffer: int) -> La
     # What is left out with too little time stands last; the focus never goes before its turn.
     small = sorted(small, key=lambda task: (task.id not in first, len(ahead(day, task))))
     small = tuple(small[:MINIS_MAX])
-    length = _focus_minutes(focus) if focus else 0
     is_part = focus is not None and focus.twice > 2 * FOCUS_MAX
+    length = PART_MAX if is_part else minutes_of(focus) if focus else 0
     tries: list[tuple[int, tuple[Task, ...], int]] = [(length, small, buffer)]
     if small:
         tries += [(length, small[:count], BUFFER_MIN) for count in range(len(small), -1, -1)]
@@ -256,10 +259,6 @@ def laid(day: Day, focus: Task | None, small: Sequence[Task], buffer: int) -> La
 def minutes_of(task: Task) -> int:
     """The average of its durations, rounded up."""
     return -(-task.twice // (2 * ROUNDED)) * ROUNDED
-
-
-def _focus_minutes(task: Task) -> int:
-    return PART_MAX if task.twice > 2 * FOCUS_MAX else minutes_of(task)
 
 
 def _blocks(focus: Task | None, spans: Mapping[Task, Span], is_part: bool) -> tuple[Block, ...]:
@@ -330,3 +329,182 @@ def _earliest(
         if at + length <= end:
             return at
     return None
+
+
+# 4. Sentences --------------------------------------------------------------------------------
+
+Why = Literal["overdue", "important", "deep_work", "longest", "short", "part"]
+"""The rule that found the focus."""
+
+UNAVAILABLE: Final[dict[Language, str]] = {
+    "en": "AI not available. Choose yourself?",
+    "de": "KI nicht verfügbar. Selbst auswählen?",
+}
+CHOSEN: Final[dict[Language, str]] = {
+    "en": "Chosen by hand.",
+    "de": "Von Hand gewählt.",
+}
+MINIS_ALONE: Final[dict[Language, str]] = {
+    "en": "No task is long enough for a focus: small ones fill the time.",
+    "de": "Keine Aufgabe ist lang genug für einen Fokus: kleine füllen die Zeit.",
+}
+MINIS_FIRST: Final[dict[Language, str]] = {
+    "en": "Small tasks fill the time: the longer ones come after others.",
+    "de": "Kleine Aufgaben füllen die Zeit: die längeren kommen erst nach anderen.",
+}
+SPLIT: Final[dict[Language, str]] = {
+    "en": "“{}” takes more than two hours: split it.",
+    "de": "„{}“ dauert mehr als zwei Stunden: teile sie auf.",
+}
+QUOTED: Final[dict[Language, str]] = {"en": "“{}”", "de": "„{}“"}
+WARNINGS: Final[dict[Warned, dict[Language, str]]] = {
+    "no_tasks": {"en": "No open tasks.", "de": "Keine offenen Aufgaben."},
+    "no_focus": {
+        "en": "No task is long enough for a focus.",
+        "de": "Keine Aufgabe ist lang genug für einen Fokus.",
+    },
+    "focus_waits": {
+        "en": "Each task that is long enough for a focus comes after another.",
+        "de": "Jede Aufgabe, die lang genug für einen Fokus ist, kommt erst nach einer anderen.",
+    },
+    "no_room": {
+        "en": "No room for new tasks today.",
+        "de": "Heute ist kein Platz für neue Aufgaben.",
+    },
+    "short_focus": {
+        "en": "The focus takes less than an hour: no task of an hour fits.",
+        "de": "Der Fokus dauert weniger als eine Stunde: keine Aufgabe von einer Stunde passt.",
+    },
+    "focus_cut": {
+        "en": "Too little time: the focus is cut to an hour.",
+        "de": "Zu wenig Zeit: der Fokus ist auf eine Stunde gekürzt.",
+    },
+    "mini_dropped": {
+        "en": "Too little time: a small task is left out.",
+        "de": "Zu wenig Zeit: eine kleine Aufgabe entfällt.",
+    },
+}
+LEFT_OUT: Final[dict[Reason, dict[Language, str]]] = {
+    "no_room": {
+        "en": "{minutes} minutes do not fit into {room}",
+        "de": "{minutes} Minuten passen nicht in {room}",
+    },
+    "no_time": {"en": "too little time", "de": "zu wenig Zeit"},
+    "waits": {"en": "it comes after {other}", "de": "kommt erst nach {other}"},
+    "too_short": {
+        "en": "it takes less than 5 minutes",
+        "de": "dauert weniger als 5 Minuten",
+    },
+    "between": {
+        "en": "{minutes} minutes are too long for a small task, and too short for a focus",
+        "de": "{minutes} Minuten sind zu lang für eine kleine Aufgabe und zu kurz für einen Fokus",
+    },
+    "important": {
+        "en": "it is important, and too short for a focus",
+        "de": "wichtig, und zu kurz für einen Fokus",
+    },
+    "one_focus": {"en": "a plan has one focus", "de": "ein Plan hat einen Fokus"},
+    "two_minis": {
+        "en": "a plan has two small tasks",
+        "de": "ein Plan hat zwei kleine Aufgaben",
+    },
+    "no_focus": {
+        "en": "nothing is planned where no focus fits",
+        "de": "ohne Fokus wird nichts geplant",
+    },
+    "not_chosen": {"en": "it was not chosen", "de": "nicht ausgewählt"},
+}
+REASONS: Final[dict[Why, dict[Language, str]]] = {
+    "overdue": {"en": "{} comes first: it is overdue.", "de": "{} zuerst: überfällig."},
+    "important": {"en": "{} comes first: it is important.", "de": "{} zuerst: wichtig."},
+    "deep_work": {
+        "en": "{} comes first: it needs deep work.",
+        "de": "{} zuerst: braucht Konzentration.",
+    },
+    "longest": {
+        "en": "{} comes first: it is the longest that fits a focus.",
+        "de": "{} zuerst: die längste Aufgabe, die in einen Fokus passt.",
+    },
+    "short": {
+        "en": "{} comes first: no task takes an hour or more.",
+        "de": "{} zuerst: keine Aufgabe dauert eine Stunde.",
+    },
+    "part": {
+        "en": "A part of {}: every task is too long for one day.",
+        "de": "Ein Teil von {}: jede Aufgabe ist zu lang für einen Tag.",
+    },
+}
+
+
+def why_focus(language: Language, focus: Task, why: Why) -> str:
+    """Why the rules chose the focus."""
+    return REASONS[why][language].format(QUOTED[language].format(focus.title))
+
+
+# 5. The simulator ----------------------------------------------------------------------------
+
+_DAY = re.compile(
+    r"^Language: (?P<language>en|de)\n.*?^Day:\n(?P<day>\{.*)\Z", re.DOTALL | re.MULTILINE
+)
+_PROSE = ("Here is a plan:\n", "Hier ist der Plan:\n", "")
+_NOTHING = Day("", 0, 0, None, (), ())
+
+
+def by_rules(request: CompletionRequested) -> str:
+    """The plan of the rules, as a model would answer it."""
+    day, language = _parts(request)
+    return encoded(_payload(day, language)).decode()
+
+
+def varied(draws: Draws, request: CompletionRequested) -> str:
+    """A `planning.v1` around the plan of the rules."""
+    day, language = _parts(request)
+    payload = _payload(day, language)
+    others = [task for task, _ in focuses(day) if can_be_focus(day, task)]
+    fitting = [task for task in others if fits(day, task)]
+    if fitting and draws.chance(0.3):
+        focus = draws.pick(tuple(fitting))
+        payload["focus_task_id"] = focus.id
+        payload["mini_task_ids"] = [task.id for task in minis(day, focus)]
+        payload["reasoning"] = CHOSEN[language]
+    if payload["mini_task_ids"] and draws.chance(0.3):
+        fewer = payload["mini_task_ids"][:-1]
+        named = [task for task in day.tasks if task.id in (payload["focus_task_id"], *fewer)]
+        payload["mini_task_ids"] = payload["mini_task_ids"] if unmet(day, named) else fewer
+    if draws.chance(0.4):
+        payload["buffer_minutes"] = draws.between(10, 30)
+    if draws.chance(0.1):
+        payload["mood"] = draws.pick(("busy", "calm"))  # a property that no contract knows yet
+    text = encoded(payload).decode()
+    if draws.chance(0.15):
+        return draws.pick(_PROSE) + text
+    return f"```json\n{text}\n```" if draws.chance(0.2) else text
+
+
+def _payload(day: Day, language: Language) -> dict[str, Any]:
+    plan = planned(day, language)
+    return {
+        "focus_task_id": plan.focus_task_id,
+        "mini_task_ids": list(plan.mini_task_ids),
+        "buffer_minutes": plan.buffer_minutes,
+        "reasoning": plan.reasoning or WARNINGS["no_room"][language],
+    }
+
+
+def _parts(request: CompletionRequested) -> tuple[Day, Language]:
+    """The day and the language, as the request says them; nothing where it says none."""
+    said = next((m.content for m in request.messages if m.role == "user"), "")
+    found = _DAY.search(said)
+    if found is None:
+        return _NOTHING, "en"
+    try:
+        day = msgspec.json.decode(found["day"], type=Day)
+    except msgspec.MsgspecError:
+        return _NOTHING, "en"
+    return day, "de" if found["language"] == "de" else "en"
+
+
+BANK: Bank = {
+    "planning": Route(varied, ("plan a day",)),
+}
+REFERENCES: References = {"planning": by_rules}

@@ -9,14 +9,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, cast
 
+from preflights_es.features.metrics import use
+from preflights_es.features.metrics.catalogue import Folders, own_catalogue
 from preflights_es.features.metrics.domain import WORKFLOW
 from preflights_es.features.metrics.domain.contracts import METRICS
-from preflights_es.features.metrics.domain.lead import CONTRACT, PACKAGE, PROMPTS, known, situation
-from preflights_es.features.metrics.domain.lead import request as asked
+from preflights_es.features.metrics.domain.decide import known, situation
+from preflights_es.features.metrics.domain.decide import model_request as asked
+from preflights_es.features.metrics.domain.events import (
+    CONTRACT,
+    PACKAGE,
+    PROMPTS,
+    Catalogue,
+    Dialect,
+)
 from preflights_es.features.metrics.domain.state import State
-from preflights_es.features.metrics.domain.values import Catalogue, Dialect
-from preflights_es.features.metrics.use import sessions
-from preflights_es.features.metrics.use.catalogue_files import Folders, own_catalogue
 from preflights_es.kernel.completions import Accepted, CompletionRequested, Message
 from preflights_es.kernel.lead import Led, system_message
 from preflights_es.providers.base import DIRECT, text_of
@@ -188,9 +194,9 @@ class Agent:
         if self._model:
             request.leads = request.leads.saying(Options(model=self._model)).over(None)
         if self.session_id:
-            session = sessions.follow_up(request, text, self.session_id)
+            session = use.follow_up(request, text, self.session_id)
         else:
-            session = sessions.start(request, text, catalogue=self._folders)
+            session = use.start(request, text, catalogue=self._folders)
         self.session_id = session.session_id
         state = request.process.runner.load(self.session_id).session.state
         self._said = tuple((one.role, one.content) for one in asked(state).messages)

@@ -6,7 +6,8 @@ from collections.abc import Collection
 from datetime import date
 from typing import Final
 
-from preflights_es.features.metrics.domain.values import Dialect, Table
+from preflights_es.features.metrics.domain.composing import literal
+from preflights_es.features.metrics.domain.events import Dialect, Table
 from preflights_es.store.frozen import PROJECTED
 
 _DAY: Final[dict[Dialect, str]] = {
@@ -78,9 +79,9 @@ def definitions(
         proposed: sessions that an agent imported and no person confirmed.
         today: YYYY-MM-DD, up to which ages count; nothing has an age where it is no day.
     """
-    these = ", ".join(map(_literal, sorted(proposed)))
+    these = ", ".join(map(literal, sorted(proposed)))
     columns = _columns(_Sql(dialect, ahead_s, today))
-    where = "" if project is None else f" WHERE project = {_literal(project)}"
+    where = "" if project is None else f" WHERE project = {literal(project)}"
     made = []
     for one in tables():
         selected = ", ".join(_selected(one.name, columns[one.name], these))
@@ -120,7 +121,7 @@ class _Sql:
 
     def _day_of_question(self) -> str:
         try:
-            return _literal(date.fromisoformat(self._today).isoformat())
+            return literal(date.fromisoformat(self._today).isoformat())
         except ValueError:
             return ""
 
@@ -204,8 +205,3 @@ def _columns(sql: _Sql) -> dict[str, dict[str, str]]:
 
 def _same(names: str) -> dict[str, str]:
     return {name: name for name in names.split()}
-
-
-def _literal(text: str) -> str:
-    quoted = text.replace("\0", "").replace("'", "''")
-    return f"'{quoted}'"

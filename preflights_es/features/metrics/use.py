@@ -1,30 +1,38 @@
-"""What people do with questions about data, besides what they do with any session."""
+"""What people do with questions about data, and an answer as services return it: `answer/1`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from preflights_es.features.metrics.domain import WORKFLOW
-from preflights_es.features.metrics.domain.events import FollowUpPut, QuestionPut
-from preflights_es.features.metrics.domain.values import Catalogue, Dialect, Matched, Saved
-from preflights_es.features.metrics.use import log_views
-from preflights_es.features.metrics.use.catalogue_files import (
+from preflights_es.features.metrics import log_views
+from preflights_es.features.metrics.catalogue import (
     BUILT_IN,
     Folders,
     check_for,
-    metrics,
+    known_values,
+    matched,
+    metrics_of,
+    nearest,
     need_extra,
     own_catalogue,
     saved_questions,
 )
-from preflights_es.features.metrics.use.dimension_values import known_values, matched
-from preflights_es.features.metrics.use.results import Answer, Ran
-from preflights_es.features.metrics.use.saved_questions import nearest
+from preflights_es.features.metrics.domain import WORKFLOW
+from preflights_es.features.metrics.domain.events import (
+    Catalogue,
+    Dialect,
+    FollowUpPut,
+    Matched,
+    NotTaken,
+    QuestionPut,
+    Saved,
+)
+from preflights_es.features.metrics.domain.state import AnswerView
 from preflights_es.kernel.errors import (
     LogDamaged,
     Refused,
@@ -32,7 +40,9 @@ from preflights_es.kernel.errors import (
     StoreUnavailable,
     UnknownSession,
 )
+from preflights_es.kernel.events import Decision
 from preflights_es.kernel.ids import short
+from preflights_es.kernel.questions import AnswerRefusal
 from preflights_es.kernel.text import one_line
 from preflights_es.records.files import checked_folder
 from preflights_es.runtime.runner import Handle
@@ -43,7 +53,7 @@ from preflights_es.store.urls import SqliteFile, parsed, shown_url
 from preflights_es.system import clock_ids
 from preflights_es.use.answers import Given, pairs
 from preflights_es.use.request import Request
-from preflights_es.use.results import Session, session_of
+from preflights_es.use.results import NOT_EXPECTED, Result, Session, answer_refused, session_of
 from preflights_es.use.sessions import show
 
 if TYPE_CHECKING:
@@ -120,15 +130,15 @@ def follow_up(request: Request, text: str, typed: str = "", *, on: str = "") -> 
     question = handle.view.questions
     state = handle.session.state
 
-    def beside() -> dict[str, Any]:
+    def more_fields() -> dict[str, Any]:
         known: Catalogue | None = state.catalogue
         return {"matched": _matched(request, text, known, state.asked_at, on) if known else ()}
 
     if question and not handle.session.closed:
-        step = request.sessions.answer(handle, [(question[0].id, (text,))], beside=beside)
+        step = request.sessions.answer(handle, [(question[0].id, (text,))], beside=more_fields)
     else:
         said = {"text": text}
-        step = request.sessions.submitted(handle, FollowUpPut, said, beside=beside, asks=True)
+        step = request.sessions.submitted(handle, FollowUpPut, said, beside=more_fields, asks=True)
     return session_of(step, request.notices)
 
 
@@ -183,13 +193,9 @@ def read_catalogue(request: Request, folders: Folders | None, on: str) -> Catalo
         return own_catalogue(folders, dialect)
     tables = log_views.tables()
     # What ships is checked by the tests; each query that comes of it is checked as any other.
-    check = check_for(dialect, tables) if folders else _unchecked
-    held = metrics(folders or BUILT_IN, check)
+    check = check_for(dialect, tables) if folders else lambda _: ()
+    held = metrics_of(folders or BUILT_IN, check)
     return Catalogue(dialect=dialect, metrics=held, tables=tables)
-
-
-def _unchecked(_: str) -> tuple[str, ...]:
-    return ()
 
 
 def _matched(
@@ -371,3 +377,99 @@ def _ahead_s(local: str) -> int:
     except ValueError:
         return 0
     return int(offset.total_seconds()) if offset else 0
+
+
+# 4. An answer --------------------------------------------------------------------------------
+
+_REFUSED: Final = {
+    "unknown_question": "is no open question of this session",
+    "already_answered": "is answered already",
+    "blank": "was given no value",
+    "several_values": "takes one value: put quotes around words that belong together",
+}
+_NOT_TAKEN: Final = {
+    "question_open": "a question is open: answer it first",
+    "asking": "the model has not answered yet",
+    "not_expected": NOT_EXPECTED,
+    "blank": "the follow-up is empty",
+}
+
+
+class Ran(Result, frozen=True):
+    """The rows of a query; values are as JSON has them, others as text."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    more: bool
+    """Whether there are more than the limit."""
+
+
+class Answer(Session, frozen=True, kw_only=True):
+    """`answer/1`."""
+
+    FORMAT = "answer/1"
+
+    intention: str
+    type: str
+    sql: str
+    """One statement, as it may be run; empty where there is none."""
+    candidates: tuple[str, ...]
+    text: str
+    calls: int
+    sentence: str = ""
+    """What the query brings, made from the query; empty where there is none."""
+    not_in_query: tuple[str, ...] = ()
+    """Words of the question without a counterpart in a model's query."""
+    result: Ran | None = None
+    """What the query brought, where it was run."""
+
+    @property
+    def failed(self) -> bool:
+        return self.status == "stopped"
+
+    @classmethod
+    def more(cls, handle: Handle) -> dict[str, Any]:
+        view = handle.view
+        assert isinstance(view, AnswerView), "the caller checked the workflow"
+        return {"result": None, **_query(handle, view.sql)}
+
+    @classmethod
+    def refusal(cls, decision: Decision) -> tuple[str, str]:
+        if isinstance(decision, NotTaken):
+            return decision.reason, _NOT_TAKEN[decision.reason]
+        assert isinstance(decision, AnswerRefusal), "the only other refusal"
+        return decision.reason, answer_refused(decision, _REFUSED[decision.reason])
+
+
+def _query(handle: Handle, sql: str) -> dict[str, Any]:
+    """A query as one clean statement, what it says, and what of the question it lacks.
+
+    As it is recorded where SQL cannot be read here, or where the check does not let it pass: a log
+    of other hands may hold it.
+    """
+    from preflights_es.features.metrics.domain.sql_check import NoExtra, findings, rendered
+
+    state = handle.session.state
+    catalogue = state.catalogue
+    try:
+        if not sql or catalogue is None or findings(sql, catalogue.dialect, catalogue.tables):
+            return {"sql": sql}
+    except NoExtra:
+        return {"sql": sql}
+    from preflights_es.features.metrics.query_in_words import sentence, unused
+
+    by_rules = state.led.lead is not None and state.led.lead.provider == "mock"
+    said = [one.content for one in state.led.said if one.role == "user"]
+    left = () if by_rules else unused(said, sql, catalogue, state.matched, _day(state.asked_at))
+    return {
+        "sql": rendered(sql, catalogue.dialect),
+        "sentence": sentence(sql, catalogue, state.language),
+        "not_in_query": left,
+    }
+
+
+def _day(asked_at: str) -> date | None:
+    try:
+        return date.fromisoformat(asked_at[: len("2026-11-22")])
+    except ValueError:  # a log of other hands
+        return None

@@ -1,26 +1,30 @@
-"""What the plan of a day follows from: the clock, and the rows of the projection `items`."""
+"""What the plan of a day follows from: the clock, and the rows of the projection `items`.
+
+What changed since a plan was made is told from the same rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from preflights_es.features.planning.domain import schedule
-from preflights_es.features.planning.domain.schedule import Day
-from preflights_es.features.planning.domain.values import (
+from preflights_es.features.planning.domain.events import (
     ASSUMED,
     DAY_MINUTES,
     EVENT_ASSUMED,
     ROUNDED,
     TASKS_MAX,
     Busy,
+    Change,
     OpenTask,
     Shift,
     Situation,
     Task,
 )
+from preflights_es.features.planning.domain.schedule import Day
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Source
 from preflights_es.kernel.items import item_id, place_of, waiting
@@ -78,7 +82,7 @@ def window(day: LocalDay, wanted: Wanted, until: str) -> Window:
     busy = tuple(_interval(day, typed) for typed in wanted.busy)
     first = day.now[11:16] if wanted.start is None else wanted.start
     last = until if wanted.end is None else wanted.end
-    start, end = _minutes(first), _minutes(last)
+    start, end = _clock_minutes(first), _clock_minutes(last)
     if (wanted.start, wanted.end) != (None, None) and end <= start:
         message = f"found {first} to {last}, expected an end after the beginning"
         raise Refused(message, code="no_interval")
@@ -92,14 +96,14 @@ def _interval(day: LocalDay, typed: str) -> Busy:
     if not dash:
         message = f"found {typed!r}, expected an interval such as 13:00-14:00"
         raise Refused(message, code="no_interval")
-    start, end = _minutes(first), _minutes(last)
+    start, end = _clock_minutes(first), _clock_minutes(last)
     if end <= start:
         message = f"found {typed!r}, expected an interval that ends after it begins"
         raise Refused(message, code="no_interval")
     return Busy(start=starting(day, start), end=ending(day, end))
 
 
-def _minutes(typed: str) -> int:
+def _clock_minutes(typed: str) -> int:
     text = typed.strip()
     if not _TIME.fullmatch(text):
         raise Refused(f"found {typed!r}, expected a time such as 13:00", code="no_time")
@@ -206,8 +210,12 @@ def _is_of(day: LocalDay, row: Row) -> bool:
 
 
 def _event(day: LocalDay, row: Row) -> Busy:
-    start = _minutes(row["start_time"])
-    end = _minutes(row["end_time"]) if row["end_time"] else min(start + EVENT_ASSUMED, DAY_MINUTES)
+    start = _clock_minutes(row["start_time"])
+    end = (
+        _clock_minutes(row["end_time"])
+        if row["end_time"]
+        else min(start + EVENT_ASSUMED, DAY_MINUTES)
+    )
     end = end if end > start else DAY_MINUTES  # it ends on another day
     return Busy(
         start=starting(day, start),
@@ -221,3 +229,76 @@ def _event(day: LocalDay, row: Row) -> Busy:
 
 def _source(row: Row) -> Source:
     return Source(row["session_id"], row["version"], row["hash"])
+
+
+# 4. What changed since a plan was made -------------------------------------------------------
+
+Place = tuple[str, int]
+"""The session of an item, and its number."""
+
+
+def changes(
+    was: Situation, done: frozenset[str], day: LocalDay, rows: Sequence[Row]
+) -> tuple[Change, ...]:
+    """What is another than when a plan was made.
+
+    A new task counts where it is due by today: what is noted for later changes no day.
+
+    Args:
+        done: ids of tasks that were finished in the plan, which changes nothing of it.
+        rows: all of the projection `items`, as they are now.
+    """
+    by_place = {(row["session_id"], row["number"]): row for row in rows}
+    return (*_of_tasks(was, done, rows, by_place), *_of_events(was, day, rows, by_place))
+
+
+def changes_in_words(found: Sequence[Change]) -> str:
+    """The first change in words, and how many there are besides."""
+    first, *others = found
+    named = (
+        f"{first.type} {first.id} {'is' if first.what in ('new', 'gone') else 'was'} {first.what}"
+    )
+    return f"{named}, and {len(others)} more" if others else named
+
+
+def _of_tasks(
+    was: Situation, done: frozenset[str], rows: Sequence[Row], by_place: Mapping[Place, Row]
+) -> Iterator[Change]:
+    now = {_place_of(one): one for one in tasks_of(rows)}
+    ids = {one.task.id for one in now.values()}
+    for one in was.tasks:
+        place = _place_of(one)
+        if place not in now:
+            row: Mapping[str, Any] = by_place.get(place, {})
+            if one.task.id not in done:
+                yield Change(one.task.id, "task", row.get("status", "gone"))
+            continue
+        # What went before it and is over changes nothing.
+        after = one.task.after if one.task.after in ids else None
+        if replace(one.task, after=after) != replace(now[place].task, id=one.task.id):
+            yield Change(one.task.id, "task", "edited")
+    known = {_place_of(one) for one in was.tasks}
+    for place, one in now.items():
+        is_due = one.task.due is not None and one.task.due <= was.day
+        if place not in known and is_due and len(known) < TASKS_MAX:
+            yield Change(one.task.id, "task", "new")
+
+
+def _of_events(
+    was: Situation, day: LocalDay, rows: Sequence[Row], by_place: Mapping[Place, Row]
+) -> Iterator[Change]:
+    before = {_place_of(one): one for one in was.busy if one.source is not None}
+    now = {_place_of(one): one for one in busy_of(day, rows)}
+    for place, one in before.items():
+        if place not in now:
+            yield Change(item_id(*place), "event", "edited" if place in by_place else "gone")
+        elif replace(now[place], source=one.source) != one:
+            yield Change(item_id(*place), "event", "edited")
+    for place in now:
+        if place not in before:
+            yield Change(item_id(*place), "event", "new")
+
+
+def _place_of(one: OpenTask | Busy) -> Place:
+    assert one.source is not None, "a note holds it"
+    return one.source.session_id, one.number

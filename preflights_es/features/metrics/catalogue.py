@@ -1,38 +1,52 @@
-"""Reads a catalogue: `metrics/*.yaml` and `snippets/*.sql`, each error with file, line and key."""
+"""A catalogue: its files `metrics/*.yaml` and `snippets/*.sql`, saved questions, and known values.
+
+Each error names file, line and key."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
-from preflights_es.features.metrics.domain.metric_sql import query
-from preflights_es.features.metrics.domain.sql_check import NoExtra, findings, tables_of
-from preflights_es.features.metrics.domain.values import (
+from preflights_es.features.metrics.domain.composing import literal, query, source
+from preflights_es.features.metrics.domain.events import (
     CATALOGUE_MAX,
     END_DAY,
     FIRST_DAY,
     METRICS_MAX,
     NAME_MAX,
+    VALUE_MAX,
+    VALUES_MAX,
     Catalogue,
     Dialect,
+    Matched,
     Metric,
     Saved,
     Table,
 )
-from preflights_es.kernel.errors import Refused
+from preflights_es.features.metrics.domain.question import content, plain, stems, tokens
+from preflights_es.features.metrics.domain.sql_check import NoExtra, findings, tables_of
+from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.text import late_pattern, one_line, problem, visible
-from preflights_es.system.files import Unreadable, regular
+from preflights_es.redaction.masking import redact
+from preflights_es.store.guarded_query import Limits, Rows
+from preflights_es.system.files import Unreadable, opened, regular
 
 if TYPE_CHECKING:
     from yaml.nodes import MappingNode, Node
 
+# 1. Files ------------------------------------------------------------------------------------
+
 Folders = tuple[Path, Path]
 """Of metrics and of snippets."""
 
-_SHIPPED: Final = Path(__file__).parents[1] / "data" / "catalogue"
+_SHIPPED: Final = Path(__file__).parent / "data" / "catalogue"
 BUILT_IN: Final[Folders] = (_SHIPPED / "metrics", _SHIPPED / "snippets")
 _KEYS: Final = (
     *("name", "aliases", "description", "sql", "snippet", "dimensions", "date"),
@@ -65,7 +79,7 @@ def need_extra() -> None:
         raise NoExtra
 
 
-def metrics(folders: Folders, check: Check) -> tuple[Metric, ...]:
+def metrics_of(folders: Folders, check: Check) -> tuple[Metric, ...]:
     """All metrics of a catalogue, in the order of their files.
 
     Raises:
@@ -326,13 +340,13 @@ def check_for(dialect: Dialect, tables: tuple[Table, ...] | None) -> Check:
     def check(sql: str) -> tuple[str, ...]:
         if tables is not None:
             return findings(sql, dialect, tables)
-        read = [Table(one) for one in tables_of(sql, dialect) if not system(one)]
+        read = [Table(one) for one in tables_of(sql, dialect) if not is_system(one)]
         return findings(sql, dialect, read)
 
     return check
 
 
-def system(table: str) -> bool:
+def is_system(table: str) -> bool:
     """Whether a table is the database's own: it holds its users and their passwords."""
     schema, _, name = table.casefold().rpartition(".")
     own = schema.startswith("pg_") or schema == "information_schema"
@@ -341,6 +355,158 @@ def system(table: str) -> bool:
 
 def own_catalogue(folders: Folders, dialect: Dialect) -> Catalogue:
     """A catalogue whose SQL says which tables there are; errors as `metrics`."""
-    held = metrics(folders, check_for(dialect, None))
+    held = metrics_of(folders, check_for(dialect, None))
     read = dict.fromkeys(name for one in held for name in tables_of(query(one.sql, None), dialect))
     return Catalogue(dialect=dialect, metrics=held, tables=tuple(map(Table, read)))
+
+
+# 2. Saved questions --------------------------------------------------------------------------
+
+NEAREST_MAX: Final = 3
+SHARED_MIN: Final = 2  # words that a near question shares with another
+_NAME: Final = late_pattern(r"[a-z0-9][a-z0-9_-]{0,63}")
+
+
+def nearest(text: str, saved: Sequence[Saved]) -> tuple[Saved, ...]:
+    """The saved questions that share the most words with a text; none that holds a secret."""
+    words = content(text)
+    shared = {one.name: len(words & content(one.question)) for one in saved}
+    near = [one for one in saved if shared[one.name] >= SHARED_MIN]
+    near = [one for one in near if not redact(f"{one.question} {one.sql}").kinds]
+    return tuple(sorted(near, key=lambda one: -shared[one.name])[:NEAREST_MAX])
+
+
+def checked_name(name: str) -> str:
+    """A name under which a question may be saved.
+
+    Raises:
+        Refused: a file could not be called so.
+    """
+    if _NAME.fullmatch(name) is None:
+        message = f"found {name!r} as the name of a question, expected such as orders-by-month"
+        raise Refused(message, code="bad_name")
+    return name
+
+
+def save(folder: Path, name: str, question: str, sql: str) -> Path:
+    """Write a question and its query as a snippet, whole or not at all; where it lies.
+
+    Raises:
+        Refused: a snippet has the name, or the folder cannot be written.
+    """
+    path = folder / f"{checked_name(name)}.sql"
+    text = f"{QUESTION}{one_line(question)}\n{sql.strip()}\n"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with opened(folder) as place, place.new(path.name) as file:
+            file.write(text.encode())
+    except FileExistsError as error:
+        message = f"{path} exists: choose another name, or remove the file"
+        raise Refused(message, code="name_taken") from error
+    except OSError as error:
+        message = f"{path} cannot be written: {error.strerror or error}"
+        raise Refused(message, code="unwritable") from error
+    return path
+
+
+# 3. Values of dimensions that the database holds ---------------------------------------------
+
+SECONDS: Final = 1.0  # for all queries together
+ROWS_MAX: Final = 3_000
+AGE_MAX_S: Final = 3_600
+TOGETHER: Final = 40  # columns of one query: SQLite takes 50 parts of a UNION here
+CACHE_MAX: Final = 4_000_000  # bytes
+Read = Callable[[str, Limits], Rows]
+"""Runs one query within limits."""
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    """What a database held, and when it was read."""
+
+    at: int
+    """Seconds since 1970 UTC."""
+    values: tuple[Matched, ...]
+
+
+def matched(text: str, values: Sequence[Matched]) -> tuple[Matched, ...]:
+    """The values whose words stand in a text; none that looks like a secret."""
+    words = [one.stem for one in tokens(plain(text))]
+
+    def stands(value: str) -> bool:
+        own = list(stems(value))
+        return bool(own) and any(words[n : n + len(own)] == own for n in range(len(words)))
+
+    return tuple(one for one in values if stands(one.value) and not redact(one.value).kinds)
+
+
+def known_values(
+    catalogue: Catalogue, read: Read, *, named: str = "", cache: Path | None = None, now_s: int = 0
+) -> tuple[Matched, ...]:
+    """The first values of each dimension; none where the database gives none in a second.
+
+    Args:
+        named: the database and its catalogue, under which values are kept; empty keeps none.
+        now_s: seconds since 1970 UTC.
+    """
+    queries = list(_value_queries(catalogue))
+    digest = sha256("\0".join((named, *queries)).encode(errors="surrogatepass")).hexdigest()
+    name = f"{digest[:32]}.json"
+    kept = _kept_values(cache / name) if cache and named else None
+    if kept is not None and 0 <= now_s - kept.at < AGE_MAX_S:
+        return kept.values
+    try:
+        rows = [row for one in _within(SECONDS, queries, read) for row in one.rows]
+    except PreflightsError:
+        return ()  # the question is asked without them: a value is then a word not known
+    found = tuple(
+        Matched(column=str(column), value=value)
+        for column, value in dict.fromkeys((row[0], row[1]) for row in rows)
+        if isinstance(value, str) and 0 < len(value) <= VALUE_MAX
+    )
+    if cache and named:
+        _keep(cache, name, _Kept(now_s, found))
+    return found
+
+
+def _within(seconds: float, queries: Sequence[str], read: Read) -> Iterator[Rows]:
+    """What queries bring, all in so many seconds.
+
+    Raises:
+        QueryFailed: they take longer.
+    """
+    until = monotonic() + seconds
+    for sql in queries:
+        yield read(sql, Limits(ROWS_MAX, max(until - monotonic(), 0.01)))
+
+
+def _value_queries(catalogue: Catalogue) -> Iterator[str]:
+    """Queries that bring pairs of a column and a value."""
+    parts: dict[tuple[str, str], str] = {}
+    for metric in catalogue.metrics:
+        read = source(metric.sql)
+        for column in metric.dimensions if read else ():
+            named = literal(column)
+            parts[(column, str(read))] = (
+                f"SELECT {named} AS k, q.v AS v FROM (SELECT DISTINCT CAST({column} AS TEXT) AS v "  # noqa: S608  checked below
+                f"FROM {read}\nLIMIT {VALUES_MAX}) AS q"
+            )
+    fit = [sql for sql in parts.values() if not findings(sql, catalogue.dialect, catalogue.tables)]
+    for at in range(0, len(fit), TOGETHER):
+        yield "\nUNION ALL\n".join(fit[at : at + TOGETHER])
+
+
+def _kept_values(path: Path) -> _Kept | None:
+    with contextlib.suppress(OSError, Unreadable, msgspec.DecodeError):
+        return msgspec.json.decode(regular(path, CACHE_MAX), type=_Kept)
+    return None
+
+
+def _keep(cache: Path, name: str, content: _Kept) -> None:
+    """Keep it, where the folder can be written."""
+    with contextlib.suppress(OSError):
+        cache.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with (
+            opened(cache) as folder,
+            folder.new(name, replacing=True, mode=0o600) as file,
+        ):
+            file.write(msgspec.json.encode(content))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+import msgspec
 
 from preflights_cli import EXIT_INTERRUPTED, EXIT_WAITING
 from preflights_cli.common import (
@@ -25,11 +26,13 @@ from preflights_cli.common import (
     whole,
 )
 from preflights_cli.dialogue import Left, line
-from preflights_cli.rendering import exit_code, said
-from preflights_es.features.metrics.domain.values import QUESTION_MAX
-from preflights_es.features.metrics.use.results import Answer
-from preflights_es.features.metrics.use.saved_questions import checked_name, save
-from preflights_es.features.metrics.use.sessions import (
+from preflights_cli.rendering import Shown, exit_code, said
+from preflights_cli.table import streamed
+from preflights_es.features.metrics.catalogue import checked_name, save
+from preflights_es.features.metrics.domain.events import QUESTION_MAX
+from preflights_es.features.metrics.use import (
+    Answer,
+    Ran,
     follow_up,
     run,
     snippets_of,
@@ -37,7 +40,8 @@ from preflights_es.features.metrics.use.sessions import (
     start,
 )
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.text import shown, shown_lines
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.text import one_line, shown, shown_lines
 from preflights_es.store.guarded_query import Limits
 from preflights_es.use.request import Request
 from preflights_es.use.results import Session
@@ -125,7 +129,7 @@ def ask_command(
       preflights ask "decisions by month" --run --save by-month
       preflights ask by-month --run
     """
-    _refuse(
+    for is_mixed, message in (
         (
             question is not None and follow_up is not None,
             "give a question or --follow-up, not both",
@@ -149,13 +153,15 @@ def ask_command(
         (any_project and on is not None, "--any-project is about the log, without --on"),
         (isnan(timeout), "--timeout: found nan, expected seconds"),
         (catalog is not None and runs and on is None, "--run needs --on: your database"),
-    )
+    ):
+        if is_mixed:
+            raise click.UsageError(message)
     folders = (catalog / "metrics", catalog / "snippets") if catalog is not None else None
     asked = Asking(
-        app,
-        voice,
-        {"catalogue": folders, "on": on or "", "strict": strict},
-        {"on": on or "", "any_project": any_project, "limits": Limits(limit, timeout)},
+        app=app,
+        voice=voice,
+        asks={"catalogue": folders, "on": on or "", "strict": strict},
+        runs_with={"on": on or "", "any_project": any_project, "limits": Limits(limit, timeout)},
         runs=runs,
         as_csv=as_csv,
         saves=(checked_name(name), snippets_of(app, folders)) if name is not None else None,
@@ -175,71 +181,53 @@ def ask_command(
     return asked.told(asked.begun(question))
 
 
-def _refuse(*mixed: tuple[bool, str]) -> None:
-    """The first that is so."""
-    for is_so, message in mixed:
-        if is_so:
-            raise click.UsageError(message)
-
-
-class Asking:
+class Asking(msgspec.Struct, frozen=True, kw_only=True):
     """Questions with the options of one command."""
 
-    def __init__(
-        self,
-        app: Request,
-        voice: Voice,
-        asks: Options,
-        runs_with: Options,
-        *,
-        runs: bool,
-        as_csv: bool,
-        saves: tuple[str, Path] | None = None,
-    ) -> None:
-        """Asks nothing yet.
-
-        Args:
-            saves: the name under which the question is kept, and the folder of snippets.
-        """
-        self._app, self._voice = app, voice
-        self._asks, self._runs_with = asks, runs_with
-        self._runs, self._as_csv, self._saves = runs, as_csv, saves
+    app: Request
+    voice: Voice
+    asks: Options
+    runs_with: Options
+    runs: bool
+    as_csv: bool
+    saves: tuple[str, Path] | None
+    """The name under which the question is kept, and the folder of snippets."""
 
     def begun(self, text: str) -> Session:
         """A new session."""
-        return start(self._app, text, **self._asks)
+        return start(self.app, text, **self.asks)
 
     def followed_up(self, text: str, session: str) -> Session:
         """A session that goes on."""
-        return follow_up(self._app, text, session, on=str(self._runs_with["on"]))
+        return follow_up(self.app, text, session, on=str(self.runs_with["on"]))
 
     def told(self, session: Session) -> int:
         """Show an answer, with its rows where they are wanted."""
         assert isinstance(session, Answer), "only these are asked"
-        if self._runs and session.type == "sql" and not session.not_done:
-            session = run(self._app, session, **self._runs_with)
+        if self.runs and session.type == "sql" and not session.not_done:
+            session = run(self.app, session, **self.runs_with)
             assert isinstance(session, Answer), "the same answer"
         code = self._shown(session)
         if session.not_in_query and code == 0 and not is_terminal():
             code = EXIT_WAITING  # a person has not seen that words are missing
-        if self._saves is not None and session.result is not None:
-            self._save(session, *self._saves)
+        if self.saves is not None and session.result is not None:
+            self._save(session, *self.saves)
         return code
 
     def _save(self, session: Answer, name: str, folder: Path) -> None:
         """Keep the question where the person says so."""
         if click.confirm(f"Keep it as {name}?", err=True):
             path = save(folder, name, session.intention, session.sql)
-            self._voice.say(f"Kept in {shown(str(path))}. Run it with: preflights ask {name} --run")
+            self.voice.say(f"Kept in {shown(str(path))}. Run it with: preflights ask {name} --run")
 
     def _shown(self, session: Answer) -> int:
         """The answer with its rows; the exit code."""
-        if not self._as_csv or self._voice.as_json:
-            return said(self._voice, session)
+        if not self.as_csv or self.voice.as_json:
+            return said(self.voice, session)
         if session.result is not None:
             return self._as_csv_text(session)
         with redirect_stdout(sys.stderr):  # words are no CSV
-            return said(self._voice, session)
+            return said(self.voice, session)
 
     def _as_csv_text(self, session: Answer) -> int:
         assert session.result is not None, "it was run"
@@ -249,13 +237,13 @@ class Asking:
         writer.writerows([_safe(value) for value in row] for row in session.result.rows)
         sys.stdout.buffer.write(text.getvalue().encode())
         if session.result.more:
-            self._voice.warn(f"there are more than {len(session.result.rows):,} rows: see --limit")
+            self.voice.warn(f"there are more than {len(session.result.rows):,} rows: see --limit")
         return exit_code(session)
 
     def conversation(self, lines: Iterator[str]) -> int:
         """One line after another: a question, answers while it asks, the next question."""
         # A hint names the next command: until the end, it is the next line.
-        quiet, self._voice.quiet = self._voice.quiet, True
+        quiet, self.voice.quiet = self.voice.quiet, True
         code, session = 0, ""
         try:
             for typed in lines:
@@ -269,17 +257,17 @@ class Asking:
                     asked = self.followed_up(text, session) if session else self.begun(text)
                     code = self.told(asked)
                 except Refused as error:
-                    self._voice.warn(str(error))
+                    self.voice.warn(str(error))
                     code, session = 1, ""
                     continue
                 session = asked.session_id if asked.status == "needs_answers" else ""
-                self._app.notices.clear()
+                self.app.notices.clear()
         except KeyboardInterrupt:
             click.echo(err=True)
             code = EXIT_INTERRUPTED
-        self._voice.quiet = quiet
+        self.voice.quiet = quiet
         if session:
-            self._voice.hint("Answer later with: preflights ask --follow-up TEXT")
+            self.voice.hint("Answer later with: preflights ask --follow-up TEXT")
         return code
 
 
@@ -315,3 +303,52 @@ def _piped() -> Iterator[str]:
         except UnicodeDecodeError as error:
             message = f"a line is not UTF-8, at byte {error.start + 1}"
             raise Refused(message, code="unfit_text") from error
+
+
+def describe(voice: Voice, session: Session) -> None:
+    """The question, and the query."""
+    assert isinstance(session, Answer), "the caller checked the workflow"
+    voice.say(voice.bold(shown(one_line(session.intention))))
+    stands = session.status.replace("_", " ")
+    voice.say(f"  question {short(session.session_id)}, {stands}")
+    if session.type == "sql":
+        if session.sentence:
+            voice.say(f"  {shown(one_line(session.sentence))}")
+        if session.not_in_query:
+            words = ", ".join(f"*{one}*" for one in session.not_in_query)
+            voice.warn(f"the query has nothing for {shown(one_line(words))}")
+        voice.say()
+        for line in session.sql.splitlines():
+            voice.say(f"  {shown(line)}")
+    if session.result is not None:
+        voice.say()
+        _table(voice, session.result)
+
+
+def _table(voice: Voice, ran: Ran) -> None:
+    head = [shown(one_line(name)) for name in ran.columns]
+    if not streamed(head, ([_cell(value) for value in row] for row in ran.rows)):
+        voice.say("No rows.")
+    if ran.more:
+        voice.say(f"... more than {len(ran.rows):,} rows: see --limit")
+
+
+def _cell(value: object) -> str:
+    text = "-" if value is None else str(value)
+    return one_line(text)
+
+
+def hint(session: Session) -> str:
+    """What may come next."""
+    assert isinstance(session, Answer), "the caller checked the workflow"
+    goes_on = "preflights ask --follow-up TEXT"
+    run_it = f"See its rows with: preflights ask --session {short(session.session_id)} --run"
+    number = " (a number chooses)" if session.candidates else ""
+    return {
+        "done": f"Go on with: {goes_on}" if session.result is not None else run_it,
+        "stopped": f"Ask in other words: {goes_on}",
+        "needs_answers": f"Answer with: {goes_on}{number}",
+    }.get(session.status, "")
+
+
+SHOWN: Final = Shown(describe=describe, hint=hint, by_hand="preflights ask --follow-up TEXT")

@@ -1,36 +1,248 @@
-"""The plans of one project: each thing that people do with one is one Input."""
+"""The plan of a day: made, shown, changed by hand, done; and `day/1`, as services return it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from preflights_es.features.extraction import domain as extraction
 from preflights_es.features.extraction.domain.events import TaskClosed
-from preflights_es.features.planning import domain as planning
-from preflights_es.features.planning.domain import schedule
+from preflights_es.features.planning import situation as made
+from preflights_es.features.planning.domain import WORKFLOW, schedule
 from preflights_es.features.planning.domain.events import (
+    REPLANS_MAX,
     BlockClosed,
     BlockDone,
+    Change,
+    ChangeRefused,
+    ClosedTask,
+    OpenTask,
     PlanAsked,
     PlanAskedAgain,
+    Planner,
+    Situation,
     TasksChosen,
 )
-from preflights_es.features.planning.domain.state import State
-from preflights_es.features.planning.domain.values import Change, ClosedTask, OpenTask, Situation
+from preflights_es.features.planning.domain.schedule import WARNINGS
+from preflights_es.features.planning.domain.state import Entry, NotPlanned, State
+from preflights_es.features.planning.situation import Row, Wanted, changes, changes_in_words
 from preflights_es.kernel import ids
-from preflights_es.kernel.errors import Conflict, PreflightsError, Refused, StoreUnavailable
-from preflights_es.kernel.events import Input
+from preflights_es.kernel.errors import Conflict, Notice, PreflightsError, Refused, StoreUnavailable
+from preflights_es.kernel.events import Decision, Input
 from preflights_es.kernel.items import item_id, item_named
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import Language
 from preflights_es.runtime.idempotency import Once, WantedInput
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
 from preflights_es.runtime.sessions import Sessions
+from preflights_es.system import clock_ids
+from preflights_es.system.clock_ids import LocalDay
 from preflights_es.use.request import Request
+from preflights_es.use.results import NOT_EXPECTED, Result, Session, session_of
 
-NO_PLAN: Final = "there is no plan of today"
+# 1. Results ----------------------------------------------------------------------------------
+
+_CHANGES: Final = {
+    "unknown_task": "no task {} was open when the day was planned",
+    "closed": "{} is over already",
+    "named_twice": "{} would stand twice in the plan",
+    "too_many_minis": "a plan has at most two minis",
+    "no_focus_task": "{} cannot be the focus: it takes 30 to 120 minutes on average",
+    "no_mini_task": "{} cannot be a mini: it takes 5 to 20 minutes, and is not of high importance",
+    "waits": "{} comes after {}, which is open",
+    "no_room": "it does not fit into the time",
+    "not_planned": "{} is not in the plan",
+    "replans_used_up": f"a day is planned again at most {REPLANS_MAX} times",
+    "not_expected": NOT_EXPECTED,
+}
+
+
+class DayPlan(Session, frozen=True, kw_only=True):
+    """`day/1`."""
+
+    FORMAT = "day/1"
+
+    day: str
+    window: tuple[str, str]
+    focus_task_id: str | None
+    mini_task_ids: tuple[str, ...]
+    buffer_minutes: int
+    reasoning: str
+    source: Planner | None
+    timeline: tuple[Entry, ...]
+    too_long: tuple[str, ...]
+    left_out: tuple[NotPlanned, ...]
+    replans: int
+    calls: int
+    language: Language
+    notices: tuple[Notice, ...]
+
+    @classmethod
+    def refusal(cls, decision: Decision) -> tuple[str, str]:
+        assert isinstance(decision, ChangeRefused), "the only refusal"
+        return decision.reason, _CHANGES[decision.reason].format(
+            decision.task_id, decision.other_id
+        )
+
+
+class NothingToPlan(Result, frozen=True, kw_only=True):
+    """`day/1` of a day without open tasks: nothing is recorded."""
+
+    format: str = "day/1"
+    session_id: None = None
+    status: str = "stopped"
+    day: str
+    focus_task_id: None = None
+    mini_task_ids: tuple[str, ...] = ()
+    buffer_minutes: int = 0
+    reasoning: str = ""
+    source: None = None
+    timeline: tuple[Entry, ...] = ()
+    calls: int = 0
+    warnings: tuple[str, ...]
+
+
+# 2. Today ------------------------------------------------------------------------------------
+
+NOTHING_SAID: Final = Wanted()
+OLDER: Final = "plan_older"
+"""Code of the notice that the plan is older than a change."""
+
+
+def today(
+    request: Request,
+    wanted: Wanted = NOTHING_SAID,
+    *,
+    again: bool = False,
+    focus: str | None = None,
+    minis: tuple[str, ...] = (),
+) -> Session | NothingToPlan:
+    """The plan of today, made where there is none.
+
+    Args:
+        wanted: what the person says of the day.
+        again: whether it is planned anew.
+        focus: id of the task that a person chooses; with `minis`, no model is asked.
+
+    Raises:
+        Refused: something said is no time, no interval or no task; nothing is recorded.
+    """
+    day = clock_ids.local_day(clock_ids.now())
+    own, is_chosen = days_of(request), bool(focus or minis)
+    once = None if request.has_key else own.first(day.day, request.process.log_id)
+    handle, found = _looked_up(request, day, wanted, again=again)
+    changed = _changes(request, day, handle)
+    # What was typed wrong is refused before a plan is recorded.
+    focus_id = None if focus is None else own.named(found, focus)
+    mini_ids = tuple(own.named(found, one) for one in minis)
+    if not found.tasks and (handle is None or again):
+        return _nothing(request, day.day, (focus_id, *mini_ids))
+    if handle is None or again:
+        step = _planned(request, handle, found, once, changed, by_hand=is_chosen)
+    else:
+        step = Step(handle, ())
+        if changed:
+            request.notice(OLDER, f"the plan is older than a change: {changes_in_words(changed)}")
+    if is_chosen:
+        step = own.choose(step.handle, focus_id, mini_ids or None)
+    return session_of(step, request.notices)
+
+
+def _looked_up(
+    request: Request, day: LocalDay, wanted: Wanted, *, again: bool
+) -> tuple[Handle | None, Situation]:
+    """The plan to go on with, None where one is to be made; and the day that is planned.
+
+    Raises:
+        Refused: something said is no time or no interval; or the day is planned already.
+    """
+    own = days_of(request)
+    if begun := own.before(PlanAsked):
+        return None, planned_for(begun)
+    if changed := own.before(PlanAskedAgain, TasksChosen):
+        return changed, planned_for(changed)
+    asked = made.window(day, wanted, request.process.settings.of(WORKFLOW))
+    handle = own.of(day.day)
+    if handle is None or again:
+        return handle, made.situation(day, asked, _rows(request))
+    if wanted.is_said:
+        raise Refused("today is planned already", code="planned_already")
+    return handle, planned_for(handle)
+
+
+def _nothing(request: Request, day: str, named: tuple[str | None, ...]) -> NothingToPlan:
+    """What is said of a day without open tasks.
+
+    Raises:
+        Refused: a task was named, which is not open.
+    """
+    for id_ in filter(None, named):
+        code, message = DayPlan.refusal(ChangeRefused(reason="unknown_task", task_id=id_))
+        raise Refused(message, code=code)
+    language = request.process.settings.language
+    return NothingToPlan(day=day, warnings=(WARNINGS["no_tasks"][language],))
+
+
+def done(request: Request, task: str | None = None) -> Session:
+    """Close a block of today's plan, and its task.
+
+    Args:
+        task: None for the first block that is open.
+
+    Raises:
+        Refused: there is no plan of today, or no block that is open.
+    """
+    own = days_of(request)
+    handle = own.before(BlockDone) or own.of(clock_ids.local_day(clock_ids.now()).day)
+    if handle is None:
+        raise Refused("there is no plan of today", code="no_plan")
+    task_id = None if task is None else own.named(planned_for(handle), task)
+    return session_of(own.finish(handle, task_id), request.notices)
+
+
+def _rows(request: Request) -> Sequence[Row]:
+    process = request.process
+    rows = list(process.projector.rows("items", process.project))
+    if behind := process.projector.behind:
+        request.notice(behind.code, behind.text)
+    return rows
+
+
+def _changes(request: Request, day: LocalDay, handle: Handle | None) -> tuple[Change, ...]:
+    """What changed since the plan of today was made; nothing of a plan of another day."""
+    if handle is None or planned_for(handle).day != day.day:
+        return ()
+    return changes(planned_for(handle), state_of(handle).done, day, _rows(request))
+
+
+def _planned(
+    request: Request,
+    handle: Handle | None,
+    found: Situation,
+    once: Once | None,
+    changed: tuple[Change, ...],
+    *,
+    by_hand: bool,
+) -> Step:
+    """A person who chooses needs no model."""
+    own, language = days_of(request), request.process.settings.language
+    setup = request.setup(WORKFLOW)
+    lead, prompts = (None, ()) if by_hand else (setup.lead, setup.prompts)
+    if handle is not None:
+        return own.plan_again(handle, found, lead, prompts, changed)
+    setup = replace(setup, lead=lead, prompts=prompts)
+    try:
+        return own.plan(found, setup, language, once)
+    except Refused:
+        if once is None or (handle := own.of(found.day)) is None:
+            raise
+        return Step(handle, ())  # another process planned the day in another way
+
+
+# 3. The plans of a project: each thing that people do with one is one Input ------------------
 
 
 def days_of(request: Request) -> Days:
@@ -61,7 +273,7 @@ class Days(Sessions):
         # At one moment the zones of a team have up to three days: two behind the newest of them.
         oldest = (date.fromisoformat(day) - timedelta(days=2)).isoformat()
         for head in self._runner.store.heads(self._project):
-            if head.workflow != planning.WORKFLOW.name:
+            if head.workflow != WORKFLOW.name:
                 continue
             try:
                 handle = self._runner.load(head.session_id)
@@ -113,10 +325,8 @@ class Days(Sessions):
         """
         if once is not None:
             self._once = once
-        said: Mapping[str, Any] = {"language": language}
-        beside = {"situation": situation}
-        workflow = planning.WORKFLOW
-        step = self.opened(workflow, PlanAsked, said, setup, beside=lambda: beside)
+        said, more = {"language": language}, {"situation": situation}
+        step = self.opened(WORKFLOW, PlanAsked, said, setup, beside=lambda: more)
         if once is not None:
             self.end_key()
         return step
@@ -124,8 +334,8 @@ class Days(Sessions):
     def first(self, day: str, log_id: Callable[[], str]) -> Once:
         """Of several processes that plan a day at once, one does; asked for before `of` is."""
         heads = self._runner.store.heads(self._project)
-        former = sum(head.workflow == planning.WORKFLOW.name for head in heads)
-        return Once(self._runner, self._project, f"{planning.WORKFLOW.name} {day} {former}", log_id)
+        former = sum(head.workflow == WORKFLOW.name for head in heads)
+        return Once(self._runner, self._project, f"{WORKFLOW.name} {day} {former}", log_id)
 
     def plan_again(
         self,
@@ -141,22 +351,24 @@ class Days(Sessions):
             changed: what is another than when the plan was made.
         """
 
-        def beside() -> dict[str, Any]:
+        def more_fields() -> dict[str, Any]:
             _refuse_waiting(handle)
             return {"situation": situation, "changed": tuple(changed)}
 
         said = {"lead": lead, "prompts": tuple(prompts)}
-        return self.submitted(handle, PlanAskedAgain, said, beside=beside, asks=True)
+        return self.submitted(handle, PlanAskedAgain, said, beside=more_fields, asks=True)
 
     def choose(self, handle: Handle, focus: str | None, minis: tuple[str, ...] | None) -> Step:
         """Change the plan by hand; None keeps what is planned."""
 
-        def beside() -> dict[str, Any]:
+        def more_fields() -> dict[str, Any]:
             _refuse_waiting(handle)
             over = (self._over(handle, id_) for id_ in _concerned(handle, focus, *(minis or ())))
             return {"closed": tuple(one for one in over if one is not None)}
 
-        return self.submitted(handle, TasksChosen, {"focus": focus, "minis": minis}, beside=beside)
+        return self.submitted(
+            handle, TasksChosen, {"focus": focus, "minis": minis}, beside=more_fields
+        )
 
     def _over(self, handle: Handle, task_id: str | None) -> ClosedTask | None:
         """What says that a task of the plan is over; None where nothing does."""
@@ -205,7 +417,7 @@ class Days(Sessions):
         """The block's Input; and the task's, where the block closes and the task is open still."""
         new = BlockDone(at=self._runner.now(), actor=self._actor, task_id=task_id)
         block = Proposed(handle, new, input_id)
-        decided = planning.WORKFLOW.decide(handle.session.state, new)
+        decided = WORKFLOW.decide(handle.session.state, new)
         task = _task_of(handle, task_id)
         if task is None or not any(isinstance(one, BlockClosed) for one in decided):
             return (block,)

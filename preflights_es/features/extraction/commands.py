@@ -1,0 +1,458 @@
+"""Notes on the command line: `note` and its commands, and how a note is shown."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Final, cast, get_args
+
+import click
+
+from preflights_cli import EXIT_REFUSED
+from preflights_cli.commands import Lazy
+from preflights_cli.common import (
+    Voice,
+    common,
+    given,
+    is_terminal,
+    key_option,
+    language_option,
+    led,
+    reading,
+    recording,
+    whole,
+)
+from preflights_cli.rendering import Shown, said
+from preflights_cli.table import streamed
+from preflights_es.features.extraction.domain.events import NOTE_MAX, Energy, Importance, ItemType
+from preflights_es.features.extraction.use import (
+    ItemRow,
+    Note,
+    add,
+    close,
+    edit,
+    items,
+    notes,
+    start,
+)
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.text import one_line, shortened, shown
+from preflights_es.use.request import Request
+from preflights_es.use.results import Session
+
+# 1. The group, and taking a note -------------------------------------------------------------
+
+COMMANDS: Final = "preflights_cli.note.commands"
+"""Key in a context: the command names that a note of one word may misspell."""
+_BULLET: Final = re.compile(r"-+\s")
+
+
+class _Note(Lazy):
+    """`note add ...` is a command; any other words are a note."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if ctx.resilient_parsing and not args:
+            return super().parse_args(ctx, args)  # a completion of the first word
+        if args and args[0] in ("-h", "--help"):
+            return super().parse_args(ctx, args)
+        if not args or args[0] not in self.table():
+            # Behind two dashes the person says that it is a note.
+            ctx.meta[COMMANDS] = (
+                () if "--" in args else tuple(name for name in self.table() if name != "take")
+            )
+            args = ["take", *args]
+        if "--" not in args:
+            # "- buy milk" is a list, and no option.
+            lists = [word for word in args if _BULLET.match(word)]
+            options = [word for word in args if not _BULLET.match(word)]
+            args = [*options, "--", *lists] if lists else options
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=_Note, under="note")
+def note_command() -> None:
+    """Write down what is on your mind: it becomes tasks, events and ideas.
+
+    `preflights note TEXT` takes a note, also from `--file FILE` or the standard input (see
+    `preflights note take --help`). Put `--` before a note that begins with a command below, such
+    as "done".
+
+    \b
+    Examples:
+      preflights note "Email an Chef, Meeting 14 Uhr, Präsentation fertig"
+      preflights note --file monday.txt
+      preflights note -- "done"
+      preflights note list
+      preflights note add task "Call the tax office" --minutes 10-20
+      preflights note done last.1
+    """
+
+
+BYTES_MAX: Final = 4 * NOTE_MAX + 3  # of a file: every character in four, and a mark
+
+
+@click.command()
+@click.argument("note", metavar="[TEXT]", nargs=-1, callback=whole)
+@click.option(
+    "--file", "file", metavar="FILE", callback=given, help="Read the note from a file; - is stdin."
+)
+@click.option("--no-input", is_flag=True, help="Stop at the question with exit code 3.")
+@click.option(
+    "--strict", is_flag=True, help="If the model fails, wait; do not leave the note unprocessed."
+)
+@language_option
+@key_option
+@led
+@recording
+def take_command(
+    note: str | None,
+    file: str | None,
+    no_input: bool,
+    strict: bool,
+    app: Request,
+    voice: Voice,
+) -> int:
+    """Take a note: from the words given, from --file, or from the standard input.
+
+    A model or the rules (--provider mock, the default) read it, and ask at most one question. If
+    the model fails, the note stays unprocessed: file its items by hand (`preflights note add`).
+
+    \b
+    Examples:
+      preflights note "Milch kaufen, 30 min joggen, Idee: Podcast"
+      preflights note --provider anthropic "Dentist on Monday, finish the slides (urgent)"
+      echo "call mom at 2:30 pm" | preflights note --json
+    """
+    text = _text(note, file)
+    if note and (meant := _command_meant(note)):
+        message = f"did you mean `note {meant}`? To take it as a note: preflights note -- {note}"
+        raise click.UsageError(message)
+    found = start(app, text, strict=strict)
+    if is_terminal() and not (voice.as_json or no_input):
+        from preflights_cli import dialogue  # lists of notes need none
+
+        return dialogue.run(app, voice, found)
+    return said(voice, found)
+
+
+def _text(note: str | None, file: str | None) -> str:
+    if note is not None and file is not None:
+        message = "give the note as words or as --file, not both"
+        raise click.UsageError(message)
+    if note is not None and note != "-":
+        return note
+    if file is None and note is None and sys.stdin.isatty():
+        message = "there is no note: give it as an argument, with --file, or through a pipe"
+        raise click.UsageError(message)
+    return _read(file or "-")
+
+
+def _command_meant(word: str) -> str | None:
+    """The command that a note of one word is a slip of: at most one letter is wrong."""
+    if word == "help":
+        return "--help"
+    names: tuple[str, ...] = click.get_current_context().meta.get(COMMANDS, ())
+    return next((name for name in names if _is_one_edit(word.lower(), name)), None)
+
+
+def _is_one_edit(word: str, name: str) -> bool:
+    if abs(len(word) - len(name)) > 1:
+        return False
+    differ = (i for i, (one, other) in enumerate(zip(word, name, strict=False)) if one != other)
+    same = next(differ, min(len(word), len(name)))
+    left, right = word[same:], name[same:]
+    swapped = left[:2] == right[1::-1] and left[2:] == right[2:]
+    return swapped or right[1:] in (left, left[1:]) or right == left[1:]
+
+
+def _read(file: str) -> str:
+    from preflights_cli import options
+
+    where, raw = options.content(file, BYTES_MAX)
+    if len(raw) > BYTES_MAX:
+        raise Refused(f"{where} is too long: a note has at most {NOTE_MAX:,} characters")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Refused(
+            f"{where} is not UTF-8, at byte {error.start + 1}: save it as UTF-8"
+        ) from error
+
+
+# 2. Lists ------------------------------------------------------------------------------------
+
+
+@click.command()
+@click.option("--unprocessed", is_flag=True, help="Only notes that wait to be filed by hand.")
+@reading
+def list_command(unprocessed: bool, app: Request, voice: Voice) -> int:
+    """List the notes of this project, newest first.
+
+    \b
+    Examples:
+      preflights note list
+      preflights note list --unprocessed
+    """
+    found = notes(app, unprocessed=unprocessed)
+    voice.listed({"format": "notes/1", "notes": []}, "notes", found)
+    if voice.as_json:
+        return 0
+    cells = (
+        (short(row.session_id), row.note_status, str(row.items), one_line(row.note))
+        for row in found
+    )
+    # What is to be filed by hand is wanted whole.
+    if not streamed(("id", "status", "items", "note"), cells, whole=unprocessed):
+        voice.say("No note waits to be filed by hand." if unprocessed else "No notes here yet.")
+    return 0
+
+
+@click.command()
+@click.option("--all", "everything", is_flag=True, help="Also done and cancelled tasks.")
+@reading
+def tasks_command(everything: bool, app: Request, voice: Voice) -> int:
+    """List the open tasks of this project, the oldest note's first.
+
+    \b
+    Examples:
+      preflights note tasks
+      preflights note tasks --all --json
+    """
+    return _listed(app, voice, "task", everything=everything)
+
+
+@click.command()
+@reading
+def events_command(app: Request, voice: Voice) -> int:
+    """List the events that notes of this project hold, the oldest note's first.
+
+    \b
+    Examples:
+      preflights note events
+      preflights note events --json
+    """
+    return _listed(app, voice, "event", everything=True)
+
+
+@click.command()
+@reading
+def ideas_command(app: Request, voice: Voice) -> int:
+    """List the ideas that notes of this project hold, the oldest note's first.
+
+    \b
+    Examples:
+      preflights note ideas
+      preflights note ideas --json
+    """
+    return _listed(app, voice, "idea", everything=True)
+
+
+def _listed(app: Request, voice: Voice, type_: ItemType, *, everything: bool) -> int:
+    found = items(app, type_, everything=everything)
+    voice.listed({"format": "items/1", "items": []}, "items", found)
+    if voice.as_json:
+        return 0
+    cells = ((item.id, item_line(item)) for item in found)
+    if not streamed(("id", type_), cells, whole=True):
+        voice.say(f"No {'open ' if not everything else ''}{type_}s here.")
+    return 0
+
+
+# 3. By hand ----------------------------------------------------------------------------------
+
+
+@click.command()
+@click.argument("type_", metavar="task|event|idea", type=click.Choice(get_args(ItemType)))
+@click.argument("title")
+@click.option(
+    "--note",
+    "session",
+    metavar="SESSION",
+    callback=given,
+    help="Session of the note the item is from.",
+)
+@click.option("--minutes", metavar="MIN[-MAX]", help="Duration of a task.")
+@click.option("--importance", type=click.Choice(get_args(Importance)), help="Importance of a task.")
+@click.option("--due", metavar="DATE", help="Due date of a task, such as 2027-01-31.")
+@click.option("--energy", type=click.Choice(get_args(Energy)), help="Energy that a task needs.")
+@click.option("--start", metavar="HH:MM", help="Start of an event.")
+@click.option("--end", metavar="HH:MM", help="End of an event.")
+@click.option("--date", metavar="DATE", help="Day of an event; default: that of the note.")
+@click.option("--content", metavar="TEXT", help="Text of an idea.")
+@language_option
+@key_option
+@recording
+def add_command(
+    type_: str,
+    title: str,
+    session: str | None,
+    minutes: str | None,
+    app: Request,
+    voice: Voice,
+    **said_of: str | None,
+) -> int:
+    """File an item by hand: from a note that no model could read, or without a note.
+
+    \b
+    Examples:
+      preflights note add task "Call the tax office" --minutes 10-20 --importance high
+      preflights note add event "Dentist" --start 09:30 --date 2027-01-31
+      preflights note add idea "A podcast about logs"
+    """
+    fields = _fields(minutes, said_of)
+    return _said(voice, add(app, cast("ItemType", type_), title, fields, session))
+
+
+def _fields(minutes: str | None, said_of: dict[str, str | None]) -> list[tuple[str, str]]:
+    """Pairs of field and value, as typed, without missing ones."""
+    names = {"start": "start_time", "end": "end_time"}
+    fields = [(names.get(k, k), value) for k, value in said_of.items() if value is not None]
+    if minutes is None:
+        return fields
+    low, dash, high = minutes.partition("-")
+    return [("duration_min", low), ("duration_max", high if dash else low), *fields]
+
+
+def _said(voice: Voice, session: Session) -> int:
+    """What became of it; what else the note waits for is no failure of this command."""
+    said(voice, session)
+    return EXIT_REFUSED if session.not_done else 0
+
+
+@click.command()
+@click.argument("task")
+@key_option
+@common
+def done_command(task: str, app: Request, voice: Voice) -> int:
+    """Mark a task as done.
+
+    \b
+    Examples:
+      preflights note done 3f9a12c4.1
+    """
+    return _said(voice, close(app, task, "done"))
+
+
+@click.command()
+@click.argument("task")
+@key_option
+@common
+def cancel_command(task: str, app: Request, voice: Voice) -> int:
+    """Cancel a task: it will not be done.
+
+    \b
+    Examples:
+      preflights note cancel last.2
+    """
+    return _said(voice, close(app, task, "cancelled"))
+
+
+@click.command()
+@click.argument("item")
+@click.option("--title", metavar="TEXT", help="New title.")
+@click.option("--minutes", metavar="MIN[-MAX]", help="New duration; empty for unknown.")
+@click.option("--importance", metavar="IMPORTANCE", help="low, normal or high; empty removes it.")
+@click.option("--due", metavar="DATE", help="Such as 2027-01-31; empty removes it.")
+@click.option("--energy", metavar="ENERGY", help="deep_work, admin or creative; empty removes it.")
+@click.option("--after", metavar="TASK", help="Do it after another task; none removes it.")
+@click.option("--date", metavar="DATE", help="Day of an event; empty for that of the note.")
+@click.option("--start", metavar="HH:MM", help="Start of an event; empty removes it.")
+@click.option("--end", metavar="HH:MM", help="End of an event; empty removes it.")
+@key_option
+@common
+def edit_command(
+    item: str, minutes: str | None, app: Request, voice: Voice, **said_of: str | None
+) -> int:
+    """Change the fields of a task or an event; an empty value removes a field.
+
+    \b
+    Examples:
+      preflights note edit 3f9a12c4.1 --title "Write to the tax office" --minutes 30
+      preflights note edit last.1 --due ""
+      preflights note edit last.1 --after last.2
+      preflights note edit 3f9a12c4.2 --date 2027-01-31 --start 14:00
+    """
+    fields = _fields(minutes, said_of)
+    if not fields:
+        message = "nothing to change: give --title, --minutes, --due or another option"
+        raise click.UsageError(message)
+    return _said(voice, edit(app, item, fields))
+
+
+# 4. In words ---------------------------------------------------------------------------------
+
+CONTENT_SHOWN: Final = 300  # characters of an idea's content; the rest with --json
+
+
+def describe(voice: Voice, session: Session) -> None:
+    """A note in a few lines."""
+    assert isinstance(session, Note), "the caller checked the workflow"
+    voice.say(f"{voice.bold(shown(one_line(session.intention)))}")
+    is_closed = session.status in ("abandoned", "erased")
+    stands = session.note_status if session.note and not is_closed else session.status
+    voice.say(f"  note {short(session.session_id)}, {stands.replace('_', ' ')}")
+    width = max((len(item.id) for item in session.items), default=0)
+    for item in session.items:
+        voice.say(f"  {item.id:<{width}}  {item.type:<5}  {item_line(item)}")
+
+
+def item_line(item: ItemRow) -> str:
+    """An item in one line, safe on a terminal."""
+    details = [
+        _times(item),
+        _minutes(item),
+        f"{item.importance} importance" if item.importance else "",
+        f"due {item.due}" if item.due else "",
+        f"after {item.after}" if item.after else "",
+        (item.energy or "").replace("_", " "),
+        _decided(item),
+        item.status if item.status != "open" else "",
+    ]
+    told = ", ".join(filter(None, details))
+    return shown(f"{_named(item)}  ({told})" if told else _named(item))
+
+
+def _decided(item: ItemRow) -> str:
+    if item.record is not None:
+        return f"decided by ADR-{item.record:04d}"
+    return f"decided by {short(item.decision)}" if item.decision else ""
+
+
+def _named(item: ItemRow) -> str:
+    """The title, and what an idea holds besides, as far as it fits a list."""
+    content = one_line(item.content or "")
+    if content.startswith(item.title.removesuffix("…")):
+        return shortened(content, CONTENT_SHOWN)
+    return f"{item.title}: {shortened(content, CONTENT_SHOWN)}" if content else item.title
+
+
+def _times(item: ItemRow) -> str:
+    times = f"{item.start_time}-{item.end_time}" if item.end_time else item.start_time
+    return " ".join(filter(None, (item.date, times)))
+
+
+def _minutes(item: ItemRow) -> str:
+    low, high = item.duration_min, item.duration_max
+    if low is None and high is None:
+        return ""
+    if low is None:
+        return f"up to {high} min"
+    if high is None:
+        return f"at least {low} min"
+    return f"{low} min" if low == high else f"{low}-{high} min"
+
+
+BY_HAND: Final = "preflights note add task TITLE --note {id}"
+
+
+def hint(session: Session) -> str:
+    """What may come next."""
+    id_ = short(session.session_id)
+    return {
+        "stopped": f"File it by hand: {BY_HAND.format(id=id_)}",
+        "done": "List them with: preflights note tasks (or: events, ideas)",
+    }.get(session.status, "")
+
+
+SHOWN: Final = Shown(describe=describe, hint=hint, by_hand=BY_HAND)

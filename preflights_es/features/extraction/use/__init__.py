@@ -1,1 +1,0 @@
-"""What people do with notes, besides what they do with any session."""

@@ -1,1 +1,0 @@
-"""Questions about data on the command line."""

@@ -1,1 +1,0 @@
-"""Questions about data: a catalogue, a conversation, one checked query, and its rows."""

@@ -1,1 +1,0 @@
-"""The day plan on the command line."""

@@ -1,1 +1,0 @@
-"""What people do with the plan of a day, besides what they do with any session."""
