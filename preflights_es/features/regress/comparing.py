@@ -11,15 +11,6 @@ from msgspec.structs import replace
 
 from preflights_es.features.regress.change import Change, Part, parts, touches
 from preflights_es.features.regress.children import NO_MORE, Ran, Runs, questions
-from preflights_es.features.regress.regression import (
-    DIFFERENCES_MAX,
-    ERASED,
-    Made,
-    code_or_data,
-    detail_of,
-    fault_words,
-    request_causes,
-)
 from preflights_es.features.regress.results import (
     Case,
     Cause,
@@ -28,6 +19,15 @@ from preflights_es.features.regress.results import (
     Noise,
     Outcome,
     Side,
+)
+from preflights_es.features.regress.strict import (
+    DIFFERENCES_MAX,
+    ERASED,
+    Made,
+    code_or_data,
+    detail_of,
+    fault_words,
+    request_causes,
 )
 from preflights_es.history.child import fault_of
 from preflights_es.history.recording import Recording

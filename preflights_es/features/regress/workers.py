@@ -22,9 +22,10 @@ import msgspec
 from preflights_es.features.regress.batches import Batch, ReadSession, damaged, read
 from preflights_es.features.regress.change import Change
 from preflights_es.features.regress.kept_results import Judged, code_digest
-from preflights_es.features.regress.regression import ERASED, Regression, begun, strict_case
+from preflights_es.features.regress.regression import Regression
 from preflights_es.features.regress.results import Case, LeftOut
 from preflights_es.features.regress.revisions import Revision
+from preflights_es.features.regress.strict import ERASED, begun, strict_case
 from preflights_es.history.replayer import Replay
 from preflights_es.kernel.errors import LogDamaged, SettingsError, StoreUnavailable
 from preflights_es.runtime.features import WORKFLOWS

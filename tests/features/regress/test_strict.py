@@ -9,9 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import AnswersGiven, QuestionAsked
-from preflights_es.features.regress.regression import DIFFERENCES_MAX, Regression
+from preflights_es.features.regress.regression import Regression
 from preflights_es.features.regress.results import Case, Cause, LeftOut
 from preflights_es.features.regress.revisions import told_apart
+from preflights_es.features.regress.strict import DIFFERENCES_MAX
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.use.replays import own_code
 from tests import toy

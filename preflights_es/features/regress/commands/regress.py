@@ -15,9 +15,9 @@ from preflights_cli.dates import Moment
 from preflights_cli.progress import bar, counted
 from preflights_es.features.regress.change import ChangeOptions, change_of
 from preflights_es.features.regress.regress import LOST, NOT_THERE, Announced, RunOptions, regress
-from preflights_es.features.regress.regression import ERASED
 from preflights_es.features.regress.results import Report
 from preflights_es.features.regress.selection import Selection
+from preflights_es.features.regress.strict import ERASED
 from preflights_es.features.regress.verdict import MARGIN
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.system.files import new_file

@@ -15,7 +15,6 @@ from itertools import groupby, islice
 from pathlib import Path
 from string import Template
 from typing import Final, Literal
-from xml.sax.saxutils import escape, quoteattr
 
 from msgspec.structs import replace
 
@@ -427,6 +426,8 @@ def _case(case: Case, kind: str) -> str:
     begin = _tag("testcase", classname=case.workflow or "unreadable", name=name(case))
     if case.outcome == "same":
         return f"{begin}</testcase>"
+    from xml.sax.saxutils import escape  # which loads what opens addresses
+
     said = escape(_fit("\n".join(explained(case))))
     if not kind:
         return f"{begin}<system-out>{said}</system-out></testcase>"
@@ -436,6 +437,8 @@ def _case(case: Case, kind: str) -> str:
 
 def _tag(element: str, end: str = "", /, **attributes: str) -> str:
     """An element's begin, or all of it where `end` is a slash."""
+    from xml.sax.saxutils import quoteattr
+
     said = "".join(f" {key}={quoteattr(_fit(value))}" for key, value in attributes.items())
     return f"<{element}{said}{end}>"
 
