@@ -42,7 +42,6 @@ OPEN: Final = ("draft", "proposed")
 NAMED_MAX: Final = 5  # findings that a message names
 FILES_MAX: Final = 20  # missing test files that a message names
 TYPE: Final = "TestPlan"
-"""What can be locked."""
 
 
 def approve(
