@@ -16,7 +16,7 @@ NAMED: Final = re.compile(r"(?<![a-z])(?:" + "|".join(WORKFLOWS) + r")s?(?![a-z]
 ALLOWED: Final = {
     "cli/preflights_cli/commands.py": "the place of a command that is called like its workflow",
     "preflights_es/__init__.py": "the public names of three specifications",
-    "preflights_es/settings/fields.py": "a table of the user's own file, `[metrics] reader_url`",
+    "preflights_es/settings/file.py": "a table of the user's own file, `[metrics] reader_url`",
     "preflights_es/settings/load.py": "the same table",
     "preflights_es/surfaces/async_api.py": "a public name: the coroutine of `recall`",
     "preflights_es/surfaces/api.py": "a public name: the workflow of `start`, where none is given",

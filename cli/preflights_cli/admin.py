@@ -11,9 +11,8 @@ from preflights_cli.common import Voice, reading, reading_where, recording
 from preflights_cli.progress import bar, counted
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import shown
-from preflights_es.use.database import backup, status, upgrade
-from preflights_es.use.documents import InItsPlace, Rendered, render
 from preflights_es.use.request import Request
+from preflights_es.use.upkeep import InItsPlace, Rendered, backup, render, status, upgrade
 
 
 @click.command(cls=Lazy, under="admin")

@@ -20,7 +20,7 @@ from preflights_es.kernel.ids import short
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import Lead
 from preflights_es.kernel.text import NAME_MAX, TAGS, late_pattern, problem, shown, visible
-from preflights_es.settings.fields import OPTIONS
+from preflights_es.settings.file import OPTIONS
 from preflights_es.settings.load import Options
 from preflights_es.store.urls import parsed, shown_url
 from preflights_es.use import bootstrap as composition

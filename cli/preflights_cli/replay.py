@@ -22,9 +22,8 @@ from preflights_es.kernel.text import shortened, shown
 from preflights_es.runtime.sessions import LAST
 from preflights_es.use.archives import SessionFile
 from preflights_es.use.progress import Drawn
-from preflights_es.use.replays import Replayed, replays
+from preflights_es.use.replays import Again, Replayed, replays, rerun
 from preflights_es.use.request import Request
-from preflights_es.use.reruns import Again, rerun
 
 VALUE_MAX: Final = 400  # characters of a value that differs
 

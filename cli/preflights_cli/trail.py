@@ -21,7 +21,7 @@ from preflights_es.kernel.events import Actor
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.text import shown
-from preflights_es.use.imported import ImportedBy
+from preflights_es.use.archives import ImportedBy
 from preflights_es.use.request import Request
 from preflights_es.use.trail import ACTORS_MAX, Told, TrailStep, Trouble, trail
 

@@ -19,7 +19,7 @@ from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import WRITERS
 from preflights_es.kernel.questions import asked_elsewhere
 from preflights_es.kernel.text import one_line, shortened, shown
-from preflights_es.use.imported import ImportedBy
+from preflights_es.use.archives import ImportedBy
 from preflights_es.use.request import Request
 from preflights_es.use.results import Who
 from preflights_es.use.why import why

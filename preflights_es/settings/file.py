@@ -1,20 +1,268 @@
-"""The settings file: its shape, how it is found, and where in it something is wrong."""
+"""A settings file: its keys, its layers, prices, and what it says."""
 
 from __future__ import annotations
 
+import datetime as dt
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from preflights_es.kernel.errors import SettingsError
-from preflights_es.kernel.text import late_pattern
-from preflights_es.providers.capabilities import ALIASES, KEY_VARIABLES, REAL
+from preflights_es.kernel.text import NAME_MAX, late_pattern, shortened
+from preflights_es.providers.capabilities import (
+    ALIASES,
+    KEY_VARIABLES,
+    MAX_TOKENS,
+    MAX_TOKENS_MAX,
+    REAL,
+    TIMEOUT_MAX_S,
+    TIMEOUT_S,
+)
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.settings.fields import HELD_BACK, KEYS
 from preflights_es.system.files import Unreadable, regular
+
+PRICE_MAX: Final = 1_000_000  # of a million tokens: one a token is a slip of the keyboard
+
+_CURRENCY: Final = late_pattern("[A-Z]{3}")
+
+
+class PriceTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a model costs from a day on, until a later entry for it says otherwise."""
+
+    provider: str
+    model: str
+    """As it is asked for."""
+    since: dt.date = msgspec.field(name="from")
+    """The first day, UTC."""
+    input_per_million: float | int
+    output_per_million: float | int
+    currency: str
+    """Three capital letters, ISO 4217."""
+
+
+def check_prices(tables: tuple[PriceTable, ...], refused: Callable[[str], SettingsError]) -> None:
+    """See that each entry makes sense.
+
+    Raises:
+        SettingsError: names the first that does not.
+    """
+    seen: set[tuple[str, str, dt.date]] = set()
+    for number, one in enumerate(tables, 1):
+        if found := _trouble(one, seen):
+            raise refused(f"entry {number}: {found}")
+        seen.add((one.provider, one.model, one.since))
+
+
+def _trouble(one: PriceTable, seen: set[tuple[str, str, dt.date]]) -> str | None:
+    for name in ("provider", "model"):
+        if not 0 < len(getattr(one, name).strip()) <= NAME_MAX:
+            return f"{name} is empty or too long"
+    for name in ("input_per_million", "output_per_million"):
+        value = getattr(one, name)
+        if not math.isfinite(value) or not 0 <= value <= PRICE_MAX:
+            return f"{name}: found {value!r}, expected a number from 0 to {PRICE_MAX:,}"
+    if not _CURRENCY.fullmatch(one.currency):
+        return f"currency: found {one.currency[:20]!r}, expected three capital letters such as EUR"
+    if (one.provider, one.model, one.since) in seen:
+        return f"a second price of {one.model!r} from {one.since} on"
+    return None
+
+
+SEED_MAX: Final = 2**63 - 1  # what fits a column, in both directions
+TEMPERATURE_MAX: Final = 2.0  # where a provider takes one (OpenAI's reference)
+
+
+class RecordsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table `records`."""
+
+    sessions: bool = True
+    """Whether sessions are kept as files beside their records."""
+
+
+class PlansTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table `plans`: where the documents lie that plans are made from."""
+
+    requirements: str = ".preflights/requirements.md"
+    constraints: str = ".preflights/constraints.md"
+    glossary: str = ".preflights/glossary.md"
+
+
+class AgentsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table `agents`: what agents may do in the user's name."""
+
+    elicited_acceptance: bool = False
+    """Whether an acceptance in a form of an agent's client is the person's; else it proposes."""
+
+
+class MetricsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table `metrics`: how questions about data reach a database."""
+
+    reader_url: str = ""
+    """A login of PostgreSQL that can only read what is asked about; empty without one."""
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """One setting."""
+
+    name: str
+    """Its key in a file, and its option with hyphens."""
+    kind: Any = str
+    also: str = ""
+    """Its key and variable in seed 2."""
+    variable: str | None = ""
+    """None where no variable says it; empty for `PREFLIGHTS_` and its name."""
+    needs_trust: bool = False
+    """Whether a repository's file says it only when a person trusts the file."""
+    is_own: bool = False
+    """Whether the user's own file alone says it, and no repository's, trusted or not."""
+    default: Any = None
+    limits: tuple[float, float] | None = None
+    metavar: str = ""
+    help: str = ""
+    """Of its option, where the commands that ask a model have one."""
+
+    @property
+    def read_from(self) -> str | None:
+        """The variable that says it."""
+        return f"PREFLIGHTS_{self.name.upper()}" if self.variable == "" else self.variable
+
+
+FIELDS: Final = (
+    Setting("project", needs_trust=True),
+    Setting("database", variable="PREFLIGHTS_DATABASE_URL", needs_trust=True),
+    Setting("decisions", variable=None),
+    Setting("tasks", variable=None, default="docs/tasks"),
+    Setting(
+        *("language", str),
+        metavar="LANGUAGE",
+        help="Language of the sentences that the program writes: de or en; default: the locale.",
+    ),
+    Setting("actor", needs_trust=True),
+    Setting(
+        *("provider", str, "LLM_PROVIDER"),
+        needs_trust=True,
+        metavar="NAME",
+        help="mock (rules, the default), sim, anthropic (or claude), openai or openrouter.",
+    ),
+    Setting(
+        *("model", str, "LLM_MODEL"),
+        metavar="MODEL",
+        help="Model; default: the provider's own.",
+    ),
+    Setting(
+        "base_url",
+        needs_trust=True,
+        metavar="URL",
+        help="Address of a server with OpenAI's API.",
+    ),
+    Setting("api"),
+    Setting("timeout_s", float, "LLM_TIMEOUT", default=TIMEOUT_S, limits=(0.001, TIMEOUT_MAX_S)),
+    Setting("max_tokens", int, default=MAX_TOKENS, limits=(1, MAX_TOKENS_MAX)),
+    Setting("temperature", float, "LLM_TEMPERATURE", limits=(0.0, TEMPERATURE_MAX)),
+    Setting("top_p", float, "LLM_TOP_P", limits=(0.0, 1.0)),
+    Setting(
+        *("seed", int),
+        default=0,
+        limits=(-SEED_MAX, SEED_MAX),
+        metavar="N",
+        help="Seed of the simulator.",
+    ),
+    Setting("faults", metavar="FAULTS", help="Faults of the simulator: timeout=0.2,error=0.1"),
+    Setting("prices", tuple[PriceTable, ...], variable=None),
+    Setting("records", RecordsTable, variable=None),
+    Setting("plans", PlansTable, variable=None),
+    Setting("agents", AgentsTable, variable=None, is_own=True),
+    Setting("metrics", MetricsTable, variable=None, is_own=True),
+)
+
+KEYS: Final = {key: one for one in FIELDS for key in (one.name, one.also) if key}
+"""By each key of a file."""
+HELD_BACK: Final = tuple(key for key, one in KEYS.items() if one.needs_trust)
+"""Where a log lies, who acts, and where a key is used."""
+OPTIONS: Final = {one.name: one for one in FIELDS if one.help}
+"""Those that commands have an option for."""
+
+
+class Layer(msgspec.Struct, frozen=True):
+    """One of the places."""
+
+    values: Mapping[str, Any]
+    """By the setting's name; only what is said."""
+    called: Callable[[str], str]
+    """What the place calls a setting."""
+    file: Source | None = None
+
+    def wrong(self, name: str, found: str) -> SettingsError:
+        """What is wrong with a setting of this place."""
+        if self.file is not None:
+            return self.file.wrong((self.called(name),), found)
+        return SettingsError(f"{self.called(name)}: {found}")
+
+
+class FoundSetting(msgspec.Struct, frozen=True):
+    """What a place says."""
+
+    value: Any
+    layer: Layer
+    name: str
+
+    def wrong(self, expected: str) -> SettingsError:
+        """What is said and what should be."""
+        value = shortened(safe(self.value), 60) if isinstance(self.value, str) else self.value
+        return self.refused(f"found {value!r}, expected {expected}")
+
+    def refused(self, found: str) -> SettingsError:
+        """What is wrong with it."""
+        return self.layer.wrong(self.name, found)
+
+
+class Layers(tuple[Layer, ...]):
+    """All places, the first to be heard first."""
+
+    __slots__ = ()
+
+    def first(self, name: str) -> FoundSetting | None:
+        """What the first place that says a setting says."""
+        return next(
+            (FoundSetting(one.values[name], one, name) for one in self if name in one.values), None
+        )
+
+
+def outside(options: Mapping[str, Any], env: Mapping[str, str]) -> Iterator[Layer]:
+    """Options and variables: what needs no trust."""
+    called = {"actor": "--as"}
+    yield Layer(_said(options), lambda name: called.get(name, f"--{name.replace('_', '-')}"))
+    for names in _OURS, _SEEDS:
+        values = {name: env.get(variable) or None for name, variable in names.items()}
+        yield Layer(_said(values), names.__getitem__)
+
+
+def within(files: Sequence[FileSettings]) -> Iterator[Layer]:
+    """What files say, each by our names first."""
+    for told in files:
+        seeds = {name: told.values.get(also) for name, also in _SEEDS.items()}
+        yield Layer(told.values, str, told.source)
+        yield Layer(_said(seeds), _SEEDS.__getitem__, told.source)
+
+
+def safe(text: str) -> str:
+    """A text without a key, which people put into the wrong variable, too."""
+    from preflights_es.redaction.masking import redact
+
+    return redact(text).text
+
+
+def _said(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+_OURS = {one.name: one.read_from for one in FIELDS if one.read_from}
+_SEEDS = {one.name: one.also for one in FIELDS if one.also}
+
 
 BITS_MAX: Final = 128  # of a whole number; TOML itself wants 64
 FILE: Final = "preflights.toml"

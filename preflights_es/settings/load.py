@@ -1,10 +1,4 @@
-"""Environment and files become frozen settings; the only place that reads either.
-
-Order, first wins: an option of the command line, `PREFLIGHTS_*`, the repository's file
-(`preflights.toml`, or `[tool.preflights]` of `pyproject.toml`), the user's own file, the default.
-A repository's file may set some keys only when a person trusts it. Seed 2 calls some of them
-`LLM_*`: those names are known too, each right behind ours. Keys come from variables alone.
-"""
+"""The settings that hold in a folder: files, environment and options, in layers."""
 
 from __future__ import annotations
 
@@ -22,10 +16,22 @@ from preflights_es.kernel.text import shortened
 from preflights_es.providers.capabilities import ALIASES, ProviderSettings
 from preflights_es.records.record_folder import record_folder
 from preflights_es.settings.agents import agent_of, home_of, is_ci, signs
-from preflights_es.settings.fields import HELD_BACK, KEYS, AgentsTable, PlansTable
-from preflights_es.settings.file import FileSettings, held_back, own, read
-from preflights_es.settings.git import is_own
-from preflights_es.settings.layers import FoundSetting, Layers, outside, within
+from preflights_es.settings.file import (
+    HELD_BACK,
+    KEYS,
+    AgentsTable,
+    FileSettings,
+    FoundSetting,
+    Layers,
+    PlansTable,
+    PriceTable,
+    check_prices,
+    held_back,
+    outside,
+    own,
+    read,
+    within,
+)
 from preflights_es.settings.places import (
     OWN,
     actor_of,
@@ -43,9 +49,9 @@ from preflights_es.settings.places import (
     remembered_project,
     stand_in,
 )
-from preflights_es.settings.prices import PriceTable, check_prices
-from preflights_es.settings.project import Repository
+from preflights_es.settings.project import Repository, is_own
 from preflights_es.settings.providers import asked_whom, keys_of
+from preflights_es.store.urls import SqliteFile, parsed
 
 if TYPE_CHECKING:
     from preflights_es.settings.trust import Trusted
@@ -346,3 +352,13 @@ def _language(said: FoundSetting | None, env: Mapping[str, str]) -> Language:
             return cast("Language", language)
     found = f"found {shortened(said.value, 100)!r}, expected {' or '.join(get_args(Language))}"
     raise said.refused(found)
+
+
+def beside_log(settings: Settings) -> Path:
+    """The log's folder, or where this machine keeps its own files about a log on a server."""
+    if settings.stand_in is not None:
+        return settings.stand_in.parent
+    address = parsed(settings.database)
+    if isinstance(address, SqliteFile):
+        return Path(address.name).absolute().parent
+    return settings.beside

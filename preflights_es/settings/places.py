@@ -25,9 +25,8 @@ from preflights_es.kernel.text import (
     shortened,
 )
 from preflights_es.settings.agents import is_ci
-from preflights_es.settings.fields import KEYS, PlansTable
-from preflights_es.settings.file import TEXT_MAX, Source
-from preflights_es.settings.git import (
+from preflights_es.settings.file import KEYS, TEXT_MAX, FoundSetting, Layers, PlansTable, Source
+from preflights_es.settings.project import (
     FOLDER,
     common_of,
     is_git_s,
@@ -37,7 +36,6 @@ from preflights_es.settings.git import (
     own_folder,
     plain_name,
 )
-from preflights_es.settings.layers import FoundSetting, Layers
 from preflights_es.system.files import Unreadable, regular
 
 _PASSWORD: Final = late_pattern(

@@ -17,8 +17,7 @@ from preflights_es.providers.capabilities import (
     checked_url,
     host_of,
 )
-from preflights_es.settings.fields import FIELDS, Setting
-from preflights_es.settings.layers import FoundSetting, Layer, Layers, safe
+from preflights_es.settings.file import FIELDS, FoundSetting, Layer, Layers, Setting, safe
 
 PROVIDERS: Final = ("mock", "sim", *REAL)
 

@@ -18,8 +18,14 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.errors import SettingsError, StoreUnavailable
 from preflights_es.kernel.text import shortened
-from preflights_es.settings.fields import HELD_BACK
-from preflights_es.settings.file import FILE_MAX, PROVIDERS, FileSettings, Source, held_back
+from preflights_es.settings.file import (
+    FILE_MAX,
+    HELD_BACK,
+    PROVIDERS,
+    FileSettings,
+    Source,
+    held_back,
+)
 from preflights_es.settings.places import OWN, beside, config_folder
 from preflights_es.system.files import Unreadable, regular
 

@@ -9,7 +9,7 @@ from msgspec.structs import asdict, replace
 from preflights_es.history.erasure import Doomed, Quote, Quotes
 from preflights_es.kernel.errors import ErasedSession, PreflightsError, SessionMoved
 from preflights_es.runtime.features import FEATURES
-from preflights_es.settings.beside import beside_log
+from preflights_es.settings.load import beside_log
 from preflights_es.use.filed_sessions import FiledSessions
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result

@@ -1,22 +1,37 @@
-"""Strict replays of sessions that are recorded here, or in files."""
+"""Recorded sessions decided again, or run again with something changed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AsyncExitStack
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import msgspec
 from msgspec.structs import asdict, replace
 
-from preflights_es.history.recording import Code
+from preflights_es.history.child import Child, sealed_as
+from preflights_es.history.recording import Code, FailureKind, Recording, driven, recording
 from preflights_es.history.replayer import Replay, Replayer
-from preflights_es.kernel.completions import CompletionRequested
-from preflights_es.kernel.errors import LogDamaged, WorkflowMissing
-from preflights_es.kernel.lead import Lead
+from preflights_es.history.report import Rerun, drift
+from preflights_es.history.whatif import Misused, Otherwise, Simulating, simulate
+from preflights_es.kernel.completions import CompletionRequested, versions
+from preflights_es.kernel.errors import LogDamaged, Refused, SettingsError, WorkflowMissing
+from preflights_es.kernel.lead import WRITERS, Lead
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Workflow
+from preflights_es.providers.base import LLMProvider
+from preflights_es.providers.faults import FaultConfig
 from preflights_es.runtime.features import WORKFLOWS
+from preflights_es.runtime.sanitizing import cleaned_answers
+from preflights_es.settings.load import Options
+from preflights_es.store import jsonl
+from preflights_es.system import clock_ids
+from preflights_es.system.files import new_file
+from preflights_es.use.answers import addressed
 from preflights_es.use.archives import SessionFile, sessions_of
-from preflights_es.use.leads import GENERATION, simulated
+from preflights_es.use.leads import GENERATION, Leads, simulated
 from preflights_es.use.progress import Drawn, undrawn
 from preflights_es.use.reading import looking
 from preflights_es.use.request import Request
@@ -24,6 +39,7 @@ from preflights_es.use.results import Result
 
 if TYPE_CHECKING:
     from preflights_es.providers.base import LLMProvider
+
 
 Stream = tuple[Sequence[Stored], bytes | None]
 """A session's events, and the hash of its head where there is one to compare with."""
@@ -121,3 +137,233 @@ def _made_again(lead: Lead) -> LLMProvider:
 
 def _generation(request: CompletionRequested, workflow: Workflow[Any]) -> str | None:
     return {"sim": GENERATION, "mock": workflow.decider}.get(request.provider)
+
+
+class Reran(Rerun, frozen=True, kw_only=True):
+    """What came of a session, and under which id the new run is kept in a file."""
+
+    child_session_id: str | None
+
+
+class Reruns(Result, frozen=True, tag_field="format", tag="rerun/1"):
+    """What came of several, in the order in which they were named."""
+
+    sessions: tuple[Reran, ...]
+
+
+class Again(msgspec.Struct, frozen=True, kw_only=True):
+    """How sessions run again."""
+
+    mode: Literal["drift", "simulate", "whatif"]
+    seed: int | None = None
+    """Of the simulator."""
+    faults: str | None = None
+    """Of the simulator."""
+    provider: str | None = None
+    model: str | None = None
+    answers: Sequence[tuple[str, Sequence[str]]] = ()
+    """Pairs of key and values."""
+    prompts: Sequence[tuple[str, str]] = ()
+    """Pairs of name and version, which may be written `v2` or whole."""
+    failing: tuple[tuple[str, FailureKind], ...] = ()
+    """Pairs of a step, or one of its calls, and what goes wrong with it."""
+    start: str = ""
+    """Step or event where the what-if begins."""
+    live: bool = False
+    """Whether a model may be asked, which costs money."""
+
+
+def rerun(
+    request: Request,
+    named: Sequence[str | SessionFile],
+    again: Again,
+    *,
+    out: str | None = None,
+    everything: bool = False,
+    drawn: Drawn = undrawn,
+) -> Reruns:
+    """Run sessions again, outside of the log.
+
+    Args:
+        out: a new file that keeps the new runs as sessions of their own.
+        everything: whether all differences are kept, and not only the first of each session.
+
+    Raises:
+        Refused: the file exists.
+        SettingsError: the change does not fit the session, or a model may not be asked.
+    """
+    found = streams(request, named, drawn)
+    if again.mode == "whatif":
+        found = _one(found)
+    if out is not None and os.path.lexists(out):
+        raise Refused(f"{out} exists: name a new file")
+    results: list[Rerun] = []
+    children: list[Child] = []
+    for stream in found:
+        result, child = _run(request.leads, recording(WORKFLOWS, *stream), again)
+        results.append(result)
+        if out is not None:
+            children.append(child)
+    ids = {} if out is None else _keep(out, children)
+    return Reruns(sessions=tuple(_reran(one, ids, everything) for one in results))
+
+
+def _one(found: Iterator[Stream]) -> Iterator[Stream]:
+    """The one session that there is."""
+    first = list(islice(found, 2))
+    if len(first) > 1:
+        raise Misused("a what-if is about one session, found more: name one")
+    return iter(first)
+
+
+def _run(leads: Leads, recorded: Recording, again: Again) -> tuple[Rerun, Child]:
+    match again.mode:
+        case "drift":
+            return driven(drift(recorded))
+        case "simulate":
+            leading = simulating(again.seed, again.faults)
+            return driven(simulate(recorded, own_code(), leading))
+        case _:
+            return _what_if(leads, recorded, _otherwise(leads, recorded, again), live=again.live)
+
+
+def _otherwise(leads: Leads, recorded: Recording, again: Again) -> Otherwise:
+    workflow = recorded.workflow
+    seed = None if again.seed is None else str(again.seed)
+    said = Options(provider=again.provider, model=again.model, seed=seed, faults=again.faults)
+    leads = leads.saying(said)
+    asked = workflow.answerable(recorded.session.state)
+    answers, redacted = cleaned_answers(addressed(again.answers, asked))
+    return Otherwise(
+        lead=_led_otherwise(leads, workflow) if leads.named else None,
+        prompts=prompts_named(workflow, again.prompts),
+        answers=answers,
+        redacted=redacted,
+        faults=again.failing,
+        start=again.start,
+    )
+
+
+def _keep(out: str, children: Sequence[Child]) -> dict[str, str]:
+    """Write children as sessions of their own; their ids by the recorded session's."""
+    ids = {child.recording.session_id: child.new_id() for child in children}
+    content = jsonl.lines(
+        event
+        for c in children
+        for event in sealed_as(ids[c.recording.session_id], c.stored, clock_ids.salt)
+    )
+    with new_file(out) as file:
+        file.write(content)
+    return ids
+
+
+def _reran(result: Rerun, ids: dict[str, str], everything: bool) -> Reran:
+    shown = result if everything else replace(result, divergences=result.divergences[:1])
+    return Reran(**asdict(shown), child_session_id=ids.get(result.session_id))
+
+
+# What changes --------------------------------------------------------------------------------
+
+
+def simulating(seed: int | None = None, faults: str | None = None) -> Simulating:
+    """Who leads a session that is run again against the simulator, given who led.
+
+    A lead that is code of ours, or the rules, leads again, unless a seed or faults are given.
+    The writer of a question stays its writer.
+
+    Raises:
+        SettingsError: the simulator does not know these faults.
+    """
+    try:
+        wanted = None if faults is None else FaultConfig.parsed(faults)
+    except ValueError as error:
+        raise SettingsError(f"--faults: {error}") from None
+
+    def is_ours(lead: Lead) -> bool:
+        return lead.provider == "mock" or (lead.provider, lead.model) == ("sim", GENERATION)
+
+    def lead(before: Lead | None) -> Lead | None:
+        if before is not None and before.provider in WRITERS:
+            return before
+        if seed is None and wanted is None and (before is None or is_ours(before)):
+            return before
+        said = dict(before.parameters) if before and before.provider == "sim" else {}
+        failing = said.get("faults", "none")
+        if wanted is not None and FaultConfig.parsed(failing) != wanted:
+            failing = wanted.text()
+        numbered = said.get("seed", "0") if seed is None else str(seed)
+        strict = before is not None and before.strict
+        return Lead("sim", GENERATION, (("seed", numbered), ("faults", failing)), strict)
+
+    return lead
+
+
+def _led_otherwise(leads: Leads, workflow: Workflow[Any]) -> Simulating:
+    """Who leads in place of the recorded lead, as the command line says; the rest stays."""
+
+    def lead(before: Lead | None) -> Lead | None:
+        if before is None and not leads.names_provider:
+            raise SettingsError("the rules lead: name a --provider")
+        strict = before is not None and before.strict
+        return leads.over(before).configured(workflow, strict=strict)
+
+    return lead
+
+
+def prompts_named(
+    workflow: Workflow[Any], pairs: Iterable[tuple[str, str]]
+) -> tuple[tuple[str, str], ...]:
+    """Prompts of a workflow by name and version, which may be written `v2` or whole.
+
+    Raises:
+        SettingsError: there is no such prompt, or no such version; names those that exist.
+    """
+    known = dict(workflow.prompts)
+    found: dict[str, str] = {}
+    for name, version in pairs:
+        if name not in known:
+            expected = f"expected one of {', '.join(known)}" if known else "it has none"
+            raise SettingsError(f"no prompt {name!r} in the workflow {workflow.name}: {expected}")
+        if name in found:
+            raise SettingsError(f"the prompt {name} is named twice")
+        exist = versions(workflow.package, name)
+        whole = version if version in exist else f"{name}.{version}"
+        if whole not in exist:
+            raise SettingsError(
+                f"no version {version!r} of the prompt {name}: expected one of {', '.join(exist)}"
+            )
+        found[name] = whole
+    return tuple(found.items())
+
+
+def _what_if(
+    leads: Leads, recorded: Recording, otherwise: Otherwise, *, live: bool
+) -> tuple[Rerun, Child]:
+    """A child of a session, with a change.
+
+    Args:
+        live: whether a model may be asked, which costs money.
+
+    Raises:
+        SettingsError: the change does not fit the session, or a model may not be asked.
+    """
+    import asyncio
+
+    from preflights_es.history.whatif import what_if
+
+    async def played() -> tuple[Rerun, Child]:
+        made: dict[tuple[str, str], LLMProvider] = {}
+        async with AsyncExitStack() as stack:
+
+            def asked(request: CompletionRequested) -> LLMProvider:
+                key = (request.provider, request.model)
+                if key not in made:
+                    address = leads.address_for(recorded.lead, request.provider)
+                    lead = Lead(*key, request.parameters, address=address)
+                    made[key] = leads.provider_for(lead)
+                    stack.push_async_callback(made[key].aclose)
+                return made[key]
+
+            return await what_if(recorded, otherwise, own_code(), asked if live else None)
+
+    return asyncio.run(played())

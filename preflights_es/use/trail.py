@@ -18,7 +18,7 @@ from preflights_es.projections.audit import Model, TrailActor, TrailFilter, is_b
 from preflights_es.projections.audit import TrailStep as Step
 from preflights_es.projections.projection import Read
 from preflights_es.store.chain import erased
-from preflights_es.use.imported import ImportedBy, imports, imports_of, named
+from preflights_es.use.archives import ImportedBy, imports, imports_of, named
 from preflights_es.use.process import Process
 from preflights_es.use.reading import heads_with_files, looking
 from preflights_es.use.request import Request

@@ -1,19 +1,161 @@
-"""The projections of a log: how far they are, and folding them again."""
+"""What keeps a log in order: its database, its projections, documents that are rebuilt."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Literal
 
+from preflights_es.history.verification import walked
+from preflights_es.kernel.errors import LogDamaged
 from preflights_es.kernel.events import ArtifactDue
 from preflights_es.projections.decisions import DECISIONS, decision
 from preflights_es.records.documents import Borne, given_again
 from preflights_es.runtime.lost_calls import reopened
 from preflights_es.runtime.projector import State
+from preflights_es.store import frozen
 from preflights_es.store.side_tables import SqlAuditing
+from preflights_es.store.sql import SqlStore
+from preflights_es.store.urls import file_of, parsed, shown_url
+from preflights_es.system import clock_ids
+from preflights_es.system.files import new_path
 from preflights_es.use.decisions import is_unfolded
-from preflights_es.use.progress import Drawn, undrawn
+from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
+
+
+class Upgraded(Result, frozen=True, tag_field="format", tag="db-upgrade/1"):
+    """A log whose tables are up to date."""
+
+    database: str
+    """Path, or URL without its password."""
+    schema: str
+
+
+class Status(Result, frozen=True, tag_field="format", tag="db-status/1"):
+    """Where the log is, and how much it holds."""
+
+    database: str
+    engine: Literal["sqlite", "postgresql"]
+    schema: str | None
+    """None where there is no log yet."""
+    schema_known: str
+    bytes: int | None
+    project: str
+    """Of the current folder; the counts are those of every project."""
+    sessions: int
+    events: int
+    open_calls: int
+
+
+class BackedUp(Result, frozen=True, tag_field="format", tag="db-backup/1"):
+    """A copy that verifies."""
+
+    file: str
+    bytes: int
+    sessions: int
+    events: int
+
+
+def upgrade(request: Request) -> Upgraded:
+    """Create the log, or bring its tables up to date."""
+    store = request.process.store
+    _ = request.process.project  # a shared log learns which repository this is
+    return Upgraded(database=shown_url(store.url), schema=str(store.schema()))
+
+
+def status(request: Request) -> Status:
+    """How the log stands.
+
+    Raises:
+        LogDamaged: its file is not intact.
+    """
+    store = request.process.store
+    store.check()
+    url = parsed(request.process.settings.database)
+    is_there = store.url == url
+    return Status(
+        database=shown_url(url),
+        engine="sqlite" if file_of(url) else "postgresql",
+        schema=store.schema() if is_there else None,
+        schema_known=frozen.schema(),
+        bytes=store.database.size() if is_there else None,
+        project=request.process.project,
+        **store.counts(),
+    )
+
+
+def backup(request: Request, file: str, drawn: Drawn = undrawn) -> BackedUp:
+    """Copy the log to a new file, and verify the copy.
+
+    Raises:
+        Refused: the file exists.
+        LogDamaged: a chain of the copy does not hold; then there is no copy.
+    """
+    from preflights_es.store.sqlite import blamed_on, copied
+
+    log = request.process.settings.database
+    with new_path(file) as path:
+        copied(log, path)
+        with (
+            blamed_on(log, path),
+            closing(SqlStore(str(path), clock_ids.now, clock_ids.salt)) as copy,
+        ):
+            copy.check()
+            heads = copy.heads(None)
+            with drawn(len(heads)) as update:
+                found = walked(copy, ticking(heads, update))
+        for broken in found.broken:
+            raise LogDamaged(f"session {broken.session_id}", broken.version, broken.found)
+    size = Path(file).stat().st_size
+    return BackedUp(file=file, bytes=size, sessions=found.sessions, events=found.events)
+
+
+class Rendered(Result, frozen=True, tag_field="format", tag="render/1"):
+    """The document of a session."""
+
+    session_id: str
+    path: str
+    """Of the document, or of the `.new` file beside it; relative to the project's root."""
+    outcome: Literal["written", "same", "beside", "missing", "differs", "printed"]
+    text: str | None
+    """Where it is only printed."""
+
+
+class InItsPlace(Result, frozen=True):
+    """A document of another session that lies where this one belongs."""
+
+    path: str
+    session_id: str
+
+
+def render(
+    request: Request, session: str, *, write: bool = True, prints: bool = False
+) -> tuple[Rendered, InItsPlace | None]:
+    """Rebuild the document of a session, byte for byte.
+
+    Args:
+        write: else the file is only compared.
+        prints: whether only its text is wanted.
+
+    Raises:
+        Refused: there is none, or it belongs to another project.
+    """
+    documents = request.process.documents
+    handle = request.sessions.load(session)
+    id_ = handle.session_id
+    if prints:
+        due, text = documents.text(id_)
+        return Rendered(session_id=id_, path=due.path, outcome="printed", text=text), None
+    request.sessions.refuse_elsewhere(handle)
+    made = documents.rebuilt(handle, write=write)
+    due, _ = documents.text(id_)
+    is_record = handle.workflow.filing is None  # no other file says whose it is
+    other = documents.other_at(id_, due.path) if is_record else ""
+    found = InItsPlace(path=due.path, session_id=other) if other else None
+    return Rendered(session_id=id_, path=made.path, outcome=made.outcome, text=None), found
 
 
 class Kept(Result, frozen=True):

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from preflights_es.kernel.ids import EPOCH, iso_or_none
 from preflights_es.projections.usage import BY, By, Price, Used, used
-from preflights_es.settings.prices import PriceTable
+from preflights_es.settings.file import PriceTable
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 

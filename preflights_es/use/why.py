@@ -32,7 +32,7 @@ from preflights_es.projections.decisions import in_force, proposed
 from preflights_es.projections.projection import Read
 from preflights_es.records.files import found_hash
 from preflights_es.runtime.features import FEATURES
-from preflights_es.use.imported import ImportedBy, imports_of
+from preflights_es.use.archives import ImportedBy, imports_of
 from preflights_es.use.reading import looking, with_files
 from preflights_es.use.request import Request
 from preflights_es.use.results import WaivedFinding, Who

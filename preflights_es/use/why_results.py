@@ -8,7 +8,7 @@ from preflights_es.kernel.decisions import KeptDecision, NotChosen, Reason, Rela
 from preflights_es.kernel.events import Evidence, Source
 from preflights_es.kernel.items import Cause, Finding
 from preflights_es.kernel.questions import Observed
-from preflights_es.use.imported import ImportedBy
+from preflights_es.use.archives import ImportedBy
 from preflights_es.use.results import Result, WaivedFinding, Who
 
 

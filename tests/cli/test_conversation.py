@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from preflights_cli.spoken import GERMAN
+from preflights_cli.dialogue import GERMAN
 from tests.cli.program import Project
 from tests.cli.terminal import AGAIN, ANSWER, OWN_WORDS, WHY, terminal
 from tests.providers import server

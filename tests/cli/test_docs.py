@@ -54,7 +54,7 @@ from preflights_es.features.clarification.domain import pack
 from preflights_es.features.planning.domain import events as planning
 from preflights_es.features.regress.results import Report
 from preflights_es.history.verification import Verified
-from preflights_es.settings.fields import FIELDS
+from preflights_es.settings.file import FIELDS
 from preflights_es.settings.load import READER_URL, Options
 from preflights_es.use.leads import GENERATION
 from preflights_es.use.results import Result as Shape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from preflights_es.settings.prices import PriceTable
+from preflights_es.settings.file import PriceTable
 from tests.cli.program import Project, Result
 from tests.cli.test_docs import tables_of_keys
 

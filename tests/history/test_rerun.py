@@ -34,7 +34,8 @@ from preflights_es.kernel.session import Workflow
 from preflights_es.providers.recorded import RecordedProvider, Unrecorded, error_of
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.use import leads as own_providers
-from preflights_es.use import replays, reruns
+from preflights_es.use import replays
+from preflights_es.use import replays as reruns
 from tests import strategies, toy
 from tests.features.clarification.cases import declared
 from tests.fixed import NOON

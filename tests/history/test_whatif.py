@@ -41,7 +41,8 @@ from preflights_es.runtime.performer import PROGRAM
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
 from preflights_es.use import leads as own_providers
-from preflights_es.use import replays, reruns
+from preflights_es.use import replays
+from preflights_es.use import replays as reruns
 from tests import toy
 from tests.fixed import salt
 from tests.history.sessions import CODEC, Led, real, replayed, requests, sim

@@ -212,7 +212,7 @@ def test_a_record_is_written_as_people_know_it() -> None:
         "\n"
         "# Add login\n"
         "\n"
-        "## Context and Problem Reason\n"
+        "## Context and Problem Statement\n"
         "\n"
         "> Add login\n"
         "\n"

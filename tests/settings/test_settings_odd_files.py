@@ -10,8 +10,8 @@ import pytest
 
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.settings.file import DOTS_MAX, FILE_MAX
-from preflights_es.settings.git import POINTER_MAX
 from preflights_es.settings.load import load_settings
+from preflights_es.settings.project import POINTER_MAX
 from tests.trusting import Person, git_repository, trust
 
 

@@ -11,7 +11,7 @@ import pytest
 from preflights_es.kernel import errors
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.providers.capabilities import DEFAULT_MODELS, KEY_VARIABLES, REAL
-from preflights_es.settings.fields import KEYS
+from preflights_es.settings.file import KEYS
 from preflights_es.settings.load import Options, Settings, load_settings
 from preflights_es.settings.providers import PROVIDERS, check_options
 from tests.markdown import tables, ticked

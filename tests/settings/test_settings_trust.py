@@ -14,8 +14,7 @@ from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.records.files import alone
 from preflights_es.settings import load
-from preflights_es.settings.fields import HELD_BACK, KEYS
-from preflights_es.settings.file import PROVIDERS, Source
+from preflights_es.settings.file import HELD_BACK, KEYS, PROVIDERS, Source
 from preflights_es.settings.load import Options, load_settings
 from preflights_es.settings.places import PARAMETERS
 from tests.markdown import ROOT, ticked

@@ -17,10 +17,19 @@ from msgspec.structs import replace
 
 from preflights_cli.advice import worded
 from preflights_cli.common import Voice
-from preflights_cli.dialogue import HELP, Left, Pressed, answered, conversed, line, taken
+from preflights_cli.dialogue import (
+    HELP,
+    Left,
+    Pressed,
+    Say,
+    answered,
+    conversed,
+    line,
+    spoken,
+    taken,
+)
 from preflights_cli.options import alternative
 from preflights_cli.rendering import describe, exit_code, say_refusals
-from preflights_cli.spoken import Say, spoken
 from preflights_es.features.clarification.display import (
     compared,
     known_line,

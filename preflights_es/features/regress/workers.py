@@ -29,7 +29,7 @@ from preflights_es.features.regress.strict import ERASED, begun, strict_case
 from preflights_es.history.replayer import Replay
 from preflights_es.kernel.errors import LogDamaged, SettingsError, StoreUnavailable
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.settings.prices import PriceTable
+from preflights_es.settings.file import PriceTable
 from preflights_es.store.chain import verified
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore

@@ -32,8 +32,7 @@ from preflights_es.kernel.ids import short
 from preflights_es.kernel.json import decoded, encoded
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.runtime.features import FEATURES
-from preflights_es.settings.beside import beside_log
-from preflights_es.settings.load import Settings
+from preflights_es.settings.load import Settings, beside_log
 from preflights_es.surfaces.mcp.call import Call, Desk, LogFile, Worded
 from preflights_es.surfaces.mcp.rounds import Given, Tool, mine, quoted, schema_in, schema_out
 from preflights_es.surfaces.mcp.tools import TOOLS, brief_of
@@ -178,7 +177,7 @@ def _decided(request: Request) -> list[types.Resource]:
 
 
 def _record(request: Request, session: str) -> str:
-    from preflights_es.use.documents import render
+    from preflights_es.use.upkeep import render
 
     handle = mine(request, session)
     return render(request, handle.session_id, prints=True)[0].text or ""

@@ -114,8 +114,7 @@ class _Hook:
 
     def _opened(self, kind: Kind, event: HookEvent) -> Output:
         from preflights_es.features.agents.hooks import answers
-        from preflights_es.settings.beside import beside_log
-        from preflights_es.settings.load import surroundings
+        from preflights_es.settings.load import beside_log, surroundings
         from preflights_es.use import bootstrap
 
         records = kind in ("asked", "failed")
@@ -152,8 +151,7 @@ _OPEN: Final = _FLAGS | getattr(os, "O_NONBLOCK", 0)  # a fifo without a reader 
 def _note(settings: Settings | None, agent: str, name: str, text: str) -> None:
     """What went wrong, in a line: the agent that calls must not know; where that fails, no line."""
     try:
-        from preflights_es.settings.beside import beside_log
-        from preflights_es.settings.load import own_place
+        from preflights_es.settings.load import beside_log, own_place
 
         folder = beside_log(settings) if settings else own_place(Path.cwd())
         line = _line(agent, name, text)
