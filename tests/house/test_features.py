@@ -31,7 +31,10 @@ ACROSS: Final = {
 
 
 def test_what_a_feature_imports_of_another_is_listed() -> None:
-    graph, found = grimp.build_graph("preflights_es", cache_dir=None), dict[tuple[str, str], set[str]]()
+    graph, found = (
+        grimp.build_graph("preflights_es", cache_dir=None),
+        dict[tuple[str, str], set[str]](),
+    )
     for name in FEATURES:
         own = f"{FOLDER}.{name}"
         for module in (own, *graph.find_descendants(own)):

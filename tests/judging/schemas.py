@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,8 +43,10 @@ class SchemaFile(NamedTuple):
     @property
     def contracts(self) -> list[Contract]:
         """The contracts of the workflow that ask for it."""
-        module = importlib.import_module(f"preflights_es.features.{self.workflow}.domain.contracts")
-        values = [*vars(module).values()]
+        domain = f"preflights_es.features.{self.workflow}.domain"
+        folder = FEATURES / self.workflow / "domain"
+        modules = [import_module(f"{domain}.{one.stem}") for one in sorted(folder.glob("*.py"))]
+        values = [value for module in modules for value in vars(module).values()]
         values += [one for value in values if isinstance(value, dict) for one in value.values()]
         found = (value for value in values if isinstance(value, Contract))
         return list(dict.fromkeys(contract for contract in found if contract.id == self.id))

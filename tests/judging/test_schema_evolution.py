@@ -26,10 +26,17 @@ def of(file: SchemaFile) -> str:
     return f"{file.workflow}/{file.id}"
 
 
+UNANSWERED = ("failure_report",)
+"""Schemas of what no model answers: of a report that the rules make (seed 2)."""
+
+
 @each("versions", VERSIONS)
 def test_the_newest_schema_is_what_its_contract_asks_for(versions: list[SchemaFile]) -> None:
     contracts = versions[-1].contracts
-    assert len(contracts) == 1, "the workflow's contracts.py has one contract of this id"
+    if versions[-1].name in UNANSWERED:
+        assert contracts == []
+        return
+    assert len(contracts) == 1, "the workflow's domain has one contract of this id"
     assert versions[-1].schema == contracts[0].shape.schema
 
 

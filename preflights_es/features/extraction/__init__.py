@@ -13,7 +13,7 @@ FEATURE = Feature(
     shown="commands:SHOWN",
     commands={
         "note": (
-            "commands:note_command",
+            "group:note_command",
             "Write down tasks, events and ideas, and list them.",
         ),
         "note take": (

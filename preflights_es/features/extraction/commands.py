@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import Final, cast, get_args
 
 import click
 
 from preflights_cli import EXIT_REFUSED
-from preflights_cli.commands import Lazy
 from preflights_cli.common import (
     Voice,
     common,
@@ -25,6 +23,7 @@ from preflights_cli.common import (
 from preflights_cli.rendering import Shown, said
 from preflights_cli.table import streamed
 from preflights_es.features.extraction.domain.events import NOTE_MAX, Energy, Importance, ItemType
+from preflights_es.features.extraction.group import COMMANDS
 from preflights_es.features.extraction.use import (
     ItemRow,
     Note,
@@ -41,53 +40,7 @@ from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.use.request import Request
 from preflights_es.use.results import Session
 
-# 1. The group, and taking a note -------------------------------------------------------------
-
-COMMANDS: Final = "preflights_cli.note.commands"
-"""Key in a context: the command names that a note of one word may misspell."""
-_BULLET: Final = re.compile(r"-+\s")
-
-
-class _Note(Lazy):
-    """`note add ...` is a command; any other words are a note."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if ctx.resilient_parsing and not args:
-            return super().parse_args(ctx, args)  # a completion of the first word
-        if args and args[0] in ("-h", "--help"):
-            return super().parse_args(ctx, args)
-        if not args or args[0] not in self.table():
-            # Behind two dashes the person says that it is a note.
-            ctx.meta[COMMANDS] = (
-                () if "--" in args else tuple(name for name in self.table() if name != "take")
-            )
-            args = ["take", *args]
-        if "--" not in args:
-            # "- buy milk" is a list, and no option.
-            lists = [word for word in args if _BULLET.match(word)]
-            options = [word for word in args if not _BULLET.match(word)]
-            args = [*options, "--", *lists] if lists else options
-        return super().parse_args(ctx, args)
-
-
-@click.command(cls=_Note, under="note")
-def note_command() -> None:
-    """Write down what is on your mind: it becomes tasks, events and ideas.
-
-    `preflights note TEXT` takes a note, also from `--file FILE` or the standard input (see
-    `preflights note take --help`). Put `--` before a note that begins with a command below, such
-    as "done".
-
-    \b
-    Examples:
-      preflights note "Email an Chef, Meeting 14 Uhr, Präsentation fertig"
-      preflights note --file monday.txt
-      preflights note -- "done"
-      preflights note list
-      preflights note add task "Call the tax office" --minutes 10-20
-      preflights note done last.1
-    """
-
+# 1. Taking a note ---------------------------------------------------------------------------
 
 BYTES_MAX: Final = 4 * NOTE_MAX + 3  # of a file: every character in four, and a mark
 
