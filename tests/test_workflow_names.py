@@ -6,13 +6,14 @@ import re
 from pathlib import Path
 from typing import Final
 
-from preflights_es.runtime.features import FEATURES, WORKFLOWS
+from preflights_es.runtime.features import FEATURES
 from tests.markdown import ROOT
 
 ROOMS: Final = (ROOT / "preflights_es", ROOT / "cli" / "preflights_cli")
 OWN: Final = "features"
 """The folder that holds a folder of each."""
-NAMED: Final = re.compile(r"(?<![a-z])(?:" + "|".join(WORKFLOWS) + r")s?(?![a-z])", re.IGNORECASE)
+OURS: Final = "|".join(name for name, one in FEATURES.items() if one.workflow)
+NAMED: Final = re.compile(rf"(?<![a-z])(?:{OURS})s?(?![a-z])", re.IGNORECASE)
 ALLOWED: Final = {
     "cli/preflights_cli/commands.py": "the place of a command that is called like its workflow",
     "preflights_es/__init__.py": "the public names of three specifications",
