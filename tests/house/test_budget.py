@@ -21,7 +21,7 @@ def rooms() -> list[str]:
         one.relative_to(ROOT).as_posix()
         for place in PLACES[:2]
         for one in (ROOT / place).iterdir()
-        if one.is_dir() and one.name not in ("__pycache__", "features")
+        if one.name != "features" and any(one.rglob("*.py"))
     }
     return sorted({*found, "alembic", "cli/preflights_cli", "preflights_es"})
 
