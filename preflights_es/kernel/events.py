@@ -10,8 +10,8 @@ one session reads of another enters as an Input that names its `Source`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, reduce
 from itertools import chain
 from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar, get_args
 
@@ -338,3 +338,13 @@ class Growing(Value, Generic[T], frozen=True):
 
     def __len__(self) -> int:
         return CHUNK * len(self.full) + len(self.last)
+
+
+S = TypeVar("S")
+
+
+def state_after(
+    evolve: Callable[[S, Event], S], state: S, new: Input, decisions: Iterable[Decision]
+) -> S:
+    """A workflow's state once an Input counts, and the Decisions that follow from it so far."""
+    return reduce(evolve, decisions, evolve(state, new))

@@ -37,7 +37,16 @@ from preflights_es.kernel.errors import (
     LLMRequestRejectedError,
     LLMTruncatedError,
 )
-from preflights_es.kernel.events import Decision, Event, Growing, Input, Outcome, Value
+from preflights_es.kernel.events import (
+    Decision,
+    Event,
+    Growing,
+    Input,
+    Outcome,
+    S,
+    Value,
+    state_after,
+)
 from preflights_es.kernel.text import shortened
 
 
@@ -341,6 +350,23 @@ def system_message(
 
 
 # 3. Judging ----------------------------------------------------------------------------------
+
+
+def taken_over(
+    evolve: Callable[[S, Event], S],
+    state: S,
+    new: Input,
+    asked: Callable[[S], tuple[Decision, ...]],
+    *,
+    goes_on: bool,
+) -> tuple[Decision, ...]:
+    """A new lead, and what it is asked for, where the former one left something.
+
+    Args:
+        asked: what asks for the next step, in the state that has the new lead.
+    """
+    taken = (LeadTaken(),)
+    return taken + (asked(state_after(evolve, state, new, taken)) if goes_on else ())
 
 
 class Usable(Value, frozen=True):

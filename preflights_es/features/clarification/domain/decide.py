@@ -63,8 +63,8 @@ from preflights_es.features.clarification.domain.values import (
 )
 from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
 from preflights_es.kernel.decisions import Accepting
-from preflights_es.kernel.events import ArtifactDue, ArtifactWritten, Decision, Input
-from preflights_es.kernel.lead import FellBack, LeadChanged, LeadTaken, StepRetried
+from preflights_es.kernel.events import ArtifactDue, ArtifactWritten, Decision, Input, state_after
+from preflights_es.kernel.lead import FellBack, LeadChanged, StepRetried, taken_over
 from preflights_es.kernel.questions import Answers, Given, is_placeholder, stripped
 from preflights_es.kernel.text import SCOPE_MAX, one_line
 
@@ -86,8 +86,7 @@ def decide(state: State, new: Input) -> Decisions:
         case StepRetried() if state.led.stalled and (again := _next(state)):
             return again
         case LeadChanged() if state.input and not (state.led.request or is_terminal(state)):
-            taken = (LeadTaken(),)
-            return taken + _next(_following(state, new, taken))
+            return taken_over(evolve, state, new, _next, goes_on=True)
         case DecisionAcknowledged():
             return _acknowledged(state, new)
         case (
@@ -118,11 +117,11 @@ def _opened(state: State, new: IntentionDeclared) -> Decisions:
     decisions: Decisions = by_topic + by_keyword
     if new.scope:
         decisions += (ScopeNoted(scope=new.scope),)
-    after = _following(state, new, decisions)
+    after = state_after(evolve, state, new, decisions)
     if after.writer is not None:  # the writer asks, whatever the intention says
         return (*decisions, lead.request(after, "clarify"))
-    decisions += _stated(_following(state, new, decisions))
-    return decisions + _next(_following(state, new, decisions))
+    decisions += _stated(state_after(evolve, state, new, decisions))
+    return decisions + _next(state_after(evolve, state, new, decisions))
 
 
 def _topics_found(new: IntentionDeclared) -> TopicsFound:
@@ -214,10 +213,10 @@ def _asked(state: State) -> Decisions:
 def _led(state: State, new: CompletionReceived | CompletionFailed) -> Decisions:
     """What a model's answer comes to; the rules go on where it came to nothing."""
     decisions = lead.answered(state, new)
-    after = _following(state, new, decisions)
+    after = state_after(evolve, state, new, decisions)
     match decisions[-1]:
         case QuestionSuggested() if said := _stated(after):
-            return decisions + said + _next(_following(state, new, decisions + said))
+            return decisions + said + _next(state_after(evolve, state, new, decisions + said))
         case QuestionSuggested():
             return decisions + _asked(after)
         case FellBack() | QuestionsEnded():
@@ -383,15 +382,10 @@ def _reasoned(state: State, new: RationaleGiven) -> Decisions:
         return (ChangeRefused(change="rationale", reason=noted),)
     if state.acknowledgement is None:
         return (noted,)
-    return (noted, _due(_following(state, new, (noted,))))
+    return (noted, _due(state_after(evolve, state, new, (noted,))))
 
 
 # 3. Accepting, and what is said of an accepted decision later -----------------------------------
-
-
-def _following(state: State, new: Input, decisions: Decisions) -> State:
-    """The state once an Input and what follows from it count."""
-    return reduce(evolve, decisions, evolve(state, new))
 
 
 def _acknowledged(state: State, new: DecisionAcknowledged) -> Decisions:
@@ -417,7 +411,7 @@ def _acknowledged(state: State, new: DecisionAcknowledged) -> Decisions:
     recorded = DecisionRecorded(
         status="accepted" if by_person else "proposed", kind=kind, number=number
     )
-    return (recorded, _due(_following(state, new, (recorded,))))
+    return (recorded, _due(state_after(evolve, state, new, (recorded,))))
 
 
 def _objection(new: DecisionAcknowledged) -> Literal["blank", "placeholder"] | None:
@@ -502,7 +496,7 @@ def _superseded(state: State, new: DecisionSuperseded) -> Decisions:
     if state.superseded_by is not None:
         return (ChangeRefused(change="supersession", reason="already_superseded"),)
     marked = DecisionMarkedSuperseded()
-    return (marked, _due(_following(state, new, (marked,))))
+    return (marked, _due(state_after(evolve, state, new, (marked,))))
 
 
 def _kept(state: State, new: DecisionKeptBeside) -> Decisions:
@@ -511,7 +505,7 @@ def _kept(state: State, new: DecisionKeptBeside) -> Decisions:
     if state.superseded_by is not None:
         return (ChangeRefused(change="keeping", reason="already_superseded"),)
     marked = DecisionMarkedKept()
-    return (marked, _due(_following(state, new, (marked,))))
+    return (marked, _due(state_after(evolve, state, new, (marked,))))
 
 
 def _renumbered(state: State, new: DecisionRenumbered) -> Decisions:

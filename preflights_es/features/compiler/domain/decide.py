@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from functools import reduce
 from typing import Any, Final, Literal
 
 from preflights_es.features.compiler.domain import lead
@@ -28,9 +27,9 @@ from preflights_es.features.compiler.domain.values import Waiver, schema_of
 from preflights_es.features.compiler.domain.views import file_path
 from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
 from preflights_es.kernel.decisions import Accepting
-from preflights_es.kernel.events import ArtifactDue, ArtifactWritten, Decision, Input
+from preflights_es.kernel.events import ArtifactDue, ArtifactWritten, Decision, Input, state_after
 from preflights_es.kernel.items import Finding
-from preflights_es.kernel.lead import LeadChanged, LeadTaken, StepRetried, StepStalled
+from preflights_es.kernel.lead import LeadChanged, StepRetried, StepStalled, taken_over
 from preflights_es.kernel.questions import is_placeholder, text_answers
 
 Decisions = tuple[Decision, ...]
@@ -46,7 +45,7 @@ def decide(state: State, new: Input) -> Decisions:
     """Total and never empty: what does not fit is answered by a refusal."""
     match new:
         case PassBegun() if state.begun is None:
-            return _asked(_after(state, new, ()))
+            return _asked(state_after(evolve, state, new, ()))
         case CompletionReceived() | CompletionFailed() if _is_asked(state):
             return lead.answered(state, new)
         case AnswersGiven():
@@ -61,10 +60,6 @@ def decide(state: State, new: Input) -> Decisions:
             return (PlanFiled(path=path),)
         case _:
             return (ChangeRefused(reason="not_expected"),)
-
-
-def _after(state: State, new: Input, decisions: Decisions) -> State:
-    return reduce(evolve, decisions, evolve(state, new))
 
 
 # 1. The model --------------------------------------------------------------------------------
@@ -89,8 +84,7 @@ def _asked(state: State) -> Decisions:
 
 def _taken_over(state: State, new: LeadChanged) -> Decisions:
     """A new lead is asked what the former one could not do; an open question stays."""
-    taken = (LeadTaken(),)
-    return taken + (() if state.question else _asked(_after(state, new, taken)))
+    return taken_over(evolve, state, new, _asked, goes_on=state.question is None)
 
 
 # 2. The question -----------------------------------------------------------------------------
@@ -101,7 +95,7 @@ def _answered(state: State, new: AnswersGiven) -> Decisions:
     question = None if state.question is None else state.question.id
     answered = dict(state.given)
     decisions = text_answers(new, question, answered, AnswerAccepted, AnswerRefused)
-    after = _after(state, new, decisions)
+    after = state_after(evolve, state, new, decisions)
     is_answered = after.question is None and state.question is not None
     return decisions + (_asked(after) if is_answered else ())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial, reduce
+from functools import partial
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -33,15 +33,15 @@ from preflights_es.kernel.completions import (
     Message,
     Violation,
 )
-from preflights_es.kernel.events import Decision, Input, Outcome
+from preflights_es.kernel.events import Decision, Input, Outcome, state_after
 from preflights_es.kernel.lead import (
     FellBack,
     LeadChanged,
-    LeadTaken,
     StepRetried,
     Usable,
     concluded,
     requested,
+    taken_over,
 )
 from preflights_es.kernel.questions import Question, text_answers
 
@@ -52,7 +52,7 @@ def decide(state: State, new: Input) -> Decisions:
     """Total and never empty: what does not fit is answered by a refusal."""
     match new:
         case NoteTaken() if state.input is None:
-            return _asked(_after(state, new, ()))
+            return _asked(state_after(evolve, state, new, ()))
         case CompletionReceived() | CompletionFailed() if state.led.request and state.led.lead:
             return model_answered(state, new)
         case AnswersGiven():
@@ -73,10 +73,6 @@ def decide(state: State, new: Input) -> Decisions:
             return (ChangeRefused(reason="not_expected"),)
 
 
-def _after(state: State, new: Input, decisions: Decisions) -> State:
-    return reduce(evolve, decisions, evolve(state, new))
-
-
 # 1. Reading ----------------------------------------------------------------------------------
 
 
@@ -89,9 +85,8 @@ def _asked(state: State) -> Decisions:
 
 def _taken_over(state: State, new: LeadChanged) -> Decisions:
     """A new lead gets what the former one left open or could not do."""
-    taken = (LeadTaken(),)
     is_open = bool(state.led.stalled) or note_status(state) == "unprocessed"
-    return taken + (_asked(_after(state, new, taken)) if is_open else ())
+    return taken_over(evolve, state, new, _asked, goes_on=is_open)
 
 
 # 2. The question -----------------------------------------------------------------------------
@@ -102,7 +97,7 @@ def _answered(state: State, new: AnswersGiven) -> Decisions:
     question = None if state.question is None else state.question.id
     answered = (state.asked,) if state.asked and state.question is None else ()
     decisions = text_answers(new, question, answered, AnswerAccepted, AnswerRefused)
-    after = _after(state, new, decisions)
+    after = state_after(evolve, state, new, decisions)
     is_answered = after.question is None and state.question is not None
     return decisions + (_asked(after) if is_answered else ())
 

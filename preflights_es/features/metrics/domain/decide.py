@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial, reduce
+from functools import partial
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -38,16 +38,16 @@ from preflights_es.kernel.completions import (
     Message,
     Violation,
 )
-from preflights_es.kernel.events import Decision, Input, Outcome
+from preflights_es.kernel.events import Decision, Input, Outcome, state_after
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import (
     LeadChanged,
-    LeadTaken,
     StepFailed,
     StepRetried,
     Usable,
     concluded,
     requested,
+    taken_over,
 )
 from preflights_es.kernel.questions import Question, stripped
 from preflights_es.kernel.text import visible
@@ -69,14 +69,9 @@ def decide(state: State, new: Input) -> Decisions:
         case StepRetried() if state.led.stalled:
             return _asked(state)
         case LeadChanged() if state.text and not state.led.request:
-            taken = (LeadTaken(),)
-            return taken + (_asked(_after(state, new, taken)) if state.led.stalled else ())
+            return taken_over(evolve, state, new, _asked, goes_on=bool(state.led.stalled))
         case _:
             return (NotTaken(reason="not_expected"),)
-
-
-def _after(state: State, new: Input, decisions: Decisions) -> State:
-    return reduce(evolve, decisions, evolve(state, new))
 
 
 def _asked(state: State) -> Decisions:
@@ -97,7 +92,7 @@ def _followed_up(state: State, new: FollowUpPut) -> Decisions:
     if not visible(text):
         return (NotTaken(reason="blank"),)
     taken = (FollowUpTaken(text=text),)
-    return taken + _asked(_after(state, new, taken))
+    return taken + _asked(state_after(evolve, state, new, taken))
 
 
 def _answered(state: State, new: AnswersGiven) -> Decisions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial, reduce
+from functools import partial
 from math import ceil
 from typing import Any, Final, Literal
 
@@ -42,11 +42,11 @@ from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import (
     FellBack,
     LeadChanged,
-    LeadTaken,
     StepRetried,
     Usable,
     concluded,
     requested,
+    taken_over,
 )
 from preflights_es.kernel.text import one_line, shortened
 
@@ -98,9 +98,8 @@ def _asked_again(state: State, new: PlanAskedAgain) -> Decisions:
 
 def _taken_over(state: State, new: LeadChanged) -> Decisions:
     """A new lead makes the plan that the former one left open or could not make."""
-    taken = (LeadTaken(),)
-    after = reduce(evolve, taken, evolve(state, new))
-    return taken + (_asked(after) if state.led.stalled or state.led.fell_back else ())
+    goes_on = bool(state.led.stalled or state.led.fell_back)
+    return taken_over(evolve, state, new, _asked, goes_on=goes_on)
 
 
 # 2. By hand ----------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
 from typing import Any
 
 from msgspec.structs import replace
@@ -37,11 +36,11 @@ from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import (
     FellBack,
     LeadChanged,
-    LeadTaken,
     StepRetried,
     Usable,
     concluded,
     requested,
+    taken_over,
 )
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.kernel.words import words
@@ -76,9 +75,8 @@ def _asked(state: State) -> Decisions:
 
 def _taken_over(state: State, new: LeadChanged) -> Decisions:
     """A new lead answers what the former one could not."""
-    taken = (LeadTaken(),)
-    after = reduce(evolve, taken, evolve(state, new))
-    return taken + (_asked(after) if state.led.stalled and not is_terminal(state) else ())
+    goes_on = bool(state.led.stalled) and not is_terminal(state)
+    return taken_over(evolve, state, new, _asked, goes_on=goes_on)
 
 
 # 1. Asking a model -----------------------------------------------------------------------------
