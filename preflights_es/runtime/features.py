@@ -40,8 +40,8 @@ class Features(Mapping[str, Feature]):
 
     def __init__(self) -> None:
         self._loaded: dict[str, Feature] = {}
-        self._missing: dict[str, str] = {}
-        """Names that were looked for in vain, and why."""
+        self.missing: dict[str, str] = {}
+        """Names that were looked for in vain: why each is not here."""
         self._packages: dict[str, str] = {}
         """The installed package of a feature that is not of the folder."""
 
@@ -56,15 +56,15 @@ class Features(Mapping[str, Feature]):
         """
         if name in self._loaded:
             return self._loaded[name]
-        if name in self._missing:
-            raise self._missed(name, self._missing[name])
+        if name in self.missing:
+            raise self._missed(name, self.missing[name])
         self._loaded[name] = self._found(name)
         return self._loaded[name]
 
     def _missed(self, name: str, why: str) -> WorkflowMissing:
         from preflights_es.kernel.errors import WorkflowMissing  # `--help` does without
 
-        self._missing[name] = why
+        self.missing[name] = why
         return WorkflowMissing(name, why)
 
     def _found(self, name: str) -> Feature:
@@ -105,16 +105,17 @@ class Features(Mapping[str, Feature]):
         return self._missed(name, f"the package {self._packages[name]} does not load: {why}")
 
     def installed(self) -> Iterator[Feature]:
-        """All that there are, those of other packages last; what does not load is left out."""
+        """All that there are, those of other packages last; what does not load is in `missing`."""
         yield from (self[name] for name in self._names)
         for name in sorted({point.name for point in _entry_points()} - {*self._names}):
             if (found := self.get(name)) is not None:
                 yield found
 
     def port(self, name: str) -> Any:
-        """What the first feature that offers something by this name offers."""
-        one = next(one for one in self.values() if name in one.offers)
-        return one.loaded(one.offers[name])
+        """What the first feature that offers something by this name offers; ours come first."""
+        offering = next((one for one in self.values() if name in one.offers), None)
+        assert offering is not None, f"no feature offers {name!r}: a folder of features is gone"
+        return offering.loaded(offering.offers[name])
 
     def __iter__(self) -> Iterator[str]:
         return iter(dict.fromkeys((*self._names, *sorted(self._loaded))))

@@ -61,3 +61,14 @@ def test_what_cannot_be_read_of_a_package_is_one_line(site: Path, house: Project
     assert done.code == 5, "its workflow is not here"
     assert done.err.count("broken-1.0.dist-info cannot be read") == 1
     assert "install it again, or remove that folder" in done.err
+
+
+def test_a_command_of_a_package_that_does_not_load_says_why(site: Path, house: Project) -> None:
+    installed(site, "toys", {"toy": "toys:FEATURE"}, {"toys.py": "raise OSError('no toys')"})
+    path = {"PYTHONPATH": str(site)}
+    done = house.run("toys", "list", env=path)
+    assert done.code == 2
+    why = "the package toys does not load: OSError: no toys"
+    assert done.err.splitlines()[0] == f"warning: the feature toy is left out: {why}"
+    assert "No such command 'toys'" in done.err.splitlines()[1]
+    assert house.run("sessions", env=path).err == ""
