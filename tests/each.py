@@ -24,13 +24,13 @@ def each(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Test], 
             for row in table:
                 try:
                     test(**given, **row)
-                except BaseException as error:
+                except BaseException as error:  # whatever ends a row, it is raised on with its row
                     error.add_note(f"in the row {row!r}")
                     raise
 
         before = inspect.signature(test)
         fixtures = [one for name, one in before.parameters.items() if name not in named]
-        run.__signature__ = before.replace(parameters=fixtures)  # type: ignore[attr-defined]
+        run.__signature__ = before.replace(parameters=fixtures)  # type: ignore[attr-defined]  # as pytest reads it
         return run
 
     return of_all

@@ -60,10 +60,10 @@ def shown_of(workflow: str) -> Shown:
         return PLAIN
     try:
         shown_by = feature.loaded(feature.shown)
-    except Exception as error:
+    except Exception as error:  # code of others: its sessions are shown plainly
         if not FEATURES.is_foreign(workflow):
             raise
-        why = one_line(f"{type(error).__name__}: {error}")  # its sessions are shown plainly
+        why = one_line(f"{type(error).__name__}: {error}")
         what = f"{feature.package}.{feature.shown.partition(':')[0]}"
         click.echo(f"warning: {what} does not load: {shown(why)}", err=True)
         return PLAIN

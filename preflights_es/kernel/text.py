@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Any, AnyStr, Final, cast
+from typing import TYPE_CHECKING, Any, AnyStr, Final, cast
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
 
 
 def late_pattern(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
@@ -20,6 +23,21 @@ class _Late:
         found = getattr(re.compile(*self._said), name)
         setattr(self, name, found)  # found at once from now on
         return found
+
+
+def own_file(spec: ModuleSpec | None, path: str) -> bytes:
+    """A data file of the program; importlib.resources costs more than all that is done with it.
+
+    Args:
+        spec: the `__spec__` of a module.
+        path: relative to the module's folder.
+    """
+    assert spec is not None, "a module of a package"
+    assert spec.origin is not None, "a module in a file"
+    loader: Any = spec.loader  # one of files: it has `get_data`
+    stem = f"{spec.name.rpartition('.')[2]}."
+    data: bytes = loader.get_data(spec.origin.rpartition(stem)[0] + path)
+    return data
 
 
 INTENTION_MAX: Final = 4_000  # characters; an intention is a sentence, not a document

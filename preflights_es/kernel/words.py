@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from preflights_es.kernel.text import late_pattern
+from preflights_es.kernel.text import late_pattern, own_file
 
 BEGIN: Final = 3  # letters that the forms of a word share
 TERM_MAX: Final = 40  # characters of a word that count
@@ -67,16 +67,8 @@ def plain(kind: str) -> frozenset[str]:
     `stop_words` are those of the Snowball project in both languages, and what every decision says;
     `no_first_names` English words that no product is called (`Go` is one).
     """
-    return frozenset(
-        msgspec.json.decode(_data("small_words.json"), type=dict[str, str])[kind].split()
-    )
-
-
-def _data(name: str) -> bytes:
-    # The file is part of the program; importlib.resources costs more than all that is done with it.
-    assert __spec__ is not None, "a module of a package"
-    found: bytes = __spec__.loader.get_data(__file__.rpartition("words.")[0] + name)  # type: ignore[union-attr]
-    return found
+    data = own_file(__spec__, "small_words.json")
+    return frozenset(msgspec.json.decode(data, type=dict[str, str])[kind].split())
 
 
 def begins(text: str) -> frozenset[str]:
@@ -103,7 +95,7 @@ class Name(NamedTuple):
 @cache
 def names() -> tuple[Name, ...]:
     """All of them, in the order of the file."""
-    lines = _data("names.txt").decode().splitlines()
+    lines = own_file(__spec__, "names.txt").decode().splitlines()
     return tuple(
         Name(name.strip(), _split(called), _split(packages))
         for name, called, packages in (line.split("|") for line in lines)

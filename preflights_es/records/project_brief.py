@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from preflights_es.kernel.events import Value
-from preflights_es.kernel.text import late_pattern, one_line, shortened
+from preflights_es.kernel.text import late_pattern, one_line, own_file, shortened
 from preflights_es.records.render import TITLE_MAX, inline
 
 ABOVE: Final = 1.015  # of the average: a whole brief is never below its count
@@ -92,11 +92,8 @@ def _parts(word: str) -> int:
 @cache
 def _ranks() -> dict[str, int]:
     """By piece of a word: its place among them."""
-    # The file is part of the program; importlib.resources would cost as much as a whole brief.
-    assert __spec__ is not None, "a module of a package"
-    name = __file__.rpartition("project_brief")[0] + "token_pieces.txt"
-    data: bytes = __spec__.loader.get_data(name)  # type: ignore[union-attr]
-    return {piece: rank for rank, piece in enumerate(data.decode().splitlines())}
+    pieces = own_file(__spec__, "token_pieces.txt").decode().splitlines()
+    return {piece: rank for rank, piece in enumerate(pieces)}
 
 
 TOKENS_MAX: Final = 500  # of `o200k_base` (decision 21)

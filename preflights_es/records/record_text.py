@@ -131,7 +131,7 @@ def _status(line: str) -> Status | None:
     names = {hit.lastgroup for hit in _STATUS.finditer(line)}
     if _GONE.search(line) or _TAKES.search(line):
         names -= {"superseded"}
-    return names.pop() if len(names) == 1 else None  # type: ignore[return-value]
+    return names.pop() if len(names) == 1 else None  # type: ignore[return-value]  # as above
 
 
 def _is_partial(line: str) -> bool:

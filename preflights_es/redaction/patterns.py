@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, Literal, cast, get_args
 
+from preflights_es.kernel.text import own_file
+
 SecretKind = Literal["key", "token", "password", "email", "card", "iban", "phone"]
 KINDS: Final[tuple[SecretKind, ...]] = get_args(SecretKind)
 Span = tuple[int, int, SecretKind]
@@ -33,10 +35,7 @@ def words(table: str) -> frozenset[str]:
 
 @cache
 def _data() -> str:
-    # The file is part of the program; importlib.resources costs more than all that is done with it.
-    assert __spec__ is not None, "a module of a package"
-    found: bytes = __spec__.loader.get_data(__file__.rpartition("patterns.")[0] + "words.txt")  # type: ignore[union-attr]
-    return found.decode()
+    return own_file(__spec__, "words.txt").decode()
 
 
 def named(pattern: str, text: str) -> Iterator[Span]:

@@ -199,7 +199,7 @@ class Registry(MutableMapping[str, "Workflow[Any]"]):
             raise WorkflowMissing(name, "the feature of that name has no sessions")
         try:
             made = feature.loaded(feature.workflow)
-        except (Exception, SystemExit) as error:
+        except (Exception, SystemExit) as error:  # code of others: as in `Features`
             if not self._features.is_foreign(name):
                 raise
             raise self._features.unloadable(name, error) from error

@@ -24,7 +24,7 @@ from preflights_es.features.clarification.domain.values import (
 )
 from preflights_es.kernel.ports import SettingsSource, SettingsTable
 from preflights_es.kernel.questions import Language, is_placeholder
-from preflights_es.kernel.text import line_trouble
+from preflights_es.kernel.text import line_trouble, own_file
 
 STANDARD: Final = PackRef(
     "standard", 1, "a2af3824c43fa3eade4553bf4720f8f1bfe376327224e27ea65c3ee2b4d4f0bf"
@@ -121,11 +121,8 @@ def loaded(inlined: str = "") -> Pack:
 
 @lru_cache(maxsize=1)
 def _shipped() -> Pack:
-    # The file is part of the program; importlib.resources would cost as much as the whole step.
-    assert __spec__ is not None, "a module of a package"
-    name = f"data/packs/{STANDARD.name}.v{STANDARD.version}.json"
-    data = __spec__.loader.get_data(__file__.rpartition("domain")[0] + name)  # type: ignore[union-attr]
-    return msgspec.json.decode(data, type=Pack)
+    name = f"../data/packs/{STANDARD.name}.v{STANDARD.version}.json"
+    return msgspec.json.decode(own_file(__spec__, name), type=Pack)
 
 
 @lru_cache(maxsize=4)

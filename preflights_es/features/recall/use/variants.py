@@ -15,6 +15,7 @@ from threading import Lock
 from typing import Any, Final
 
 from preflights_es.features.recall.domain.ranking import Variants
+from preflights_es.kernel.text import own_file
 from preflights_es.kernel.words import also_called, words
 
 SAME: Final = 1.0  # what another form of the word, or another name of the product, counts
@@ -80,10 +81,7 @@ def synonyms(word: str) -> tuple[str, ...]:
 
 @cache
 def _lines() -> tuple[tuple[str, ...], ...]:
-    # The file is part of the program; importlib.resources costs more than all that is done with it.
-    assert __spec__ is not None, "a module of a package"
-    data = __spec__.loader.get_data(__file__.rpartition("use")[0] + "data/synonyms.txt")  # type: ignore[union-attr]
-    text: str = data.decode()
+    text = own_file(__spec__, "../data/synonyms.txt").decode()
     return tuple(words(line) for line in text.splitlines())
 
 
