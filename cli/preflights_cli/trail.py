@@ -23,7 +23,7 @@ from preflights_es.kernel.json import encoded
 from preflights_es.kernel.text import shown
 from preflights_es.use.archives import ImportedBy
 from preflights_es.use.request import Request
-from preflights_es.use.trail import ACTORS_MAX, Told, TrailStep, Trouble, trail
+from preflights_es.use.trail import ACTORS_MAX, DecodedStep, TrailStep, Trouble, trail
 
 COLUMNS: Final = (
     *("recorded_at", "session_id", "version", "role", "type", "follows", "actor_kind"),
@@ -42,11 +42,11 @@ NONCHARACTERS: Final = dict.fromkeys(
 # 1. For people -------------------------------------------------------------------------------
 
 
-def _table(voice: Voice, found: Iterable[Told]) -> bool:
+def _table(voice: Voice, found: Iterable[DecodedStep]) -> bool:
     """Whether there was a step."""
     imported: dict[str, ImportedBy] = {}
 
-    def row(one: Told) -> tuple[str, ...]:
+    def row(one: DecodedStep) -> tuple[str, ...]:
         if one.step.imported is not None and len(imported) < IMPORTED_MAX:
             imported[one.step.session_id] = one.step.imported
         return _row(one)
@@ -57,7 +57,7 @@ def _table(voice: Voice, found: Iterable[Told]) -> bool:
     return is_any
 
 
-def _row(told: Told) -> tuple[str, ...]:
+def _row(told: DecodedStep) -> tuple[str, ...]:
     step = told.step
     return (
         short(step.session_id),
@@ -82,7 +82,7 @@ def _by(step: TrailStep) -> str:
     return f"{who(Actor(step.actor.kind, step.actor.name))}{mark}"
 
 
-def _what(told: Told) -> str:
+def _what(told: DecodedStep) -> str:
     if told.event is not None:
         return what_of(told.event)
     if told.is_gone:
@@ -93,12 +93,12 @@ def _what(told: Told) -> str:
 # 2. For programs -----------------------------------------------------------------------------
 
 
-def _jsonl(voice: Voice, found: Iterable[Told]) -> None:
+def _jsonl(voice: Voice, found: Iterable[DecodedStep]) -> None:
     for told in found:
         voice.lines(escaped(encoded(told.step)) + b"\n")
 
 
-def _cloudevents(voice: Voice, found: Iterable[Told]) -> None:
+def _cloudevents(voice: Voice, found: Iterable[DecodedStep]) -> None:
     """CloudEvents 1.0.2 in their JSON format, one a line."""
     for told in found:
         voice.lines(escaped(encoded(_cloudevent(told.step))) + b"\n")
@@ -141,7 +141,7 @@ def _attribute(value: Any) -> Any:
     return shown(value).translate(NONCHARACTERS)
 
 
-def _csv(_voice: Voice, found: Iterable[Told]) -> None:
+def _csv(_voice: Voice, found: Iterable[DecodedStep]) -> None:
     """RFC 4180, but for its line ends; a cell that a spreadsheet would compute gets a quote."""
     page = io.StringIO()
     writer = csv.writer(page, lineterminator="\n")
@@ -154,7 +154,7 @@ def _csv(_voice: Voice, found: Iterable[Told]) -> None:
     sys.stdout.buffer.write(page.getvalue().encode())
 
 
-def _cells(told: Told) -> tuple[object, ...]:
+def _cells(told: DecodedStep) -> tuple[object, ...]:
     step = told.step
     return (
         step.recorded_at,
@@ -180,7 +180,7 @@ def _cell(value: object) -> str:
     return f"'{text}" if text.startswith(FORMULA) else text
 
 
-WRITERS: Final[dict[str, Callable[[Voice, Iterable[Told]], object]]] = {
+WRITERS: Final[dict[str, Callable[[Voice, Iterable[DecodedStep]], object]]] = {
     "table": _table,
     "jsonl": _jsonl,
     "csv": _csv,

@@ -299,7 +299,7 @@ DOCUMENT_MAX: Final = 4_000_000  # bytes of a document that is searched for a na
 ARTIFACTS: Final = (ArtifactDue.tag, ArtifactWritten.tag)
 _NEW: Final = re.compile(r"\.new\d*\Z")
 
-FileRead = Mapping[str, Sequence[str]]
+PathsByUid = Mapping[str, Sequence[str]]
 """Paths of files on this disk, by the uid of the decision that their front matter names."""
 
 
@@ -359,19 +359,19 @@ class Erasure(Sessions):
             Refused: it belongs to another project, or an agent would erase what a person accepted.
             LogDamaged: it does not verify; erasing it would hide what was done to it.
         """
-        return self._doomed(session_id, self._lying())
+        return self._doomed(session_id, self._by_uid())
 
     def each_doomed(self, session_ids: Iterable[str]) -> Iterator[Doomed | PreflightsError]:
         """The same of many; trouble stands in its session's place."""
-        lying: FileRead | None = None
+        by_uid: PathsByUid | None = None
         for session_id in session_ids:
-            lying = self._lying() if lying is None else lying
+            by_uid = self._by_uid() if by_uid is None else by_uid
             try:
-                yield self._doomed(session_id, lying)
+                yield self._doomed(session_id, by_uid)
             except PreflightsError as error:
                 yield error
 
-    def _doomed(self, session_id: str, lying: FileRead) -> Doomed:
+    def _doomed(self, session_id: str, by_uid: PathsByUid) -> Doomed:
         head, stored = self._whole(session_id)
         workflow = self._runner.workflow_or_opaque(head.workflow)
         session = folded_so_far(self._runner, stored)
@@ -386,7 +386,7 @@ class Erasure(Sessions):
             version=len(stored),
             last_at=max(one.recorded_at for one in stored),
             title=one_line(workflow.view(session.state).intention),
-            documents=self._documents(stored, lying),
+            documents=self._documents(stored, by_uid),
             sent_to=tuple(name for name in providers if name not in self._code),
         )
 
@@ -407,7 +407,7 @@ class Erasure(Sessions):
             self.refuse_agent(f"erase session {short(session_id)}, which a person accepted")
         return head, stored
 
-    def _lying(self) -> FileRead:
+    def _by_uid(self) -> PathsByUid:
         found: dict[str, list[str]] = {}
         for path, front in fronts(self._root, self._folders):
             for uid in {decision_uid(front.session), front.uid} - {""}:
@@ -449,15 +449,15 @@ class Erasure(Sessions):
         """The other sessions of the project that hold words of these, and so do their documents."""
         quoted = dict.fromkeys(one.session_id for one in doomed)
         quotes = quotes_of(self._runner, self._project, quoted)
-        lying = self._lying() if quotes.found else {}
-        return replace(quotes, found=tuple(self._with_documents(q, lying) for q in quotes.found))
+        by_uid = self._by_uid() if quotes.found else {}
+        return replace(quotes, found=tuple(self._with_documents(q, by_uid) for q in quotes.found))
 
-    def _with_documents(self, quote: Quote, lying: FileRead) -> Quote:
+    def _with_documents(self, quote: Quote, by_uid: PathsByUid) -> Quote:
         stored = self._archive.read(quote.session_id)
         workflow = self._runner.workflow_or_opaque(stored[0].workflow)
         if quote.how == "named" or (quote.how == "known" and workflow.filing is None):
             return quote  # an Input names it, or a model was told: no document of theirs says so
-        paths = self._documents(stored, lying)
+        paths = self._documents(stored, by_uid)
         if quote.how == "known":
             paths = tuple(path for path in paths if self._names(path, quote.quoted))
         return replace(quote, documents=paths)
@@ -473,14 +473,14 @@ class Erasure(Sessions):
             return True
         return decision_uid(session_id).encode() in text
 
-    def _documents(self, stored: Sequence[Stored], lying: FileRead) -> tuple[str, ...]:
+    def _documents(self, stored: Sequence[Stored], by_uid: PathsByUid) -> tuple[str, ...]:
         """Of a session, those that lie on this disk: where its log says, beside it, or moved."""
         codec = self._runner.codec(self._runner.workflow_or_opaque(stored[0].workflow))
         artifacts = (codec.decode(one) for one in stored if one.type in ARTIFACTS)
         paths = dict.fromkeys(_asked_for(artifacts))
         there = [path for path in paths if self._lies(path)]
         beside = [name for path in paths for name in takewhile(self._lies, _beside(path))]
-        moved = lying.get(decision_uid(stored[0].session_id), ())
+        moved = by_uid.get(decision_uid(stored[0].session_id), ())
         return tuple(dict.fromkeys((*there, *beside, *moved)))
 
     # 2. Erasing ------------------------------------------------------------------------------

@@ -155,7 +155,7 @@ class Open(Value, frozen=True):
     question: str
 
 
-class Told(Value, frozen=True):
+class BriefText(Value, frozen=True):
     """The text, and how much of each list it has."""
 
     text: str
@@ -183,7 +183,7 @@ def told(
     total: int,
     more_open: int = 0,
     near: int = 0,
-) -> Told:
+) -> BriefText:
     """The brief: decisions first, the other lists in the room that they leave.
 
     Args:
@@ -208,7 +208,7 @@ def told(
         room -= cost(section)
         text += section
         counts.append(count)
-    return Told(text, *counts)
+    return BriefText(text, *counts)
 
 
 def listed(decisions: Sequence[InForce], total: int, room: float, near: int = 0) -> tuple[str, int]:

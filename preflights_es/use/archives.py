@@ -187,7 +187,7 @@ def _packed(raw: BinaryIO, name: str) -> Iterator[BinaryIO]:
 # 2. In ---------------------------------------------------------------------------------------
 
 
-class Came(Result, frozen=True):
+class SessionImported(Result, frozen=True):
     """What came of one session of a file."""
 
     session_id: str
@@ -197,7 +197,7 @@ class Came(Result, frozen=True):
     erased: bool
 
     @classmethod
-    def of(cls, one: Taken) -> Came:
+    def of(cls, one: Taken) -> SessionImported:
         """The same of a session as it was taken."""
         head = one.head
         return cls(
@@ -261,7 +261,7 @@ def imported_each(
 class Imported(Result, frozen=True, tag_field="format", tag="import/1"):
     """What came of a file."""
 
-    sessions: tuple[Came, ...]
+    sessions: tuple[SessionImported, ...]
     """In the order of the file."""
     collisions: tuple[Collision, ...]
     imported: bool
@@ -296,7 +296,7 @@ def imported(
         LogDamaged, AnotherVersion, Refused, StoreUnavailable: as `Transfer.imported` says.
     """
     agreed = Agreement(agrees)
-    came: list[Came] = []
+    came: list[SessionImported] = []
     collisions = Collisions(request.process.runner)
     with _opened(file, drawn) as source:
         taking = request.process.transfer.imported
@@ -305,7 +305,7 @@ def imported(
             tell(one)
             collisions.look(one)
             if lists:
-                came.append(Came.of(one))
+                came.append(SessionImported.of(one))
     return Imported(
         sessions=tuple(came),
         collisions=tuple(collisions.found()),

@@ -83,7 +83,7 @@ class FiledSession(msgspec.Struct, frozen=True, kw_only=True):
                 return ""
 
 
-class FileRead(msgspec.Struct, frozen=True):
+class ReadFile(msgspec.Struct, frozen=True):
     """A file that was read, with its events where it says more than the log."""
 
     file: FiledSession
@@ -111,7 +111,7 @@ class FiledSessions:
         self._process = process
         self._read = 0
 
-    def files(self, *, whole: bool = False) -> Iterator[FileRead]:
+    def files(self, *, whole: bool = False) -> Iterator[ReadFile]:
         """Every file, folder by folder, in the order of their names.
 
         Args:
@@ -120,11 +120,11 @@ class FiledSessions:
         for place in self._process.session_folders:
             yield from self._of(place, whole=whole)
 
-    def _of(self, place: SessionFolder, *, whole: bool) -> Iterator[FileRead]:
+    def _of(self, place: SessionFolder, *, whole: bool) -> Iterator[ReadFile]:
         try:
             names = place.names()
         except Unreadable as error:
-            yield FileRead(_unread(place.path, str(error)))
+            yield ReadFile(_unread(place.path, str(error)))
             return
         with place.reading() as folder:
             for at in range(0, len(names) if folder else 0, TOGETHER):
@@ -133,7 +133,7 @@ class FiledSessions:
                 same = {} if whole else self._unchanged(place, folder, some)
                 for name in some:
                     yield (
-                        FileRead(same[name]) if name in same else self._looked(place, folder, name)
+                        ReadFile(same[name]) if name in same else self._looked(place, folder, name)
                     )
 
     def file_of(self, session_id: str) -> FiledSession | None:
@@ -166,21 +166,21 @@ class FiledSessions:
             and (head.hash, name_of(decision_uid(head.session_id))) == (last.hash, name)
         }
 
-    def _looked(self, place: SessionFolder, folder: Folder, name: str) -> FileRead:
+    def _looked(self, place: SessionFolder, folder: Folder, name: str) -> ReadFile:
         """A file that is read as a whole."""
         path = f"{place.path}/{name}"
         try:
             events = self._verified(place, folder, name)
             file = self._held_against(path, events)
-            return FileRead(file, events if file.compared in FOREIGN else ())
+            return ReadFile(file, events if file.compared in FOREIGN else ())
         except (Unreadable, FileNotFoundError) as error:
-            return FileRead(_unread(path, str(error)))
+            return ReadFile(_unread(path, str(error)))
         except LogDamaged as error:
-            return FileRead(_unread(path, error.found))
+            return ReadFile(_unread(path, error.found))
         except AnotherVersion as error:
-            return FileRead(_unread(path, f"it {str(error).removeprefix(f'{path} ')}"))
+            return ReadFile(_unread(path, f"it {str(error).removeprefix(f'{path} ')}"))
         except PreflightsError as error:
-            return FileRead(_unread(path, str(error)))
+            return ReadFile(_unread(path, str(error)))
 
     def _verified(self, place: SessionFolder, folder: Folder, name: str) -> Sequence[Stored]:
         """The events of a file.

@@ -32,7 +32,7 @@ from preflights_es.use.filed_sessions import (
     FOREIGN,
     FiledSession,
     FiledSessions,
-    FileRead,
+    ReadFile,
     projects_said,
 )
 from preflights_es.use.projections import projected, projections, projector, reader
@@ -311,7 +311,7 @@ class FileLog(Process):
         self.others: list[FiledSession] = []
         """Files that this log does not hold, and of which a person has to know."""
         self._files: dict[str, FiledSession] = {}
-        self._held: list[FileRead] = []
+        self._held: list[ReadFile] = []
         for read in FiledSessions(process).files():
             if read.file.compared in FOREIGN:
                 self._held.append(read)

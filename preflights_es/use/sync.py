@@ -17,7 +17,7 @@ from preflights_es.projections.decisions import decision
 from preflights_es.records import files
 from preflights_es.store import jsonl
 from preflights_es.system.files import Unreadable
-from preflights_es.use.archives import Agreement, Came, Lines, imported_each, importer_of
+from preflights_es.use.archives import Agreement, Lines, SessionImported, imported_each, importer_of
 from preflights_es.use.filed_sessions import FOREIGN, FiledSession, FiledSessions
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
@@ -28,7 +28,7 @@ from preflights_es.use.stand_in import taken_over
 class Synced(Result, frozen=True, tag_field="format", tag="sync/1"):
     """What a synchronisation did, and what it could not do."""
 
-    sessions: tuple[Came, ...] = ()
+    sessions: tuple[SessionImported, ...] = ()
     """Sessions of files that the log took over, or went on with."""
     written: tuple[str, ...] = ()
     """Ids of the sessions whose files were written."""
@@ -89,7 +89,7 @@ def synced(
     left = {file.session_id for file in (*waiting, *apart)}
     ids = [one.file.session_id for one in found]
     done = Synced(
-        sessions=tuple(map(Came.of, taken)),
+        sessions=tuple(map(SessionImported.of, taken)),
         written=_written(process, ids, left, everything=only is None),
         waiting=tuple(waiting),
         apart=tuple(apart),

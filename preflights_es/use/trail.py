@@ -98,7 +98,7 @@ def _data(step: Step) -> msgspec.Raw | None:
     return msgspec.Raw(data)
 
 
-class Told(NamedTuple):
+class DecodedStep(NamedTuple):
     """A step, and the event that it tells of."""
 
     step: TrailStep
@@ -121,7 +121,7 @@ class Trail:
 
     def __init__(self, actor: str) -> None:
         self._wanted = actor
-        self.steps: Iterator[Told] = iter(())
+        self.steps: Iterator[DecodedStep] = iter(())
         """Session after session, read as they are taken, once."""
         self.actors: dict[str, None] = {}
         """Where an actor is wanted: the first few that were met, as `kind:name`."""
@@ -210,7 +210,7 @@ def _of_all(
     trail: Trail,
     tell: Callable[[Trouble], None],
     came: Mapping[str, tuple[ImportedBy, ...]],
-) -> Iterator[Told]:
+) -> Iterator[DecodedStep]:
     """Session by session, so that a log of any size passes through.
 
     Of a time, sessions without an event in it are not read: `audit verify` finds what was done to
@@ -239,7 +239,7 @@ def _told(
     trail: Trail,
     tell: Callable[[Trouble], None],
     came: tuple[ImportedBy, ...],
-) -> Iterator[Told]:
+) -> Iterator[DecodedStep]:
     """The steps of a session that are wanted."""
     if read.trouble in ("damaged", "faulted"):
         tell(Trouble(session_id=read.head.session_id, kind=read.trouble, why=read.why))
@@ -248,4 +248,4 @@ def _told(
         version = step.stored.version
         by = next((one for one in came if one.brought(version)), None)
         told = TrailStep.of(step, is_erased=version in taken, imported=by)
-        yield Told(told, step.event, step.stored.data is None)
+        yield DecodedStep(told, step.event, step.stored.data is None)

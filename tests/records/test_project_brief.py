@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from preflights_es.records.project_brief import (
     TOKENS_MAX,
+    BriefText,
     Conflict,
     InForce,
     Open,
-    Told,
     told,
 )
 from tests.records.reading import body, headings, section
@@ -69,7 +69,7 @@ def placed(scope: str, value: str, number: int, because: str = "") -> InForce:
     )
 
 
-def full(text: str) -> Told:
+def full(text: str) -> BriefText:
     """A brief in which every list is long, and says the text everywhere."""
     conflict = Conflict(text, text, text, ((text, "ADR-1"), (text, "ADR-2")))
     many = [decided(text, number) for number in range(1, 30)]
@@ -106,7 +106,7 @@ def test_no_text_makes_a_section(text: str) -> None:
     ]
 
 
-def lines(found: Told, title: str = "In force, do not reconsider") -> list[str]:
+def lines(found: BriefText, title: str = "In force, do not reconsider") -> list[str]:
     return section(found.text, title)[0].split("\n")
 
 

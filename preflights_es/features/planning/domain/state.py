@@ -131,7 +131,7 @@ class NotPlanned(Value, frozen=True):
 
 
 class DayView(View, frozen=True, kw_only=True):
-    """The fields of `plan/1` (docs/api.md)."""
+    """The fields of `day/1` (docs/api.md)."""
 
     day: str
     window: tuple[str, str]
