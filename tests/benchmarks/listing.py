@@ -107,5 +107,6 @@ def listed(path: str, *words: str) -> None:
     from tests.benchmarks.rebuilding import peak_mb
 
     os.environ["PREFLIGHTS_PROJECT"] = "bench"
+    os.chdir(os.path.dirname(path))  # documents that its sessions owe are written there
     assert run(["--db", path, *words]) == 0
     print(peak_mb(), file=sys.stderr)
