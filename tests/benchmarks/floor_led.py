@@ -106,7 +106,7 @@ def _once_more(state: dict[str, Any], text: str) -> Decided:
         "contract": request["contract"],
         "kind": "invalid_json",
         "violations": [{"pointer": "", "message": "it ends before its JSON value does"}],
-        "excerpt": text[:200],
+        "excerpt": text[-200:],
         "details": "",
     }
     said = [{"role": "assistant", "content": text}, {"role": "user", "content": INVALID}]
