@@ -372,13 +372,13 @@ _CITED: Final = late_pattern(r"(?<![\w-])([A-Z][A-Z0-9]{0,7})-(\d{1,5})(?![\w-])
 
 def _requirements(begun: PassBegun, payload: dict[str, Any]) -> Judged:
     """Ids of requirements that no document has, of the kinds that documents define."""
-    texts = [one.text for one in begun.documents]
+    cited = [(at, match) for at, text in leaves(payload) for match in _CITED.finditer(text)]
+    texts = [one.text for one in begun.documents] if cited else []  # long ones are read for these
     kinds = {match[1] for text in texts for match in _DEFINED.finditer(text)}
     known = {match.groups() for text in texts for match in _CITED.finditer(text)} if kinds else ()
-    for at, text in leaves(payload) if kinds else ():
-        for match in _CITED.finditer(text):
-            if match[1] in kinds and match.groups() not in known:
-                yield "requirement", at, f"no document has the requirement {quoted(match[0])}"
+    for at, match in cited:
+        if match[1] in kinds and match.groups() not in known:
+            yield "requirement", at, f"no document has the requirement {quoted(match[0])}"
 
 
 def _texts(payload: dict[str, Any]) -> Sequence[Placed]:
