@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
 import click
+from msgspec import UNSET
 
+from preflights_cli.common import each_given
 from preflights_es.kernel.decisions import Alternative, Reasons
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.json import decoded
+from preflights_es.kernel.reach import HOLDS, Hold
 from preflights_es.kernel.text import late_pattern
 
 Answers = list[tuple[str, tuple[str, ...]]]
@@ -108,7 +111,7 @@ R = TypeVar("R")
 
 
 def reasoned(command: Callable[..., R]) -> Callable[..., R]:
-    """The three options, given to the command as one `why`; above `common` or `recording`."""
+    """The five options, given to the command as one `why`; above `common` or `recording`."""
 
     @wraps(command)
     def told(
@@ -116,12 +119,33 @@ def reasoned(command: Callable[..., R]) -> Callable[..., R]:
         because: str,
         consequences: tuple[str, ...],
         alternatives: tuple[str, ...],
+        paths: tuple[str, ...],
+        hold: Hold | None,
         **more: Any,
     ) -> R:
-        said = Reasons(because, consequences, tuple(map(alternative, alternatives)))
+        said = Reasons(
+            because,
+            consequences,
+            tuple(map(alternative, alternatives)),
+            paths=paths or UNSET,
+            hold=hold or UNSET,
+        )
         return command(*args, why=None if said == Reasons() else said, **more)
 
     for option in (
+        click.option(
+            "--hold",
+            type=click.Choice(HOLDS),
+            help="When an agent edits such a file: tell it, ask a person, or deny the edit.",
+        ),
+        click.option(
+            "--path",
+            "paths",
+            multiple=True,
+            metavar="PATTERN",
+            callback=each_given,
+            help="Files for which it holds, such as 'src/db/**'; repeatable.",
+        ),
         click.option(
             "--alternative",
             "alternatives",

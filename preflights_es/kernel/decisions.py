@@ -18,6 +18,7 @@ from preflights_es.kernel.events import (
     Written,
 )
 from preflights_es.kernel.questions import Option, Place, Recommended
+from preflights_es.kernel.reach import Hold, Reach
 
 Speaker = Literal["user", "agent", "script", "model"]
 
@@ -31,13 +32,17 @@ class Alternative(Value, frozen=True):
 
 
 class Reasons(Value, frozen=True):
-    """What one speaker says at once."""
+    """What one speaker says of a decision at once: why it is taken, and where it holds."""
 
     because: str = ""
     consequences: tuple[str, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     replaces: bool = False
     """Whether it is the whole: what was said before is dropped."""
+    paths: tuple[str, ...] | UnsetType = UNSET
+    """Patterns of the files that it holds for, in place of those before; unset leaves them."""
+    hold: Hold | UnsetType = UNSET
+    """How strongly it holds; unset leaves it as it is."""
 
 
 class Reason(Value, frozen=True):
@@ -162,6 +167,7 @@ class Record(Value, frozen=True):
     """The value that was chosen, and what else was shown or named."""
     scope: str = ""
     """What it is for; empty for the whole project."""
+    reach: Reach = Reach()
     shown: tuple[ShownQuestion, ...] = ()
     offered_by: tuple[tuple[Speaker, str], ...] = ()
     """Names of the writer of the question and of the model, whose reasons are marked as theirs."""
@@ -274,6 +280,8 @@ class Decided(Value, frozen=True, kw_only=True):
     `acknowledged_by` is what the file says."""
     scope: str | UnsetType = UNSET
     """What it is for; not written where that is the whole project."""
+    reach: Reach | UnsetType = UNSET
+    """The files that it holds for, and how strongly; not written where it tells everywhere."""
     asked_by: Actor | UnsetType = UNSET
     """The actor who began the session; it is added where projections read the session."""
     former: tuple[Stood, ...] = ()

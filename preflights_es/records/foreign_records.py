@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from preflights_es.kernel.reach import PATTERN_MAX, PATTERNS_MAX
 from preflights_es.kernel.text import late_pattern, one_line, shortened
 from preflights_es.records.record_header import (
     RECORD_MAX,
@@ -26,6 +27,7 @@ from preflights_es.records.record_text import (
     Said,
     bare,
     body_of,
+    entries,
     iso_date,
     narrow,
     parts_of,
@@ -98,6 +100,7 @@ def _header(path: str, parts: Parts) -> RecordHeader:
         superseded_by=found.superseded_by,
         supersedes=found.supersedes,
         date=iso_date(written) or day_of(name) or iso_date(status_of(parts)),
+        applies_to=_applies_to(parts),
         session=_value(parts, "session") if _value(parts, "uid") else "",
     )
 
@@ -143,6 +146,14 @@ def _said(parts: Parts) -> Said:
         by = by or (more.superseded_by if status == "superseded" else None)
         takes = takes or more.supersedes
     return Said(status, by, takes[:REFERENCES_MAX])
+
+
+def _applies_to(parts: Parts) -> tuple[str, ...]:
+    """The first list that says what a record is about."""
+    for key in ("applies-to", "paths", "affects", "scope"):
+        if (place := parts.said.get(key)) and (found := entries(parts.at(place)[:READ_MAX])):
+            return tuple(one for one in found[:PATTERNS_MAX] if len(one) <= PATTERN_MAX)
+    return ()
 
 
 _REPLACED_BY: Final = ("superseded-by", "superceded-by", "replaced-by", "ersetzt-durch")

@@ -45,6 +45,8 @@ class RecordHeader(msgspec.Struct, frozen=True, kw_only=True):
     """ISO 8601; empty where the record names no day."""
     session: str = ""
     """Of Preflights, where the record says that it is ours; a claim."""
+    applies_to: tuple[str, ...] = ()
+    """Entries of a list of what it is about, such as paths, as it is written."""
     said: Said = Said()
     """By its title."""
 

@@ -383,6 +383,18 @@ def scalar(text: str) -> str:
     return text.strip()
 
 
+def entries(text: str) -> list[str]:
+    """The entries of a YAML list in either form, or of one text with commas between them."""
+    rows = text.strip().splitlines()
+    if len(rows) > 1 or text.lstrip().startswith("- "):
+        said = [row.strip()[2:] for row in rows if row.strip().startswith("- ")]
+    else:
+        said = _ENTRY.findall(text.strip().removeprefix("[").removesuffix("]"))
+    return [one for one in map(scalar, said) if one]
+
+
+_ENTRY = late_pattern(r"""\s*("(?:[^"\\]|\\.)*"|'[^']*'|[^,]+)""")
+
 # 2. Below the front matter -------------------------------------------------------------------
 
 

@@ -110,6 +110,7 @@ def _values(record: Record) -> dict[str, str]:
         "status": _yaml(_status(record)),
         "date": record.date,
         "decision_makers": f"[{_yaml(record.decided_by)}]" if record.decided_by else "",
+        "applies_to": encoded(record.reach.paths).decode() if record.reach.paths else "",
         "uid": _yaml(record.uid),
         "session": _yaml(record.session_id),
         "title": inline(shortened(record.title, TITLE_MAX)),
@@ -252,6 +253,13 @@ _GERMAN: Final[Mapping[str, str]] = {
     ),
     "For: {}": "F\u00fcr: {}",
     "Category: {}": "Thema: {}",
+    "Holds for {}": "Gilt f\u00fcr {}",
+    "An agent asks a person before it edits what this holds for": (
+        "Ein Agent fragt einen Menschen, bevor er \u00e4ndert, wof\u00fcr dies gilt"
+    ),
+    "An agent does not edit what this holds for": (
+        "Ein Agent \u00e4ndert nicht, wof\u00fcr dies gilt"
+    ),
     "answered by {}": "beantwortet von {}",
     "answered by {}, in their own words": "beantwortet von {}, in eigenen Worten",
     "stated in the intention": "steht in der Absicht",
@@ -337,7 +345,30 @@ def _decided_rows(record: Record) -> str:
     if record.fields and record.category not in ("", _COVERED_BY_NONE):
         rows.append(_said(record, "Category: {}", inline(record.category)))
     rows += [_value(field, record) for field in record.fields]
+    rows += _reach(record)
     return "\n".join(f"* {row}" for row in rows)
+
+
+def _reach(record: Record) -> list[str]:
+    """The files that it holds for, and what an edit of them meets."""
+    paths = ", ".join(_code(path) for path in record.reach.paths)
+    by = (
+        _speaker(record.reach.by, record) if paths and record.status in ("open", "proposed") else ""
+    )
+    rows = [_said(record, "Holds for {}", paths) + (f" ({by})" if by else "")] if paths else []
+    if record.reach.hold != "tell":
+        rows.append(_said(record, _HOLD[record.reach.hold]))
+    return rows
+
+
+_HOLD: Final = {
+    "ask": "An agent asks a person before it edits what this holds for",
+    "deny": "An agent does not edit what this holds for",
+}
+
+
+def _code(path: str) -> str:
+    return inline(path) if "`" in path else f"`{path}`"
 
 
 def _value(field: RecordField, record: Record) -> str:

@@ -19,12 +19,14 @@ from types import SimpleNamespace, TracebackType
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, Self, TypeVar, get_type_hints
 
 import msgspec
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.kernel.decisions import Alternative, Choices, Reasons
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Actor, ActorKind
 from preflights_es.kernel.questions import Option, written_question
+from preflights_es.kernel.reach import Hold
 from preflights_es.kernel.text import shortened, shown
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use import bootstrap, sessions
@@ -127,6 +129,8 @@ class Preflights:
         because: str = "",
         consequences: Sequence[str] = (),
         alternatives: Alternatives = (),
+        paths: Sequence[str] | None = None,
+        hold: Hold | None = None,
         key: str = "",
     ) -> Session:
         """Begin a session with an intention, a note, or what else its workflow takes.
@@ -141,6 +145,9 @@ class Preflights:
             topic: what the question is about: a category, or words of the program's own.
             because, consequences, alternatives: why; an alternative is a name with why it was
                 not chosen.
+            paths: patterns of the files that it holds for, such as `src/db/**`; an empty list is
+                everywhere.
+            hold: what an edit of such a file meets: `tell`, `ask` or `deny`.
             key: makes it happen once.
 
         Raises:
@@ -152,7 +159,7 @@ class Preflights:
             if question is not None
             else None
         )
-        why = _reasons(because, consequences, alternatives)
+        why = _reasons(because, consequences, alternatives, paths, hold)
         request = self.request(key=key)
         return sessions.start(
             request, text, workflow, answers or (), written=written, reasons=why, scope=scope
@@ -169,6 +176,8 @@ class Preflights:
         because: str = "",
         consequences: Sequence[str] = (),
         alternatives: Alternatives = (),
+        paths: Sequence[str] | None = None,
+        hold: Hold | None = None,
         key: str = "",
     ) -> Session:
         """Answer what a session asks, or revise what was answered.
@@ -178,13 +187,13 @@ class Preflights:
         Args:
             session: its id, an end or beginning of it, `ADR-0007`, or `last`.
             relayed: whether an agent or script passes a person's words on.
-            because, consequences, alternatives: why, as in `start`; also without an answer.
+            because, consequences, alternatives, paths, hold: as in `start`; also without an answer.
 
         Raises:
             UnknownSession, AmbiguousSession: none or several match.
             Refused: the session takes no answers any more.
         """
-        why = _reasons(because, consequences, alternatives)
+        why = _reasons(because, consequences, alternatives, paths, hold)
         request = self.request(key=key)
         return sessions.answer(
             request, session, answers, revise=revise, relays=relayed, reasons=why
@@ -200,6 +209,8 @@ class Preflights:
         because: str = "",
         consequences: Sequence[str] = (),
         alternatives: Alternatives = (),
+        paths: Sequence[str] | None = None,
+        hold: Hold | None = None,
         supersedes: Sequence[str] = (),
         keep: Mapping[str, str] | None = None,
         exceptions: Sequence[str] = (),
@@ -214,7 +225,7 @@ class Preflights:
         Args:
             by: the person who accepts; without one it is proposed, and a person accepts later.
             expect: the version at which the person saw it.
-            because, consequences, alternatives: why, as in `start`; recorded first.
+            because, consequences, alternatives, paths, hold: as in `start`; recorded first.
             supersedes: decisions that differ, and that it replaces.
             keep: decisions that differ, and why each stays in force.
             exceptions: decisions for the whole project to which this one is an exception.
@@ -224,7 +235,7 @@ class Preflights:
             SessionMoved: the session is at another version.
             Refused: nothing there can be accepted.
         """
-        why = _reasons(because, consequences, alternatives)
+        why = _reasons(because, consequences, alternatives, paths, hold)
         kept = tuple((keep or {}).items())
         said = Choices(tuple(supersedes), kept, tuple(exceptions), again)
         request = self.request(key=key)
@@ -429,12 +440,22 @@ class Preflights:
 
 
 def _reasons(
-    because: str, consequences: Sequence[str], alternatives: Alternatives
+    because: str,
+    consequences: Sequence[str],
+    alternatives: Alternatives,
+    paths: Sequence[str] | None,
+    hold: Hold | None,
 ) -> Reasons | None:
-    """What a call says of why; None where it says nothing."""
+    """What a call says of why, and of where it holds; None where it says nothing."""
     pairs = alternatives.items() if isinstance(alternatives, Mapping) else alternatives
     named = tuple(Alternative(name, why_not) for name, why_not in pairs)
-    found = Reasons(because, tuple(consequences), named)
+    found = Reasons(
+        because,
+        tuple(consequences),
+        named,
+        paths=UNSET if paths is None else tuple(paths),
+        hold=hold or UNSET,
+    )
     return None if found == Reasons() else found
 
 

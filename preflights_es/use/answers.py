@@ -7,6 +7,7 @@ from functools import partial, reduce
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.kernel import session as kernel
@@ -14,6 +15,7 @@ from preflights_es.kernel.decisions import Reasons
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import ArtifactDue, Input
 from preflights_es.kernel.questions import AnswerRefusal, Question, Refusal
+from preflights_es.kernel.reach import HOLDS, PATTERN_MAX, PATTERNS_MAX, pattern_problem
 from preflights_es.kernel.session import Workflow
 from preflights_es.records.record_folder import USUAL
 from preflights_es.runtime.runner import Handle, Step
@@ -173,8 +175,33 @@ def taking(workflow: Workflow[Any], reasons: Reasons) -> type[Input]:
     if workflow.reasons is None:
         message = f"a session of the workflow {workflow.name} takes no reasons"
         raise Refused(message, code="no_reasons", workflow=workflow.name)
-    cleaned_fields(workflow.reasons, msgspec.structs.asdict(reasons))
+    _check_paths(workflow.reasons, reasons)
+    cleaned_fields(workflow.reasons, said_of(reasons))
     return workflow.reasons
+
+
+def said_of(reasons: Reasons) -> dict[str, Any]:
+    """The fields of an Input that takes reasons, without those that are not said."""
+    said = msgspec.structs.asdict(reasons)
+    return {name: value for name, value in said.items() if value is not UNSET}
+
+
+def _check_paths(cls: type[Input], reasons: Reasons) -> None:
+    if reasons.paths is UNSET and reasons.hold is UNSET:
+        return
+    if "paths" not in cls.__struct_fields__:
+        message = "only a decision of the workflow clarification holds at paths"
+        raise Refused(message, code="no_paths")
+    if reasons.hold and reasons.hold not in HOLDS:  # a program's word
+        message = f"found hold {reasons.hold!r}, expected {', '.join(HOLDS)}"
+        raise Refused(message, code="unfit_hold")
+    paths = reasons.paths or ()
+    if len(paths) > PATTERNS_MAX:
+        message = f"found {len(paths)} patterns of paths, expected at most {PATTERNS_MAX}"
+        raise Refused(message, code="too_many_patterns")
+    for pattern in paths:
+        if why := pattern_problem(pattern):
+            raise Refused(f"the path {pattern[:PATTERN_MAX]!r} {why}", code="unfit_pattern")
 
 
 def reasoned(
@@ -195,7 +222,7 @@ def reasoned(
         Refused: it takes no reasons any more, or a text cannot be recorded.
     """
     cls = taking(handle.workflow, reasons)
-    said = msgspec.structs.asdict(reasons)
+    said = said_of(reasons)
     return sessions.submitted(handle, cls, said, expect=expect, by=by)
 
 

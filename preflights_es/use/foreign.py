@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -12,6 +13,7 @@ from preflights_es.kernel.errors import (
     RecordWithoutSession,
     Refused,
 )
+from preflights_es.kernel.reach import pattern_problem
 from preflights_es.records import files
 from preflights_es.records.record_header import RECORD_MAX, ForeignRecord, RecordHeader, Said
 from preflights_es.records.record_list import RecordIndex, Records, Unread, records_in
@@ -39,6 +41,8 @@ class ForeignRow(Result, frozen=True):
     """That its title states, by the forms in which an intention states a value; else empty."""
     value: str
     scope: str
+    paths: tuple[str, ...]
+    """Patterns of the files that it says it holds for; everywhere where there are none."""
 
     @property
     def is_held(self) -> bool:
@@ -74,8 +78,8 @@ def foreign(process: Process, *, everything: bool = True) -> Foreign:
     Args:
         everything: also those that are not in force.
     """
-    folder, found = _records(process)
-    rows = (ForeignRow(**_row(folder, one)) for _, one in _others_of_records(process, found))
+    found = _records(process)
+    rows = (ForeignRow(**_row(process, one)) for _, one in _others_of_records(process, found))
     return Foreign(
         rows=tuple(row for row in rows if everything or row.is_held), unread=found.unread
     )
@@ -92,16 +96,16 @@ def with_words(process: Process) -> tuple[dict[int, ForeignRow], RecordIndex]:
     Raises:
         ArtifactOutside: the folder cannot be used.
     """
-    folder, found = _records(process)
+    found = _records(process)
     others = _others_of_records(process, found)
-    return {place: ForeignRow(**_row(folder, one)) for place, one in others}, found.index
+    return {place: ForeignRow(**_row(process, one)) for place, one in others}, found.index
 
 
-def _records(process: Process) -> tuple[str, Records]:
-    """The folder of records, relative to the project's root, and what lies in it."""
+def _records(process: Process) -> Records:
+    """What lies in the folder of records."""
     folder = process.settings.decisions
     lies = files.checked_folder(process.settings.root, folder)
-    return folder, records_in(lies, _cache(process), _said)
+    return records_in(lies, _cache(process), _said)
 
 
 def _said(title: str) -> Said:
@@ -160,7 +164,7 @@ def _shown(process: Process, path: str) -> ForeignShown:
     one = _read(process, PurePosixPath(path).name)
     one = replace(one, said=_said(one.title))
     return ForeignShown(
-        **_row(process.settings.decisions, one),
+        **_row(process, one),
         context=one.context,
         chosen=one.chosen,
         because=one.because,
@@ -169,7 +173,16 @@ def _shown(process: Process, path: str) -> ForeignShown:
     )
 
 
-def _row(folder: str, one: RecordHeader) -> dict[str, Any]:
+def _is_path(root: Path, entry: str) -> bool:
+    """Whether an entry of a list means files, and no team, service or sentence."""
+    if pattern_problem(entry):
+        return False
+    means_path = ("/" in entry or "*" in entry) and " " not in entry
+    return means_path or os.path.lexists(root / entry)
+
+
+def _row(process: Process, one: RecordHeader) -> dict[str, Any]:
+    folder, root = process.settings.decisions, process.settings.root
     return {
         "path": PurePosixPath(folder, one.path).as_posix(),
         "number": one.number,
@@ -181,4 +194,5 @@ def _row(folder: str, one: RecordHeader) -> dict[str, Any]:
         "category": one.said.category,
         "value": one.said.value,
         "scope": one.said.scope,
+        "paths": tuple(entry for entry in one.applies_to if _is_path(root, entry)),
     }

@@ -13,6 +13,7 @@ from preflights_es.kernel.events import Actor, Decision
 from preflights_es.kernel.ids import iso, iso_or_none
 from preflights_es.kernel.items import Waived
 from preflights_es.kernel.questions import AnswerRefusal, Question, Refusal, View
+from preflights_es.kernel.reach import Hold
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.idempotency import Recalled
 from preflights_es.runtime.runner import Handle, Step
@@ -386,6 +387,9 @@ class DecisionRow(Result, frozen=True):
     because: Reason | None
     consequences: tuple[Reason, ...]
     alternatives: tuple[NotChosen, ...]
+    paths: tuple[str, ...]
+    """Patterns of the files that it holds for; it holds everywhere where there are none."""
+    hold: Hold
     imported_by: Who | None
     """The agent that imported it, while no person here confirmed it: the acceptance is the file's
     word."""
@@ -433,6 +437,8 @@ class DecisionRow(Result, frozen=True):
             kept=decided.kept,
             artifact=decided.written.path if decided.written else None,
             sha256=decided.written.sha256 if decided.written else None,
+            paths=decided.reach.paths if decided.reach else (),
+            hold=decided.reach.hold if decided.reach else "tell",
             imported_by=Who.of(decided.imported_by or None),
             **msgspec.structs.asdict(decided.rationale),
         )

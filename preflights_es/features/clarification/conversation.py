@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 import click
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_cli.advice import worded
@@ -50,6 +51,7 @@ from preflights_es.features.clarification.use.sessions import (
 from preflights_es.kernel.decisions import Alternative, Choices, Reasons, alternative_text
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.questions import Question, is_placeholder
+from preflights_es.kernel.reach import HOLDS, Hold, pattern_problem
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.system.files import Unreadable, beginning
 from preflights_es.use import sessions
@@ -416,7 +418,8 @@ def _choice_key(say: Say, *, is_exception: bool) -> str:
 
 TEXT_MAX: Final = 200_000  # bytes of an edited text
 NAME: Final = "reasons.txt"
-_LISTS: Final = ("Consequences:", "Alternatives:")
+_LISTS: Final = ("Consequences:", "Alternatives:", "Holds for the files:")
+_HOLD: Final = "Hold:"
 
 
 class Unparsable(Exception):
@@ -479,6 +482,8 @@ def _said_of(session: Session) -> Reasons:
         tuple(one_line(said.text) for said in found.consequences),
         tuple(Alternative(one_line(o.name), one_line(o.why_not)) for o in found.alternatives),
         replaces=True,
+        paths=found.paths,
+        hold=found.hold,
     )
 
 
@@ -497,6 +502,13 @@ def written(reasons: Reasons) -> str:
             "# - NAME: why not",
             *(f"- {alternative_text(one)}" for one in reasons.alternatives),
             "",
+            _LISTS[2],
+            "# - src/db/**",
+            *(f"- {path}" for path in reasons.paths or ()),
+            "",
+            f"# {', '.join(HOLDS)}",
+            f"{_HOLD} {reasons.hold}",
+            "",
         )
     )
 
@@ -511,7 +523,7 @@ def parsed(text: str, before: Reasons) -> Reasons:
         Unparsable: a line belongs nowhere.
     """
     known = {alternative_text(one): one for one in before.alternatives}
-    parts: dict[str, list[str]] = {"Because:": [], **{name: [] for name in _LISTS}}
+    parts: dict[str, list[str]] = {"Because:": [], **{name: [] for name in (*_LISTS, _HOLD)}}
     part = ""
     for number, full in enumerate(text.splitlines(), 1):
         bare = full.strip()
@@ -528,11 +540,22 @@ def parsed(text: str, before: Reasons) -> Reasons:
         else:
             message = f"line {number} belongs to no part: {bare[:40]!r}"
             raise Unparsable(message)
+    said, paths = " ".join(parts[_HOLD]) or "tell", tuple(parts[_LISTS[2]])
+    hold: Hold | None = next((one for one in HOLDS if one == said), None)
+    if hold is None:
+        message = f"found Hold: {said[:40]!r}, expected {', '.join(HOLDS)}"
+        raise Unparsable(message)
+    for path in paths:
+        if why := pattern_problem(path):
+            message = f"the path {path[:40]!r} {why}"
+            raise Unparsable(message)
     return Reasons(
         " ".join(parts["Because:"]),
         tuple(parts[_LISTS[0]]),
         tuple(known.get(entry) or alternative(entry) for entry in parts[_LISTS[1]]),
         replaces=True,
+        paths=UNSET if paths == before.paths else paths,
+        hold=UNSET if hold == before.hold else hold,
     )
 
 

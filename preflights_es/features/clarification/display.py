@@ -204,8 +204,11 @@ def _by(one: ShownValue, say: Say) -> str:
     return f", {say(f'by {_KINDS[one.by]}')}{relayed}"
 
 
+HELD: Final = {"ask": "ask a person before an edit", "deny": "refuse an edit"}
+
+
 def why(found: Clarification) -> list[str]:
-    """One line for the scope, a reason, a consequence and an alternative.
+    """One line for the scope, a reason, a consequence, an alternative, and where it holds.
 
     A person's own words bear no mark.
     """
@@ -216,6 +219,10 @@ def why(found: Clarification) -> list[str]:
     said += [(name, one.text, one.by) for name, one in because]
     said += [("follows: ", one.text, one.by) for one in found.consequences]
     said += [("not ", alternative_text(one), one.by) for one in found.alternatives]
+    if found.paths:
+        said.append(("holds for ", ", ".join(found.paths), found.paths_by or "user"))
+    if found.hold != "tell":
+        said.append(("hold: ", HELD[found.hold], "user"))
     return [f"{name}{shown(one_line(text))}{_said_by(by)}" for name, text, by in said]
 
 

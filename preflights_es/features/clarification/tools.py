@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from preflights_es.features.clarification.use.knowing import context_of, remembered
 from preflights_es.features.clarification.use.observed import record
 from preflights_es.features.clarification.use.sessions import start
+from preflights_es.kernel.decisions import Reasons
 from preflights_es.kernel.errors import CallHeld, ErasedSession, Refused
 from preflights_es.kernel.questions import (
     AskOutcome,
@@ -65,6 +66,7 @@ class Begun(Arguments, frozen=True):
     scope: Annotated[str, Meta(description="what it is for; empty: the whole project")] = ""
     consequences: Annotated[tuple[str, ...], Meta(description="of the recommendation")] = ()
     evidence: Annotated[tuple[str, ...], Meta(description="src/db.py:12-40")] = ()
+    paths: Annotated[tuple[str, ...], Meta(description="files it holds for: src/db/**")] = ()
 
 
 async def _start_decision(call: Call, given: Begun) -> Came:
@@ -74,7 +76,9 @@ async def _start_decision(call: Call, given: Begun) -> Came:
     written = _written(given)
 
     def begin(request: Request) -> Session:
-        return start(request, given.intention, written=written, scope=given.scope)
+        reasons = Reasons(paths=given.paths) if given.paths else None
+        own: dict[str, Any] = {"written": written, "scope": given.scope, "reasons": reasons}
+        return start(request, given.intention, **own)
 
     came = await asked(call, await _once(call, given, begin))
     if not isinstance(came, Standing):

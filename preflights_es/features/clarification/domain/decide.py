@@ -66,6 +66,7 @@ from preflights_es.kernel.decisions import Accepting
 from preflights_es.kernel.events import ArtifactDue, ArtifactWritten, Decision, Input, state_after
 from preflights_es.kernel.lead import FellBack, LeadChanged, StepRetried, taken_over
 from preflights_es.kernel.questions import Answers, Given, is_placeholder, stripped
+from preflights_es.kernel.reach import Reach
 from preflights_es.kernel.text import SCOPE_MAX, one_line
 
 Decisions = tuple[Decision, ...]
@@ -377,12 +378,18 @@ def _reasoned(state: State, new: RationaleGiven) -> Decisions:
         return (ChangeRefused(change="rationale", reason="already_accepted"),)
     if reason := ended(state):
         return (ChangeRefused(change="rationale", reason=reason),)
+    placed = reasons.placed(state.reach, new)
+    if isinstance(placed, str):
+        return (ChangeRefused(change="rationale", reason=placed),)
     noted = reasons.noted(state.rationale, new)
-    if isinstance(noted, str):
-        return (ChangeRefused(change="rationale", reason=noted),)
+    said: Decisions = placed
+    if noted != "blank" or not placed:
+        if isinstance(noted, str):
+            return (ChangeRefused(change="rationale", reason=noted),)
+        said = (noted, *placed)
     if state.acknowledgement is None:
-        return (noted,)
-    return (noted, _due(state_after(evolve, state, new, (noted,))))
+        return said
+    return (*said, _due(state_after(evolve, state, new, said)))
 
 
 # 3. Accepting, and what is said of an accepted decision later -----------------------------------
@@ -398,7 +405,8 @@ def _acknowledged(state: State, new: DecisionAcknowledged) -> Decisions:
         return (ChangeRefused(change="acknowledgement", reason=reason),)
     if state.led.request is not None or not is_due(state):
         return (ChangeRefused(change="acknowledgement", reason="question_open"),)
-    if new.patch != state.patch or (new.scope or "") != state.proposed_scope:
+    shown = (new.patch, new.scope or "", new.reach or Reach())
+    if shown != (state.patch, state.proposed_scope, state.reach):
         return (ChangeRefused(change="acknowledgement", reason="patch_changed"),)
     if earlier is not None and not by_person:
         return (ChangeRefused(change="acknowledgement", reason="already_proposed"),)
@@ -429,6 +437,8 @@ def accepting(state: State, said: Mapping[str, Any]) -> Accepting:
     shown: dict[str, Any] = {"patch": state.patch}
     if state.proposed_scope:
         shown["scope"] = state.proposed_scope
+    if not state.reach.is_everywhere:
+        shown["reach"] = state.reach
     return Accepting(kind, is_due(state) and kind == "adr", shown)
 
 

@@ -45,6 +45,7 @@ from preflights_es.kernel.questions import (
     Recommended,
     Refusal,
 )
+from preflights_es.kernel.reach import PATTERN_MAX, Hold, Reach
 from preflights_es.kernel.text import ANSWER_MAX, INTENTION_MAX, SCOPE_MAX
 
 
@@ -167,7 +168,7 @@ class AnswersRelayed(Answers, frozen=True):
 
 
 class RationaleGiven(Input, frozen=True):
-    """The actor says why; it adds to what was said before."""
+    """The actor says why, and where the decision holds; it adds to what was said before."""
 
     tag: ClassVar[str] = "clarification.rationale_given.v1"
     verb: ClassVar[str] = "gave reasons in"
@@ -175,6 +176,7 @@ class RationaleGiven(Input, frozen=True):
         "because": Typed(ANSWER_MAX),
         "consequences": Typed(ANSWER_MAX),
         "alternatives": Typed(ANSWER_MAX),
+        "paths": Typed(PATTERN_MAX),
     }
     because: str = ""
     """Empty where no reason is given."""
@@ -182,6 +184,10 @@ class RationaleGiven(Input, frozen=True):
     alternatives: tuple[Alternative, ...] = ()
     replaces: bool = False
     """Whether it is the whole: what was said before is dropped."""
+    paths: tuple[str, ...] | UnsetType = UNSET
+    """Patterns of the files that it holds for, in place of those before."""
+    hold: Hold | UnsetType = UNSET
+    """How strongly it holds."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out before recording, one a replacement."""
     relayed_by: Actor | None = None
@@ -208,6 +214,8 @@ class DecisionAcknowledged(Input, frozen=True):
     """What a person chose about decisions that differ; not written where there are none."""
     scope: str | UnsetType = UNSET
     """As shown; not written where it is the whole project."""
+    reach: Reach | UnsetType = UNSET
+    """As shown; not written where it tells everywhere."""
     perhaps: tuple[Differing, ...] | UnsetType = UNSET
     """Records of other tools that it perhaps contradicts; not written where there are none."""
 
@@ -370,6 +378,13 @@ class ScopeNoted(Decision, frozen=True):
     scope: str
 
 
+class ReachNoted(Decision, frozen=True):
+    """The files that the decision holds for, and how strongly, were said."""
+
+    tag: ClassVar[str] = "clarification.reach_noted.v1"
+    reach: Reach
+
+
 class RationaleNoted(Decision, frozen=True):
     """The reasons that were given count."""
 
@@ -442,6 +457,8 @@ class ChangeRefused(Refusal, frozen=True):
         "blank",
         "placeholder",
         "too_many",
+        "unfit_pattern",
+        "too_many_patterns",
         "kept",
         "nothing_to_decide",
         "not_expected",
@@ -490,6 +507,7 @@ EVENTS: tuple[type[Event], ...] = (
     AnswerAccepted,
     AnswerRefused,
     ScopeNoted,
+    ReachNoted,
     RationaleNoted,
     RationaleSuggested,
     PatchProposed,

@@ -32,6 +32,7 @@ from preflights_es.features.clarification.domain.events import (
     RationaleGiven,
     RationaleNoted,
     RationaleSuggested,
+    ReachNoted,
     ReferenceRenumbered,
     ScopeNoted,
     TopicsFound,
@@ -214,6 +215,10 @@ def _after_scope(state: State, event: ScopeNoted) -> State:
     return replace(state, scope=event.scope)
 
 
+def _after_reach(state: State, event: ReachNoted) -> State:
+    return replace(state, reach=event.reach)
+
+
 def _after_patch(state: State, event: PatchProposed) -> State:
     scope = event.scope or ""
     return replace(
@@ -371,6 +376,8 @@ def _after_record(state: State, event: DecisionRecorded) -> State:
         return state
     if event.status == "accepted" and new.resolved is not UNSET:
         state = _after_choices(state, new.resolved)
+    if event.status == "accepted" and state.reach.paths:
+        state = replace(state, reach=replace(state.reach, by=new.actor.kind))
     return replace(
         state,
         acknowledgement=Acknowledgement(
@@ -463,6 +470,7 @@ _AFTER: Final[Mapping[type[Event], Callable[[State, Any], State]]] = {
     AnswerAccepted: _after_answer,
     RationaleNoted: _after_noted,
     ScopeNoted: _after_scope,
+    ReachNoted: _after_reach,
     RationaleSuggested: _after_offer,
     PatchProposed: _after_patch,
     ClarificationStopped: _after_stop,

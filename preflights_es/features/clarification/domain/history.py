@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import (
@@ -25,6 +25,7 @@ from preflights_es.features.clarification.domain.events import (
     QuestionAsked,
     QuestionSuggested,
     RationaleNoted,
+    ReachNoted,
     TopicsFound,
 )
 from preflights_es.features.clarification.domain.state import State, accepted, title_of
@@ -34,6 +35,7 @@ from preflights_es.kernel.completions import CompletionReceived
 from preflights_es.kernel.decisions import Decided, Origin, Related, Standing, Stood
 from preflights_es.kernel.events import Actor, Event, Input, Quoted, Source
 from preflights_es.kernel.questions import Behind
+from preflights_es.kernel.reach import Reach
 from preflights_es.kernel.session import Session
 from preflights_es.kernel.text import one_line
 
@@ -114,8 +116,9 @@ def _see(trail: Trail, event: Event, said: Said, state: State) -> None:
         case PatchProposed():
             trail.recorded = None
             trail.patches.append(_patch(trail, event, said, state))
-        case RationaleNoted() if trail.patches and state.patch is not None:
-            trail.patches[-1] = replace(trail.patches[-1], rationale=state.rationale)
+        case RationaleNoted() | ReachNoted() if trail.patches and state.patch is not None:
+            now = replace(trail.patches[-1], rationale=state.rationale, reach=_reach(state))
+            trail.patches[-1] = now
         case DecisionRecorded():
             trail.recorded = said.version
         case DecisionMarkedSuperseded():
@@ -125,7 +128,7 @@ def _see(trail: Trail, event: Event, said: Said, state: State) -> None:
 _SEEN: Final = frozenset(
     (
         *(QuestionAsked, CategoryDetected, TopicsFound, AnswerAccepted, QuestionSuggested),
-        *(PatchProposed, RationaleNoted, DecisionRecorded, DecisionMarkedSuperseded),
+        *(PatchProposed, RationaleNoted, ReachNoted, DecisionRecorded, DecisionMarkedSuperseded),
     )
 )
 """What `_see` looks at: most events are none of these."""
@@ -158,7 +161,12 @@ def _patch(trail: Trail, event: PatchProposed, said: Said, state: State) -> Deci
         supersedes=state.supersedes,
         rationale=state.rationale,
         scope=event.scope,
+        reach=_reach(state),
     )
+
+
+def _reach(state: State) -> Reach | UnsetType:
+    return UNSET if state.reach.is_everywhere else state.reach
 
 
 def _origin(trail: Trail, one: Provenance, patch: Said) -> Origin:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import (
@@ -11,13 +12,16 @@ from preflights_es.features.clarification.domain.events import (
     RationaleGiven,
     RationaleNoted,
     RationaleSuggested,
+    ReachNoted,
 )
 from preflights_es.kernel.decisions import Alternative, NotChosen, Rationale, Reason, Speaker
 from preflights_es.kernel.questions import is_placeholder, stripped
+from preflights_es.kernel.reach import PATTERNS_MAX, Reach, pattern_problem
 
 RATIONALE_MAX: Final = 20  # consequences, and alternatives, of one decision
 
 Objection = Literal["blank", "placeholder", "too_many"]
+Misplaced = Literal["unfit_pattern", "too_many_patterns"]
 
 
 def noted(before: Rationale, new: RationaleGiven) -> RationaleNoted | Objection:
@@ -39,6 +43,21 @@ def noted(before: Rationale, new: RationaleGiven) -> RationaleNoted | Objection:
     if max(len(after.consequences), len(after.alternatives)) > RATIONALE_MAX:
         return "too_many"
     return found
+
+
+def placed(before: Reach, new: RationaleGiven) -> tuple[ReachNoted, ...] | Misplaced:
+    """Where and how strongly the decision holds, where that is said; or why it does not count."""
+    if new.paths is UNSET and new.hold is UNSET:
+        return ()
+    said = before.paths if new.paths is UNSET else tuple(map(stripped, new.paths))
+    paths = tuple(dict.fromkeys(filter(None, said)))
+    if len(paths) > PATTERNS_MAX:
+        return "too_many_patterns"
+    if any(map(pattern_problem, paths)):
+        return "unfit_pattern"
+    hold = before.hold if new.hold is UNSET else new.hold
+    by = before.by if new.paths is UNSET else new.actor.kind
+    return (ReachNoted(reach=Reach(paths, hold, by if paths else "user")),)
 
 
 def added(before: Rationale, new: RationaleNoted | RationaleSuggested, by: Speaker) -> Rationale:

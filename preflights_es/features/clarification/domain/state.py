@@ -40,6 +40,7 @@ from preflights_es.kernel.events import UNSEEN, Actor, Evidence, Growing, Input,
 from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.lead import Led
 from preflights_es.kernel.questions import Language, Observed, Question
+from preflights_es.kernel.reach import Reach
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.kernel.words import continued
 
@@ -124,6 +125,8 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """What the decision is for; empty for the whole project."""
     proposed_scope: str = ""
     """The same, as the patch was proposed."""
+    reach: Reach = Reach()
+    """Where and how strongly it holds."""
     revised: tuple[str, ...] = ()
     """Earlier values of the category's primary field."""
     patch: DecisionPatch | None = None

@@ -46,6 +46,7 @@ from preflights_es.kernel.questions import (
     asked_elsewhere,
     taken_out,
 )
+from preflights_es.kernel.reach import Reach
 from preflights_es.kernel.text import one_line
 
 if TYPE_CHECKING:  # imported where a session has a pack: its classes cost time
@@ -80,6 +81,7 @@ class ClarificationView(View, frozen=True, kw_only=True):
     title: str
     """Of the record."""
     rationale: Rationale
+    reach: Reach = Reach()
     known: tuple[KnownLine, ...] = ()
     """Decisions in force that were said first, at most three."""
     beside: tuple[tuple[str, str], ...] = ()
@@ -137,6 +139,7 @@ def view(state: State) -> ClarificationView:
         turn=state.turn,
         title=one_line(title_of(state)),
         rationale=state.rationale,
+        reach=state.reach,
         scope=state.scope,
         known=state.told,
         **_found(state),
@@ -258,6 +261,7 @@ def record(state: State) -> Record:
         rationale=state.rationale,
         considered=_considered(state),
         scope=state.scope,
+        reach=state.reach,
         shown=_shown(state),
         offered_by=_names(state),
         language=language_of(state),

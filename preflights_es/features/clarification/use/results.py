@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
@@ -23,7 +23,14 @@ from preflights_es.features.clarification.domain.values import (
     Provenance,
 )
 from preflights_es.features.clarification.domain.views import ClarificationView, StatedValue
-from preflights_es.kernel.decisions import KeptDecision, NotChosen, OlderDecision, Reason, Related
+from preflights_es.kernel.decisions import (
+    KeptDecision,
+    NotChosen,
+    OlderDecision,
+    Reason,
+    Related,
+    Speaker,
+)
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.events import Actor, Decision, Evidence
 from preflights_es.kernel.ids import iso
@@ -35,6 +42,7 @@ from preflights_es.kernel.questions import (
     Place,
     Recommended,
 )
+from preflights_es.kernel.reach import PATTERNS_MAX, Hold
 from preflights_es.kernel.text import SCOPE_MAX
 from preflights_es.runtime.runner import Handle
 from preflights_es.use.request import Request
@@ -66,6 +74,8 @@ _CHANGES: Final = {
     "not_related": "it has nothing to do with this session",
     "blank": "no reason was given",
     "placeholder": "a reason is a placeholder, which says nothing",
+    "unfit_pattern": "one of the paths is no pattern of a path",
+    "too_many_patterns": f"a decision holds for at most {PATTERNS_MAX} patterns of paths",
     "too_many": f"a decision has at most {RATIONALE_MAX} consequences and alternatives each",
     "kept": "a decision in force was kept instead",
     "nothing_to_decide": "there is nothing to decide, as was said before",
@@ -228,6 +238,10 @@ class Clarification(Session, frozen=True, kw_only=True):
     because: Reason | None
     consequences: tuple[Reason, ...]
     alternatives: tuple[NotChosen, ...]
+    paths: tuple[str, ...]
+    paths_by: Speaker | Literal[""]
+    """Who named them; empty where there are none."""
+    hold: Hold
 
     @classmethod
     def more(cls, handle: Handle) -> dict[str, Any]:
@@ -251,6 +265,9 @@ class Clarification(Session, frozen=True, kw_only=True):
             "offer": _offer(state),
             "artifacts": (view.written.path,) if view.written else (),
             **msgspec.structs.asdict(view.rationale),
+            "paths": view.reach.paths,
+            "paths_by": view.reach.by if view.reach.paths else "",
+            "hold": view.reach.hold,
         }
 
     @classmethod

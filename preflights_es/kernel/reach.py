@@ -1,0 +1,132 @@
+"""Where a decision holds, and how strongly: patterns of paths as in a `.gitignore`.
+
+Patterns are relative to the repository's root and have `/` between folders on every system. They
+may come from a stranger's clone: a pattern that could not be recorded here matches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from re import Pattern
+from typing import Final, Literal
+
+from preflights_es.kernel.events import ActorKind, Value
+from preflights_es.kernel.text import late_pattern
+
+Hold = Literal["tell", "ask", "deny"]
+"""What a file's change meets: the agent is told, a person is asked, or the change is refused."""
+HOLDS: Final[tuple[Hold, ...]] = ("tell", "ask", "deny")
+
+PATTERNS_MAX: Final = 20
+PATTERN_MAX: Final = 200  # characters
+STARS_MAX: Final = (
+    3  # in one pattern: each more multiplies what a match may cost by a name's length
+)
+WILDS_MAX: Final = 4  # the same with each `**` but one at its end
+PATH_MAX: Final = 1_024  # characters of a path that is compared
+
+_WILD: Final = late_pattern(r"\\.|\[[^]]*\]|[*?]+")
+_ESCAPED: Final = late_pattern(r"\\[^\\*?\[\]!# ]|\\$")
+_CLASS: Final = late_pattern(r"\[[!^]?\]?[^]/]*\]")
+
+
+class Reach(Value, frozen=True):
+    """Where and how strongly a decision holds."""
+
+    paths: tuple[str, ...] = ()
+    """Patterns; it holds everywhere where there are none."""
+    hold: Hold = "tell"
+    by: ActorKind | Literal["model"] = "user"
+    """Who named the paths; of no meaning without any."""
+
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether it says nothing of places, and only tells."""
+        return not self.paths and self.hold == "tell"
+
+
+def pattern_problem(pattern: str) -> str:
+    """Why a text is no pattern, behind `the pattern 'x' `; empty for one that is."""
+    bare = pattern.strip()
+    names = bare.strip("/").split("/")
+    stars = sum(name.count("*") for name in names if name != "**")
+    bad: tuple[tuple[bool, str], ...] = (
+        (not bare.strip("/"), "names no path"),
+        (len(bare) > PATTERN_MAX, f"has more than {PATTERN_MAX} characters"),
+        (not bare.isprintable(), "holds a character that no line shows"),
+        (
+            bare.startswith("!"),
+            "begins with !: say where the decision holds, not where it does not",
+        ),
+        (bare.startswith("#"), "begins with #: write \\# if the file is called so"),
+        (_ESCAPED.search(bare) is not None, "has a \\ between folders: write /"),
+        (bare[1:2] == ":", "begins with a drive: give a path from the repository's root"),
+        ("" in names, "has // between folders: write /"),
+        (bool({".", ".."} & {*names}), "leads elsewhere: give a path from the repository's root"),
+        ("[" in _CLASS.sub("", _plain(bare)), "has a [ without its ]: write \\[ for the character"),
+        (stars > STARS_MAX, f"has more than {STARS_MAX} times *"),
+        (stars + names[:-1].count("**") > WILDS_MAX, f"has more than {WILDS_MAX} times * or **"),
+    )
+    return next((why for is_so, why in bad if is_so), "")
+
+
+def _plain(pattern: str) -> str:
+    return pattern.replace("\\\\", "").replace("\\[", "")
+
+
+def matched(patterns: Iterable[str], path: str, *, ignores_case: bool = False) -> str | None:
+    """The most specific pattern that matches a file; None where none does.
+
+    Args:
+        path: relative to the repository's root, with `/` between folders.
+        ignores_case: as git's `core.ignorecase` says.
+    """
+    found = [one for one in patterns if matches(one, path, ignores_case=ignores_case)]
+    return max(found, key=specificity, default=None)
+
+
+def specificity(pattern: str) -> int:
+    """How much of a path a pattern says itself, in characters."""
+    return len(_WILD.sub("", pattern))
+
+
+def matches(pattern: str, path: str, *, ignores_case: bool = False) -> bool:
+    """Whether a pattern matches a file, or a folder above it."""
+    if ignores_case:
+        pattern, path = pattern.casefold(), path.casefold()
+    if len(pattern) > PATTERN_MAX or len(path) > PATH_MAX or not _may_match(pattern, path):
+        return False
+    expression = None if pattern_problem(pattern) else _compiled(pattern.strip())
+    return expression is not None and expression.match(path) is not None
+
+
+def _may_match(pattern: str, path: str) -> bool:
+    """Whether the literal parts of a pattern stand in a path, in their order.
+
+    Most patterns fail here: what compiles the others is not imported for them.
+    """
+    bare = pattern.strip().removeprefix("/")
+    pieces = [piece for part in _WILD.split(bare) if (piece := part.strip("/"))]
+    if not pieces:
+        return True
+    is_anchored = "/" in pattern.strip().rstrip("/")
+    if is_anchored and bare.startswith(pieces[0]) and not path.startswith(pieces[0]):
+        return False
+    at = 0
+    for piece in pieces:
+        if (found := path.find(piece, at)) < 0:
+            return False
+        at = found + len(piece)
+    return True
+
+
+@lru_cache(maxsize=4_096)
+def _compiled(pattern: str) -> Pattern[str] | None:
+    from pathspec.patterns.gitignore.base import GitIgnorePatternError
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+    try:
+        return GitIgnoreSpecPattern(pattern).regex
+    except GitIgnorePatternError:
+        return None
