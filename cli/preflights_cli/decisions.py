@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 import click
 
@@ -19,9 +20,11 @@ from preflights_es.kernel.text import one_line, shown
 from preflights_es.records.record_list import Unread
 from preflights_es.use.decisions import LOST_MAX, Listing, Lost, listing
 from preflights_es.use.foreign import ForeignRow, record
+from preflights_es.use.holding import Unused, unused
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Who
+from preflights_es.use.work_tree import project_path
 
 
 def say_foreign(voice: Voice, rows: Sequence[ForeignRow], unread: Iterable[Unread]) -> None:
@@ -82,12 +85,21 @@ LISTING: Final = "sessions --status damaged"
 )
 @click.option("--category", metavar="NAME", callback=given, help="Only this category.")
 @click.option("--query", metavar="TEXT", callback=given, help="Only what matches, the best first.")
+@click.option("--path", metavar="FILE", callback=given, help="Only what holds for this file.")
+@click.option(
+    "--unused",
+    "is_unused",
+    is_flag=True,
+    help="Patterns of files of decisions in force that match no file any more.",
+)
 @click.option("--all", "everything", is_flag=True, help="Every patch, also those not in force.")
 @reading
 def decisions_command(
     at: int | None,
     category: str | None,
     query: str | None,
+    path: str | None,
+    is_unused: bool,
     everything: bool,
     app: Request,
     voice: Voice,
@@ -100,12 +112,21 @@ def decisions_command(
       preflights decisions --at 2026-11-22 --json
       preflights decisions --category Database --all
       preflights decisions --query "why not Braintree"
+      preflights decisions --path src/db/orders.py
+      preflights decisions --unused
     """
     if everything and at is not None:
         message = "--all and --at exclude each other: leave one out"
         raise click.UsageError(message)
+    if is_unused and (everything or path or query or category or at is not None):
+        message = "--unused is about all decisions in force: leave the other options out"
+        raise click.UsageError(message)
     app.finish_pending()
-    found = listing(app, at=at, category=category, everything=everything, query=query or "")
+    if is_unused:
+        return _say_unused(app, voice)
+    own: dict[str, Any] = {"at": at, "category": category, "everything": everything}
+    file = project_path(app.process.settings.root, path, Path.cwd()) if path else ""
+    found = listing(app, **own, query=query or "", path=file)
     if found.categories:
         there = ", ".join(found.categories)
         voice.warn(f"no decision here is of the category {category!r}: there are {there}")
@@ -115,6 +136,20 @@ def decisions_command(
     if not voice.as_json:
         _say_decisions(voice, found.rows, everything=everything, query=query)
     say_foreign(voice, found.head.foreign, found.unread)
+    if found.head.everywhere and not voice.as_json:
+        count = found.head.everywhere
+        voice.say(f"{counted(count, 'decision')} {'holds' if count == 1 else 'hold'} everywhere.")
+    return 0
+
+
+def _say_unused(app: Request, voice: Voice) -> int:
+    found = tuple(unused(app))
+    tell_behind(app, voice)
+    voice.json(Unused(patterns=found))
+    if not voice.as_json:
+        rows = ([one.name, one.pattern, one.title] for one in found)
+        if not streamed(("decision", "pattern", "title"), rows):
+            voice.say("Every pattern matches a file.")
     return 0
 
 

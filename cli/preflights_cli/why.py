@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 import click
 
-from preflights_cli.common import Voice, reading
-from preflights_cli.dates import minute
+from preflights_cli.common import Voice, reading, tell_behind
+from preflights_cli.dates import DAY_LENGTH, minute
 from preflights_cli.decisions import KINDS, who
 from preflights_cli.rendering import shown_of
 from preflights_es.kernel.decisions import alternative_text
@@ -20,6 +21,7 @@ from preflights_es.kernel.lead import WRITERS
 from preflights_es.kernel.questions import asked_elsewhere
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.use.archives import ImportedBy
+from preflights_es.use.holding import HoldsHere, file_meant, holding_for
 from preflights_es.use.request import Request
 from preflights_es.use.results import Who
 from preflights_es.use.why import why
@@ -40,23 +42,32 @@ SPEAKERS: Final = {**{kind: f"by {who}" for kind, who in KINDS.items()}, "model"
 
 
 @click.command()
-@click.argument("what", metavar="UID|FIELD|ARTIFACT", default="last")
+@click.argument("what", metavar="UID|FIELD|ARTIFACT|FILE", default="last")
 @click.argument("field", required=False)
+@click.option("--all", "everything", is_flag=True, help="Of a file: also superseded decisions.")
 @reading
-def why_command(what: str, field: str | None, app: Request, voice: Voice) -> int:
+def why_command(what: str, field: str | None, everything: bool, app: Request, voice: Voice) -> int:
     """Show where a value came from: the answer, question, intention, model and person behind it.
 
     Name a decision by its uid or its session. Name a field of the decisions in force by its name,
     alone or after its category. Name an artifact by its id or its session; FIELD is then a name in
     its payload, such as `modules` or `modules.0.name`.
 
+    Name a file, and the decisions in force follow that hold for it.
+
     \b
     Examples:
       preflights why
       preflights why 3f9a12c4 Strategy
       preflights why Database.Type --json
+      preflights why src/db/orders.py
     """
     app.finish_pending()
+    if field is None and (path := file_meant(app, what, Path.cwd())):
+        return _say_holding(app, voice, holding_for(app, path, everything=everything))
+    if everything:
+        message = "--all is about a file: name one, or leave it out"
+        raise click.UsageError(message)
     found, workflows = why(app, what, field)
     voice.json(found)
     if not voice.as_json:
@@ -70,6 +81,40 @@ def why_command(what: str, field: str | None, app: Request, voice: Voice) -> int
             voice.say(voice.bold(shown(record.path)))
             _say_again(voice, record.asked_again)
     return 0
+
+
+def _say_holding(app: Request, voice: Voice, found: HoldsHere) -> int:
+    """What holds for a file, the most specific pattern first."""
+    tell_behind(app, voice)
+    voice.json(found)
+    if voice.as_json:
+        return 0
+    if not found.decisions:
+        voice.say(shown(f"No decision in force says that it holds for {found.path}."))
+    for one in (*found.decisions, *found.superseded):
+        values = ", ".join(f"{name}: {one_line(value)}" for name, value in one.fields)
+        voice.say(voice.bold(shown(f"{one.name} {one_line(one.title)}")))
+        if values:
+            voice.say(shown(f"  decided     {values}"))
+        if one.because:
+            voice.say(shown(f"  because     {one_line(one.because)}"))
+        if one.instead_of:
+            voice.say(shown(f"  not         {', '.join(map(one_line, one.instead_of))}"))
+        by = f" by {_by(one.accepted_by)}" if one.accepted_by else ""
+        what = "dated" if one.accepted_by is None else "accepted"
+        if one.accepted_at:
+            voice.say(shown(f"  {what:<11} {one.accepted_at[:DAY_LENGTH]}{by}"))
+        voice.say(shown(f"  holds for   {one.pattern}{_HELD.get(one.hold, '')}"))
+        if one.superseded_by:
+            voice.say(shown(f"  superseded  by {one_line(one.superseded_by)}"))
+    if found.everywhere:
+        which = "decision holds" if found.everywhere == 1 else "decisions hold"
+        more = "more " if found.decisions else ""
+        voice.say(f"{found.everywhere} {more}{which} everywhere: preflights decisions")
+    return 0
+
+
+_HELD: Final = {"ask": " (agents ask first)", "deny": " (agents do not edit)"}
 
 
 def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:

@@ -6,7 +6,6 @@ may come from a stranger's clone: a pattern that could not be recorded here matc
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
 from re import Pattern
 from typing import Final, Literal
@@ -75,15 +74,12 @@ def _plain(pattern: str) -> str:
     return pattern.replace("\\\\", "").replace("\\[", "")
 
 
-def matched(patterns: Iterable[str], path: str, *, ignores_case: bool = False) -> str | None:
-    """The most specific pattern that matches a file; None where none does.
-
-    Args:
-        path: relative to the repository's root, with `/` between folders.
-        ignores_case: as git's `core.ignorecase` says.
-    """
-    found = [one for one in patterns if matches(one, path, ignores_case=ignores_case)]
-    return max(found, key=specificity, default=None)
+def beginning(pattern: str) -> str:
+    """What each path that a pattern matches begins with; empty where nothing is certain."""
+    bare = pattern.strip()
+    if "/" not in bare.rstrip("/"):
+        return ""
+    return _WILD.split(bare.removeprefix("/"), maxsplit=1)[0].rstrip("/")
 
 
 def specificity(pattern: str) -> int:
@@ -110,8 +106,7 @@ def _may_match(pattern: str, path: str) -> bool:
     pieces = [piece for part in _WILD.split(bare) if (piece := part.strip("/"))]
     if not pieces:
         return True
-    is_anchored = "/" in pattern.strip().rstrip("/")
-    if is_anchored and bare.startswith(pieces[0]) and not path.startswith(pieces[0]):
+    if not path.startswith(beginning(pattern)):
         return False
     at = 0
     for piece in pieces:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from preflights_es.use.brief import Brief
     from preflights_es.use.decisions import Decisions
     from preflights_es.use.facts.facts import Facts
+    from preflights_es.use.holding import HoldsHere
     from preflights_es.use.inbox import Inbox
     from preflights_es.use.trail import TrailStep
     from preflights_es.use.usage import Usage
@@ -307,7 +308,12 @@ class Preflights:
 
     @_checked
     def decisions(
-        self, *, at: int | None = None, category: str | None = None, everything: bool = False
+        self,
+        *,
+        at: int | None = None,
+        category: str | None = None,
+        everything: bool = False,
+        path: str = "",
     ) -> Decisions:
         """The decisions in force, oldest first, and beside them the records without a session.
 
@@ -315,11 +321,33 @@ class Preflights:
             at: the moment, in microseconds since 1970 UTC; None is now.
             category: of one category alone.
             everything: every patch and record, also those not in force.
+            path: a file; only what says that it holds for it.
+
+        Raises:
+            Refused: the file lies outside of the project.
         """
         from preflights_es.use.decisions import listing
 
-        found = listing(self.request(), at=at, category=category, everything=everything)
+        request = self.request()
+        how: dict[str, Any] = {"at": at, "category": category, "everything": everything}
+        found = listing(request, **how, path=_project_path(request, path))
         return replace(found.head, decisions=tuple(found.rows))
+
+    @_checked
+    def holds(self, path: str, *, everything: bool = False) -> HoldsHere:
+        """The decisions in force that hold for a file, the most specific pattern first.
+
+        Args:
+            path: of the file, relative to the project's root.
+            everything: also superseded ones.
+
+        Raises:
+            Refused: the file lies outside of the project.
+        """
+        from preflights_es.use.holding import holding_for
+
+        request = self.request()
+        return holding_for(request, _project_path(request, path), everything=everything)
 
     def brief(self, task: str = "") -> Brief:
         """What a coding agent has to know of the project, in fewer than 500 tokens.
@@ -437,6 +465,12 @@ class Preflights:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _project_path(request: Request, path: str) -> str:
+    from preflights_es.use.work_tree import project_path
+
+    return project_path(request.process.settings.root, path) if path else ""
 
 
 def _reasons(

@@ -62,6 +62,7 @@ class AsyncPreflights:
     show = _threaded(Preflights.show)
     sessions = _threaded(Preflights.sessions)
     decisions = _threaded(Preflights.decisions)
+    holds = _threaded(Preflights.holds)
     brief = _threaded(Preflights.brief)
     inbox = _threaded(Preflights.inbox)
     why = _threaded(Preflights.why)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from preflights_es.kernel.errors import (
     ArtifactOutside,
     PreflightsError,
@@ -35,6 +37,10 @@ class Decisions(Result, frozen=True, tag_field="format", tag="decisions/1"):
     """Whether it may be older than the log, because another process was writing."""
     foreign: tuple[ForeignRow, ...]
     """Records without a session; none of a moment or a category."""
+    path: str | None = None
+    """The file that was asked for; then only what says that it holds for it is listed."""
+    everywhere: int | None = None
+    """How many others hold without a pattern, where a file was asked for."""
     decisions: tuple[DecisionRow, ...] = ()
 
 
@@ -75,11 +81,13 @@ def listing(
     category: str | None = None,
     everything: bool = False,
     query: str = "",
+    path: str = "",
 ) -> Listing:
     """As `decisions`, with what is left out.
 
     Args:
         query: words by which memory finds decisions and records; then the best match is first.
+        path: a file, relative to the root; only what says that it holds for it is listed.
     """
     process = request.process
     found = decisions(request, at=at, category=category, everything=everything)
@@ -99,7 +107,17 @@ def listing(
         rows = tuple(
             sorted((one for one in rows if one.path in ranks), key=lambda one: ranks[one.path])
         )
+    everywhere = None
+    if path:
+        from preflights_es.use.work_tree import WorkTree
+
+        tree, every = WorkTree(process.settings.root), [*first, *found]
+        everywhere = sum(not one.paths for one in every) + sum(not one.paths for one in rows)
+        first, rows = [], tuple(one for one in rows if tree.matched(one.paths, path))
+        found = (one for one in every if tree.matched(one.paths, path))
     head = Decisions(project=process.project, at=iso_or_none(at), behind=behind, foreign=rows)
+    if path:
+        head = replace(head, path=path, everywhere=everywhere)
     found = chain(first, found)
     return Listing(
         head=head,

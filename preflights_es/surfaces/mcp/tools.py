@@ -10,7 +10,7 @@ import msgspec
 
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import EPOCH, short
-from preflights_es.kernel.text import shortened
+from preflights_es.kernel.text import shortened, shown
 from preflights_es.surfaces.mcp.call import Call
 from preflights_es.surfaces.mcp.rounds import (
     Arguments,
@@ -28,6 +28,7 @@ from preflights_es.use import sessions
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Session
+from preflights_es.use.work_tree import project_path
 
 ROWS_MAX: Final = 20  # decisions of one result
 TOPICS_MAX: Final = 600  # characters of a list of topics
@@ -40,6 +41,7 @@ class Wanted(Arguments, frozen=True):
     query: Annotated[str, msgspec.Meta(description="words")] = ""
     topic: str = ""
     as_of: Annotated[str, msgspec.Meta(description="a day, 2026-11-23")] = ""
+    path: Annotated[str, msgspec.Meta(description="a file: what holds for it")] = ""
 
 
 class DecisionTold(Given, frozen=True, kw_only=True):
@@ -58,6 +60,10 @@ class DecisionTold(Given, frozen=True, kw_only=True):
     record: str = ""
     file: str = ""
     """The session file that alone holds it."""
+    paths: tuple[str, ...] = ()
+    """Patterns of the files that it holds for."""
+    hold: str = ""
+    """`ask` or `deny`: ask the person before you edit them, or leave them."""
 
 
 class Decided(Given, frozen=True, kw_only=True):
@@ -79,7 +85,8 @@ async def decisions(call: Call, given: Wanted) -> Decided:
     def listed(request: Request) -> Decided:
         from preflights_es.use.decisions import listing
 
-        found = listing(request, at=at, query=given.query)
+        path = project_path(request.process.settings.root, given.path) if given.path else ""
+        found = listing(request, at=at, query=given.query, path=path)
         told = [*map(_told, found.rows), *map(_foreign, found.head.foreign)]
         if given.query:
             told.reverse()  # the best match is first
@@ -112,6 +119,8 @@ def _told(row: DecisionRow) -> DecisionTold:
         date=(row.accepted_at or row.proposed_at)[:10],
         record=row.artifact or "",
         file=row.file or "",
+        paths=row.paths,
+        hold="" if row.hold == "tell" else row.hold,
     )
 
 
@@ -126,6 +135,7 @@ def _foreign(row: ForeignRow) -> DecisionTold:
         by="a record of another tool",
         date=row.date,
         record=row.path,
+        paths=row.paths,
     )
 
 
@@ -254,6 +264,7 @@ class Task(Arguments, frozen=True):
     """Of `brief`."""
 
     task: str = ""
+    path: Annotated[str, msgspec.Meta(description="a file that you edit")] = ""
 
 
 class Brief(Given, frozen=True, kw_only=True):
@@ -263,14 +274,32 @@ class Brief(Given, frozen=True, kw_only=True):
 
 
 async def _brief(call: Call, given: Task) -> Brief:
-    return Brief(brief=await call.run(lambda request: brief_of(request, given.task)))
+    return Brief(brief=await call.run(lambda request: brief_of(request, given.task, given.path)))
 
 
-def brief_of(request: Request, task: str = "") -> str:
-    """What an agent has to know of the project, in fewer than 500 tokens."""
+def brief_of(request: Request, task: str = "", path: str = "") -> str:
+    """What an agent has to know of the project, in fewer than 500 tokens.
+
+    Args:
+        path: a file; what holds for it stands first.
+    """
     from preflights_es.use.brief import brief
 
-    return brief(request, task).prompt
+    lines = _holding(request, path) if path else ()
+    return "\n".join((*lines, brief(request, task).prompt))
+
+
+def _holding(request: Request, path: str) -> tuple[str, ...]:
+    from preflights_es.use.holding import holding_for, line_of
+
+    found = holding_for(request, project_path(request.process.settings.root, path))
+    if not found.decisions:
+        return ()
+    head = f"# Holds for {shown(shortened(found.path, VALUE_MAX))}"
+    return (head, "", *(f"* {line_of(one)}" for one in found.decisions[:HOLDING_MAX]), "")
+
+
+HOLDING_MAX: Final = 5  # decisions that a brief says of one file
 
 
 async def _show(call: Call, given: Named) -> Standing:

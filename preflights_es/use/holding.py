@@ -1,0 +1,225 @@
+"""Which decisions hold for a file: by the patterns that they, or records of other tools, say."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
+
+from preflights_es.kernel.errors import AmbiguousSession, RecordWithoutSession
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.reach import Hold, specificity
+from preflights_es.kernel.text import one_line, shortened, shown
+from preflights_es.use.decisions import decisions, records_beside
+from preflights_es.use.foreign import ForeignRow
+from preflights_es.use.request import Request
+from preflights_es.use.results import DecisionRow, Result, Who
+from preflights_es.use.work_tree import WorkTree, project_path
+
+
+class Held(Result, frozen=True, kw_only=True):
+    """A decision, and the pattern by which it holds for a file; times are ISO 8601, UTC."""
+
+    name: str
+    """`ADR-0007`, its uid, or the path of a record of another tool."""
+    pattern: str
+    """Empty where it holds everywhere."""
+    hold: Hold
+    title: str
+    category: str
+    fields: tuple[tuple[str, str], ...]
+    """Pairs of field and value; of a record of another tool what its title states."""
+    because: str
+    instead_of: tuple[str, ...]
+    """What was turned down."""
+    accepted_at: str
+    accepted_by: Who | None
+    """None for a record of another tool."""
+    standing: str
+    superseded_by: str
+    """Name of the decision that replaced it."""
+    session_id: str
+    uid: str
+    record: str
+    """Its document's path; empty where there is none."""
+    file: str | None
+    """The session file that says so, where the log does not."""
+
+
+class HoldsHere(Result, frozen=True, tag_field="format", tag="holds/1"):
+    """What holds for one file."""
+
+    path: str
+    """Relative to the repository's root."""
+    decisions: tuple[Held, ...]
+    """Those with a pattern that matches, the most specific pattern first."""
+    superseded: tuple[Held, ...]
+    """Those that did, where they were asked for."""
+    everywhere: int
+    """How many decisions hold without a pattern."""
+
+
+class UnusedPattern(Result, frozen=True):
+    """A pattern of a decision in force that matches no file any more."""
+
+    name: str
+    title: str
+    pattern: str
+    session_id: str
+
+
+class Unused(Result, frozen=True, tag_field="format", tag="unused/1"):
+    """Patterns that match no file."""
+
+    patterns: tuple[UnusedPattern, ...]
+
+
+def file_meant(request: Request, typed: str, cwd: Path | None = None) -> str:
+    """The file that is meant, as patterns name it; empty where a session or field is.
+
+    A file has a `/`, or lies here.
+
+    Raises:
+        Refused: it lies outside of the project.
+    """
+    root = request.process.settings.root
+    if not ("/" in typed or os.sep in typed or os.path.lexists((cwd or root) / typed)):
+        return ""
+    try:
+        if request.knows(typed):
+            return ""
+    except (AmbiguousSession, RecordWithoutSession):
+        return ""
+    return project_path(root, typed, cwd)
+
+
+def holding_for(request: Request, path: str, *, everything: bool = False) -> HoldsHere:
+    """The decisions in force that hold for a file.
+
+    A decision that an agent imported, and that no person here confirmed, does not count.
+
+    Args:
+        path: as `project_path` gives it.
+        everything: also those that were superseded.
+    """
+    tree = WorkTree(request.process.settings.root)
+    found, former, everywhere = list[Held](), list[Held](), 0
+    for one in held(request, everything=everything):
+        is_over = "superseded" in (one.status if isinstance(one, ForeignRow) else one.standing)
+        if not one.paths:
+            everywhere += not is_over
+        elif pattern := tree.matched(one.paths, path):
+            row = replace(as_held(one, pattern), instead_of=turned_down(request, one))
+            (former if is_over else found).append(row)
+    return HoldsHere(
+        path=path,
+        decisions=tuple(sorted(found, key=_by_pattern)),
+        superseded=tuple(sorted(former, key=_by_pattern)),
+        everywhere=everywhere,
+    )
+
+
+def held(request: Request, *, everything: bool = False) -> Iterator[DecisionRow | ForeignRow]:
+    """The decisions and records that hold somewhere, oldest first.
+
+    Args:
+        everything: also those that were superseded.
+    """
+    counting = ("accepted", "superseded")
+    for row in decisions(request, everything=everything):
+        if row.imported_by is None and row.standing in counting and row.accepted_at:
+            yield row
+    for one in records_beside(request, everything=everything).rows:
+        if one.is_held or (everything and one.status == "superseded"):
+            yield one
+
+
+def unused(request: Request) -> Iterator[UnusedPattern]:
+    """Patterns of decisions in force that match no file of the work tree."""
+    tree = WorkTree(request.process.settings.root)
+    for one in held(request):
+        for pattern in one.paths:
+            if not tree.has_match(pattern):
+                row = as_held(one, pattern)
+                yield UnusedPattern(
+                    name=row.name, title=row.title, pattern=pattern, session_id=row.session_id
+                )
+
+
+def turned_down(request: Request, one: DecisionRow | ForeignRow) -> tuple[str, ...]:
+    """What else was offered or named where a decision was taken; its session is folded for it."""
+    if isinstance(one, ForeignRow):
+        return ()
+    at = request.at_files() if one.file else request
+    handle = (at or request).process.runner.load(one.session_id)
+    if handle.workflow.record is None:
+        return ()
+    return handle.workflow.record(handle.session.state).considered[1:]
+
+
+def as_held(one: DecisionRow | ForeignRow, pattern: str) -> Held:
+    """A decision or a record, as it holds by a pattern."""
+    if isinstance(one, ForeignRow):
+        return Held(
+            name=one.path,
+            pattern=pattern,
+            hold="tell",
+            title=one.title,
+            category=one.category,
+            fields=((one.category, one.value),) if one.value else (),
+            because="",
+            instead_of=(),
+            accepted_at=one.date,
+            accepted_by=None,
+            standing="superseded" if one.status == "superseded" else "accepted",
+            superseded_by=one.superseded_by,
+            session_id="",
+            uid="",
+            record=one.path,
+            file=None,
+        )
+    later = one.superseded_by
+    return Held(
+        name=named(one.number, one.uid),
+        pattern=pattern,
+        hold=one.hold,
+        title=one.title,
+        category=one.category,
+        fields=one.fields,
+        because=one.because.text if one.because else "",
+        instead_of=tuple(other.name for other in one.alternatives),
+        accepted_at=one.accepted_at or "",
+        accepted_by=one.acknowledged_by,
+        standing=one.standing,
+        superseded_by=named(later.number, later.uid) if later else "",
+        session_id=one.session_id,
+        uid=one.uid,
+        record=one.artifact or "",
+        file=one.file,
+    )
+
+
+def line_of(one: Held) -> str:
+    """`ADR-0007: Type: PostgreSQL, because ...; not MongoDB`, on one line."""
+    values = ", ".join(f"{field}: {one_line(value)}" for field, value in one.fields) or one.title
+    said = f"{one.name}: {values}"
+    if one.because:
+        said += f", because {one_line(one.because)}"
+    if one.instead_of:
+        said += f"; not {', '.join(map(one_line, one.instead_of))}"
+    return shown(shortened(said, LINE_MAX))
+
+
+LINE_MAX: Final = 240  # characters of a decision that an agent is told of
+
+
+def named(number: int | None, uid: str) -> str:
+    """What people call a decision."""
+    return short(uid) if number is None else f"ADR-{number:04}"
+
+
+def _by_pattern(one: Held) -> tuple[int, str]:
+    return -specificity(one.pattern), one.accepted_at

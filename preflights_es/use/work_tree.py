@@ -1,0 +1,94 @@
+"""The files of a project, as patterns of paths see them."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.reach import PATH_MAX, beginning, matches, specificity
+
+LISTED_S: Final = 30  # for git to list the files of a work tree
+
+
+class WorkTree:
+    """The files of a project, as patterns see them."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    @cached_property
+    def ignores_case(self) -> bool:
+        """As git's `core.ignorecase` says; it is asked only where that would matter."""
+        from preflights_es.settings.load import surroundings
+        from preflights_es.system import git
+
+        words = ("config", "--type=bool", "--get", "core.ignorecase")
+        return git.said(words, self.root, surroundings()) == "true"
+
+    def matched(self, patterns: Iterable[str], path: str) -> str:
+        """The most specific pattern that matches; empty where none does."""
+        found = [one for one in patterns if self.is_matched(one, path)]
+        return max(found, key=specificity, default="")
+
+    def is_matched(self, pattern: str, path: str) -> bool:
+        """Whether a pattern matches a file."""
+        return matches(pattern, path) or (
+            matches(pattern, path, ignores_case=True) and self.ignores_case
+        )
+
+    @cached_property
+    def files(self) -> Sequence[str]:
+        """What git lists, tracked or new and not ignored; else what lies there. Sorted."""
+        from preflights_es.settings.load import surroundings
+        from preflights_es.system import git
+
+        words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        said = git.said(words, self.root, surroundings(), LISTED_S)
+        if said is not None:
+            return sorted(one for one in said.split("\0") if one)
+        root = str(self.root)
+        found = (
+            os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
+            for folder, _, names in os.walk(root)
+            for name in names
+        )
+        return sorted(found)
+
+    def has_match(self, pattern: str) -> bool:
+        """Whether any file is matched."""
+        first = "" if self.ignores_case else beginning(pattern)
+        start = bisect_left(self.files, first)
+        for path in self.files[start:]:
+            if not path.startswith(first):
+                return False
+            if matches(pattern, path, ignores_case=self.ignores_case):
+                return True
+        return False
+
+
+def project_path(root: Path, typed: str, cwd: Path | None = None) -> str:
+    """A file as patterns name it: relative to the root, with `/` between folders, and behind one.
+
+    Args:
+        cwd: what a relative path is relative to, unless it lies below the root alone.
+
+    Raises:
+        Refused: it lies outside of the project, or names nothing.
+    """
+    path = os.path.normpath(os.path.join(root, typed))
+    if cwd is not None and (os.path.lexists(cwd / typed) or not os.path.lexists(path)):
+        path = os.path.normpath(os.path.join(cwd, typed))
+    relative = os.path.relpath(path, root)
+    if relative.startswith(f"..{os.sep}") or relative in ("..", ".") or os.path.isabs(relative):
+        real = os.path.relpath(os.path.realpath(path), os.path.realpath(root))
+        if real.startswith(f"..{os.sep}") or real in ("..", "."):
+            message = f"found the path {typed!r}, expected a file of the project in {str(root)!r}"
+            raise Refused(message, code="path_outside", typed=typed)
+        relative = real
+    is_folder = os.path.isdir(path) or typed.endswith(("/", os.sep))
+    return relative.replace(os.sep, "/")[:PATH_MAX] + "/" * is_folder
