@@ -63,6 +63,7 @@ def pattern_problem(pattern: str) -> str:
         (bare[1:2] == ":", "begins with a drive: give a path from the repository's root"),
         ("" in names, "has // between folders: write /"),
         (bool({".", ".."} & {*names}), "leads elsewhere: give a path from the repository's root"),
+        ("[:" in bare, "has a named class of characters: write them, such as [0-9]"),
         ("[" in _CLASS.sub("", _plain(bare)), "has a [ without its ]: write \\[ for the character"),
         (stars > STARS_MAX, f"has more than {STARS_MAX} times *"),
         (stars + names[:-1].count("**") > WILDS_MAX, f"has more than {WILDS_MAX} times * or **"),
