@@ -657,6 +657,19 @@ def a_decision_says_why(r: Recorder) -> None:
     r.accept(handle)
 
 
+def a_decision_holds_at_paths(r: Recorder) -> None:
+    """Said by a script, refused, said anew and accepted; and one that only asks."""
+    handle = r.answer(r.start("Keep what customers order in a database"), db_type="mysql")
+    said = {"paths": ("src/db/**", "*.sql"), "hold": "deny"}
+    handle = r.by(Actor("script")).submitted(handle, RationaleGiven, said).handle
+    handle = r.accept(handle, Actor("script"))
+    for paths in (("!src",), tuple(f"src/{n}" for n in range(21)), ("db/**", "db/**")):
+        handle = r.by().submitted(handle, RationaleGiven, {"paths": paths}).handle
+    r.accept(r.documents.finish(handle))
+    other = r.answer(r.start("Log in with OAuth"))
+    r.accept(r.by().submitted(other, RationaleGiven, {"hold": "ask"}).handle)
+
+
 def a_model_says_why_and_a_person_edits_it(r: Recorder) -> None:
     for seed in (7, 24):
         handle = r.led("Keep orders safe", seed)
@@ -713,6 +726,7 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_strict_session_is_retried,
     somebody_else_takes_over,
     a_decision_says_why,
+    a_decision_holds_at_paths,
     a_model_says_why_and_a_person_edits_it,
 )
 

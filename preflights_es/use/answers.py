@@ -175,7 +175,7 @@ def taking(workflow: Workflow[Any], reasons: Reasons) -> type[Input]:
     if workflow.reasons is None:
         message = f"a session of the workflow {workflow.name} takes no reasons"
         raise Refused(message, code="no_reasons", workflow=workflow.name)
-    _check_paths(workflow.reasons, reasons)
+    _check_reach(workflow, reasons)
     cleaned_fields(workflow.reasons, said_of(reasons))
     return workflow.reasons
 
@@ -186,12 +186,17 @@ def said_of(reasons: Reasons) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value is not UNSET}
 
 
-def _check_paths(cls: type[Input], reasons: Reasons) -> None:
+def _check_reach(workflow: Workflow[Any], reasons: Reasons) -> None:
+    """Refuse what says nowhere where a decision holds.
+
+    Raises:
+        Refused: a pattern is none, or there are too many; or such a session holds nowhere.
+    """
     if reasons.paths is UNSET and reasons.hold is UNSET:
         return
-    if "paths" not in cls.__struct_fields__:
-        message = "only a decision of the workflow clarification holds at paths"
-        raise Refused(message, code="no_paths")
+    if workflow.reasons and "paths" not in workflow.reasons.__struct_fields__:
+        message = f"a session of the workflow {workflow.name} holds for no files"
+        raise Refused(message, code="no_reach", workflow=workflow.name)
     if reasons.hold and reasons.hold not in HOLDS:  # a program's word
         message = f"found hold {reasons.hold!r}, expected {', '.join(HOLDS)}"
         raise Refused(message, code="unfit_hold")

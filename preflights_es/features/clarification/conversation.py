@@ -507,7 +507,7 @@ def written(reasons: Reasons) -> str:
             *(f"- {path}" for path in reasons.paths or ()),
             "",
             f"# {', '.join(HOLDS)}",
-            f"{_HOLD} {reasons.hold}",
+            f"{_HOLD} {reasons.hold or 'tell'}",
             "",
         )
     )
@@ -554,8 +554,8 @@ def parsed(text: str, before: Reasons) -> Reasons:
         tuple(parts[_LISTS[0]]),
         tuple(known.get(entry) or alternative(entry) for entry in parts[_LISTS[1]]),
         replaces=True,
-        paths=UNSET if paths == before.paths else paths,
-        hold=UNSET if hold == before.hold else hold,
+        paths=UNSET if paths == (before.paths or ()) else paths,
+        hold=UNSET if hold == (before.hold or "tell") else hold,
     )
 
 

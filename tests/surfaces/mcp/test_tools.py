@@ -25,7 +25,7 @@ TOOLS = {
 }
 WRITES = {"start_decision", "answer", "accept", "record_question", "recall", "today", "ask"}
 TOKENS_MAX = 1_500
-SCHEMAS_MAX = 1_750
+SCHEMAS_MAX = 1_800
 """Of tools with every schema; what a question of the agent's own may hold costs 200 of them."""
 BRIEF_MAX = 500
 
