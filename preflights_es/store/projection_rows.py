@@ -18,7 +18,6 @@ from preflights_es.store.sql import SqlStore
 NAME: Final = "sessions"
 LAST: Final = "\U0010ffff"  # behind every id, on any engine
 HEAD: Final = 5  # columns of a head
-INT_MIN: Final = -INT_MAX - 1  # the smallest whole number that every database keeps
 ROWS_PAGE: Final = 1_000  # sessions whose rows are read at once
 
 
@@ -28,8 +27,6 @@ class SqlRows(Looking):
     def __init__(self, store: SqlStore) -> None:
         super().__init__("projections", store.database)
         self.inputs_between = store.inputs_between
-        self._fitting: set[tuple[Any, ...]] = set()
-        """Projections with the kinds of values of rows that its columns held."""
 
     def newest(
         self, project: str | None, before: str | None, limit: int
@@ -44,20 +41,21 @@ class SqlRows(Looking):
             ProjectionDamaged: a row is not one that this program writes.
         """
         page = {"before": LAST if before is None else before, "at_most": limit}
-        if project is None:
-            found = self._rows("any_newest", **page)
-        else:
-            found = self._rows("newest", of_project=project, **page)
+        which = "any_newest" if project is None else "newest"
+        found = self._rows(which, of_project=project, **page)
         kept = [row[HEAD:] for row in found if row[HEAD] is not None]
         try:
             msgspec.convert(kept, shape(NAME))
         except msgspec.ValidationError as error:
             raise ProjectionDamaged(NAME, str(error)) from error
-        return [(as_head(row[:HEAD]), self._row(row[HEAD:])) for row in found]
-
-    def _row(self, row: Any) -> dict[str, Any] | None:
-        names = columns(PROJECTED[NAME])
-        return None if row[0] is None else dict(zip(names, row, strict=True))
+        names = self.columns(NAME)
+        return [
+            (
+                as_head(row[:HEAD]),
+                None if row[HEAD] is None else dict(zip(names, row[HEAD:], strict=True)),
+            )
+            for row in found
+        ]
 
     def within(
         self, project: str | None, since: int, until: int, after: str, limit: int
@@ -83,18 +81,12 @@ class SqlRows(Looking):
 
     def unfit(self, name: str, rows: Sequence[Row]) -> str:
         """Why rows cannot be kept, on any engine; empty where they can."""
-        for row in rows:
-            # Rows of the same kinds fit as well, apart from their values.
-            kinds = (name, *map(type, row))
-            if kinds in self._fitting and _are_held(row):
-                continue
-            try:
-                msgspec.convert([row], shape(name))
-            except msgspec.ValidationError as error:
-                return str(error)
-            if any("\0" in value for value in row if isinstance(value, str)):
-                return "a text with NUL, which PostgreSQL does not take"
-            self._fitting.add(kinds)
+        try:
+            msgspec.convert(rows, shape(name))
+        except msgspec.ValidationError as error:
+            return str(error)
+        if any("\0" in value for row in rows for value in row if isinstance(value, str)):
+            return "a text with NUL, which PostgreSQL does not take"
         return ""
 
     def rows(
@@ -118,9 +110,7 @@ class SqlRows(Looking):
         which = f"{'any' if project is None else 'some'}_{name}_{choice}"
         page = {"of_project": project, "after": "", "at_most": ROWS_PAGE, "at": at}
         if choice == "named":
-            page |= {
-                f"term_{n}": one for n, one in enumerate([*terms, *[""] * TERMS_MAX][:TERMS_MAX])
-            }
+            page |= _terms(terms)
         while True:
             some = self._kept(name, which, **page)
             if len(some) < ROWS_PAGE:
@@ -182,15 +172,10 @@ class SqlRows(Looking):
         return count
 
 
-def _are_held(row: Row) -> bool:
-    """Whether every column of its kind can hold each value; a check of the kinds takes longer."""
-    for value in row:
-        if isinstance(value, str):
-            if "\0" in value:
-                return False
-        elif isinstance(value, int) and not INT_MIN <= value <= INT_MAX:
-            return False
-    return True
+def _terms(words: Sequence[str]) -> dict[str, str]:
+    """Values for a statement on `TERMS_MAX` words: the first of them, and empty ones."""
+    padded = [*words, *[""] * TERMS_MAX][:TERMS_MAX]
+    return {f"term_{n}": word for n, word in enumerate(padded)}
 
 
 @contextmanager
@@ -254,7 +239,5 @@ class SqlComparing(Looking):
         Args:
             terms: words of values, categories and fields; the first `TERMS_MAX` count.
         """
-        padded = [*terms, *[""] * TERMS_MAX][:TERMS_MAX]
-        of = {f"term_{n}": term for n, term in enumerate(padded)}
-        rows = self._rows("compared", of_project=project, at_most=limit, **of)
+        rows = self._rows("compared", of_project=project, at_most=limit, **_terms(terms))
         return [(session_id, decided) for session_id, decided in rows]
