@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Dialect = Literal["sqlite", "postgresql"]
+Look = Callable[[Callable[[Any], Any]], Any]
+"""Hands a cursor to a function that reads."""
 
 PATIENCE_S: Final = 15.0  # for other processes that change the tables, as long as a writer waits
 WAIT_S: Final = 0.1  # seconds between two tries

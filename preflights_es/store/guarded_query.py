@@ -78,7 +78,11 @@ def rows_here(address: Address, sql: str, readable: Collection[str], limits: Lim
     """
     if isinstance(address, SqliteFile):
         return _of_file(address, sql, readable, limits)
-    return _of_server(address, sql, limits)
+    server = database_at(address)
+    try:
+        return server.looked(lambda cursor: _fetched_from_server(cursor, address, sql, limits))
+    finally:
+        server.close()
 
 
 def holds_log(address: Address) -> bool:
@@ -214,20 +218,6 @@ _MAY: Final = (
 
 
 _NAME: Final = "asked"  # of the cursor that the server keeps, so that not all rows come at once
-
-
-def _of_server(url: URL, sql: str, limits: Limits) -> Rows:
-    """What a query brings.
-
-    Raises:
-        QueryFailed: the server refuses it, or it takes too long.
-        StoreUnavailable: the server cannot be reached.
-    """
-    made = database_at(url)
-    try:
-        return made.looked(lambda cursor: _fetched_from_server(cursor, url, sql, limits))
-    finally:
-        made.close()
 
 
 def _fetched_from_server(cursor: Any, url: URL, sql: str, limits: Limits) -> Rows:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
 from preflights_es.kernel.errors import DuplicateInput
-from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.kernel.ports import Arrival, Claim, Head, Row, Stored
 from preflights_es.store.database import Statements
 from preflights_es.store.frozen import AMONG, AT_ONCE, CLEAR, PROJECTED, columns
@@ -25,15 +24,7 @@ class Calls:
     def moved(self, cursor: Any, head: Head, opens: Iterable[str], closes: Iterable[str]) -> None:
         """What events have opened and answered."""
         for call in opens:
-            self._statements.run(
-                cursor,
-                "insert_claim",
-                session_id=head.session_id,
-                call=call,
-                project=head.project,
-                owner=UNCLAIMED[0],
-                until=UNCLAIMED[1],
-            )
+            self._statements.run(cursor, "insert_claim", **_unclaimed(head, call))
         for call in closes:
             self._statements.run(cursor, "delete_claim", in_session=head.session_id, of_call=call)
 
@@ -118,7 +109,7 @@ def insert_all(run: Statements, cursor: Any, arrivals: Sequence[Arrival]) -> Non
     _insert(run, cursor, "heads", heads)
     _insert(run, cursor, "events", [event_row(e) for one in arrivals for e in one.events])
     _insert(run, cursor, "outbox", [(head.session_id, head.version) for head, _ in pairs])
-    calls = [_claim(head, call) for head, one in pairs for call in one.open_calls]
+    calls = [_unclaimed(head, call) for head, one in pairs for call in one.open_calls]
     run.many(cursor, "insert_claim", calls)
     for head, one in pairs:
         insert_imported(run, cursor, head.session_id, one.imported)
@@ -170,7 +161,7 @@ def event_row(e: Stored) -> Row:
     )
 
 
-def _claim(head: Head, call: str) -> dict[str, Any]:
+def _unclaimed(head: Head, call: str) -> dict[str, Any]:
     return {
         "session_id": head.session_id,
         "call": call,
@@ -194,27 +185,16 @@ def none_twice(input_ids: Iterable[str | None]) -> None:
             met.add(input_id)
 
 
-Run = Callable[..., None]
-"""Runs a statement by its name: takes a cursor, the name and the values by name."""
-
-
-def erased_at(events: Sequence[Stored]) -> int:
-    """The version of the last erasure among events; 0 where there is none."""
-    return max((event.version for event in events if event.type == ERASED_TAG), default=0)
-
-
-def covers_any(events: Sequence[Stored], covered: int) -> bool:
-    """Whether a payload in front of an erasure is still there."""
-    return any(event.data is not None for event in events if event.version < covered)
-
-
-def settle(run: Run, cursor: Any, head: Head, before: int, clear: Sequence[str] = ()) -> None:
+def settle(
+    statements: Statements, cursor: Any, head: Head, before: int, clear: Sequence[str] = ()
+) -> None:
     """Drop what stands in front of an erasure that is recorded, in its transaction.
 
     The last row of the outbox stays, so that projections fold what is left. Whatever they were
     about to write of an earlier version comes too late: each has a mark, old or new, and the
     rows go behind it, so that a fold which was there first is waited for and its rows go too.
     """
+    run = statements.run
     run(cursor, "drop_payloads", in_session=head.session_id, before=before)
     run(cursor, "forget_calls", in_session=head.session_id)
     run(cursor, "forget_outbox", in_session=head.session_id, before=head.version)

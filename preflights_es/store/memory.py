@@ -12,7 +12,7 @@ from preflights_es.kernel.ids import TYPED_MIN
 from preflights_es.kernel.ports import Arrival, Batch, Claim, Head, Stored
 from preflights_es.store.chain import erased_before, follows, sealed
 from preflights_es.store.frozen import MATCHES_MAX
-from preflights_es.store.log_rows import UNCLAIMED, claimed
+from preflights_es.store.log_rows import UNCLAIMED, claimed, head_of
 
 
 class MemoryStore:
@@ -49,7 +49,7 @@ class MemoryStore:
 
     def _append(self, batch: Batch) -> Head:
         if not batch.events:
-            return _head(self._streams[batch.session_id][-1])
+            return head_of(self._streams[batch.session_id])
         events = sealed(batch, self._now(), self._salt)
         if batch.number is not None:
             self._numbers[batch.project, batch.number] = batch.session_id
@@ -134,7 +134,7 @@ class MemoryStore:
         session_id = events[0].session_id
         self._streams.setdefault(session_id, []).extend(events)
         self._inputs.update({e.input_id: session_id for e in events if e.input_id is not None})
-        return _head(events[-1])
+        return head_of(events)
 
     def read(self, session_id: str, after: int = 0) -> tuple[Stored, ...]:
         return tuple(self._streams.get(session_id, [])[after:])
@@ -145,11 +145,11 @@ class MemoryStore:
 
     def head(self, session_id: str) -> Head | None:
         stream = self._streams.get(session_id)
-        return _head(stream[-1]) if stream else None
+        return head_of(stream) if stream else None
 
     def heads(self, project: str | None, limit: int | None = None) -> tuple[Head, ...]:
         newest = sorted(self._streams, reverse=True)
-        heads = [_head(self._streams[session_id][-1]) for session_id in newest]
+        heads = [head_of(self._streams[session_id]) for session_id in newest]
         return tuple(h for h in heads if project in (None, h.project))[:limit]
 
     def scrubbed(self) -> bool:
@@ -207,7 +207,3 @@ class MemoryStore:
 
     def close(self) -> None:
         """Nothing to give back."""
-
-
-def _head(last: Stored) -> Head:
-    return Head(last.session_id, last.project, last.workflow, last.version, last.hash)

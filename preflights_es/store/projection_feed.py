@@ -8,7 +8,7 @@ one of them write (docs/decisions/0011).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import groupby
 from operator import itemgetter
@@ -27,16 +27,13 @@ from preflights_es.kernel.ports import (
     Stream,
 )
 from preflights_es.store.chain import verified
-from preflights_es.store.database import event_of
+from preflights_es.store.database import Look, event_of
 from preflights_es.store.frozen import PORTIONS, PROJECTED
 from preflights_es.store.projection_rows import SqlRows, as_head, as_version, readable
 
 RANGE: Final = 200  # sessions whose events are read, and held, at once
 SESSIONS: Final = tuple(f"session_{n}" for n in range(PORTIONS[0]))
 VERSIONS: Final = tuple(f"version_{n}" for n in range(PORTIONS[0]))
-
-Look = Callable[[Callable[[Any], Any]], Any]
-"""Hands a cursor to a function that reads."""
 
 
 class SqlFollowing(SqlRows):
@@ -60,40 +57,29 @@ class SqlFollowing(SqlRows):
         """
 
         def work(cursor: Any) -> None:
-            found = registered_of(self._statements.run(cursor, "registered_alone").fetchall()).get(
-                name
-            )
+            run = self._statements.run
+            found = registered_of(run(cursor, "registered_alone").fetchall()).get(name)
             if found is None:
-                made = self._statements.run(
-                    cursor, "register", name=name, version=version, generation=1, complete=0
-                )
-                if made.rowcount:  # rows without a projection have no owner
-                    self._statements.run(cursor, "empty_marks", of_name=name)
-                    self._statements.run(cursor, f"empty_{name}")
-                return
-            _refuse_newer({name: found}, {name: version})
-            if found.version == version and not (found.complete and again):
-                return
-            generation = found.generation + 1
-            self._statements.run(
-                cursor, "begin", of_name=name, version=version, generation=generation
-            )
-            self._statements.run(cursor, "empty_marks", of_name=name)
-            self._statements.run(cursor, f"empty_{name}")
+                values = {"name": name, "version": version, "generation": 1, "complete": 0}
+                if not run(cursor, "register", **values).rowcount:
+                    return  # another process was first
+            else:
+                _refuse_newer({name: found}, {name: version})
+                if found.version == version and not (found.complete and again):
+                    return
+                generation = found.generation + 1
+                run(cursor, "begin", of_name=name, version=version, generation=generation)
+            # Also those that were there before the projection, and have no owner.
+            run(cursor, "empty_marks", of_name=name)
+            run(cursor, f"empty_{name}")
 
         self.database.wrote(work)
 
     def finish(self, name: str, generation: int) -> bool:
         """Say that every session was folded since `begin`; False where it was begun again."""
-        return bool(
-            self.database.wrote(
-                lambda cursor: (
-                    self._statements.run(
-                        cursor, "finish", of_name=name, of_generation=generation
-                    ).rowcount
-                )
-            )
-        )
+        of = {"of_name": name, "of_generation": generation}
+        run = self._statements.run
+        return bool(self.database.wrote(lambda cursor: run(cursor, "finish", **of).rowcount))
 
     # 2. Following ----------------------------------------------------------------------------
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any, Final
 
 from preflights_es.kernel.ports import ClaimRow
-from preflights_es.store.database import Looking, Race, Statements
+from preflights_es.store.database import Look, Looking, Race, Statements
 from preflights_es.store.frozen import frozen
 from preflights_es.store.sql import SqlStore
 
@@ -42,11 +42,8 @@ class SqlAuditing(Looking):
                     found = f"a row of {table!r} says {version!r}, and the session has {head!r}"
                     yield str(session_id), table, found
         for (name,) in self._rows("unknown_marks", at_most=NAMED_MAX):
-            yield (
-                "",
-                "",
-                f"rows of 'marks' are of {str(name)!r}, which is no projection of this log",
-            )
+            found = f"rows of 'marks' are of {str(name)!r}, which is no projection of this log"
+            yield "", "", found
 
     def newer(self, versions: Mapping[str, int]) -> Iterator[tuple[str, Any]]:
         for name, version in self._rows("registered"):
@@ -160,9 +157,6 @@ _RULES: Final = """
 SELECT rulename FROM pg_catalog.pg_rules
 WHERE schemaname = current_schema() AND tablename = ANY(%s) ORDER BY rulename
 """
-
-Look = Callable[[Callable[[Any], Any]], Any]
-"""Runs a look-up with a cursor."""
 
 _DROP: Final = "find out who made it, then drop it"
 _AGAIN: Final = (

@@ -18,13 +18,12 @@ from preflights_es.kernel.errors import (
     NumberTaken,
     ReadOnlyLog,
     Refused,
-    StoreError,
 )
 from preflights_es.kernel.ids import TYPED_MIN
 from preflights_es.kernel.ports import Arrival, Batch, Claim, Head, Stored
 from preflights_es.kernel.text import NAME_MAX
 from preflights_es.store import frozen, log_rows, opening
-from preflights_es.store.chain import follows, sealed
+from preflights_es.store.chain import erased_before, follows, sealed
 from preflights_es.store.database import Looking, Race, T, event_of, together
 from preflights_es.store.log_rows import Calls, event_row, head_of
 from preflights_es.store.urls import parsed, shown_url
@@ -109,18 +108,16 @@ class SqlStore(Looking):
         try:
             return self.database.wrote(work, begins=begins)
         except _Taken as taken:
-            raise self._in_the_way(taken.events) from taken.__cause__
-
-    def _in_the_way(self, events: Sequence[Stored]) -> StoreError | LogDamaged:
-        """Why a row could not be inserted behind a head that had just moved to its events."""
-        for event in events:
-            if event.input_id is not None and self.session_of_input(event.input_id) is not None:
-                return DuplicateInput(event.input_id)
-        return LogDamaged(
-            f"session {events[0].session_id}",
-            events[0].version,
-            "it lies behind the session's head: the head was set back",
-        )
+            for event in taken.events:
+                if event.input_id is not None and self.session_of_input(event.input_id) is not None:
+                    raise DuplicateInput(event.input_id) from taken.__cause__
+            first, found = (
+                taken.events[0],
+                "it lies behind the session's head: the head was set back",
+            )
+            raise LogDamaged(
+                f"session {first.session_id}", first.version, found
+            ) from taken.__cause__
 
     def _append(self, cursor: Any, batch: Batch, *, begins: bool = False) -> Head:
         """Where the session stands then.
@@ -138,11 +135,11 @@ class SqlStore(Looking):
             with together(cursor):
                 if begins:
                     self.database.begun(cursor)
-                self._move_head(moved, batch, head)
+                if batch.expected_version == 0:
+                    self._insert_head(moved, head)
+                else:
+                    self._moved(moved, head, batch.expected_version, batch.expected_hash)
                 self._insert_events(cursor, stored)
-                self._statements.run(
-                    cursor, "insert_outbox", session_id=head.session_id, version=head.version
-                )
                 self._calls.moved(cursor, head, batch.opens, batch.closes)
         except self.database.taken as error:
             # The head comes first: what stands behind it elsewhere is in the way of the rest.
@@ -162,12 +159,6 @@ class SqlStore(Looking):
         if not self._moved(cursor, head, version, hash_):
             raise Conflict(batch.session_id, version)
         return head
-
-    def _move_head(self, cursor: Any, batch: Batch, head: Head) -> None:
-        if batch.expected_version == 0:
-            self._insert_head(cursor, head)
-        else:
-            self._moved(cursor, head, batch.expected_version, batch.expected_hash)
 
     def _moved(self, cursor: Any, head: Head, version: int, hash_: bytes) -> bool:
         """Whether the head was still where it was, and has moved."""
@@ -213,6 +204,10 @@ class SqlStore(Looking):
     def _insert_events(self, cursor: Any, stored: Sequence[Stored]) -> None:
         rows = [*map(event_row, stored)]
         self._statements.rows(cursor, "insert_event", frozen.columns("events"), rows)
+        last = stored[-1]
+        self._statements.run(
+            cursor, "insert_outbox", session_id=last.session_id, version=last.version
+        )
 
     def insert(
         self,
@@ -238,9 +233,6 @@ class SqlStore(Looking):
                 self._insert_events(cursor, events)
             except self.database.taken as error:
                 raise _Taken(events) from error
-            self._statements.run(
-                cursor, "insert_outbox", session_id=head.session_id, version=head.version
-            )
             if number is not None:
                 self._statements.run(cursor, "number", of_project=head.project, of_number=number)
                 if cursor.fetchone() is None:
@@ -248,10 +240,11 @@ class SqlStore(Looking):
             if open_calls is not None:
                 self._calls.are(cursor, head, set(open_calls))
             log_rows.insert_imported(self._statements, cursor, head.session_id, imported)
-            covered = log_rows.erased_at(events)
+            covered = version + erased_before(events)
+            has_any = any(e.data is not None for e in events if e.version < covered)
             # Who may not drop payloads can take over a session that has none left.
-            if covered and (before is not None or log_rows.covers_any(events, covered)):
-                log_rows.settle(self._statements.run, cursor, head, covered, clear)
+            if covered > version and (before is not None or has_any):
+                log_rows.settle(self._statements, cursor, head, covered, clear)
 
         self._wrote(work)
 
@@ -277,7 +270,7 @@ class SqlStore(Looking):
 
         def work(cursor: Any) -> Head:
             head = self._append(cursor, batch)
-            log_rows.settle(self._statements.run, cursor, head, batch.expected_version + 1, clear)
+            log_rows.settle(self._statements, cursor, head, batch.expected_version + 1, clear)
             return head
 
         return self._wrote(work)
@@ -436,8 +429,9 @@ class Projects(Looking):
             Refused: other repositories have all of them.
             StoreUnavailable: it cannot be looked up or recorded.
         """
-        held = dict(self._rows("held", **_each(plain, identity)))
-        for name in _names(plain, identity):
+        names = [*_names(plain, identity)]
+        held = dict(self._rows("held", **{f"name_{n}": name for n, name in enumerate(names)}))
+        for name in names:
             holder = held.get(name)
             if holder == identity:
                 return Named(name)
@@ -484,10 +478,6 @@ def _names(plain: str, identity: str) -> Iterator[str]:
     for digits in frozen.IDENTITY_DIGITS:
         ending = f"-{digest[:digits]}"
         yield plain[: NAME_MAX - len(ending)] + ending
-
-
-def _each(plain: str, identity: str) -> dict[str, str]:
-    return {f"name_{n}": name for n, name in enumerate(_names(plain, identity))}
 
 
 @contextmanager
