@@ -195,9 +195,7 @@ class AnthropicProvider(RemoteProvider):
         return anthropic, anthropic.AnthropicError
 
     def client(self, **options: Any) -> Any:
-        import anthropic
-
-        return anthropic.AsyncAnthropic(**options)
+        return self.sdk()[0].AsyncAnthropic(**options)
 
     def endpoint(self, client: Any) -> Call:
         create: Call = client.messages.with_raw_response.create
@@ -315,9 +313,7 @@ class OpenAIProvider(RemoteProvider):
         return openai, openai.OpenAIError
 
     def client(self, **options: Any) -> Any:
-        import openai
-
-        made = openai.AsyncOpenAI(**options)
+        made = self.sdk()[0].AsyncOpenAI(**options)
         if self.base_url != BASE_URLS["openai"]:
             # The SDK reads them from the environment; another server must not get them.
             made.organization = made.project = None

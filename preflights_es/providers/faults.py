@@ -51,11 +51,9 @@ class FaultConfig:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value: object = getattr(self, field.name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                message = f"{field.name} is {value!r}, expected a probability from 0 to 1"
-                raise ValueError(message)
-            if not 0 <= value <= 1:
+            value: Any = getattr(self, field.name)
+            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if not is_number or not 0 <= value <= 1:
                 message = f"{field.name} is {value!r}, expected a probability from 0 to 1"
                 raise ValueError(message)
         if (total := self.thresholds()[-1]) > 1:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import math
 import re
@@ -112,11 +111,6 @@ def is_unicode(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def base64_of(text: str) -> str:
-    """The bytes of a text out of a body that was no valid UTF-8, in base64."""
-    return base64.b64encode(encoded(text)).decode()
 
 
 # 2. Names and numbers ------------------------------------------------------------------------

@@ -9,6 +9,7 @@ handler of their cause: an SDK's error holds the request, and with it the key.
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import os
 import re
@@ -328,7 +329,7 @@ class RemoteProvider(LLMProvider):
         in_bytes = not valid and not http_body.is_unicode(text)
         return Completion(
             text=None if in_bytes else text,
-            text_base64=http_body.base64_of(text) if in_bytes else None,
+            text_base64=base64.b64encode(http_body.encoded(text)).decode() if in_bytes else None,
             model=self._discretion.word(fields.get("model")),
             stop_reason=self._discretion.word(fields.get("stop_reason")),
             request_id=self._discretion.word(

@@ -245,11 +245,6 @@ def possible_ways(low: str) -> tuple[str, ...]:
     return tuple(way for signs, way in ways if any(sign in low for sign in signs.split(" ")))
 
 
-def is_any(ways: tuple[str, ...], low: str, position: int) -> bool:
-    """Whether one of the ways, other than a flag's, begins here."""
-    return any(way != _FLAG and compiled(way).match(low, position) for way in ways)
-
-
 def behind(
     text: str, low: str, label: re.Match[str], place: Place, ways: tuple[str, ...]
 ) -> Extent | None:
@@ -441,7 +436,7 @@ def labels(text: str) -> Iterator[Span]:
 
 def _is_told(low: str, label: re.Match[str], ways: tuple[str, ...]) -> bool:
     """Whether any way leads from the label to a value: seldom so in prose, and soon seen."""
-    if is_any(ways, low, label.end()):
+    if any(way != _FLAG and compiled(way).match(low, label.end()) for way in ways):
         return True
     before = low[max(0, label.start() - 40) : label.start()]
     return any(word in before for word in _LEADING)

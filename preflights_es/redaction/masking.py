@@ -284,7 +284,7 @@ def _string(body: str, label: str, depth: int) -> str:
     if depth and '"' in safe:
         safe = "".join(_pieces(safe, depth - 1))
     if safe != plain:
-        if not _is_string(body):
+        if "\\" in body and plain == body:  # no string of JSON
             return safe
         import json
 
@@ -308,7 +308,3 @@ def _decoded(body: str) -> str:
         return str(json.loads(f'"{body}"'))
     except ValueError:  # no string of JSON, whatever it is
         return body
-
-
-def _is_string(body: str) -> bool:
-    return "\\" not in body or _decoded(body) != body

@@ -7,7 +7,7 @@ variable, a placeholder or a port is no password there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from preflights_es.redaction.classifier import (
@@ -76,12 +76,16 @@ def places(text: str) -> Iterator[Span]:
         for span in named(pattern, text)
         if not refers(text[span[0] : span[1]], quoted=False)
     ]
-    found.sort(key=lambda span: (span[0], -span[1]))
+    yield from _apart(sorted(found, key=lambda span: (span[0], -span[1])))
+
+
+def _apart(spans: Iterable[Span]) -> Iterator[Span]:
+    """Those that do not overlap one before."""
     done = 0
-    for start, end, kind in found:
-        if start >= done:
-            yield start, end, kind
-            done = end
+    for span in spans:
+        if span[0] >= done:
+            yield span
+            done = span[1]
 
 
 _COOKIES: Final = (
@@ -191,11 +195,7 @@ def options(text: str) -> Iterator[Span]:
         for match in compiled(pattern).finditer(text)
         if _is_password(text, *match.span(match.lastgroup or 0), loose=match.lastgroup == "loose")
     ]
-    done = 0
-    for start, end in sorted(set(found)):
-        if start >= done:
-            yield start, end, "password"
-            done = end
+    yield from _apart((start, end, "password") for start, end in sorted(set(found)))
 
 
 def _is_password(text: str, start: int, end: int, *, loose: bool) -> bool:
