@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
 import msgspec
 
@@ -275,22 +275,13 @@ def trusted_files(environment: Mapping[str, str] | None = None) -> Trusted:
     return Trusted.of(os.environ if environment is None else environment)
 
 
-def kept_results(environment: Mapping[str, str] | None = None) -> Path | None:
-    """Where results of regression runs are kept; None where no folder can be named."""
-    folder = cache_folder(os.environ if environment is None else environment)
-    return folder and folder / "regress"
+def cached(what: Literal["regress", "facts", "values"]) -> Path | None:
+    """Where results of regression runs, facts of repositories or values of dimensions are kept.
 
-
-def kept_facts(environment: Mapping[str, str] | None = None) -> Path | None:
-    """Where facts of repositories are kept; None where no folder can be named."""
-    folder = cache_folder(os.environ if environment is None else environment)
-    return folder and folder / "facts"
-
-
-def kept_values(environment: Mapping[str, str] | None = None) -> Path | None:
-    """Where values of dimensions are kept; None where no folder can be named."""
-    folder = cache_folder(os.environ if environment is None else environment)
-    return folder and folder / "values"
+    None where no folder can be named.
+    """
+    folder = cache_folder(os.environ)
+    return folder and folder / what
 
 
 def agent_home(agent: str, environment: Mapping[str, str] | None = None) -> Path | None:

@@ -17,7 +17,7 @@ import msgspec
 from preflights_es.kernel.errors import StoreUnavailable
 from preflights_es.providers.capabilities import checked_url, digest_of
 from preflights_es.settings.places import config_folder, git_folders
-from preflights_es.system.files import Unreadable, regular
+from preflights_es.system.files import Unreadable, regular, replace_private
 
 LIST: Final = "servers.json"
 FORMAT: Final = "servers/1"
@@ -58,7 +58,8 @@ def remember_server(
             of = known.pop(project, {})
             of[provider] = [*of.get(provider, ()), url][-URLS_MAX:]
             kept = list(known.items())[1 - PROJECTS_MAX :]
-            _write(path, {**dict(kept), project: of})
+            content = {"format": FORMAT, "projects": {**dict(kept), project: of}}
+            replace_private(path, f"{json.dumps(content, indent=1)}\n".encode())
     except (OSError, StoreUnavailable):
         return
 
@@ -81,14 +82,3 @@ def _read(path: Path) -> _Known:
         return msgspec.convert(data["projects"], _Known) if data["format"] == FORMAT else {}
     except (OSError, Unreadable, ValueError, RecursionError, LookupError, TypeError):
         return {}
-
-
-def _write(path: Path, known: _Known) -> None:
-    from preflights_es.system import files as atomic_file
-
-    content = json.dumps({"format": FORMAT, "projects": known}, indent=1) + "\n"
-    with (
-        atomic_file.opened(path.parent) as folder,
-        folder.new(path.name, replacing=True, mode=0o600) as file,
-    ):
-        file.write(content.encode())

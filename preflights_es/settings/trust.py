@@ -27,7 +27,7 @@ from preflights_es.settings.file import (
     held_back,
 )
 from preflights_es.settings.places import OWN, beside, config_folder
-from preflights_es.system.files import Unreadable, regular
+from preflights_es.system.files import Unreadable, regular, replace_private
 
 LIST: Final = "trusted.json"
 FORMAT: Final = "trusted/1"
@@ -129,22 +129,13 @@ class Trusted:
                 others = {file: known for file, known in before.items() if file != name}
                 self.files = others if digest is None else {**others, name: digest}
                 if self.files != before:
-                    self._write()
+                    content = json.dumps({"format": FORMAT, "files": self.files}, indent=1) + "\n"
+                    replace_private(self._path, content.encode())
                 return self.files != before
         except OSError as error:
             raise StoreUnavailable(
                 f"{self._path} cannot be written: {error.strerror or error}"
             ) from error
-
-    def _write(self) -> None:
-        from preflights_es.system import files as atomic_file
-
-        content = json.dumps({"format": FORMAT, "files": self.files}, indent=1) + "\n"
-        with (
-            atomic_file.opened(self._path.parent) as folder,
-            folder.new(self._path.name, replacing=True, mode=0o600) as file,
-        ):
-            file.write(content.encode())
 
     def _read(self) -> dict[str, str]:
         try:

@@ -1,13 +1,15 @@
-"""How the interpreter of this process is set up: where it imports from, and how it frees memory."""
+"""The interpreter of this process: where it imports from, how it frees memory, its event loops."""
 
 from __future__ import annotations
 
 import gc
 import os
 import sys
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Coroutine, Iterator, MutableMapping
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
 
 UNCOLLECTED: Final = 100_000  # objects that are made before cycles are looked for among them
 
@@ -83,3 +85,28 @@ def import_msgspec() -> None:
         import msgspec  # noqa: F401  for what comes after
     finally:
         del sys.modules["typing_extensions"]
+
+
+def ran(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """What a coroutine comes to, in a loop of its own; it may have no tie to another loop."""
+    import asyncio
+
+    if not _is_running():
+        return asyncio.run(make())
+    from concurrent.futures import ThreadPoolExecutor
+
+    # A loop runs in this thread, and no other one can: it waits for one in a thread of its own.
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(make())).result()
+
+
+def _is_running() -> bool:
+    if "asyncio" not in sys.modules:
+        return False
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -25,7 +25,7 @@ from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.idempotency import Once
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import RECORD, Desk, Sessions
-from preflights_es.system.event_loop import ran
+from preflights_es.system.interpreter import ran
 from preflights_es.use.leads import CODE, Leads
 from preflights_es.use.process import Process
 from preflights_es.use.projections import projected

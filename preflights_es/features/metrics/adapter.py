@@ -28,7 +28,7 @@ from preflights_es.kernel.lead import Led, system_message
 from preflights_es.providers.base import DIRECT, text_of
 from preflights_es.settings.load import Options, load_settings
 from preflights_es.system import clock_ids
-from preflights_es.system.event_loop import ran
+from preflights_es.system.interpreter import ran
 from preflights_es.use.leads import Leads
 from preflights_es.use.request import Request
 

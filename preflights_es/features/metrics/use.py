@@ -47,7 +47,7 @@ from preflights_es.kernel.text import one_line
 from preflights_es.records.files import checked_folder
 from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sessions import LAST
-from preflights_es.settings.load import Options, kept_values
+from preflights_es.settings.load import Options, cached
 from preflights_es.store.guarded_query import LOG_TABLES, Limits, Rows, holds_log, rows, rows_here
 from preflights_es.store.urls import SqliteFile, parsed, shown_url
 from preflights_es.system import clock_ids
@@ -221,7 +221,7 @@ def _matched(
     if is_log:
         return matched(text, known_values(catalogue, read))
     now_s = clock_ids.now() // 1_000_000
-    values = known_values(catalogue, read, named=on, cache=kept_values(), now_s=now_s)
+    values = known_values(catalogue, read, named=on, cache=cached("values"), now_s=now_s)
     return matched(text, values)
 
 

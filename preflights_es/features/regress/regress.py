@@ -67,7 +67,7 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.lead import Lead
 from preflights_es.kernel.ports import Head, Provider
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.settings.load import kept_results, surroundings
+from preflights_es.settings.load import cached, surroundings
 from preflights_es.store.urls import SqliteFile, address
 from preflights_es.system import clock_ids
 from preflights_es.system.interpreter import children_are_safe
@@ -137,10 +137,6 @@ class Announced(msgspec.Struct, frozen=True):
 Announce = Callable[[Announced], None]
 
 
-def untold(_announced: Announced) -> None:
-    """Says nothing."""
-
-
 def regress(
     request: Request,
     named: Sequence[str] = (),
@@ -148,7 +144,7 @@ def regress(
     change: Change | None = None,
     options: RunOptions = RunOptions(),  # noqa: B008  frozen
     drawn: Drawn = undrawn,
-    announce: Announce = untold,
+    announce: Announce = lambda _: None,
 ) -> Report:
     """Run recorded sessions again with today's code, or with a change, and judge the result.
 
@@ -205,7 +201,7 @@ def _check(change: Change | None, options: RunOptions) -> None:
 def _revision(request: Request, typed: str) -> Revision | None:
     if not typed:
         return None
-    cache = kept_results()
+    cache = cached("regress")
     if cache is None:
         raise Refused("no folder can keep the code of another revision: set XDG_CACHE_HOME")
     return revision(typed, request.process.settings.root, cache, surroundings())
@@ -295,7 +291,7 @@ class Run:
             code += code_digest(Path(theirs.folder, "preflights_es"))
         version = ".".join(map(str, sys.version_info[:3]))
         parts = {"format": FORMAT, "code": code, "python": version, "job": self._job, "of": what}
-        folder = None if self._options.is_fresh else kept_results()
+        folder = None if self._options.is_fresh else cached("regress")
         return KeptResults(folder, key_of(parts), clock_ids.now())
 
     # 1. Judging ------------------------------------------------------------------------------

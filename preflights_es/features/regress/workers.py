@@ -6,6 +6,7 @@ A worker that is lost costs its batch, which is tried once more alone; then the 
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 import sys
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from importlib import import_module
-from threading import current_thread, main_thread
+from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -151,17 +152,27 @@ Opened = Callable[[], "AbstractContextManager[Executor]"]
 """Makes the workers, and makes them anew where they were lost."""
 
 
+def _end_with_parent() -> None:
+    """For a process that was just started: it ends with the other, also where that is killed."""
+    from multiprocessing import parent_process
+
+    def wait() -> None:
+        if (parent := parent_process()) is not None:
+            parent.join()
+            os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
+
+
 def processes(jobs: int) -> Opened:
     """Processes of this machine."""
     from concurrent.futures import ProcessPoolExecutor  # one process needs none of it
     from multiprocessing import get_context
 
-    from preflights_es.system import worker
-
     @contextmanager
     def opened() -> Iterator[Executor]:
         # Not forked: a connection of SQLite must not be carried into another process.
-        pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=worker.begun)
+        pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_end_with_parent)
         try:
             with _deaf():
                 for _ in range(jobs):  # each starts one, as long as none is idle

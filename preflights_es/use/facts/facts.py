@@ -12,7 +12,7 @@ from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.kernel.words import folded, names
 from preflights_es.runtime.sanitizing import cleaned
-from preflights_es.settings.load import kept_facts
+from preflights_es.settings.load import cached
 from preflights_es.use.facts.repository import Repository, repository
 from preflights_es.use.foreign import foreign
 from preflights_es.use.process import Process
@@ -69,7 +69,7 @@ def facts(request: Request) -> Facts:
 def facts_of(process: Process) -> Facts:
     """The same, without a request."""
     settings = process.settings
-    found = repository(settings.root, kept_facts(), is_whole=settings.is_in_git)
+    found = repository(settings.root, cached("facts"), is_whole=settings.is_in_git)
     return Facts(
         readme=_text(found.readme),
         languages=tuple(Language(name=name, files=files) for name, files in found.languages),

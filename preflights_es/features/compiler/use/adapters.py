@@ -37,7 +37,7 @@ from preflights_es.kernel.lead import Lead, Led, Setup, system_message
 from preflights_es.kernel.text import Secret
 from preflights_es.providers.base import DIRECT, LLMProvider, text_of
 from preflights_es.settings.load import Options, Settings, load_settings
-from preflights_es.system.event_loop import ran
+from preflights_es.system.interpreter import ran
 from preflights_es.use.leads import Leads
 
 TOP_P: Final = 0.3  # sent only where the model takes it and no temperature is sent (seed 2, 8.1)

@@ -58,7 +58,7 @@ from preflights_es.kernel.lead import UNFINISHED, Lead, ResponseRejected, text_o
 from preflights_es.runtime.runner import Runner, Step
 from preflights_es.store.memory import MemoryStore
 from preflights_es.system import clock_ids
-from preflights_es.system.event_loop import ran
+from preflights_es.system.interpreter import ran
 from preflights_es.use.leads import Leads
 from preflights_es.use.request import Request
 
