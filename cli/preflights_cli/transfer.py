@@ -12,8 +12,7 @@ from preflights_cli import EXIT_REFUSED
 from preflights_cli.common import Voice, given, reading, recording
 from preflights_cli.consent import Consent
 from preflights_cli.progress import bar, counted, tell_scrubbed
-from preflights_es.history.number_collisions import Collision
-from preflights_es.history.transfer import Taken
+from preflights_es.history.transfer import Collision, Taken
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import shown

@@ -495,17 +495,15 @@ class Erasure(Sessions):
         """
         text, _ = cleaned("the reason", reason, ANSWER_MAX)
         said = Reason(text)
-        if visible(text) and any(self._repeats(said, one) for one in doomed):
+        if visible(text) and any(
+            said.quotes(one.title or "", "said") or said.repeats(self._archive.read(one.session_id))
+            for one in doomed
+        ):
             raise Refused(
                 "the reason repeats a text, an answer or a name that is to be erased: "
                 "say it in other words"
             )
         return text
-
-    def _repeats(self, said: Reason, doomed: Doomed) -> bool:
-        return said.quotes(doomed.title or "", "said") or said.repeats(
-            self._archive.read(doomed.session_id)
-        )
 
     def erase(self, session_id: str, reason: str = "", *, expect: int | None = None) -> Head:
         """Drop the payloads of a session for good; where it moved on meanwhile, those as well.

@@ -186,6 +186,15 @@ class Recording(NamedTuple):
         return self.workflow.lead(self.session.state) or first
 
     @property
+    def lost(self) -> dict[str, str]:
+        """By call: what was said of those that were lost."""
+        return {
+            event.call: event.message
+            for event in self.events
+            if isinstance(event, CompletionFailed) and event.kind == LLMLostError.kind
+        }
+
+    @property
     def session_id(self) -> str:
         """Of the recorded session; a child in memory has the same."""
         return self.stored[0].session_id

@@ -139,15 +139,12 @@ def rerun(
         stopped=child.stopped,
         fault=child.fault,
         asks=tuple(question.id for question in child.questions()),
-        changes=() if now == recorded else _changes(child, events),
-    )
-
-
-def _changes(child: Child, events: Sequence[Event]) -> tuple[Change, ...]:
-    recording, workflow = child.recording, child.recording.workflow
-    return changes(
-        told(workflow, recording.session, recording.events),
-        told(workflow, child.handle.session, events),
+        changes=()
+        if now == recorded
+        else changes(
+            told(recording.workflow, recording.session, recording.events),
+            told(recording.workflow, child.handle.session, events),
+        ),
     )
 
 
@@ -195,7 +192,7 @@ def told(workflow: Workflow[Any], session: Session[Any], events: Sequence[Event]
     view.pop("status", None)  # the workflow's own word, which the session's may overrule
     return {
         "status": kernel.status(workflow, session),
-        "questions": [question.question for event in events for question in _questions(event)],
+        "questions": [question.question for event in events for question in questions_in(event)],
         "calls": len(asked),
         "retries": sum(request.attempt > 1 for request in asked),
         "failures": sum(isinstance(outcome, CompletionFailed) for outcome in outcomes),
@@ -207,7 +204,8 @@ def told(workflow: Workflow[Any], session: Session[Any], events: Sequence[Event]
     }
 
 
-def _questions(event: Event) -> list[Question]:
+def questions_in(event: Event) -> list[Question]:
+    """What an event holds of questions."""
     values = (getattr(event, name) for name in event.__struct_fields__)
     return [value for value in values if isinstance(value, Question)]
 

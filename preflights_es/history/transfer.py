@@ -7,6 +7,7 @@ together, and a few bytes of each.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final, TypeVar
 
 import msgspec
@@ -30,6 +31,7 @@ from preflights_es.kernel.errors import (
     Conflict,
     DuplicateInput,
     LogDamaged,
+    PreflightsError,
     Refused,
     StoreUnavailable,
     WorkflowMissing,
@@ -38,6 +40,7 @@ from preflights_es.kernel.events import ArtifactDue
 from preflights_es.kernel.ports import Archive, Arrival, Head, Stored
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import chain, jsonl
+from preflights_es.store.log_rows import head_of
 
 TOGETHER: Final = 1024 * 1024  # bytes of a file in one transaction: some hundred sessions
 OBJECT_BYTES: Final = 64  # about, of a hash and of a list
@@ -89,9 +92,7 @@ class _Arriving(msgspec.Struct, frozen=True):
         return self.events[0].session_id
 
     def taken(self, new: int) -> Taken:
-        last = self.events[-1]
-        head = Head(last.session_id, last.project, last.workflow, last.version, last.hash)
-        return Taken(head, new, self.erased, self.number)
+        return Taken(head_of(self.events), new, self.erased, self.number)
 
     def whole(self) -> Arrival:
         return Arrival(self.events, self.open_calls(()), self.number, self.documents)
@@ -185,8 +186,9 @@ class Transfer:
         """
         read = Digest(source)
         passes = Passes(read.lines, where)
-        known = self._verified(passes, where, progress)
-        review = self._reviewed(passes, known)
+        with _nothing_imported():
+            known = self._verified(passes, where, progress)
+            review = self._reviewed(passes, known)
         record: ImportRecord | None = None
         if importer is not None:
             importer.refuse(review, [one for one in known.imports if not self._archive.head(one)])
@@ -210,22 +212,11 @@ class Transfer:
     def _verified(self, passes: Passes, where: str, progress: Callable[[], None]) -> Known:
         """What is known of the sessions of a file, once all verify and fit those that are here."""
         try:
-            try:
-                return self._checked(passes, where, progress)
-            except (Mixed, LogDamaged):
-                if not passes.is_mixed():
-                    raise
             return self._checked(passes, where, progress)
-        except LogDamaged as error:
-            found = f"{error.found}; nothing was imported"
-            raise LogDamaged(error.where, error.version, found) from error
-        except WorkflowMissing as error:
-            raise WorkflowMissing(error.name, f"{error.why}; nothing was imported") from error
-        except Refused as error:
-            message = f"{error}; nothing was imported"
-            raise Refused(message, code=error.code, **error.fields) from error
-        except AnotherVersion as error:
-            raise type(error)(f"{error}; nothing was imported") from error
+        except (Mixed, LogDamaged):
+            if not passes.is_mixed():
+                raise
+        return self._checked(passes, where, progress)
 
     def _checked(self, passes: Passes, where: str, progress: Callable[[], None]) -> Known:
         known = Known()
@@ -252,17 +243,9 @@ class Transfer:
         Raises:
             LogDamaged, Refused: as for `imported`.
         """
-        try:
-            known.refuse_far_numbers(self._archive, self._filed)
-            outlines = known.outlines()
-            warnings = tuple(self._reviewing.one_sided(outlines, known.erased_ids))
-            changes = list(self._changes(passes, known)) if TAIL in known.lacking else []
-        except LogDamaged as error:
-            found = f"{error.found}; nothing was imported"
-            raise LogDamaged(error.where, error.version, found) from error
-        except Refused as error:
-            message = f"{error}; nothing was imported"
-            raise Refused(message, code=error.code, **error.fields) from error
+        known.refuse_far_numbers(self._archive, self._filed)
+        warnings = tuple(self._reviewing.one_sided(known.outlines(), known.erased_ids))
+        changes = list(self._changes(passes, known)) if TAIL in known.lacking else []
         gravest = sorted(changes, key=lambda one: [not getattr(one, what) for what in GRAVEST])
         return Review(tuple(gravest), warnings)
 
@@ -366,6 +349,22 @@ class Transfer:
         return {one.call for one in due if isinstance(one, ArtifactDue)}
 
 
+@contextmanager
+def _nothing_imported() -> Iterator[None]:
+    """Within it, what is refused says that nothing was imported."""
+    said = "; nothing was imported"
+    try:
+        yield
+    except LogDamaged as error:
+        raise LogDamaged(error.where, error.version, f"{error.found}{said}") from error
+    except WorkflowMissing as error:
+        raise WorkflowMissing(error.name, f"{error.why}{said}") from error
+    except Refused as error:
+        raise Refused(f"{error}{said}", code=error.code, **error.fields) from error
+    except AnotherVersion as error:
+        raise type(error)(f"{error}{said}") from error
+
+
 def _seen(events: Sequence[Stored]) -> _Seen:
     return _Seen(events[0].session_id, [event.hash for event in events])
 
@@ -392,3 +391,62 @@ def _together(sessions: Iterable[T]) -> Iterator[list[T]]:
             some, size = [], 0
     if some:
         yield some
+
+
+# 3. Numbers of records that stand twice, since sessions of another log came in ----------------
+
+FOLDED_MAX: Final = 1_000  # sessions that were here before and are looked at
+
+
+class Collision(msgspec.Struct, frozen=True):
+    """Records of one project that bear one number."""
+
+    project: str
+    number: int
+    session_ids: tuple[str, ...]
+    """The one that was here first, then as they came."""
+
+
+class Collisions:
+    """Looks at the sessions of a file as they pass; what it keeps of each is its id and number."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self._came: dict[str, dict[int, list[str]]] = {}
+        """By project and number, as they came."""
+        self._new: set[str] = set()
+        """Those whose number is what the file says."""
+        self._folded = 0
+
+    def look(self, taken: Taken) -> None:
+        """Look at a session of the file, also one that an earlier import took silently."""
+        if taken.number is None or taken.erased:
+            return
+        project, session_id = taken.head.project, taken.head.session_id
+        self._came.setdefault(project, {}).setdefault(taken.number, []).append(session_id)
+        if taken.new:
+            self._new.add(session_id)
+
+    def found(self) -> Iterator[Collision]:
+        """Numbers that stand twice now, by project, the lowest first."""
+        for project, came in sorted(self._came.items()):
+            held = self._runner.store.numbers(project)
+            for number, ids in sorted(came.items()):
+                holder = held.get(number, ids[0])
+                all_ = ids if holder in ids else [holder, *ids]
+                bearing = [one for one in all_ if self._bears(one, number)] if all_[1:] else []
+                if len(bearing) > 1:
+                    yield Collision(project, number, tuple(bearing))
+
+    def _bears(self, session_id: str, number: int) -> bool:
+        """Whether it has not got another one meanwhile: a number that was held stays taken."""
+        if session_id in self._new:
+            return True
+        self._folded += 1
+        if self._folded > FOLDED_MAX:
+            return False
+        try:
+            handle = self._runner.load(session_id)
+        except PreflightsError:
+            return False
+        return handle.workflow.number(handle.session.state) == number

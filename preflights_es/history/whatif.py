@@ -21,7 +21,7 @@ from preflights_es.history.recording import (
     step_of,
 )
 from preflights_es.history.report import Rerun, rerun
-from preflights_es.kernel.completions import Completion, CompletionFailed, CompletionRequested
+from preflights_es.kernel.completions import Completion, CompletionRequested
 from preflights_es.kernel.errors import LLMLostError, SettingsError
 from preflights_es.kernel.events import Input, InputQuarantined, Outcome
 from preflights_es.kernel.lead import WRITERS, Lead, LeadChanged, LeadTaken, setup_of
@@ -246,15 +246,11 @@ async def what_if(
     await child.run(_Playing(child, kept, otherwise, before, after).play())
     if answering.needed is not None:
         raise LiveNeeded(answering.needed, most)
-    _refuse_unmet(failing, otherwise, child)
-    return rerun(child, "whatif", kept=copied, otherwise=said, live=answering.asked), child
-
-
-def _refuse_unmet(failing: Failing, otherwise: Otherwise, child: Child) -> None:
     unmet = [step for step, _ in otherwise.faults if step not in failing.met]
     if unmet and not (child.stopped or child.fault):
         calls = ", ".join(dict.fromkeys(child.calls)) or "none"
         raise Misused(f"no call of {unmet[0]!r} was made for the fault to meet; made: {calls}")
+    return rerun(child, "whatif", kept=copied, otherwise=said, live=answering.asked), child
 
 
 class _Playing:
@@ -338,11 +334,7 @@ class Own:
     def __init__(self, reasking: Reasking, recording: Recording) -> None:
         self._reasking = reasking
         self._written = RecordedProvider(recording.events)
-        self._lost = {
-            event.call: event.message
-            for event in recording.events
-            if isinstance(event, CompletionFailed) and event.kind == LLMLostError.kind
-        }
+        self._lost = recording.lost
 
     async def respond(self, request: CompletionRequested) -> Completion:
         """What the simulator or the reference answers.

@@ -11,8 +11,7 @@ from typing import BinaryIO, Final, NamedTuple
 from msgspec.structs import replace
 
 from preflights_es.history.imports import Importer, Passes, Review, SessionChange
-from preflights_es.history.number_collisions import Collision, Collisions
-from preflights_es.history.transfer import Taken, Transfer
+from preflights_es.history.transfer import Collision, Collisions, Taken, Transfer
 from preflights_es.kernel.errors import LogDamaged, Refused
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.ids import iso

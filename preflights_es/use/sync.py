@@ -9,8 +9,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from preflights_es.history.imports import Review, SessionChange
-from preflights_es.history.number_collisions import Collision, Collisions
-from preflights_es.history.transfer import Taken
+from preflights_es.history.transfer import Collision, Collisions, Taken
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.projections.artifacts import plan
 from preflights_es.projections.decisions import decision

@@ -276,7 +276,8 @@ def _split(
         if not says_format and not text.isspace():
             jsonl.read_format(text, path, number)
             says_format = True
-        said = _session_of(text) or session_id
+        match = _BEGINNING.match(text) or _ANYWHERE.search(text)  # without reading all of it
+        said = match[1].decode() if match else session_id
         if session_id and said != session_id:
             yield SessionLines(session_id, path, line, b"".join(held))
             held, size, line = [], 0, number
@@ -307,12 +308,6 @@ def _in_order(found: Iterable[SessionLines], path: str) -> Iterator[SessionLines
             raise LogDamaged(path, 0, f"{why}: sort it by session")
     for some in held.values():
         yield some[0]._replace(content=b"".join(run.content for run in some))
-
-
-def _session_of(text: bytes) -> str:
-    """The id that a line says, without reading all of it; empty where it says none."""
-    found = _BEGINNING.match(text) or _ANYWHERE.search(text)
-    return found[1].decode() if found else ""
 
 
 def stored_of(run: SessionLines) -> list[Stored]:

@@ -6,7 +6,7 @@ where the log says that.
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
@@ -22,6 +22,7 @@ from preflights_es.history.recording import (
     recording,
     step_of,
 )
+from preflights_es.history.report import questions_in
 from preflights_es.history.whatif import Misused, keys_of
 from preflights_es.kernel.completions import (
     Completion,
@@ -285,7 +286,7 @@ class Answerer:
         self._by_call = by_call
         self._anew = anew
         self._recorded: RecordedProvider | None = None
-        self._lost = {event.call: event.message for event in _lost(recording.events)}
+        self._lost = recording.lost
 
     async def respond(self, request: CompletionRequested) -> Completion:
         """One response.
@@ -315,12 +316,6 @@ class Answerer:
         if self._recorded is None:
             self._recorded = RecordedProvider(self._recording.events, by_call=self._by_call)
         return self._recorded
-
-
-def _lost(events: tuple[Event, ...]) -> Iterator[CompletionFailed]:
-    for event in events:
-        if isinstance(event, CompletionFailed) and event.kind == LLMLostError.kind:
-            yield event
 
 
 # What one run comes to -------------------------------------------------------------------------
@@ -372,8 +367,7 @@ def _valid(
 def questions(events: Sequence[Event]) -> list[Question]:
     """All that was asked of a person, in turn."""
     asking = (event for event in events if not isinstance(event, (Input, Request)))
-    values = (getattr(event, name) for event in asking for name in event.__struct_fields__)
-    return [value for value in values if isinstance(value, Question)]
+    return [question for event in asking for question in questions_in(event)]
 
 
 def _turns(events: Sequence[Event]) -> int:

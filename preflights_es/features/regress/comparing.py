@@ -231,11 +231,9 @@ class _Judging:
         """The unchanged session by today's code; None where that is what was recorded."""
         replay = self._replayer.replay(self._recorded.stored)
         is_recorded = replay.status == "identical" and not (replay.undecided or replay.generation)
-        return (
-            None
-            if is_recorded
-            else self._runs.ran(self._recorded, Change(), self._label, hears=True)
-        )
+        if is_recorded:
+            return None
+        return self._runs.ran(self._recorded, Change(), self._label, hears=True)
 
     def _differs(self, base: Ran | None, ran: Ran) -> bool:
         """Whether a run comes to something else than another; None stands for the recording."""

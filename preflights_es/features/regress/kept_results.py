@@ -72,7 +72,8 @@ class KeptResults:
         rows = [
             (self._key, digest, _encoder.encode(replace(case, source="", repeat="")))
             for digest, case in judged
-            if digest and isinstance(case, Case) and is_textless(case)
+            if digest and isinstance(case, Case) and case.outcome == "same"
+            if not (case.differences or case.causes or case.message)
             if not FEATURES.is_foreign(case.workflow)  # the code of others is not in the key
         ]
         with suppress(sqlite3.Error), self._database:
@@ -84,11 +85,6 @@ class KeptResults:
     def __exit__(self, *_: object) -> None:
         if self._database is not None:
             self._database.close()
-
-
-def is_textless(case: Case) -> bool:
-    """Whether nothing in it was written by a person or a model."""
-    return case.outcome == "same" and not (case.differences or case.causes or case.message)
 
 
 def _opened(folder: Path, key: bytes, now: int) -> sqlite3.Connection | None:

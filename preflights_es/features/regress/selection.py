@@ -30,6 +30,7 @@ from preflights_es.kernel.ports import Head, Stored, Stream
 from preflights_es.projections.sessions import SessionRow, rows
 from preflights_es.providers.capabilities import ALIASES
 from preflights_es.runtime.sessions import LAST
+from preflights_es.store.log_rows import head_of
 from preflights_es.use.process import FileLog
 from preflights_es.use.projections import reader
 from preflights_es.use.reading import looking
@@ -302,8 +303,7 @@ class _Picking:
             except (LogDamaged, AnotherVersion):
                 yield _Found(run.session_id, file=number)
                 continue
-            last = stored[-1]
-            head = Head(last.session_id, last.project, last.workflow, last.version, last.hash)
+            head = head_of(stored)
             row = self._row(Stream(head, tuple(stored)))
             if self._asked.workflow in (None, head.workflow) and self._is_meant(row):
                 yield _Found(run.session_id, file=number, row=row, shape=shape_of(stored))

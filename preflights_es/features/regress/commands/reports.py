@@ -122,8 +122,7 @@ def say(voice: Voice, report: Report) -> None:
         _say_case(voice, cases[0], len(cases) - 1)
     if (more := sum(map(len, islice(groups.values(), SESSIONS_MAX, None)))) > 0:
         voice.hint(f"{more:,} more: --report html=FILE shows all.")
-    outcomes = ", ".join(f"{n:,} {name}" for name, n in report.counts.items() if n)
-    voice.say(f"{counted(report.sessions, 'session')}: {outcomes or 'none'}.")
+    voice.say(f"{counted(report.sessions, 'session')}: {_counts(report.counts)}.")
     if report.cause_counts:
         causes = ", ".join(f"{kind} {n:,}" for kind, n in report.cause_counts.items())
         voice.say(f"Causes: {causes}.")
