@@ -15,9 +15,9 @@ from preflights_es.kernel.errors import LogFromFuture, ProjectionDamaged, Workfl
 from preflights_es.kernel.ports import Folded, FoldedSession, Head, KeptRows, Row, Stored, Stream
 from preflights_es.projections.projection import Projection, Read, Reader
 from preflights_es.runtime.projector import EVENTS, rows_of
-from preflights_es.store.frozen import PORTIONS
 from preflights_es.store.projection_feed import SqlFollowing
 
+PAGE: Final = 100  # sessions whose rows are looked up at once
 LOOKS: Final = 10  # at a session that others move meanwhile
 
 
@@ -107,8 +107,8 @@ class ProjectionCheck:
             and known[one.name].complete
             and known[one.name].version == one.version
         ]
-        for begin in range(0, len(self._ids), PORTIONS[0]):
-            page = self._ids[begin : begin + PORTIONS[0]]
+        for begin in range(0, len(self._ids), PAGE):
+            page = self._ids[begin : begin + PAGE]
             suspects = {one.name: self._suspects(one.name, page) for one in compared}
             for session_id in page:
                 for one in compared:

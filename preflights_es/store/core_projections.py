@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import (
@@ -13,6 +13,7 @@ from sqlalchemy import (
     Table,
     and_,
     bindparam,
+    cast,
     delete,
     func,
     insert,
@@ -23,13 +24,13 @@ from sqlalchemy import (
     tuple_,
     update,
 )
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.sql import ClauseElement
 from sqlalchemy.sql.elements import BindParameter
 
 from preflights_es.kernel.events import ERASED_TAG, INT_MAX
 from preflights_es.kernel.ports import DOCUMENT, FIELD, TERMS_MAX, Choice
 from preflights_es.store import tables
-from preflights_es.store.frozen import PORTIONS
 
 
 def statements(dialect: str) -> dict[str, ClauseElement]:
@@ -126,7 +127,7 @@ def statements(dialect: str) -> dict[str, ClauseElement]:
         made |= _of_table(name, table)
     return (
         made
-        | dict(_portions(dialect))
+        | _of_many(dialect)
         | _pages()
         | {
             "compared": _compared(),
@@ -195,52 +196,58 @@ def _is_same(one: Any, other: Any) -> ColumnElement[bool]:
     return and_(one.session_id == other.session_id, one.version == other.version)
 
 
-def _portions(dialect: str) -> Iterator[tuple[str, ClauseElement]]:
-    """Statements on many sessions at once, by what they do, for how many projections and sessions.
+def among(dialect: str, column: Any) -> ColumnElement[bool]:
+    """Whether a column has one of the texts of `ids`, an array of JSON: one statement for any."""
+    items: Any = func.json_each if dialect == "sqlite" else func.jsonb_array_elements_text
+    found: ColumnElement[bool] = column.in_(select(_array(dialect, items, "ids").c.value))
+    return found
 
-    `mark` sets marks, `marks` finds those of a projection, `heads` finds heads, the name of a
-    projection deletes its rows, and `rows_NAME` finds them.
+
+def _array(dialect: str, items: Any, name: str) -> Any:
+    values: Any = bindparam(name, type_=String)
+    return items(values if dialect == "sqlite" else cast(values, JSONB)).table_valued("value")
+
+
+def _of_many(dialect: str) -> dict[str, ClauseElement]:
+    """Statements on many sessions at once.
+
+    `mark` sets marks, of the projections in `names` and of the pairs of session and version in
+    `turns`, and finds those that it moved. `found_marks` finds those of a projection, `heads` finds
+    heads, `delete_NAME` deletes the rows of a projection, and `rows_NAME` finds them.
     """
-    for count in PORTIONS:
-        for which in ("heads", *tables.projected, *(f"rows_{name}" for name in tables.projected)):
-            yield f"{which}_0_{count}", _sized(dialect, which, 0, count)
-        yield f"marks_1_{count}", _sized(dialect, "marks", 1, count)
-        for names in range(1, len(tables.projected) + 1):
-            yield f"mark_{names}_{count}", _sized(dialect, "mark", names, count)
-
-
-def _sized(dialect: str, which: str, names: int, count: int) -> ClauseElement:
-    """A statement on so many sessions at once.
-
-    Its parameters are `session_0` and so on; to mark, `version_0` and `name_0` as well.
-
-    Args:
-        which: as in `_portions`.
-        names: projections that are marked.
-    """
-    sessions: list[BindParameter[str]] = [bindparam(f"session_{n}") for n in range(count)]
     h, m = tables.heads.c, tables.marks.c
-    if which == "heads":
-        return select(h.session_id, h.version).where(h.session_id.in_(sessions))
-    if which == "marks":
-        return select(m.session_id, m.version).where(
-            m.projection == bindparam("name_0"), m.session_id.in_(sessions)
-        )
-    if which.startswith("rows_"):
-        table = tables.projected[which.removeprefix("rows_")]
-        found = select(*table.c).where(table.c.session_id.in_(sessions))
-        return found.order_by(*table.primary_key.columns)
-    if which != "mark":
-        table = tables.projected[which]
-        return delete(table).where(table.c.session_id.in_(sessions))
-    versions: list[BindParameter[int]] = [bindparam(f"version_{n}") for n in range(count)]
-    of: list[BindParameter[str]] = [bindparam(f"name_{n}") for n in range(names)]
-    made = _upsert(dialect)(tables.marks).values(
-        [
-            {"projection": name, "session_id": session, "version": version}
-            for session, version in zip(sessions, versions, strict=True)
-            for name in of
+    made: dict[str, ClauseElement] = {
+        "mark": _mark(dialect),
+        "heads": select(h.session_id, h.version).where(among(dialect, h.session_id)),
+        "found_marks": select(m.session_id, m.version).where(
+            m.projection == bindparam("of_name"), among(dialect, m.session_id)
+        ),
+    }
+    for name, table in tables.projected.items():
+        named = among(dialect, table.c.session_id)
+        made[f"delete_{name}"] = delete(table).where(named)
+        rows = select(*table.c).where(named)
+        made[f"rows_{name}"] = rows.order_by(*table.primary_key.columns)
+    return made
+
+
+def _mark(dialect: str) -> ClauseElement:
+    """In one order everywhere, so that no two followers wait for each other's marks."""
+    m = tables.marks.c
+    if dialect == "sqlite":
+        names, turns = (_array(dialect, func.json_each, name) for name in ("names", "turns"))
+        pair: list[Any] = [
+            func.json_extract(turns.c.value, literal_column(f"'$[{n}]'")) for n in (0, 1)
         ]
+    else:
+        names = _array(dialect, func.jsonb_array_elements_text, "names")
+        turns = _array(dialect, func.jsonb_array_elements, "turns")
+        said = [turns.c.value.op("->>")(literal_column(f"{n}")) for n in (0, 1)]
+        pair = [said[0], cast(said[1], BigInteger)]
+    # Behind a bare SELECT, SQLite takes ON for a join's.
+    values = select(names.c.value, *pair).where(true()).order_by(pair[0], names.c.value)
+    made = _upsert(dialect)(tables.marks).from_select(
+        [m.projection, m.session_id, m.version], values
     )
     marked: ClauseElement = made.on_conflict_do_update(
         index_elements=[m.projection, m.session_id],

@@ -35,9 +35,8 @@ from sqlalchemy.sql.elements import BindParameter
 
 from preflights_es.kernel.events import ERASED_TAG
 from preflights_es.store import core_projections, tables
-from preflights_es.store.core_projections import reading
+from preflights_es.store.core_projections import among, reading
 from preflights_es.store.frozen import (
-    AMONG,
     AT_ONCE,
     CLEAR,
     IDENTITY_DIGITS,
@@ -73,7 +72,7 @@ def compiled(element: ClauseElement, dialect: Dialect) -> Statement:
 def rooms(dialect: str) -> dict[str, dict[str, ClauseElement]]:
     """All statements, by the room that runs them and by name."""
     return {
-        "log": {**_appending_and_reading(), **_erasing(), **_taking_over()},
+        "log": {**_appending_and_reading(), **_erasing(), **_taking_over(dialect)},
         "projections": core_projections.statements(dialect),
         "projects": _of_projects(),
         "side_tables": _of_side_tables(),
@@ -160,7 +159,7 @@ def _appending_and_reading() -> dict[str, ClauseElement]:
     }
 
 
-def _taking_over() -> dict[str, ClauseElement]:
+def _taking_over(dialect: str) -> dict[str, ClauseElement]:
     project, number = (
         bindparam("project", type_=_n.project.type),
         bindparam("number", type_=_n.number.type),
@@ -169,7 +168,7 @@ def _taking_over() -> dict[str, ClauseElement]:
     is_held = select(_n.number).where(_n.project == project, _n.number == number).exists()
     whole = (tables.heads, tables.events, tables.outbox)
     return {
-        "heads_among": _head.where(_h.session_id.in_([bindparam(f"id_{n}") for n in range(AMONG)])),
+        "heads_among": _head.where(among(dialect, _h.session_id)),
         "insert_imported": insert(tables.imported_documents),
         "insert_free_number": insert(tables.numbers).from_select(
             ["project", "number", "session_id"], select(project, number, holder).where(~is_held)

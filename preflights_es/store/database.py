@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeVar
 
+import msgspec
+
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.store.frozen import Statement
 
@@ -161,6 +163,11 @@ class Looking:
             lambda cursor: self._statements.run(cursor, which, **values).fetchall()
         )
         return rows
+
+
+def listed(values: Sequence[Any]) -> str:
+    """Values as a statement on many takes them: an array of JSON."""
+    return msgspec.json.encode(values).decode()
 
 
 def together(cursor: Any) -> AbstractContextManager[Any]:

@@ -97,8 +97,6 @@ PROJECTED: Final = {
 """The table of each projection, as `make freeze` found them."""
 
 # How many of something a statement takes.
-PORTIONS: Final = (32, 4, 1)  # sessions: three statements, not one a count
-AMONG: Final = 100  # ids that one looks for: a number that every engine takes
 AT_ONCE: Final = 20  # rows that one inserts: SQLite once took 999 values at most
 MATCHES_MAX: Final = 5  # ids shown when what was typed is ambiguous
 IDENTITY_DIGITS: Final = (8, 16, 64)  # of an identity, behind a name that another repository has

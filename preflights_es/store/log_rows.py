@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
 from preflights_es.kernel.errors import DuplicateInput
 from preflights_es.kernel.ports import Arrival, Claim, Head, Row, Stored
 from preflights_es.store.database import Statements
-from preflights_es.store.frozen import AMONG, AT_ONCE, CLEAR, PROJECTED, columns
+from preflights_es.store.frozen import AT_ONCE, CLEAR, PROJECTED, columns
 
 UNCLAIMED = ("", 0)
 """Owner and time of a call that no process has claimed."""
@@ -92,14 +92,6 @@ def claimed(holder: str, holds_until: int, owner: str, now: int) -> Claim:
     if holds_until <= now:
         return "overdue"
     return "taken" if holder == owner else "held"
-
-
-def among(session_ids: Sequence[str]) -> Iterator[dict[str, str]]:
-    """Values for `heads_among`, as often as it has to be run; the last id fills what is left."""
-    for first in range(0, len(session_ids), AMONG):
-        some = session_ids[first : first + AMONG]
-        filled = [*some, *[some[-1]] * (AMONG - len(some))]
-        yield {f"id_{n}": session_id for n, session_id in enumerate(filled)}
 
 
 def insert_all(run: Statements, cursor: Any, arrivals: Sequence[Arrival]) -> None:

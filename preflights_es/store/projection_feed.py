@@ -8,11 +8,11 @@ one of them write (docs/decisions/0011).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import groupby
 from operator import itemgetter
-from types import MappingProxyType
 from typing import Any, Final
 
 from preflights_es.kernel.errors import LogDamaged, NewerProjection
@@ -27,13 +27,11 @@ from preflights_es.kernel.ports import (
     Stream,
 )
 from preflights_es.store.chain import verified
-from preflights_es.store.database import Look, event_of
-from preflights_es.store.frozen import PORTIONS, PROJECTED
+from preflights_es.store.database import Look, event_of, listed
+from preflights_es.store.frozen import PROJECTED
 from preflights_es.store.projection_rows import SqlRows, as_head, as_version, readable
 
 RANGE: Final = 200  # sessions whose events are read, and held, at once
-SESSIONS: Final = tuple(f"session_{n}" for n in range(PORTIONS[0]))
-VERSIONS: Final = tuple(f"version_{n}" for n in range(PORTIONS[0]))
 
 
 class SqlFollowing(SqlRows):
@@ -149,13 +147,13 @@ class SqlFollowing(SqlRows):
         names = [
             name for name in versions if name in found and found[name].version == versions[name]
         ]
-        # In one order everywhere, so that no two followers wait for each other's marks.
         turns = sorted(done.turns, key=lambda turn: turn.session_id)
-        turns = self._standing(cursor, turns) if names else []
-        marked = self._marked(cursor, turns, names)
-        for name in names:
+        turns = self._standing(cursor, turns) if names and turns else []
+        marked = self._marked(cursor, turns, names) if turns else {}
+        for name in marked:
             moved = [turn for turn in turns if turn.session_id in marked[name]]
-            self._in_portions(cursor, name, [turn.session_id for turn in moved])
+            ids = listed([turn.session_id for turn in moved])
+            self._statements.run(cursor, f"delete_{name}", ids=ids)
             rows = [row for turn in moved for row in turn.rows[name]]
             self._statements.rows(cursor, f"insert_{name}", self.columns(name), rows)
         if not pairs and PROJECTED.keys() == set(names):
@@ -164,7 +162,8 @@ class SqlFollowing(SqlRows):
 
     def _standing(self, cursor: Any, turns: Sequence[FoldedSession]) -> list[FoldedSession]:
         """Without those that were erased since: what they held must not come back."""
-        found = dict(self._in_portions(cursor, "heads", [turn.session_id for turn in turns]))
+        ids = listed([turn.session_id for turn in turns])
+        found = dict(self._statements.run(cursor, "heads", ids=ids).fetchall())
         return [
             turn
             for turn in turns
@@ -180,36 +179,12 @@ class SqlFollowing(SqlRows):
         self, cursor: Any, turns: Sequence[FoldedSession], names: Sequence[str]
     ) -> dict[str, set[str]]:
         """By projection: the sessions that it had not folded as far."""
-        marked: dict[str, set[str]] = {name: set() for name in names}
-        values = {f"name_{n}": name for n, name in enumerate(names)}
-        upto = [turn.version for turn in turns]
-        ids = [turn.session_id for turn in turns]
-        for name, session_id in self._in_portions(cursor, "mark", ids, upto, values):
+        marked: dict[str, set[str]] = defaultdict(set)
+        upto = [(turn.session_id, turn.version) for turn in turns]
+        self._statements.run(cursor, "mark", names=listed(names), turns=listed(upto))
+        for name, session_id in cursor.fetchall():
             marked[name].add(session_id)
         return marked
-
-    def _in_portions(
-        self,
-        cursor: Any,
-        which: str,
-        ids: Sequence[str],
-        versions: Sequence[int] = (),
-        values: Mapping[str, str] = MappingProxyType({}),
-    ) -> list[Any]:
-        """Run a statement on sessions, many at a time; all that it found."""
-        found: list[Any] = []
-        begin = 0
-        while begin < len(ids):
-            size = next(size for size in PORTIONS if size <= len(ids) - begin)
-            name = f"{which}_{len(values)}_{size}"
-            end = begin + size
-            of: dict[str, Any] = dict(zip(SESSIONS, ids[begin:end], strict=False))
-            of |= zip(VERSIONS, versions[begin:end], strict=False)
-            self._statements.run(cursor, name, **of, **values)
-            if cursor.description is not None:
-                found += cursor.fetchall()
-            begin = end
-        return found
 
     def _drop_folded(self, cursor: Any, turns: Sequence[FoldedSession]) -> None:
         """What every projection has folded leaves the outbox, on PostgreSQL with the next follower.
@@ -263,8 +238,9 @@ class SqlFollowing(SqlRows):
         """
 
         def look(cursor: Any) -> tuple[list[Any], list[Any]]:
-            marks = self._in_portions(cursor, "marks", ids, values={"name_0": name})
-            return marks, self._in_portions(cursor, f"rows_{name}", ids)
+            run, of = self._statements.run, listed(ids)
+            marks = run(cursor, "found_marks", of_name=name, ids=of).fetchall()
+            return marks, run(cursor, f"rows_{name}", ids=of).fetchall()
 
         with readable(name):
             marks, rows = self.database.looked(look)

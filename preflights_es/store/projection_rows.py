@@ -11,7 +11,7 @@ import msgspec
 from preflights_es.kernel.errors import LogDamaged, ProjectionDamaged
 from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.ports import TERMS_MAX, Choice, Head, KeptRows, Row
-from preflights_es.store.database import Looking
+from preflights_es.store.database import Looking, listed
 from preflights_es.store.frozen import PROJECTED, columns, shape
 from preflights_es.store.sql import SqlStore
 
@@ -117,7 +117,7 @@ class SqlRows(Looking):
                 yield from (dict(zip(names, row, strict=True)) for row in some)
                 return
             page["after"] = after = some[-1][0]
-            last = self._kept(name, f"rows_{name}_0_1", session_0=after)
+            last = self._kept(name, f"rows_{name}", ids=listed([after]))
             # A session's rows are not torn apart by the end of a page.
             whole: list[Row] = [row for row in some if row[0] != after] + last
             yield from (dict(zip(names, row, strict=True)) for row in whole)
@@ -143,7 +143,8 @@ class SqlRows(Looking):
             ((version, complete, mark, waits),) = self._statements.run(
                 cursor, "kept", **of
             ).fetchall()
-            rows = self._statements.run(cursor, f"rows_{name}_0_1", session_0=session_id).fetchall()
+            ids = listed([session_id])
+            rows = self._statements.run(cursor, f"rows_{name}", ids=ids).fetchall()
             # What is folded meanwhile moves rows and marks together, and looks like another state.
             return KeptRows(version, complete, mark, waits, tuple(map(tuple, rows)))
 

@@ -24,7 +24,7 @@ from preflights_es.kernel.ports import Arrival, Batch, Claim, Head, Stored
 from preflights_es.kernel.text import NAME_MAX
 from preflights_es.store import frozen, log_rows, opening
 from preflights_es.store.chain import erased_before, follows, sealed
-from preflights_es.store.database import Looking, Race, T, event_of, together
+from preflights_es.store.database import Looking, Race, T, event_of, listed, together
 from preflights_es.store.log_rows import Calls, event_row, head_of
 from preflights_es.store.urls import parsed, shown_url
 
@@ -325,10 +325,8 @@ class SqlStore(Looking):
         return Head(*rows[0]) if rows else None
 
     def heads_of(self, session_ids: Sequence[str]) -> dict[str, Head]:
-        found: dict[str, Head] = {}
-        for values in log_rows.among(session_ids):
-            found |= {row[0]: Head(*row) for row in self._rows("heads_among", **values)}
-        return found
+        rows = self._rows("heads_among", ids=listed(session_ids)) if session_ids else []
+        return {row[0]: Head(*row) for row in rows}
 
     def heads(self, project: str | None, limit: int | None = None) -> tuple[Head, ...]:
         at_most = _ALL if limit is None else min(limit, _ALL)

@@ -12,7 +12,7 @@ import pytest
 from preflights_es.kernel.errors import Conflict, DuplicateInput, NumberTaken
 from preflights_es.kernel.ports import Arrival, Draft, Head
 from preflights_es.store.chain import GENESIS, digest, link, stream_prefix, verified
-from preflights_es.store.frozen import AMONG, AT_ONCE, MATCHES_MAX
+from preflights_es.store.frozen import AT_ONCE, MATCHES_MAX
 from preflights_es.store.memory import MemoryStore
 from preflights_es.store.sql import SqlStore
 from tests.fixed import NOON, PROJECT, SECOND, Clock
@@ -32,6 +32,7 @@ from tests.store.given import (
 )
 
 KINDS = ["memory", "sqlite", "postgres"]
+MANY = 100  # sessions, more than one statement inserts
 
 
 @contextmanager
@@ -619,7 +620,7 @@ def two(store: AnyStore, **of_the_first: Any) -> list[Arrival]:
 
 def test_many_new_sessions_are_taken_over_byte_for_byte(store: AnyStore, other: AnyStore) -> None:
     """As many as several statements insert, in an order of their own, one of them long."""
-    numbers = [*range(1, AMONG + 8)]
+    numbers = [*range(1, MANY + 8)]
     for number in numbers:
         opened(store, number, project="garden" if number % 3 else PROJECT)
     head = store.heads_of([session_id(5)])[session_id(5)]
@@ -636,8 +637,8 @@ def test_many_new_sessions_are_taken_over_byte_for_byte(store: AnyStore, other: 
 
 
 def test_heads_are_found_by_ids_of_which_some_are_unknown(store: AnyStore) -> None:
-    heads = [opened(store, number) for number in range(1, AMONG + 3)]
-    ids = [session_id(number) for number in range(AMONG + 5)]
+    heads = [opened(store, number) for number in range(1, MANY + 3)]
+    ids = [session_id(number) for number in range(MANY + 5)]
     assert store.heads_of(ids) == {head.session_id: head for head in heads}
     assert store.heads_of([session_id(99_999)]) == {}
     assert store.heads_of([]) == {}
