@@ -141,18 +141,13 @@ _FIRST_WORD: Final = late_pattern(r"[ \t\d.)$>+*#|(\[{`-]{0,16}+([A-Za-z_][\w-]*
 
 def first_code(text: str) -> CodeMatch | None:
     """The first rule that matches, and where; those that match anywhere come first."""
-    return _anywhere(text) or _in_lines(text)
-
-
-def _anywhere(text: str) -> CodeMatch | None:
-    """The first rule that matches of those for code that is code wherever it stands."""
     for gate, rows in tables().anywhere.items():
         if _calls(text) if gate == CALL else gate in text:
             for language, row in rows:
                 rule = rule_of(row)
                 if _has(text, rule) and (at := _place(text, rule)) >= 0:
                     return language, at
-    return None
+    return _in_lines(text)
 
 
 def _calls(text: str) -> bool:

@@ -26,12 +26,6 @@ def is_adjective(word: str) -> bool:
     return compiled(_ADJECTIVE).search(word) is not None
 
 
-def is_said_in_romance(word: str, *, named: bool) -> bool:
-    """In French or Spanish: adjectives, participles and infinitives; fewer for a proper name."""
-    ending = compiled(_ROMANCE_PARTICIPLE if named else _ROMANCE_ADJECTIVE).search(word)
-    return ending is not None or word in words("said_in_romance")
-
-
 # Terms with digits or of cryptography; numbers with a unit, versions, ordinals, limits.
 _TECHNICAL: Final = (
     r"argon2?(?:id|i|d)?|[by]crypt\d*|scrypt\d*|pbkdf2\w*|sha-?\d{1,3}(?:-\d{3})?\w{0,4}|md[45]|"
@@ -270,7 +264,9 @@ def _is_word_told(told: PlacedValue, place: Place) -> bool:
         return told.manner != "loose"
     if place.romance and told.manner in {":", "is"}:
         named = told.manner == "is" and word[:1].isupper() and not word.isupper()
-        if is_said_in_romance(low, named=named):
+        # Adjectives, participles and infinitives; fewer for a proper name.
+        ending = _ROMANCE_PARTICIPLE if named else _ROMANCE_ADJECTIVE
+        if compiled(ending).search(low) or low in words("said_in_romance"):
             return False
     match told.manner:
         case "=":

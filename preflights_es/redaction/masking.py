@@ -45,7 +45,8 @@ def redact(text: str, kinds: tuple[SecretKind, ...] = KINDS, *, by_form: bool = 
         return Redacted(text, ())
     from preflights_es.redaction.places import RULES, SHAPED
 
-    masked = _masked(text)
+    marks = tuple(_Mark(shown, None) for shown in compiled(_MARKER).findall(text))
+    masked = _Masked(compiled(_MARKER).sub(OPAQUE, text) if marks else text, marks)
     for _ in range(ROUNDS_MAX):
         count = len(masked.marks)
         for spans in SHAPED if by_form else RULES:
@@ -104,11 +105,6 @@ class _Masked(NamedTuple):
 
 
 _MARKER: Final = rf"\[redacted:(?:{'|'.join(KINDS)})\]|{OPAQUE}"
-
-
-def _masked(text: str) -> _Masked:
-    marks = tuple(_Mark(shown, None) for shown in compiled(_MARKER).findall(text))
-    return _Masked(compiled(_MARKER).sub(OPAQUE, text) if marks else text, marks)
 
 
 def _replaced(masked: _Masked, spans: tuple[Span, ...]) -> _Masked:
@@ -236,11 +232,11 @@ def _label(holder: str, name: str, gap: str, value: str) -> str:
 def _redacted(text: str) -> Redacted:
     """Also where characters are spelled as escapes; the text is written so only then."""
     found = redact_hidden(text, KINDS_OF_RESPONSES)
-    if (spelled := _unescaped(text)) != text:
-        seen = redact_hidden(spelled, KINDS_OF_RESPONSES)
-        if len(seen.kinds) > len(found.kinds):
-            return seen
-    return found
+    if "\\" not in text and "&" not in text:
+        return found
+    spelled = compiled(_ESCAPE, re.IGNORECASE).sub(_character, text)
+    seen = redact_hidden(spelled, KINDS_OF_RESPONSES) if spelled != text else found
+    return seen if len(seen.kinds) > len(found.kinds) else found
 
 
 # Outside a whole string of JSON: one cut off, in single quotes, with an escape that is invalid.
@@ -249,12 +245,6 @@ _ESCAPE: Final = (
     r"|u\{(?P<braced>[0-9a-f]{1,6})\}|x(?P<two>[0-9a-f]{2}))"
     r"|&#(?:x(?P<hex>[0-9a-f]{1,6})|(?P<decimal>[0-9]{1,7}));|&(?P<at>commat);"
 )
-
-
-def _unescaped(text: str) -> str:
-    if "\\" not in text and "&" not in text:
-        return text
-    return compiled(_ESCAPE, re.IGNORECASE).sub(_character, text)
 
 
 def _character(escape: re.Match[str]) -> str:

@@ -12,7 +12,6 @@ from preflights_cli.table import streamed
 from preflights_es.features.compiler.commands.display import say_findings, say_waived
 from preflights_es.features.compiler.use.artifacts import (
     ArtifactRow,
-    Difference,
     artifact,
     artifacts,
     compared,
@@ -159,14 +158,10 @@ def diff_command(before: str, after: str, app: Request, voice: Voice) -> int:
     found = compared(app, before, after)
     voice.json(found)
     for one in found.differences:
-        _say_difference(voice, one)
+        voice.say(shown(one.at or "/"))
+        for sign, value in (("-", one.before), ("+", one.after)):
+            if value is not msgspec.UNSET:
+                voice.say(f"  {sign} {shown(shortened(encoded(value).decode(), VALUE_MAX))}")
     if not found.differences:
         voice.say(f"Both are the same {found.type}.")
     return 0
-
-
-def _say_difference(voice: Voice, one: Difference) -> None:
-    voice.say(shown(one.at or "/"))
-    for sign, value in (("-", one.before), ("+", one.after)):
-        if value is not msgspec.UNSET:
-            voice.say(f"  {sign} {shown(shortened(encoded(value).decode(), VALUE_MAX))}")

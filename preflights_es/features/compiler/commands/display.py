@@ -83,13 +83,13 @@ def describe(voice: Voice, session: Session) -> None:
 def say_findings(voice: Voice, findings: Iterable[Finding]) -> None:
     """Where an artifact disagrees; a line each."""
     for one in findings:
-        voice.say(f"  finding {_finding(one)}")
+        voice.say(f"  finding {one.name}: {_told(one)}")
 
 
 def say_waived(voice: Voice, waived: Iterable[WaivedFinding]) -> None:
     """What persons waived; two lines each."""
     for one in waived:
-        voice.say(f"  waived {_finding(one)}")
+        voice.say(f"  waived {one.name}: {_told(one)}")
         relayed = f" (passed on by {who(one.relayed_by)})" if one.relayed_by else ""
         by = shown(f"{who(one.by)}{relayed}, {minute(one.at)}")
         voice.say(f"    by {by}: {shown(one_line(one.reason))}")
@@ -98,11 +98,11 @@ def say_waived(voice: Voice, waived: Iterable[WaivedFinding]) -> None:
 def say_perhaps(voice: Voice, perhaps: Iterable[Finding]) -> None:
     """What does not count as a finding."""
     for one in perhaps:
-        voice.say(f"  perhaps: {shown(one_line(f'{one.pointer} {one.message}'.strip()))}")
+        voice.say(f"  perhaps: {_told(one)}")
 
 
-def _finding(one: Finding | WaivedFinding) -> str:
-    return f"{one.name}: {shown(one_line(f'{one.pointer} {one.message}'.strip()))}"
+def _told(one: Finding | WaivedFinding) -> str:
+    return shown(one_line(f"{one.pointer} {one.message}".strip()))
 
 
 def waiving(id_: str, findings: Iterable[Finding]) -> str:

@@ -136,7 +136,7 @@ def _by_content(path: str, text: str) -> str:
         return "it begins as markup or a page of code does"
     lines = [*prose_lines(text)]
     if not any(len(_WORD.findall(line)) >= PROSE_WORDS for line in lines):
-        lines += fenced_lines(text)
+        lines += (line for line, is_fenced in _lines(text) if is_fenced)
     lines = _without_remarks([line for line in lines if line.strip()][:LINES_MAX])
     if path.rpartition(".")[2].casefold() not in DATA and _has_form(lines):
         return "its lines have the form of source code"
@@ -182,7 +182,9 @@ def _code(lines: Iterable[str]) -> str:
     """Which language the lines at the margin look like, where enough of them do."""
     lines = [*lines]
     margin = [line for line in lines if not line.startswith(("   ", "\t"))] or lines
-    text = _INLINE.sub(" x ", _without_comments("\n".join(margin)))
+    first, *others = "\n".join(margin).split("<!--")
+    text = first + "".join(other.partition("-->")[2] for other in others)
+    text = _INLINE.sub(" x ", text)
     text = _URL.sub(" x ", _TAG.sub(" ", text))
     count, language = len(margin), ""
     for _ in range(min(1 + (count > 10) + (count > 40) + count // 60, HITS_MAX)):
@@ -193,11 +195,6 @@ def _code(lines: Iterable[str]) -> str:
         start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
         text = text[:start] + (text[end + 1 :] if end >= 0 else "")
     return f"it looks like {language}, where prose is asked for"
-
-
-def _without_comments(text: str) -> str:
-    first, *others = text.split("<!--")
-    return first + "".join(other.partition("-->")[2] for other in others)
 
 
 # 3. Markdown --------------------------------------------------------------------------------
@@ -211,11 +208,6 @@ _LISTING: Final = re.compile(r"\[(?:source|listing)\b.*\]\s*$")
 def prose_lines(text: str) -> Iterator[str]:
     """The lines of a document in Markdown, without front matter and fenced blocks."""
     return (line for line, is_fenced in _lines(text) if not is_fenced)
-
-
-def fenced_lines(text: str) -> Iterator[str]:
-    """The lines inside fenced blocks."""
-    return (line for line, is_fenced in _lines(text) if is_fenced)
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:

@@ -208,13 +208,13 @@ def _implementation(said: RequestedPass) -> Payload:
         first = "Keep what this file offers to others today."
     return {
         "target": said.target,
-        "steps": [first, *_steps(own), "Refuse what the requirements rule out, with a reason."],
+        "steps": [
+            first,
+            *(f"Make the test {one['id']} pass: {one['assertions'][0]}" for one in own),
+            "Refuse what the requirements rule out, with a reason.",
+        ],
         "related_tests": [one["id"] for one in own],
     }
-
-
-def _steps(tests: Iterable[Payload]) -> list[str]:
-    return [f"Make the test {one['id']} pass: {one['assertions'][0]}" for one in tests]
 
 
 def _refactor(said: RequestedPass) -> Payload:
@@ -388,7 +388,7 @@ def operations(text: str, layout: Sequence[str], layers: Sequence[str]) -> list[
         _renamed(text, files, layout)
         or _moved(words, files)
         or _symbols(words, files, layout)
-        or _extracted(files)
+        or [_interface(_camel(path), path) for path in files]  # nothing else is said of them
         or _layered(words, layers)
     )[:OPERATIONS_MAX]
 
@@ -417,7 +417,8 @@ def _renamed(text: str, files: Sequence[str], layout: Sequence[str]) -> list[Ope
         return [] if why_no_path(to_path) else [_move(named[0], to_path)]
     if _PATH.fullmatch(old):
         return []
-    return [{"type": "rename_symbol", "symbol": old, "to": new, **_within(files)}]
+    within = {"from_path": files[0]} if files else {}
+    return [{"type": "rename_symbol", "symbol": old, "to": new, **within}]
 
 
 def _moved(words: Sequence[str], files: Sequence[str]) -> list[Operation]:
@@ -440,11 +441,6 @@ def _symbols(words: Sequence[str], files: Sequence[str], layout: Sequence[str]) 
     return [_interface(name, beside) for name in dict.fromkeys(names)]
 
 
-def _extracted(files: Sequence[str]) -> list[Operation]:
-    """An interface for each file that is named and nothing else is said of."""
-    return [_interface(_camel(path), path) for path in files]
-
-
 def _layered(words: Sequence[str], layers: Sequence[str]) -> list[Operation]:
     """A dependency from the first layer that is named to the second, or to another one."""
     known = {layer.casefold(): layer for layer in layers}
@@ -465,10 +461,6 @@ def _interface(symbol: str, path: str) -> Operation:
     suffix = "." + path.rpartition(".")[2] if "." in path.rpartition("/")[2] else SUFFIX
     to_path = _sibling(path, f"{stem}_interface{suffix}")
     return {"type": "extract_interface", "symbol": symbol, "to_path": to_path}
-
-
-def _within(files: Sequence[str]) -> Operation:
-    return {"from_path": files[0]} if files else {}
 
 
 def _sibling(path: str, name: str) -> str:

@@ -80,7 +80,9 @@ def violations(begun: PassBegun, payload: dict[str, Any]) -> tuple[Violation, ..
         return (Violation("", f"expected at most {PLAN_MAX:,} bytes, the plan has {size:,}"),)
     said = JUDGED[begun.pass_type](begun, payload)
     found = [Violation(pointer(at), what) for kind, at, what in said if kind == FLAW]
-    found += (Violation(pointer(at), "expected words") for at in _blank(payload))
+    for at, text in leaves(payload):
+        if at[0] != "operations" and not visible(text):  # a field that one does not need may be so
+            found.append(Violation(pointer(at), "expected words"))
     return tuple(found[:VIOLATIONS_MAX])
 
 
@@ -340,13 +342,6 @@ def _path(path: str, at: Path) -> Judged:
 def _in_any_case(path: str) -> str:
     """As a file system has it that knows no case and one form of each letter."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
-
-
-def _blank(payload: dict[str, Any]) -> Iterator[Path]:
-    """Texts without words; a field that an operation does not need may be one."""
-    for at, text in leaves(payload):
-        if at[0] != "operations" and not visible(text):
-            yield at
 
 
 def leaves(value: Any, at: Path = ()) -> Iterator[tuple[Path, str]]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Literal
 import msgspec
 
 from preflights_es.features.compiler.domain import WORKFLOW
-from preflights_es.features.compiler.domain.decide import unfit, unwaived
+from preflights_es.features.compiler.domain.decide import IN_FORCE, OPEN, unfit, unwaived
 from preflights_es.features.compiler.domain.events import (
     ChangeRefused,
     FindingsWaived,
@@ -23,7 +23,7 @@ from preflights_es.features.compiler.domain.state import State, payload_hash
 from preflights_es.features.compiler.domain.values import LockedFile, ReadPlan, Waiver
 from preflights_es.features.compiler.domain.views import subject_of
 from preflights_es.features.compiler.use.agreement import Agreements, tell_perhaps
-from preflights_es.features.compiler.use.artifacts import IN_FORCE, Standings, plan_named, short_id
+from preflights_es.features.compiler.use.artifacts import Standings, plan_named, short_id
 from preflights_es.features.compiler.use.documents import digest
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import Actor, Input
@@ -38,7 +38,6 @@ from preflights_es.use.reading import looking
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result, Session
 
-OPEN: Final = ("draft", "proposed")
 NAMED_MAX: Final = 5  # findings that a message names
 FILES_MAX: Final = 20  # missing test files that a message names
 TYPE: Final = "TestPlan"
@@ -222,9 +221,14 @@ class Approvals(Acceptances):
         self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
     ) -> Proposed:
         """An Input by which the session's artifact takes the place of others."""
-        relayed_by = None if actor == self._actor else self._actor
         former = tuple(one.source for one in self._former)
-        fields = {**said, "id": handle.session.state.plan.id, "former": former}
+        return self._proposed(handle, cls, {**said, "former": former}, actor, input_id)
+
+    def _proposed(
+        self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
+    ) -> Proposed:
+        relayed_by = None if actor == self._actor else self._actor
+        fields = {**said, "id": handle.session.state.plan.id}
         new = self._input(cls, fields, actor=actor, relayed_by=relayed_by)
         return Proposed(handle, new, input_id)
 
@@ -295,10 +299,7 @@ class Waiving(Approvals):
         assert state.plan is not None, "it is in force"
         standings = Standings(self._request)
         fields = self._agreeing(standings, state.plan, state, said.get("waivers", ()), unfit)
-        relayed_by = None if actor == self._actor else self._actor
-        fields |= {**said, "id": state.plan.id}
-        new = self._input(cls, fields, actor=actor, relayed_by=relayed_by)
-        return Proposed(handle, new, input_id)
+        return self._proposed(handle, cls, {**fields, **said}, actor, input_id)
 
 
 def refused(plan: PlanDrafted, findings: Iterable[Finding], wrong: ChangeRefused) -> Refused:

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from preflights_es.features.compiler.domain.decide import IN_FORCE
 from preflights_es.features.compiler.domain.state import State
 from preflights_es.features.compiler.domain.views import FILE, FOLDER, envelope
 from preflights_es.features.compiler.use.documents import digest
@@ -29,7 +30,6 @@ from preflights_es.use.reading import looking, with_files
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result, WaivedFinding, Who
 
-IN_FORCE: Final = ("approved", "locked")
 What = Literal["changed", "gone", "replaced", "erased"]
 
 

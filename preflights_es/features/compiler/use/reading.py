@@ -7,6 +7,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
+from preflights_es.features.compiler.domain.decide import IN_FORCE
 from preflights_es.features.compiler.domain.values import (
     PASSES,
     REQUEST_MAX,
@@ -17,7 +18,8 @@ from preflights_es.features.compiler.domain.values import (
     ReadPlan,
 )
 from preflights_es.features.compiler.domain.views import envelope
-from preflights_es.features.compiler.use.artifacts import IN_FORCE, Standings, row_named
+from preflights_es.features.compiler.use.artifacts import Standings, row_named
+from preflights_es.features.compiler.use.documents import PATH_MAX
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.statements import turned_down
@@ -157,7 +159,6 @@ def _loaded(request: Request, session_id: str, file: str | None) -> Handle:
 
 
 LISTED_S: Final = 30  # for git to list a repository of a million files
-PATH_MAX: Final = 1_000  # characters of a path
 LAYOUT_MAX: Final = 2 * REQUEST_MAX  # characters of all paths; what is beyond fits no request
 OWN: Final = ".preflights/"  # documents and plans, which a pass reads where it needs them
 _TAG: Final = 2  # characters in front of each path: git's letter for it, and a blank
@@ -173,11 +174,11 @@ def layout(root: Path) -> tuple[tuple[str, ...], int]:
     said = git.said(("ls-files", "-z", "-t"), root, surroundings(), LISTED_S)
     named = {entry[_TAG:] for entry in (said or "").split("\0") if entry}
     named = {path for path in named if not path.startswith(OWN)}
-    fit = sorted(path for path in named if _is_text(path))
+    fit = sorted(
+        path
+        for path in named
+        if _NO_UTF8 not in path and "\n" not in path and problem(path, PATH_MAX) is None
+    )
     ends = accumulate(len(path) + 1 for path in fit)
     kept = tuple(path for path, end in zip(fit, ends, strict=True) if end <= LAYOUT_MAX)
     return kept, len(named) - len(kept)
-
-
-def _is_text(path: str) -> bool:
-    return _NO_UTF8 not in path and "\n" not in path and problem(path, PATH_MAX) is None
