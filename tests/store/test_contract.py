@@ -32,7 +32,6 @@ from tests.store.given import (
 )
 
 KINDS = ["memory", "sqlite", "postgres"]
-MANY = 100  # sessions, more than one statement inserts
 
 
 @contextmanager
@@ -620,7 +619,7 @@ def two(store: AnyStore, **of_the_first: Any) -> list[Arrival]:
 
 def test_many_new_sessions_are_taken_over_byte_for_byte(store: AnyStore, other: AnyStore) -> None:
     """As many as several statements insert, in an order of their own, one of them long."""
-    numbers = [*range(1, MANY + 8)]
+    numbers = [*range(1, 5 * AT_ONCE + 8)]
     for number in numbers:
         opened(store, number, project="garden" if number % 3 else PROJECT)
     head = store.heads_of([session_id(5)])[session_id(5)]
@@ -637,8 +636,8 @@ def test_many_new_sessions_are_taken_over_byte_for_byte(store: AnyStore, other: 
 
 
 def test_heads_are_found_by_ids_of_which_some_are_unknown(store: AnyStore) -> None:
-    heads = [opened(store, number) for number in range(1, MANY + 3)]
-    ids = [session_id(number) for number in range(MANY + 5)]
+    heads = [opened(store, number) for number in range(1, 5 * AT_ONCE + 3)]
+    ids = [session_id(number) for number in range(5 * AT_ONCE + 5)]
     assert store.heads_of(ids) == {head.session_id: head for head in heads}
     assert store.heads_of([session_id(99_999)]) == {}
     assert store.heads_of([]) == {}
