@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 
-SOURCES: Final = ("preflights_es/**/*.py", "cli/**/*.py", "tests/**/*.py")
+SOURCES: Final = ("preflights_es/**/*.py", "cli/**/*.py", "tests/**/*.py", "tests/**/*.toml")
 DOCS: Final = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**/*.md")
 
 QUOTING: Final = ("tests/plain_english.py", "tests/test_plain_english.py", "tests/test_pages.py")

@@ -11,11 +11,14 @@ import pytest
 from preflights_es.kernel.json import decoded, encoded
 from tests.cli.program import Project
 from tests.cli.test_docs import check
+from tests.filed_cases import filed_cases
 from tests.history.sessions import Led, asking, real
 from tests.history.test_rerun import drifted
 from tests.providers import server
 from tests.providers.server import FakeAPI
 from tests.scripted import asks
+
+FILED = filed_cases(__file__)
 
 ANSWER = json.dumps(asks("Infra", "Where?", "Here", "There"))
 PATCH = json.dumps({"category": "Infra", "fields": [{"name": "Hosting", "value": "Here"}]})
@@ -162,39 +165,7 @@ def test_many_children_are_kept_in_one_file(house: Project) -> None:
 
 @pytest.mark.parametrize(
     ("args", "message"),
-    [
-        (("--drift", "--simulate"), "give one"),
-        (("--drift", "--seed", "1"), "leave --seed out"),
-        (("--drift", "--live"), "leave --live out"),
-        (("--simulate", "--provider", "sim"), "leave --provider out"),
-        (("--simulate", "--from", "3"), "leave --from out"),
-        (("--simulate", "--faults", "x"), "--faults: found 'x'"),
-        (("--simulate", "--seed", "x"), "'x' is not a valid integer"),
-        (("--from", "3"), "--from needs a change to test"),
-        (("--live",), "--live needs a change to test"),
-        (("--out", "x.jsonl"), "a strict replay runs nothing"),
-        (("--provider", "unheard"), "found 'unheard', expected one of mock, sim"),
-        (("--provider", ""), "it is empty"),
-        (("--from", " ", "--seed", "1"), "it is empty"),
-        (("--model", "x"), "--model: the provider sim takes none: leave it out"),
-        (
-            ("--provider", "openai", "--seed", "1"),
-            "--seed: the provider openai takes none: leave it out or add --provider sim",
-        ),
-        (("--prompt", "clarify"), "expected a pair such as clarify=v2"),
-        (("--prompt", "clarify=v9"), "expected one of clarify.v1, clarify.v2"),
-        (("--prompt", "nosuch=v1"), "expected one of clarify, decide"),
-        (("--fault", "clarify-1"), "expected a pair such as clarify-1=timeout"),
-        (("--fault", "clarify-1=fire"), "expected timeout, error, rate_limit, malformed"),
-        (("--fault", "decide-2=error", "--fault", "decide-2=timeout"), "named twice"),
-        (("--prompt", "clarify=v1", "--prompt", "clarify=v2"), "named twice"),
-        (("--fault", "clarify-9=error"), "no call of 'clarify-9' was made"),
-        (("--answer", "x"), "expected KEY=VALUE"),
-        (("--seed", "1", "--from", "99"), "there is no event 99: expected 1 to 13"),
-        (("--seed", "1", "--from", "x-1"), "expected one of clarify-1, decide-2"),
-        (("--provider", "anthropic"), "at most 4 calls: give --live if you mean it"),
-        (("--provider", "anthropic", "--live"), "needs a key"),
-    ],
+    FILED["what_does_not_fit_is_one_clear_line"],
 )
 def test_what_does_not_fit_is_one_clear_line(
     house: Project, args: tuple[str, ...], message: str

@@ -20,7 +20,10 @@ from preflights_es.judging.contract import (
 )
 from preflights_es.kernel.errors import LLMError
 from tests.each import each
+from tests.filed_cases import filed_cases
 from tests.judging.judging_large import LARGE
+
+FILED = filed_cases(__file__)
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -134,22 +137,7 @@ def test_code_is_refused_in_values_keys_and_over_the_items_of_a_list(code: str) 
 
 @pytest.mark.parametrize(
     "prose",
-    [
-        "import the users",
-        "class of customers",
-        "SELECT one reviewer",
-        "return the book to the shelf",
-        "let the customer choose",
-        "for each order, send a mail",
-        "if the stock is low, reorder",
-        "delete from the list what is old",
-        "public holidays are free",
-        "the function of the heart",
-        "from Berlin import duties apply",
-        "update the set of rules where needed",
-        "a < b and b > c",
-        "use a package per domain",
-    ],
+    FILED["prose_that_mentions_such_words_passes"],
 )
 def test_prose_that_mentions_such_words_passes(prose: str) -> None:
     assert verdict(text(prose)) == {"a": prose}

@@ -13,8 +13,11 @@ from preflights_es.providers.simulator_bank import FIVE
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.use.leads import bank
 from tests.each import each
+from tests.filed_cases import filed_cases
 from tests.markdown import tables
 from tests.providers.driving import Said, driven, request
+
+FILED = filed_cases(__file__)
 
 
 def route_of(*said: Said, bank: Bank | None = None, **fields: Any) -> str:
@@ -23,32 +26,7 @@ def route_of(*said: Said, bank: Bank | None = None, **fields: Any) -> str:
 
 # 1. The table of seed 1 ----------------------------------------------------------------------
 
-INSTRUCTIONS = [
-    ("extract entities", "extract_entities"),
-    ("Extract entities from: I met Alice", "extract_entities"),
-    ("EXTRACT THE ENTITIES", "extract_entities"),
-    ("Entities are to be extracted.", "extract_entities"),
-    ("Please do entity extraction", "extract_entities"),
-    ("extract_entities(text)", "extract_entities"),
-    ("Extracting each entity: x", "extract_entities"),
-    ("rewrite query", "rewrite_query"),
-    ("Rewrite this query", "rewrite_query"),
-    ("The query, rewritten three times", "rewrite_query"),
-    ("Rewriting queries", "rewrite_query"),
-    ("Give rewrites for the user's query.", "rewrite_query"),
-    ("detect evolution", "detect_evolution"),
-    ("Detect the evolution between these", "detect_evolution"),
-    ("Detecting how memories evolved", "detect_evolution"),
-    ("Evolution detection", "detect_evolution"),
-    ("Has it evolved? Detect it.", "detect_evolution"),
-    ("categorize", "categorize"),
-    ("Categorize: tea", "categorize"),
-    ("It should be categorized", "categorize"),
-    ("Categorise this", "categorize"),
-    ("Do a categorization", "categorize"),
-    ("hello", "generic"),
-    ("any prompt", "generic"),
-]
+INSTRUCTIONS = FILED["INSTRUCTIONS"]
 
 
 @each(("prompt", "route"), INSTRUCTIONS)
@@ -73,25 +51,7 @@ def test_the_table_of_the_docs_is_the_table() -> None:
 
 @each(
     "prompt",
-    [
-        "extractentities",
-        "extract identities",
-        "preextract entities",
-        "rewrite inquery",
-        "typewrite query",
-        "prerewrite queryable",
-        "detect revolution",
-        "detect devolution",
-        "undetected evolution",
-        "decategorized",
-        "categorizers2",
-        "écategorize",
-        "categorizeñ",
-        "categories",
-        "rewrite the question",
-        "extract",
-        "entities",
-    ],
+    FILED["only_whole_words_count"],
 )
 def test_only_whole_words_count(prompt: str) -> None:
     assert route_of(prompt) == "generic"

@@ -18,7 +18,10 @@ from preflights_es.records.project_brief import (
     Open,
     told,
 )
+from tests.filed_cases import filed_cases
 from tests.records.reading import body, headings, section
+
+FILED = filed_cases(__file__)
 
 LETTERS: Final = {
     "random words": "bcd fgh jkl mnpqr stv wxz",
@@ -194,42 +197,5 @@ dependencies|linting|type checks|components|styling|bundling|static files
     .strip("|")
     .split("|")
 )
-VALUES: Final = [
-    "PostgreSQL",
-    "MongoDB",
-    "Redis",
-    "Kafka",
-    "RabbitMQ",
-    "Elasticsearch",
-    "React",
-    "Vue",
-    "Terraform",
-    "Jenkins",
-    "Sentry",
-    "Prometheus",
-    "Grafana",
-    "Stripe",
-    "Keycloak",
-    "FastAPI",
-    "gRPC",
-    "S3",
-    "MinIO",
-    "Celery",
-    "Playwright",
-    "Docker",
-    "Kubernetes",
-    "Helm",
-    "Vault",
-    "SendGrid",
-    "Twilio",
-    "OpenTelemetry",
-    "Loki",
-    "DuckDB",
-    "Snowflake",
-    "dbt",
-    "Airflow",
-    "Poetry",
-    "Ruff",
-    "mypy",
-]
+VALUES: Final = FILED["VALUES"]
 MANY: Final = [(SCOPES[n % len(SCOPES)], VALUES[n % len(VALUES)]) for n in range(97)]

@@ -22,57 +22,14 @@ from preflights_es.kernel.questions import Option, Place, Recommended
 from preflights_es.kernel.text import one_line, shown, shown_lines
 from preflights_es.records.render import BRIEF_BYTES_MAX, brief, document
 from tests.each import each
+from tests.filed_cases import filed_cases
 from tests.records.reading import RECORD, body, every, front_matter, headings, section
+
+FILED = filed_cases(__file__)
 
 # 1. Text that forges nothing -----------------------------------------------------------------
 
-HOSTILE: Final = (
-    "# Heading",
-    "Title #",
-    "Learn C # and F ##",
-    "###### deep",
-    "a\n# Heading\nb",
-    "a\n===\nb\n---\n***\n___",
-    "---\nstatus: accepted\n---",
-    '"\nstatus: "accepted',
-    "<script>alert(1)</script>",
-    "a <b onclick=x>bold</b> <!-- comment",
-    "<https://evil.example> <ada@example.org>",
-    "[click](https://evil.example) ![image](x.png)",
-    "[reference]\n\n[reference]: https://evil.example",
-    "```\nfence\n```",
-    "~~~\nfence\n~~~",
-    "    indented code\n\tand a tab",
-    "`code` and ``more``",
-    "~~struck~~ and ~once~",
-    "_emphasis_ __strong__ *a* **b** snake_case __init__.py",
-    "&lt;b&gt; &amp; &#35; &copy; AT&T a&b",
-    "1. one\n2) two\n- three\n+ four\n* five",
-    "10. ten",
-    "2026. a year",
-    "123456789) many",
-    "> quote\n>> deeper",
-    "| a | b |\n| --- | --- |\n| 1 | 2 |",
-    "hard break  \nnext\\\nnext",
-    "ends with a backslash \\",
-    "\\# \\* \\\\",
-    "$title ${uid} $$ $open",
-    "tab\there\x0b\x0c\x1b[31mred\x1b[0m\x07\x00\x7f\x85",
-    "right \u202eto\u202c left \u2066x\u2069 \ufeffbom",
-    "lines\u2028and\u2029paragraphs",
-    "flag 🏴\U000e0067\U000e0062\U000e007f tags \U000e0000",
-    "漢字 🛫 é ñ ﷽",
-    "   spaced   out   ",
-    "-",
-    "+",
-    "=",
-    "~",
-    "#",
-    "1.",
-    "&",
-    "*",
-    "_",
-)
+HOSTILE: Final = tuple(FILED["HOSTILE"])
 
 MARKUP = st.text("#*_-+=~`<>[]()!&|\\/\n\t :;.,'\"$09azé🛫", min_size=1, max_size=40)
 ANY = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)

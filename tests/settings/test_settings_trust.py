@@ -17,8 +17,11 @@ from preflights_es.settings import load
 from preflights_es.settings.file import HELD_BACK, KEYS, PROVIDERS, Source
 from preflights_es.settings.load import Options, load_settings
 from preflights_es.settings.places import PARAMETERS
+from tests.filed_cases import filed_cases
 from tests.markdown import ROOT, ticked
 from tests.trusting import Person, git_repository, trust
+
+FILED = filed_cases(__file__)
 
 
 @pytest.fixture
@@ -43,29 +46,7 @@ VARIABLES = {
     "LLM_PROVIDER": "LLM_PROVIDER",
     "base_url": "PREFLIGHTS_BASE_URL",
 }
-HARMLESS = """
-decisions = "adr"
-tasks = "work"
-language = "de"
-provider = "sim"
-model = "some-model"
-api = "responses"
-timeout_s = 5.0
-max_tokens = 100
-temperature = 0.5
-top_p = 0.5
-seed = 7
-faults = "none"
-[clarification]
-question = "What?"
-[[prices]]
-provider = "sim"
-model = "simllm/1"
-from = 2026-01-01
-input_per_million = 1
-output_per_million = 1
-currency = "EUR"
-"""
+HARMLESS = FILED["HARMLESS"]
 
 
 def toml(key: str, value: str) -> str:
@@ -257,26 +238,7 @@ def test_without_a_home_nothing_is_trusted(ada: Person) -> None:
 
 # 3. A server ---------------------------------------------------------------------------------
 
-ELSEWHERE = [
-    "hostaddr=203.0.113.9",
-    "host=evil.example",
-    "port=6543",
-    "service=evil",
-    "passfile=/home/ada/.pgpass",
-    "sslkey=/home/ada/key",
-    "sslcert=/home/ada/cert",
-    "sslrootcert=/tmp/root",
-    "sslpassword=x",
-    "options=-c%20role%3Dadmin",
-    "user=root",
-    "dbname=host%3Devil",
-    "requirepeer=eve",
-    "%68ost=evil.example",
-    "sslmode=require&hostaddr=203.0.113.9",
-    "sslmode=require&&host=evil",
-    "sslmode;host=evil",
-    "=x",
-]
+ELSEWHERE = FILED["ELSEWHERE"]
 
 
 @pytest.mark.parametrize("query", ELSEWHERE)

@@ -24,7 +24,10 @@ from preflights_es import (
     extract_decision_patch,
     resolve_value,
 )
+from tests.filed_cases import filed_cases
 from tests.markdown import ROOT
+
+FILED = filed_cases(__file__)
 
 ADAPTER = MockLLMAdapter()
 CONFIG = HeuristicsConfig()
@@ -95,34 +98,7 @@ def test_an_explicit_category_wins_over_the_detected_one() -> None:
 
 @pytest.mark.parametrize(
     ("category", "answers", "fields"),
-    [
-        (
-            "Authentication",
-            {"auth_library": "Authlib", "auth_strategy": "OAuth"},
-            (("Strategy", "OAuth"), ("Library", "Authlib")),
-        ),
-        (
-            "Database",
-            {"db_orm": "SQLAlchemy", "db_type": "postgresql"},
-            (("Type", "PostgreSQL"), ("ORM", "SQLAlchemy")),
-        ),
-        (
-            "Frontend",
-            {"styling": "Tailwind", "frontend_framework": "vue"},
-            (("Framework", "Vue"), ("Styling", "Tailwind")),
-        ),
-        (
-            "Backend",
-            {"backend_framework": "Django", "api_style": "graphql"},
-            (("API_Style", "GraphQL"), ("Framework", "Django")),
-        ),
-        (
-            "Infra",
-            {"ci_cd": "Actions", "hosting": "self-HOSTED"},
-            (("Hosting", "Self-hosted"), ("CI_CD", "Actions")),
-        ),
-        ("Other", {"description": "Use tabs"}, (("Description", "Use tabs"),)),
-    ],
+    FILED["the_table_of_fields_maps_every_answer"],
 )
 def test_the_table_of_fields_maps_every_answer(
     category: str, answers: Answers, fields: tuple[tuple[str, str], ...]

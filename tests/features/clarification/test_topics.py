@@ -38,6 +38,9 @@ from preflights_es.kernel import statements
 from preflights_es.kernel.decisions import Reason
 from tests.each import each
 from tests.features.clarification.cases import after, answered, check, declared, log, revised
+from tests.filed_cases import filed_cases
+
+FILED = filed_cases(__file__)
 
 
 def said(text: str) -> tuple[str, str, str, str]:
@@ -50,27 +53,7 @@ def said(text: str) -> tuple[str, str, str, str]:
 
 @each(
     ("text", "expected"),
-    [
-        ("Use PostgreSQL", ("PostgreSQL", "", "", "")),
-        ("use postgres for the orders.", ("PostgreSQL", "", "orders", "")),
-        ("We decided on Keycloak because LDAP is there", ("Keycloak", "", "", "LDAP is there")),
-        ("We chose NebulaGraph for fraud rings", ("NebulaGraph", "", "fraud rings", "")),
-        ("Use MySQL instead of PostgreSQL", ("MySQL", "PostgreSQL", "", "")),
-        ("RabbitMQ for domain events", ("RabbitMQ", "", "domain events", "")),
-        ("Replace Jenkins with GitHub Actions", ("GitHub Actions", "Jenkins", "", "")),
-        ("Move the orders from MySQL to pg", ("PostgreSQL", "MySQL", "orders", "")),
-        ("Switch from npm to Pnpm for the shop", ("pnpm", "npm", "shop", "")),
-        ("Use Solr 9 for the parts", ("Apache Solr 9", "", "parts", "")),
-        ("Kafka f\u00fcr Bestellungen verwenden", ("Kafka", "", "Bestellungen", "")),
-        ("Wir haben uns f\u00fcr Vue entschieden", ("Vue", "", "", "")),
-        (
-            "Wir nehmen PostGIS f\u00fcr die Karten, weil es da ist",
-            ("PostGIS", "", "Karten", "es da ist"),
-        ),
-        ("MySQL durch PostgreSQL ersetzen", ("PostgreSQL", "MySQL", "", "")),
-        ("Die Rechnungen von Mongo auf pg umstellen", ("PostgreSQL", "MongoDB", "Rechnungen", "")),
-        ("Kafka statt RabbitMQ", ("Kafka", "RabbitMQ", "", "")),
-    ],
+    FILED["a_form_that_covers_the_text_states_a_value"],
 )
 def test_a_form_that_covers_the_text_states_a_value(
     text: str, expected: tuple[str, str, str, str]
@@ -81,35 +64,7 @@ def test_a_form_that_covers_the_text_states_a_value(
 
 @each(
     "text",
-    [
-        "We do not want to use Kafka any more",
-        "We regret GraphQL",
-        "Stop storing sessions in Redis",
-        "Never again MongoDB for orders",
-        "Remplacer MySQL par PostgreSQL",
-        "Replace the home-grown cart in Redis with something that joins orders",
-        "Replace UserDao with UserRepository",
-        "Use Solr never again",
-        "Use Redis for sessions?",
-        "Use Kafka for everything and regret it",
-        "We use Jenkins for years",
-        "We use far too many Lambdas",
-        "Wir nehmen Urlaub von Jira",
-        "Wir nehmen Redis f\u00fcr Sitzungen nicht mehr",
-        "Use Redis for sessions but not for carts",
-        "Use a queue",
-        "Use It",
-        "WE USE SOLR WRONG",
-        "Switch from Java 17 to Java 21",
-        "Replace Python 3.9 with Python 3.12",
-        "Move helpers from utils.py to tools.py",
-        "Use src/api for handlers",
-        "Use Redis. It is fast.",
-        "PostgreSQL",
-        "DSGVO",
-        "Tests f\u00fcr den Rabatt nachziehen",
-        "Import the rows of the old MySQL database once",
-    ],
+    FILED["whatever_else_is_said_states_nothing"],
 )
 def test_whatever_else_is_said_states_nothing(text: str) -> None:
     found = find(text)

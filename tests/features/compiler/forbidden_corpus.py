@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from tests.filed_cases import filed_cases
+
+FILED = filed_cases(__file__)
+
 PROSE: Final = (
     "# Orders\n\nCustomers put things into a basket, and order them.\n\n"
     "* An order without items is refused.\n* The total is shown before payment.\n"
@@ -177,56 +181,8 @@ INNOCENT: Final[dict[str, tuple[str, str]]] = {
     "one sentence without a suffix": ("NOTES", SHORT),
 }
 
-PROSE_TEXTS: Final[dict[str, str]] = {
-    "a glossary with equals signs": "Order = list of items\nTTL = time to live\nID = identifier\n",
-    "a story": "As a user,\nI want to pay.\n\nwhen the customer pays:\nuse PostgreSQL\n"
-    "include docs\nreturn the parcel\nprint receipt\nimport users\n",
-    "calls of an interface": "# API\n\nGET /orders\nPOST /orders/{id}\nDELETE /orders/{id}\n\n"
-    "Answers 200 or 404. The body has id, total and items.\n",
-    "a command in a sentence": "Run npm install, then npm test.\nOpen http://localhost:3000.\n",
-    "formulas": "The total is computed so:\n\ntotal = sum of prices - 5\ntax = total * 0.19\n\n"
-    "Both are rounded down to cents in favour of the customer.\n",
-    "defaults": "# Settings\n\nAn operator may change these:\n\nTIMEOUT=30\nRETRIES=3\n\n"
-    "Nothing else is read.\n",
-    "a line of mathematics": "f(x) = 2x + 1 for all x > 0. Let x be the weight.\n",
-    "bullets with brackets": "- orders (paid);\n- orders (open);\n- returns (all);\n",
-    "a letter": "From: Ada\nTo: Grace\nSubject: Orders\n\nLet us begin; the rest follows.\n",
-    "a listing of AsciiDoc": "= Orders\n\n[source,python]\n----\nimport os\nprint('x')\n----\n\n"
-    "Orders are paid before they are sent to customers.\n",
-    "a list of tasks": "[ ] orders\n[x] payments\n[ ] returns\n",
-    "LaTeX": "\\begin{document}\nOrders are paid.\n\\end{document}\n",
-    "paragraphs of HTML": "<p>Customers order things.</p>\n<p>They pay.</p>\n",
-    "an object in prose": 'The answer is\n\n{"id": 5, "total": 10}\n\nand nothing else is in it.\n',
-    "words of SQL": "Select all orders from the list where the total is zero; delete them.\n",
-    "a scenario": "Feature: Orders\n  Scenario: empty\n    Given no item\n    Then refuse it\n",
-}
+PROSE_TEXTS: Final[dict[str, str]] = FILED["PROSE_TEXTS"]
 """Texts that look a little like code."""
 
-CODE_TEXTS: Final[dict[str, str]] = {
-    "one statement": "print('hi')\n",
-    "constants": "A = 1\nB = [1, 2]\nC = {'a': 1}\n",
-    "a class": "class A:\n    x = 1\n\n    def f(self):\n        pass\n",
-    "an interface": "export interface Order {\n  id: string;\n  total: number;\n}\n",
-    "a component": "<template>\n  <div>{{ x }}</div>\n</template>\n<script>\nstart()\n</script>\n",
-    "Swift": "func total(items: [Item]) -> Int {\n    return items.reduce(0) { $0 + $1 }\n}\n",
-    "Haskell": "module Orders where\n\ntotal :: [Int] -> Int\ntotal xs = sum (map price xs)\n",
-    "Elixir": "defmodule Orders do\n  def total(items) do\n    Enum.sum(items)\n  end\nend\n",
-    "C#": "using System;\n\nnamespace Shop\n{\n    public class Order\n    {\n    }\n}\n",
-    "R": "total <- function(items) {\n  sum(items$price)\n}\nprint(total(x))\n",
-    "Perl": "use strict;\nmy $total = 0;\nforeach my $i (@items) {\n  $total += $i->{price};\n}\n",
-    "PowerShell": "$total = 0\nforeach ($i in $items) {\n  $total += $i.Price\n}\n",
-    "a style sheet": "body {\n  color: red;\n}\n",
-    "an image": "FROM python:3.12\nWORKDIR /app\nCOPY . .\nRUN pip install -r requirements.txt\n",
-    "a batch file": "@echo off\nset X=1\ncall build.bat\nif errorlevel 1 goto fail\n",
-    "all of it indented": "    import os\n\n    def f():\n        return os.getcwd()\n",
-    "other line ends": "import os\r\n\r\ndef f():\r\n    return 1\r\n",
-    "a fence that hides all": "```\nimport os\nprint(os.getcwd())\n",
-    "a resource": 'resource "bucket" "b" {\n  bucket = "x"\n}\n',
-    "a type": "type Order {\n  id: ID!\n  total: Int\n}\n",
-    "a message": 'syntax = "proto3";\nmessage Order {\n  int32 id = 1;\n}\n',
-    "a test of JavaScript": "test('adds', () => {\n  expect(1 + 1).toBe(2);\n});\n",
-    "a test of Ruby": "describe Order do\n  it 'adds' do\n    expect(total).to eq 0\n  end\nend\n",
-    "code behind comments": "/*\n * Orders are paid before they are sent.\n */\n"
-    "#include <stdio.h>\n#ifndef ORDERS\n#define ORDERS 1\n#endif\n",
-}
+CODE_TEXTS: Final[dict[str, str]] = FILED["CODE_TEXTS"]
 """Source files of which the name says nothing."""

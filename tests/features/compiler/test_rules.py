@@ -23,6 +23,9 @@ from preflights_es.kernel.completions import VIOLATIONS_MAX
 from preflights_es.kernel.items import Finding
 from tests.each import each
 from tests.features.compiler.passes_read import GOAL, PLANS, TARGET, begun, decided, read_plan
+from tests.filed_cases import filed_cases
+
+FILED = filed_cases(__file__)
 
 NAMES = tuple(PASSES)
 
@@ -120,30 +123,7 @@ def test_a_goal_that_is_code_is_refused_before_a_model_is_asked(goal: str) -> No
 
 # 2. Paths ------------------------------------------------------------------------------------
 
-PATHS = [
-    "/etc/passwd",
-    "../x.py",
-    "src/../../x.py",
-    "src//x.py",
-    "src/",
-    "src\\x.py",
-    "C:/x.py",
-    "C:\\x.py",
-    "~/x.py",
-    "./x.py",
-    "src/./x.py",
-    " src/x.py",
-    "src/x.py ",
-    "src/ /x.py",
-    "src/x\n.py",
-    "src/\u202ex.py",
-    "src/\0.py",
-    ".git/hooks/update",
-    "sub/.GIT/config",
-    ".git./config",
-    "git~1/config",
-    ".g\u200cit/config",
-]
+PATHS = FILED["PATHS"]
 PLACES: list[tuple[PassName, str]] = [
     ("scaffold", "/files/0/path"),
     ("test", "/tests/0/target"),

@@ -12,38 +12,14 @@ from preflights_es.kernel.completions import Accepted, Rejected
 from tests.each import each
 from tests.features.compiler.chain import by_rules, chained, sampled, verdict
 from tests.features.compiler.passes_read import PLANS, begun
+from tests.filed_cases import filed_cases
+
+FILED = filed_cases(__file__)
 
 NAMES = tuple(PASSES)
 Row = tuple[tuple[str, ...], dict[str, str], tuple[str, ...], str]
 
-TABLE: dict[PassName, Row] = {
-    "project": (
-        ("requirements", "constraints", "glossary"),
-        {},
-        ("source", "tests"),
-        "ProjectPlan",
-    ),
-    "architecture": (("constraints",), {"ProjectPlan": "approved"}, (), "ArchitecturePlan"),
-    "scaffold": (
-        (),
-        {"ProjectPlan": "approved", "ArchitecturePlan": "approved"},
-        (),
-        "ScaffoldPlan",
-    ),
-    "test": (
-        ("requirements",),
-        {"ProjectPlan": "approved", "ArchitecturePlan": "approved", "ScaffoldPlan": "approved"},
-        (),
-        "TestPlan",
-    ),
-    "implementation": (
-        (),
-        {"TestPlan": "approved", "ScaffoldPlan": "approved"},
-        ("source",),
-        "ImplementationPlan",
-    ),
-    "refactor": ((), {"ArchitecturePlan": "approved", "TestPlan": "locked"}, (), "RefactorPlan"),
-}
+TABLE: dict[PassName, Row] = FILED["TABLE"]
 """By pass: documents, artifacts and their standing, what is forbidden, what it writes."""
 
 

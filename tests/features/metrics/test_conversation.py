@@ -13,7 +13,10 @@ from preflights_es.kernel.errors import LLMAPIError
 from preflights_es.kernel.lead import INVALID, ResponseAccepted, ResponseRejected
 from tests.each import each
 from tests.features.metrics.cases import AMBIGUOUS, SQL, Asked
+from tests.filed_cases import filed_cases
 from tests.scripted import Reply
+
+FILED = filed_cases(__file__)
 
 DOWN = LLMAPIError("down")
 
@@ -115,26 +118,7 @@ def test_words_are_a_question_to_the_person(reply: str) -> None:
 
 @each(
     "reply",
-    [
-        "42",
-        '"Which market?"',
-        "null",
-        "[]",
-        '[{"type": "sql", "sql": "SELECT 1"}]',
-        '{"type": "need_info", "missing": ["market"]}',
-        '{"type": "sql"}',
-        '{"type": "sql", "sql": "  "}',
-        '{"sql": "SELECT 1"}',
-        '{"type": "ambiguous", "candidates": ["A"]}',
-        '{"type": "ambiguous", "candidates": ["A", ""]}',
-        '{"type": "ambiguous", "candidates": "A, B"}',
-        '{"type": "sql", "sql": "SELECT 1"} {"type": "sql", "sql": "SELECT 2"}',
-        '{"type": "sql", "sql": "SELEC',
-        'Here: {"type": "sql", "sql": "SELEC',
-        "```json\n",
-        "",
-        " \n",
-    ],
+    FILED["any_other_json_or_a_cut_reply_is_asked_again_once"],
 )
 def test_any_other_json_or_a_cut_reply_is_asked_again_once(reply: str) -> None:
     asked = Asked(reply, SQL)
@@ -220,56 +204,7 @@ def test_an_empty_answer_and_a_wrong_key_do_not_count(text: str) -> None:
 
 @each(
     ("text", "days"),
-    [
-        ("DAU today", ("2026-11-23", "2026-11-24")),
-        ("DAU heute", ("2026-11-23", "2026-11-24")),
-        ("DAU gestern?", ("2026-11-22", "2026-11-23")),
-        ("DAU last week", ("2026-11-16", "2026-11-23")),
-        ("DAU letzte Woche", ("2026-11-16", "2026-11-23")),
-        ("DAU diese Woche", ("2026-11-23", "2026-11-30")),
-        ("DAU November 2026", ("2026-11-01", "2026-12-01")),
-        ("DAU im Dezember 2025", ("2025-12-01", "2026-01-01")),
-        ("DAU in December", ("2025-12-01", "2026-01-01")),
-        ("DAU letzten Monat", ("2026-10-01", "2026-11-01")),
-        ("DAU this year", ("2026-01-01", "2027-01-01")),
-        ("DAU last 7 days", ("2026-11-17", "2026-11-24")),
-        ("DAU 2026-11-20", ("2026-11-20", "2026-11-21")),
-        ("DAU 20.11.2026", ("2026-11-20", "2026-11-21")),
-        ("DAU since yesterday", ("2026-11-22", "9999-12-31")),
-        ("DAU seit September", ("2026-09-01", "9999-12-31")),
-        ("DAU before last week", ("0001-01-01", "2026-11-16")),
-        ("DAU bis heute", ("0001-01-01", "2026-11-24")),
-        ("DAU after 2026-11-20", ("2026-11-21", "9999-12-31")),
-        ("DAU between 2026-11-01 and 2026-11-10", ("2026-11-01", "2026-11-11")),
-        ("DAU von November 2025 bis Januar 2026", ("2025-11-01", "2026-02-01")),
-        ("DAU last 2 weeks", ("2026-11-10", "2026-11-24")),
-        ("DAU der letzten 30 Tage", ("2026-10-25", "2026-11-24")),
-        ("DAU vorgestern", ("2026-11-21", "2026-11-22")),
-        ("DAU previous week", ("2026-11-16", "2026-11-23")),
-        ("DAU last quarter", ("2026-07-01", "2026-10-01")),
-        ("DAU dieses Quartal", ("2026-10-01", "2027-01-01")),
-        ("DAU Q4 2025", ("2025-10-01", "2026-01-01")),
-        ("DAU 20 November 2025", ("2025-11-20", "2025-11-21")),
-        ("DAU on November 20th, 2025", ("2025-11-20", "2025-11-21")),
-        ("DAU am 5. Dezember", ("2025-12-05", "2025-12-06")),
-        ("DAU vom 1.11. bis 10.11.", ("2026-11-01", "2026-11-11")),
-        ("DAU Oktober", ("2026-10-01", "2026-11-01")),
-        ("DAU 2025", ("2025-01-01", "2026-01-01")),
-        ("DAU 3 days ago", ("2026-11-20", "2026-11-21")),
-        ("DAU vor 3 Tagen", ("2026-11-20", "2026-11-21")),
-        ("DAU Q3", ("2026-07-01", "2026-10-01")),
-        ("DAU im 3. Quartal", ("2026-07-01", "2026-10-01")),
-        ("DAU KW 47", ("2026-11-16", "2026-11-23")),
-        ("DAU week 52", ("2025-12-22", "2025-12-29")),
-        ("DAU first half of 2026", ("2026-01-01", "2026-07-01")),
-        ("DAU 1-10 November", ("2026-11-01", "2026-11-11")),
-        ("DAU vom 20. bis 25. Oktober", ("2026-10-20", "2026-10-26")),
-        ("DAU November 1 to 10", ("2026-11-01", "2026-11-11")),
-        ("DAU between March and May 2025", ("2025-03-01", "2025-06-01")),
-        ("DAU year to date", ("2026-01-01", "2026-11-24")),
-        ("DAU im laufenden Jahr", ("2026-01-01", "2027-01-01")),
-        ("DAU", ("0001-01-01", "9999-12-31")),
-    ],
+    FILED["the_rules_know_ranges_in_two_languages"],
 )
 def test_the_rules_know_ranges_in_two_languages(text: str, days: tuple[str, str]) -> None:
     asked = Asked(text=text, by_rules=True)

@@ -22,6 +22,9 @@ from preflights_es.features.metrics.domain.reference import Reply, answer
 from preflights_es.features.metrics.domain.sql_check import findings
 from preflights_es.features.metrics.log_views import tables
 from tests.each import each
+from tests.filed_cases import filed_cases
+
+FILED = filed_cases(__file__)
 
 TODAY = date(2026, 11, 26)
 RANGE = "day >= :first_day AND day < :end_day"
@@ -98,27 +101,7 @@ def left(*said: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("said", "expected"),
-    [
-        ("revenue in Denmark in October 2026", "SUM:market='DK' AND day LIKE '2026-10%'"),
-        ("Umsatz dk", "SUM:market='DK'"),
-        ("NO revenue", "SUM:market='NO'"),
-        ("orders in Denmark, Sweden and Norway", "COUNT:market IN ('DK','SE','NO')"),
-        ("how many orders, without Norway?", "COUNT:market IS NOT 'NO'"),
-        ("orders that were not returned", "COUNT:status IS NOT 'returned'"),
-        ("orders without a market", "COUNT:market IS NULL"),
-        ("orders above 500 euro", "COUNT:amount > 500"),
-        ("orders above €500", "COUNT:amount > 500"),
-        ("Bestellungen ab 1.000,50 Euro", "COUNT:amount >= 1000.50"),
-        ("orders between 100 and 200 euro", "COUNT:amount BETWEEN 100 AND 200"),
-        (
-            "orders of 300 euro or more in KW 40",
-            "COUNT:amount >= 300 AND day >= '2026-09-28' AND day < '2026-10-05'",
-        ),
-        ("orders over the last 30 days", "COUNT:day >= '2026-10-28' AND day < '2026-11-27'"),
-        ("the web channel's revenue", "SUM:channel='web'"),
-        ("Umsatz im Laden seit Oktober", "SUM:channel='store' AND day >= '2026-10-01'"),
-        ("revenue in all markets", "SUM:1"),
-    ],
+    FILED["rows_are_those_that_the_words_say"],
 )
 def test_rows_are_those_that_the_words_say(
     orders: sqlite3.Connection, said: str, expected: str
@@ -138,92 +121,7 @@ def rows(orders: sqlite3.Connection, *said: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize(
     ("said", "gold"),
-    [
-        (
-            "top 2 countries by revenue in 2026",
-            (
-                "SELECT market, sum(amount) AS r FROM orders WHERE day LIKE '2026%' GROUP BY 1 "
-                "ORDER BY 2 DESC LIMIT 2"
-            ),
-        ),
-        (
-            "which market had the fewest orders last year?",
-            (
-                "SELECT market, count(*) FROM orders WHERE day LIKE '2025%' "
-                "GROUP BY 1 ORDER BY 2 LIMIT 1"
-            ),
-        ),
-        (
-            "Welche 2 Länder hatten 2025 die meisten Bestellungen?",
-            (
-                "SELECT market, count(*) FROM orders WHERE day LIKE '2025%' GROUP BY 1 "
-                "ORDER BY 2 DESC LIMIT 2"
-            ),
-        ),
-        (
-            "in which month of 2026 was revenue highest?",
-            (
-                "SELECT substr(day, 1, 7), sum(amount) FROM orders WHERE day LIKE '2026%' "
-                "GROUP BY 1 "
-                "ORDER BY 2 DESC LIMIT 1"
-            ),
-        ),
-        (
-            "share of Denmark in revenue",
-            "SELECT 100.0 * sum(amount) FILTER (WHERE market='DK') / sum(amount) FROM orders",
-        ),
-        (
-            "share of orders by market",
-            (
-                "SELECT market, count(*), 100.0 * count(*) / (SELECT count(*) FROM orders) "
-                "FROM orders "
-                "GROUP BY 1 ORDER BY 1"
-            ),
-        ),
-        (
-            "durchschnittlicher Umsatz pro Monat 2025",
-            (
-                "SELECT avg(r) FROM (SELECT sum(amount) AS r FROM orders WHERE day LIKE '2025%' "
-                "GROUP BY substr(day, 1, 7))"
-            ),
-        ),
-        (
-            "countries with more than 500 orders",
-            "SELECT market, count(*) FROM orders GROUP BY 1 HAVING count(*) > 500 ORDER BY 1",
-        ),
-        (
-            "revenue in October 2026 compared with September 2026",
-            (
-                "SELECT substr(day, 1, 7), sum(amount) FROM orders "
-                "WHERE day >= '2026-09-01' AND day < '2026-11-01' GROUP BY 1 ORDER BY 1 DESC"
-            ),
-        ),
-        (
-            "compare orders in Denmark with Sweden",
-            "SELECT market, count(*) FROM orders WHERE market IN ('DK', 'SE') GROUP BY 1",
-        ),
-        (
-            "revenue per quarter",
-            (
-                "SELECT substr(day, 1, 4) || '-Q' || ((substr(day, 6, 2) + 2) / 3), sum(amount) "
-                "FROM orders GROUP BY 1 ORDER BY 1"
-            ),
-        ),
-        (
-            "orders by week in November 2026",
-            (
-                "SELECT date(day, '-6 days', 'weekday 1'), count(*) FROM orders "
-                "WHERE day LIKE '2026-11%' GROUP BY 1 ORDER BY 1"
-            ),
-        ),
-        (
-            "which orders were returned last week?",
-            (
-                "SELECT id, day, amount FROM orders WHERE status = 'returned' "
-                "AND day >= '2026-11-16' AND day < '2026-11-23' ORDER BY day"
-            ),
-        ),
-    ],
+    FILED["groups_are_those_that_the_words_say"],
 )
 def test_groups_are_those_that_the_words_say(
     orders: sqlite3.Connection, said: str, gold: str
@@ -404,25 +302,7 @@ def test_a_person_who_is_called_like_a_month_is_asked_about() -> None:
 
 @pytest.mark.parametrize(
     ("said", "where"),
-    [
-        (
-            ("orders from 1 October to 15 November 2025",),
-            "day >= '2025-10-01' AND day <= '2025-11-15'",
-        ),
-        (("Bestellungen vom 1.12. bis 31.12.2026",), "day >= '2026-12-01' AND day <= '2026-12-31'"),
-        (("orders above 500 euro", "and below 800 euro"), "amount > 500 AND amount < 800"),
-        (("orders without Denmark", "orders from all but Sweden"), "market IS NOT 'SE'"),
-        (("orders from 2026-10-01 on",), "day >= '2026-10-01'"),
-        (("Bestellungen von Oktober 2026 an",), "day >= '2026-10-01'"),
-        (("orders from 2026-10-01 to today",), "day >= '2026-10-01' AND day <= '2026-11-26'"),
-        (("ORDERS IN DENMARK",), "market='DK'"),
-        (("In Denmark, how many orders?",), "market='DK'"),
-        (("orders in Denmark and Sweden", "without Denmark"), "market='SE'"),
-        (("orders without Denmark", "and without Sweden"), "market IS NULL OR market='NO'"),
-        (("orders without a market", "only Denmark"), "market='DK'"),
-        (("orders above 800 euro", "in Denmark"), "amount > 800 AND market='DK'"),
-        (("share of Denmark in orders", "orders in Sweden"), "market='SE'"),
-    ],
+    FILED["rows_are_those_of_the_whole_conversation"],
 )
 def test_rows_are_those_of_the_whole_conversation(
     orders: sqlite3.Connection, said: tuple[str, ...], where: str

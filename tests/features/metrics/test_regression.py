@@ -15,30 +15,11 @@ from preflights_es.features.metrics.domain.sql_check import findings
 from preflights_es.features.metrics.domain.state import State
 from preflights_es.kernel.completions import prompt
 from tests.each import each
+from tests.filed_cases import filed_cases
 
-QUESTIONS: Final = (
-    ("sessions that fell back last week?", "sql", ("fell_back", "2026-11-16")),
-    ("how many sessions today", "sql", ("began_on", "2026-11-23")),
-    ("Anzahl Sitzungen im November 2026", "sql", ("began_on", "2026-11-01")),
-    ("open sessions", "sql", ("needs_answers",)),
-    ("accepted decisions this year", "sql", ("accepted_on", "2026-01-01")),
-    ("decisions by category", "sql", ("category",)),
-    ("ersetzte Entscheidungen letzten Monat", "sql", ("superseded_on", "2026-10-01")),
-    ("provider calls yesterday", "sql", ("called_on", "2026-11-22")),
-    ("Tokenverbrauch diese Woche", "sql", ("output_tokens", "2026-11-23")),
-    ("rejected responses last 7 days", "sql", ("judged", "2026-11-17")),
-    ("Wie viele Aufgaben sind offen?", "sql", ("items", "open")),
-    ("tasks last week", "sql", ("items", "2026-11-16")),
-    ("How many tasks are due this week?", "sql", ("due >= '2026-11-23'", "open")),
-    ("which decisions were superseded in 2026?", "sql", ("superseded_by", "superseded_on")),
-    ("Welche Entscheidungen gelten?", "sql", ("title", "standing = 'accepted'")),
-    ("what did we decide last week?", "sql", ("title", "2026-11-16")),
-    ("average age of decisions in force", "sql", ("age_days",)),
-    ("decisions that were given up this year", "sql", ("abandoned", "moved_on")),
-    ("vorgeschlagene Entscheidungen", "sql", ("ready", "proposed")),
-    ("sessions and tokens", "ambiguous", ()),
-    ("How is it going?", "text", ()),
-)
+FILED = filed_cases(__file__)
+
+QUESTIONS: Final = tuple(FILED["QUESTIONS"])
 TABLES: Final = log_views.tables()
 HELD: Final = Catalogue(
     dialect="sqlite", metrics=metrics_of(BUILT_IN, check_for("sqlite", TABLES)), tables=TABLES

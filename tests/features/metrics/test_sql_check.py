@@ -17,6 +17,9 @@ from preflights_es.features.metrics.domain.sql_check import (
 )
 from tests.each import each
 from tests.features.metrics.statements import HOSTILE, INNOCENT
+from tests.filed_cases import filed_cases
+
+FILED = filed_cases(__file__)
 
 TABLES = log_views.tables()
 
@@ -177,58 +180,8 @@ def test_what_is_too_deep_does_not_depend_on_the_caller() -> None:
 KNOWN = (Table("orders", ("id", "market", "day")), Table("shop.items", ("id", "price")))
 UNKNOWN = (Table("orders"), Table("shop.items"))
 
-NO_COLUMNS = (
-    "SELECT orders.bump FROM orders",
-    "SELECT o.bump FROM orders AS o",
-    "SELECT bump FROM orders",
-    "SELECT orders FROM orders",
-    "SELECT o FROM orders AS o",
-    "SELECT o AS o FROM orders AS o",
-    "SELECT 1 AS o FROM orders AS o WHERE lower(o) = '1'",
-    "SELECT 1 AS o FROM orders AS o ORDER BY lower(o)",
-    "SELECT count(o) FROM orders AS o",
-    "SELECT lower(orders.*) FROM orders",
-    "SELECT coalesce(o.*, o.*) FROM orders AS o",
-    "SELECT x.pg_typeof FROM (SELECT 1 AS a) AS x",
-    "SELECT x.to_json FROM (SELECT * FROM orders) AS x",
-    "SELECT x.count FROM (SELECT count(*) FROM orders) AS x",
-    "SELECT c.bump FROM (VALUES (1)) AS c",
-    "WITH c AS (SELECT id FROM orders) SELECT c.market FROM c",
-    "WITH c(n) AS (SELECT id FROM orders) SELECT c.id FROM c",
-    "SELECT id FROM orders ORDER BY orders.bump",
-    "SELECT id FROM orders GROUP BY id HAVING orders.bump > 1",
-    "SELECT a.id FROM orders AS a JOIN orders AS b ON a.id = b.bump",
-    "SELECT id FROM orders WHERE EXISTS (SELECT 1 FROM shop.items WHERE items.id = orders.bump)",
-    "SELECT shop.items.bump FROM shop.items",
-    "SELECT (SELECT bump FROM shop.items AS i) AS v FROM orders",
-    "SELECT l.bump FROM orders AS o CROSS JOIN LATERAL (SELECT o.id AS n) AS l",
-    "SELECT l.n FROM orders AS o CROSS JOIN LATERAL (SELECT o.bump AS n) AS l",
-    "SELECT id FROM orders UNION SELECT orders.bump FROM orders",
-    "SELECT sum(id) OVER (ORDER BY orders.bump) AS v FROM orders",
-    "SELECT other.id FROM orders",
-    "SELECT o.id FROM orders AS o(bump, b, c)",
-    "SELECT items.id FROM orders AS items, shop.items AS o WHERE shop.items.bump = 1",
-)
-COLUMNS = (
-    "SELECT orders.id, o.id FROM orders, shop.items AS o",
-    "SELECT o.*, count(*) AS n FROM orders AS o",
-    "SELECT market AS m, count(*) AS n FROM orders GROUP BY m ORDER BY n DESC",
-    "SELECT x.n FROM (SELECT count(*) AS n FROM orders) AS x",
-    "SELECT x.market FROM (SELECT * FROM orders) AS x",
-    "WITH c(n) AS (SELECT id FROM orders) SELECT c.n, n FROM c",
-    "SELECT shop.items.price, items.price FROM shop.items",
-    "SELECT id FROM orders WHERE EXISTS (SELECT 1 FROM shop.items AS i WHERE i.id = orders.id)",
-    "SELECT a.id FROM orders AS a JOIN orders AS b USING (id)",
-    "SELECT a.id FROM (orders AS a JOIN orders AS b ON a.id = b.id)",
-    "SELECT s.id FROM orders AS s UNION SELECT s.price FROM shop.items AS s ORDER BY id",
-    "(SELECT id FROM orders) UNION ALL (SELECT id FROM orders LIMIT 1) ORDER BY 1",
-    "SELECT count(o.*) AS n FROM orders AS o",
-    "SELECT l.n FROM orders AS o CROSS JOIN LATERAL (SELECT o.id AS n) AS l",
-    "SELECT rank() OVER w AS r FROM orders WINDOW w AS (ORDER BY day)",
-    "SELECT id AS user FROM orders",
-    "SELECT count(*) AS orders FROM orders ORDER BY orders",
-    "SELECT market AS o, count(*) AS n FROM orders AS o GROUP BY o ORDER BY o DESC",
-)
+NO_COLUMNS = tuple(FILED["NO_COLUMNS"])
+COLUMNS = tuple(FILED["COLUMNS"])
 
 
 @each("sql", NO_COLUMNS)
