@@ -4,148 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.judging.judging_corpus.case import CODE, INVALID, OK, PROSE, SCHEMA, SEVERAL, Case
+from tests.filed_cases import filed_cases
+from tests.judging.judging_corpus.case import OK, Case
 
-FENCES: Final = (
-    Case("a fence with a tag in capitals", '```JSON\n{"a":"x"}\n```', OK),
-    Case("a fence tagged json5", '```json5\n{"a":"x"}\n```', OK),
-    Case("a fence tagged with a dash", '```x-json\n{"a":"x"}\n```', OK),
-    Case("a blank between fence and tag", '``` json\n{"a":"x"}\n```', OK),
-    Case("a fence on the line of the value", '```json {"a":"x"} ```', OK),
-    Case("a fence that touches the value", '```{"a":"x"}```', OK),
-    Case("a fence of four backticks", '````json\n{"a":"x"}\n````', OK),
-    Case("a fence of twenty backticks", "`" * 20 + '\n{"a":"x"}\n' + "`" * 20, OK),
-    Case("a fence of tildes", '~~~json\n{"a":"x"}\n~~~', OK),
-    Case("an unclosed fence of tildes", '~~~\n{"a":"x"}\n', OK),
-    Case("a fence of four in one of three", '```\n````json\n{"a":"x"}\n````\n```', OK),
-    Case("backticks in tildes", '~~~\n```json\n{"a":"x"}\n```\n~~~', OK),
-    Case("three fences", '```\n```\n```json\n{"a":"x"}\n```\n```\n```', OK),
-    Case("a doubled opening, closed once", '```json\n```json\n{"a":"x"}\n```', OK),
-    Case("a doubled opening, never closed", '```json\n```\n{"a":"x"}', OK),
-    Case("an indented fence", '   ```json\n   {"a":"x"}\n   ```', OK),
-    Case("a fence after blank lines", '\n\n\n```json\n\n{"a":"x"}\n\n```\n\n', OK),
-    Case("a fence with carriage returns", '```json\r\n{"a":"x"}\r\n```\r\n', OK),
-    Case("a byte order mark before a fence", '\ufeff```json\n{"a":"x"}\n```', OK),
-    Case("a fence in the text of a value", '```json\n{"a":"a ``x`` b"}\n```', {"a": "a ``x`` b"}),
-    Case(
-        "a code block in the text of a value",
-        '```json\n{"a":"run ```make``` there"}\n```',
-        CODE,
-        {"a": "run ```make``` there"},
-    ),
-    Case("a closing fence that was never opened", '{"a":"x"}\n```', PROSE, OK),
-    Case("two backticks around", '``{"a":"x"}``', PROSE, OK),
-    Case("a fence with a tag of two words", '```json plan\n{"a":"x"}\n```', PROSE, OK),
-    Case("a fence with nothing in it", "```json\n```", INVALID),
-    Case("a fence alone", "```", INVALID),
-    Case("a fence with prose in it", "```\nnothing to say\n```", INVALID),
-    Case("a fence with a cut value", '```json\n{"a":"x"\n```', INVALID),
-    Case("a cut value and no closing fence", '```json\n{"a":"x', INVALID),
-    Case("prose before a fence", 'Here you are:\n```json\n{"a":"x"}\n```', PROSE, OK),
-    Case("prose behind a fence", '```json\n{"a":"x"}\n```\nHope it helps!', PROSE, OK),
-    Case("one word behind a fence", '```json\n{"a":"x"}\n```\nDone', PROSE, OK),
-    Case("prose within a fence", '```json\nHere: {"a":"x"}\n```', PROSE, OK),
-    Case("a comment behind the value in a fence", '```json\n{"a":"x"} // done\n```', PROSE, OK),
-    Case("two fences", '```json\n{"a":"x"}\n```\n```json\n{"a":"y"}\n```', SEVERAL),
-    Case(
-        "two fences with prose between",
-        'First:\n```json\n{"a":"x"}\n```\nSecond:\n```json\n{"a":"y"}\n```',
-        SEVERAL,
-    ),
-    Case("two values in a fence", '```json\n{"a":"x"}\n{"a":"y"}\n```', SEVERAL),
-    Case("an array in a fence", '```json\n["x"]\n```', SCHEMA),
-)
+FILED = filed_cases(__file__)
+TABLES: Final = ("FENCES", "PROSE_AROUND", "THOUGHTS", "SEVERAL_VALUES", "BLANKS")
 
-PROSE_AROUND: Final = (
-    Case("one word before", 'JSON {"a":"x"}', PROSE, OK),
-    Case("one letter behind", '{"a":"x"}.', PROSE, OK),
-    Case("a full sentence before", 'Sure, here is the plan you asked for: {"a":"x"}', PROSE, OK),
-    Case("a sentence before and behind", 'Sure! {"a":"x"} Anything else?', PROSE, OK),
-    Case("German before", 'Gerne, hier ist der Plan:\n\n{"a":"x"}', PROSE, OK),
-    Case("an emoji behind", '{"a":"x"} \U0001f44d', PROSE, OK),
-    Case("a heading before", '# Plan\n\n{"a":"x"}', PROSE, OK),
-    Case("a bullet before", '- {"a":"x"}', PROSE, OK),
-    Case("a quotation's mark before", '> {"a":"x"}', PROSE, OK),
-    Case("bold around", '**{"a":"x"}**', PROSE, OK),
-    Case("one backtick around", '`{"a":"x"}`', PROSE, OK),
-    Case("a semicolon behind", '{"a":"x"};', PROSE, OK),
-    Case("a comma behind", '{"a":"x"},', PROSE, OK),
-    Case("parentheses around", '({"a":"x"})', PROSE, OK),
-    Case("a comment before", '// the plan\n{"a":"x"}', PROSE, OK),
-    Case("a block comment before", '/* the plan */{"a":"x"}', PROSE, OK),
-    Case("a control character behind", '{"a":"x"}\x00', PROSE, OK),
-    Case("a leaked end of text", '{"a":"x"}<|endoftext|>', PROSE, OK),
-    Case("a leaked end of turn", '{"a":"x"}<|im_end|>', PROSE, OK),
-    Case("a leaked role", 'assistant\n{"a":"x"}', PROSE, OK),
-    Case("tags of an answer", '<answer>{"a":"x"}</answer>', PROSE, OK),
-    Case("tags of JSON", '<json>\n{"a":"x"}\n</json>', PROSE, OK),
-    Case("an assignment of JavaScript", 'const plan = {"a":"x"};', PROSE, OK),
-    Case("an assignment of Python", 'plan = {"a":"x"}', PROSE, OK),
-    Case("an export", 'export default {"a":"x"};', PROSE, OK),
-    Case("a call", 'print({"a":"x"})', PROSE, OK),
-    Case("a callback of JSONP", 'callback({"a":"x"});', PROSE, OK),
-    Case("an anti-hijacking prefix", ')]}\'\n{"a":"x"}', INVALID),
-    Case("an event stream", 'data: {"a":"x"}\n\n', PROSE, OK),
-    Case("a footnote's mark behind", '{"a":"x"} [1]', SEVERAL, OK),
-    Case("prose with a footnote before", 'See [1]: {"a":"x"}', PROSE, OK),
-    Case("prose with a link before", 'See [the plan](#plan).\n{"a":"x"}', PROSE, OK),
-    Case("prose with a box before", '- [ ] todo\n{"a":"x"}', PROSE, OK),
-    Case("prose with a placeholder before", 'For {name}:\n{"a":"x"}', PROSE, OK),
-    Case("prose that opens a brace before", 'It begins with { as usual. {"a":"x"}', INVALID),
-    Case("prose that closes a brace behind", '{"a":"x"} and ends with }', INVALID),
-    Case("prose with an apostrophe before", 'Here\'s what I\'d do: {"a":"x"}', PROSE, OK),
-    Case("prose with one quote before", 'The 5" screen: {"a":"x"}', PROSE, OK),
-)
-
-THOUGHTS: Final = (
-    Case("a thought before", '<think>short</think>\n{"a":"x"}', PROSE, OK),
-    Case("an empty thought", '<think></think>{"a":"x"}', PROSE, OK),
-    Case("a thought in capitals", '<THINK>hm</THINK>{"a":"x"}', PROSE, OK),
-    Case("a thought with a draft in it", '<think>{"a":"y"}?</think>{"a":"x"}', PROSE, OK),
-    Case("a thought with a broken draft", '<think>{"a":</think>{"a":"x"}', PROSE, OK),
-    Case("a thought of which only the end came", 'hm, so</think>{"a":"x"}', PROSE, OK),
-    Case("a draft, the end of a thought, the value", '{"a":"y"}</think>{"a":"x"}', PROSE, OK),
-    Case("a thought that never ends", "<think>what if", INVALID),
-    Case("a thought and nothing else", "<think>hm</think>", INVALID),
-    Case("a scratchpad before", '<scratchpad>hm</scratchpad>{"a":"x"}', PROSE, OK),
-    Case("a thought in a fence", '```\n<think>hm</think>{"a":"x"}\n```', PROSE, OK),
-)
-
-SEVERAL_VALUES: Final = (
-    Case("the same value twice", '{"a":"x"}{"a":"x"}', SEVERAL),
-    Case("lines of JSON", '{"a":"x"}\n{"a":"y"}\n{"a":"z"}\n', SEVERAL),
-    Case("values with a comma between", '{"a":"x"}, {"a":"y"}', SEVERAL),
-    Case("values with prose between", '{"a":"x"} or rather {"a":"y"}', SEVERAL),
-    Case("an object and a failure object", '{"a":"x"}{"error":"missing_information"}', SEVERAL),
-    Case("an object and an array of objects", '{"a":"x"}\n[{"a":"y"}]', SEVERAL),
-    Case("an object and an empty object", '{"a":"x"}\n{}', SEVERAL),
-    Case("an empty object and an object", '{}\n{"a":"x"}', SEVERAL),
-    Case("an object and a number", '{"a":"x"}\n42', SEVERAL, OK),
-    Case("an object and null", '{"a":"x"}\nnull', SEVERAL, OK),
-    Case("a text and an object", '"x"\n{"a":"x"}', SEVERAL, OK),
-    Case("an array of three objects", '[{"a":"x"},{"a":"y"},{"a":"z"}]', SEVERAL),
-    Case("an object and a broken one", '{"a":"x"}\n{"a":}', INVALID),
-    Case("an object and a cut one", '{"a":"x"}\n{"a":"y', INVALID),
-    Case("a cut object and a whole one", '{"a":"x\n{"a":"y"}', INVALID),
-)
-
-BLANKS: Final = (
-    Case("an ideographic blank around", '\u3000{"a":"x"}\u3000', OK),
-    Case("a line separator around", '\u2028{"a":"x"}\u2029', OK),
-    Case("a form feed around", '\x0c{"a":"x"}\x0b', OK),
-    Case("a next line around", '\x85{"a":"x"}\x85', OK),
-    Case("a narrow blank around", '\u202f{"a":"x"}\u205f', OK),
-    Case("a word joiner around", '\u2060{"a":"x"}\u2060', OK),
-    Case("a mark of direction around", '\u200e{"a":"x"}\u200f', OK),
+MADE: Final = (
     Case("a thousand line breaks around", "\n" * 1_000 + '{"a":"x"}' + "\n" * 1_000, OK),
-    Case("a mark without width in a text", '{"a":"x\u200b"}', {"a": "x\u200b"}),
-    Case("a byte order mark in a text", '{"a":"\ufeffx"}', {"a": "\ufeffx"}),
-    Case("a hard blank between tokens", '{\u00a0"a":"x"}', INVALID),
-    Case("a mark without width between tokens", '{"a":\u200b"x"}', INVALID),
-    Case("a byte order mark between tokens", '{"a":"x"\ufeff}', INVALID),
-    Case("a form feed between tokens", '{"a":\x0c"x"}', INVALID),
-    Case("blanks only", " \n\t ", INVALID),
-    Case("a byte order mark only", "\ufeff", INVALID),
 )
+"""Cases that are too long for a file, or that no file may hold."""
 
-CASES: Final = (*FENCES, *PROSE_AROUND, *THOUGHTS, *SEVERAL_VALUES, *BLANKS)
+CASES: Final = (*(Case(*row) for name in TABLES for row in FILED[name]), *MADE)

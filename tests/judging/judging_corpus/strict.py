@@ -5,63 +5,17 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from tests.judging.judging_corpus.case import INVALID, MISSING, OK, REFUSED, SCHEMA, SEVERAL, Case
+from tests.filed_cases import filed_cases
+from tests.judging.judging_corpus.case import INVALID, SCHEMA, Case
 
-SYNTAX: Final = (
-    Case("a minus infinity", '{"a":-Infinity}', INVALID),
-    Case("a minus 1e999", '{"a":-1e999}', INVALID),
-    Case("1e999 in a list", '{"a":"x","l":[1e999]}', INVALID),
-    Case("NaN in a list", '{"a":"x","l":[NaN]}', INVALID),
-    Case("a tiny number", '{"a":1e-999}', SCHEMA),
-    Case("an integer of 100 digits", '{"a":' + "9" * 100 + "}", SCHEMA),
+FILED = filed_cases(__file__)
+TABLES: Final = ("SYNTAX", "CUT", "TOP_LEVEL", "FAILURE")
+
+MADE: Final = (
     Case("a minus of 5,000 digits", '{"a":-' + "9" * 5_000 + "}", INVALID),
     Case("a long text of digits", json.dumps({"a": "9" * 5_000}), {"a": "9" * 5_000}),
-    Case("a leading zero", '{"a":01}', INVALID),
-    Case("a leading plus", '{"a":+1}', INVALID),
-    Case("a leading point", '{"a":.5}', INVALID),
-    Case("a trailing point", '{"a":5.}', INVALID),
-    Case("a hexadecimal number", '{"a":0xFF}', INVALID),
-    Case("an underscore in a number", '{"a":1_000}', INVALID),
-    Case("a trailing comma in a list", '{"a":"x","l":["y",]}', INVALID),
-    Case("a trailing comma and a line break", '{"a":"x",\n}', INVALID),
-    Case("a leading comma", '{,"a":"x"}', INVALID),
-    Case("two commas", '{"a":"x",,"l":[]}', INVALID),
-    Case("no comma", '{"a":"x" "l":[]}', INVALID),
-    Case("no colon", '{"a" "x"}', INVALID),
-    Case("an equals sign for a colon", '{"a"="x"}', INVALID),
-    Case("a key without quotes", '{a:"x"}', INVALID),
-    Case("a key that is a number", '{1:"x"}', INVALID),
-    Case("a key without a value", '{"a":}', INVALID),
-    Case("a key alone", '{"a"}', INVALID),
-    Case("a value in single quotes", "{\"a\":'x'}", INVALID),
-    Case("a key in single quotes", "{'a':\"x\"}", INVALID),
-    Case("curly quotes", "{\u201ca\u201d:\u201cx\u201d}", INVALID),
-    Case("a value in backticks", '{"a":`x`}', INVALID),
-    Case("True of Python", '{"a":"x","l":True}', INVALID),
-    Case("None of Python", '{"a":None}', INVALID),
-    Case("undefined of JavaScript", '{"a":undefined}', INVALID),
-    Case("a comment within", '{"a":"x" /* why */}', INVALID),
-    Case("a line comment within", '{"a":"x" // why\n}', INVALID),
-    Case("an ellipsis within", '{"a":"x", ...}', INVALID),
-    Case("a line break in a text", '{"a":"x\ny"}', INVALID),
-    Case("a tab in a text", '{"a":"x\ty"}', INVALID),
-    Case("a zero byte in a text", '{"a":"x\x00y"}', INVALID),
-    Case("an escaped zero byte", r'{"a":"x\u0000y"}', {"a": "x\x00y"}),
-    Case("an unknown escape", r'{"a":"\x41"}', INVALID),
-    Case("an escape of a single quote", r'{"a":"it\'s"}', INVALID),
-    Case("a short escape", r'{"a":"\u00e"}', INVALID),
-    Case("every escape there is", r'{"a":"\"\\\/\b\f\n\r\t\u00e9"}', {"a": '"\\/\b\f\n\r\té'}),
-    Case("a pair of surrogates", r'{"a":"\ud83d\ude00"}', {"a": "\U0001f600"}),
-    Case("a low surrogate", r'{"a":"\ude00"}', INVALID),
-    Case("a pair the wrong way round", r'{"a":"\ude00\ud83d"}', INVALID),
-    Case("a high surrogate before a letter", r'{"a":"\ud83dx"}', INVALID),
-    Case("a lone surrogate in a key", r'{"a":"x","\ud800":1}', INVALID),
     Case("a raw surrogate in a text", '{"a":"\ud800"}', INVALID),
     Case("a raw surrogate behind the value", '{"a":"x"}\udfff', INVALID),
-    Case("a key twice with one value", '{"a":"x","a":"x"}', INVALID),
-    Case("a key twice, once escaped", r'{"a":"x","\u0061":"y"}', INVALID),
-    Case("a key twice in an inner object", '{"a":"x","l":[{"k":1,"k":2}]}', INVALID),
-    Case("keys that differ in case", '{"a":"x","A":"y"}', SCHEMA, OK),
     Case("nesting of 10,000 lists", "[" * 10_000 + "]" * 10_000, INVALID),
     Case("nesting of 10,000 objects", '{"a":' * 10_000 + "1" + "}" * 10_000, INVALID),
     Case("nesting of 10,000 in a fence", "```\n" + '{"a":[' * 10_000 + "]}" * 10_000, INVALID),
@@ -69,80 +23,6 @@ SYNTAX: Final = (
     Case("nesting of 200", '{"a":' + "[" * 199 + "]" * 199 + "}", SCHEMA),
     Case("brackets in a text are no nesting", json.dumps({"a": "[" * 999}), {"a": "[" * 999}),
 )
+"""Cases that are too long for a file, or that no file may hold."""
 
-CUT: Final = (
-    Case("cut behind the brace", "{", INVALID),
-    Case("cut in a key", '{"a', INVALID),
-    Case("cut behind a key", '{"a"', INVALID),
-    Case("cut behind a colon", '{"a":', INVALID),
-    Case("cut behind a quote", '{"a":"', INVALID),
-    Case("cut in a text", '{"a":"a long tex', INVALID),
-    Case("cut in an escape", '{"a":"\\', INVALID),
-    Case("cut in a number of an escape", '{"a":"\\u00', INVALID),
-    Case("cut behind a comma", '{"a":"x",', INVALID),
-    Case("cut in a list", '{"a":"x","l":["y",', INVALID),
-    Case("cut behind a list", '{"a":"x","l":["y"]', INVALID),
-    Case("cut in a literal", '{"a":"x","l":tru', INVALID),
-    Case("cut in a number", '{"a":"x","l":-', INVALID),
-    Case("cut behind an inner answer", '{"items":[{"a":"x"}', INVALID),
-    Case("cut behind inner answers", '{"items":[{"a":"x"},{"a":"y"},', INVALID),
-    Case("cut at its beginning", '"x"}', INVALID),
-    Case("cut before the first brace, twice closed", '{"a":"x"}}', INVALID),
-    Case("cut at the beginning, an inner answer whole", '"items":[{"a":"x"}]}', INVALID),
-    Case("an extra bracket before", '[{"a":"x"}', INVALID),
-    Case("brackets crossed", '{"a":["x"}]', INVALID),
-    Case("a list closed as an object", '{"a":"x","l":["y"}', INVALID),
-    Case("cut, with words of regret", '{"a":"x", "l":["y"\n\nSorry, I ran out of space.', INVALID),
-)
-
-TOP_LEVEL: Final = (
-    Case("a number", "42", SCHEMA),
-    Case("a text", '"plan"', SCHEMA),
-    Case("true", "true", SCHEMA),
-    Case("an empty list", "[]", SCHEMA),
-    Case("a list of texts", '["x"]', SCHEMA),
-    Case("a list of one object", '[{"a":"x"}]', SCHEMA),
-    Case("a list of an object and a text", '[{"a":"x"},"y"]', SCHEMA),
-    Case("an empty object", "{}", SCHEMA),
-    Case("JSON as a text", json.dumps('{"a":"x"}'), SCHEMA),
-    Case("an unknown property", '{"a":"x","b":1}', SCHEMA, OK),
-    Case("a property that is null", '{"a":null}', SCHEMA),
-    Case("an answer wrapped in an object", '{"answer":{"a":"x"}}', SCHEMA),
-)
-
-FAILURE: Final = (
-    Case("missing information", '{"error":"missing_information"}', MISSING, SCHEMA),
-    Case("an invalid request", '{"error":"invalid_request"}', REFUSED, SCHEMA),
-    Case("in capitals", '{"error":"MISSING_INFORMATION","details":"x"}', MISSING, SCHEMA),
-    Case("with blanks", '{"error":"\\n invalid_request\\t"}', REFUSED, SCHEMA),
-    Case("in a fence", '```json\n{"error":"invalid_request"}\n```', REFUSED, SCHEMA),
-    Case("details that are a list", '{"error":"invalid_request","details":[1]}', REFUSED, SCHEMA),
-    Case("details that are null", '{"error":"invalid_request","details":null}', REFUSED, SCHEMA),
-    Case("with an answer beside", '{"error":"invalid_request","a":"x"}', REFUSED, OK),
-    Case(
-        "details that are code",
-        json.dumps({"error": "missing_information", "details": "def f(x):\n    return x"}),
-        MISSING,
-        SCHEMA,
-    ),
-    Case("before a schema is asked", '{"error":"invalid_request","a":1,"b":2}', REFUSED, SCHEMA),
-    Case(
-        "with prose it is prose", 'Sorry. {"error":"invalid_request"}', "explanatory_text", SCHEMA
-    ),
-    Case("another word", '{"error":"timeout"}', SCHEMA),
-    Case("words with a blank", '{"error":"missing information"}', SCHEMA),
-    Case("words with a dash", '{"error":"missing-information"}', SCHEMA),
-    Case("more than the word", '{"error":"missing_information: which?"}', SCHEMA),
-    Case("a list of it", '{"error":["missing_information"]}', SCHEMA),
-    Case("an object of it", '{"error":{"type":"missing_information"}}', SCHEMA),
-    Case("an error that is true", '{"error":true}', SCHEMA),
-    Case("null, and an answer", '{"error":null,"a":"x"}', SCHEMA, OK),
-    Case("another key", '{"Error":"missing_information"}', SCHEMA),
-    Case("within an object", '{"result":{"error":"missing_information"}}', SCHEMA),
-    Case("in a list", '[{"error":"missing_information"}]', SCHEMA),
-    Case("twice", '{"error":"invalid_request"}\n{"error":"invalid_request"}', SEVERAL),
-    Case("cut", '{"error":"missing_information","details":"wh', INVALID),
-    Case("a key twice", '{"error":"invalid_request","error":"x"}', INVALID),
-)
-
-CASES: Final = (*SYNTAX, *CUT, *TOP_LEVEL, *FAILURE)
+CASES: Final = (*(Case(*row) for name in TABLES for row in FILED[name]), *MADE)
