@@ -7,6 +7,9 @@ import json
 import pytest
 
 from tests.cli.program import Project
+from tests.filed_cases import filed_cases
+
+FILED = filed_cases(__file__)
 
 AUTH_KEYS = "change_category (Category), auth_strategy (Strategy), auth_library (Library)"
 
@@ -34,20 +37,7 @@ def test_a_session_is_begun_answered_and_accepted_step_by_step(house: Project) -
 
 @pytest.mark.parametrize(
     ("given", "value", "source"),
-    [
-        (("OAuth",), "OAuth", "chosen"),
-        (("  oauth ",), "OAuth", "chosen"),
-        (("1",), "OAuth", "chosen"),
-        (("3.",), "Magic Link", "chosen"),
-        (("2)",), "Email/Password", "chosen"),
-        (("Passkeys",), "Passkeys", "custom"),
-        (("auth_strategy=Passkeys",), "Passkeys", "custom"),
-        (("auth_strategy=7",), "7", "custom"),
-        (("auth_strategy__other=Passkeys",), "Passkeys", "custom"),
-        (("Other (specify)", "auth_strategy__other=Passkeys"), "Passkeys", "custom"),
-        (("4", "auth_strategy__other=Passkeys"), "Passkeys", "custom"),
-        (("SSO\nwith two lines",), "SSO\nwith two lines", "custom"),
-    ],
+    FILED["an_answer_is_a_number_a_text_or_a_key_and_its_value"],
 )
 def test_an_answer_is_a_number_a_text_or_a_key_and_its_value(
     house: Project, given: tuple[str, ...], value: str, source: str
@@ -307,27 +297,7 @@ def test_a_word_without_a_key_needs_an_open_question(house: Project) -> None:
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [
-        (("start",), "there is no intention: say what you want to build"),
-        (("start", "Add", "OAuth", "login"), "the intention has 3 parts: put quotes around"),
-        (("ask", "how", "many?"), "the question has 2 parts: put quotes around"),
-        (("Add OAuth login",), "'Add OAuth login', and this is no command: to decide about it"),
-        (("note", "help"), "did you mean `note --help`?"),
-        (("start", "Add login", "--answer", "OAuth"), "found 'OAuth', expected KEY=VALUE"),
-        (
-            ("start", "Add login", "--by", "Ada"),
-            "--by names the person who accepts: give --accept too",
-        ),
-        (("start", "Add login", "--as-task", "--adr"), "--as-task and --adr exclude each other"),
-        (("start", "Add login", "--supersedes", ""), "'--supersedes': it is empty"),
-        (("start", "Add login", "--answers-file", ""), "'--answers-file': it is empty"),
-        (("start", "Add login", "--accept", "--by", " "), "'--by': it is empty"),
-        (("start", "Add login", "--db", ""), "'--db': it is empty"),
-        (("--db", "", "start", "Add login"), "'--db': it is empty"),
-        (("start", "Add login", "--accept", "--by", "a@b.example"), "looks like a secret (email)"),
-        (("answer", "last"), "give an answer, or why"),
-        (("accept", "last", "--expect", "soon"), "'soon' is not a valid integer"),
-    ],
+    FILED["words_that_are_no_command_record_nothing"],
 )
 def test_words_that_are_no_command_record_nothing(
     house: Project, words: tuple[str, ...], message: str

@@ -12,6 +12,9 @@ import pytest
 
 from tests.cli.asking import answer, shop
 from tests.cli.program import Project
+from tests.filed_cases import filed_cases
+
+FILED = filed_cases(__file__)
 
 FAILING = ("--provider", "sim", "--faults", "malformed=1")
 
@@ -127,21 +130,7 @@ def test_a_model_that_fails_leaves_the_session_open(asked: Project) -> None:
 
 @pytest.mark.parametrize(
     "args",
-    [
-        (),
-        ("a", "--follow-up", "b"),
-        ("a", "--session", "last"),
-        ("--session", "last"),
-        ("--follow-up", "a", "--catalog", "."),
-        ("--follow-up", "a", "--strict"),
-        ("a", "--csv"),
-        ("a", "--any-project"),
-        ("a", "--run", "--any-project", "--on", "x.db"),
-        ("a", "--run", "--limit", "0"),
-        ("a", "--catalog", "nowhere"),
-        ("a", "--catalog", ".", "--run"),
-        ("--follow-up", ""),
-    ],
+    FILED["what_does_not_go_together_is_a_usage_error"],
 )
 def test_what_does_not_go_together_is_a_usage_error(house: Project, args: tuple[str, ...]) -> None:
     done = house.call("ask", *args)
@@ -212,27 +201,8 @@ def test_what_a_database_holds_moves_no_terminal_and_is_no_formula(
 @pytest.mark.parametrize(
     ("text", "line", "key"),
     [
-        ("name: a\nsql: DELETE FROM sessions\n", 2, "sql"),
-        ("name: a\nsql: SELECT * FROM events\n", 2, "sql"),
-        ("name: a\nsqll: SELECT 1\n", 2, "sqll"),
-        ("name: a\nsql: SELECT 1\nname: b\n", 3, "name"),
-        ("sql: SELECT 1\n", 1, "name"),
-        ("name: a\n", 1, "sql"),
-        ("name: a\nsnippet: ../x.sql\n", 2, "snippet"),
-        ("name: a\nsnippet: nowhere.sql\n", 2, "snippet"),
-        ("name: a\nsql: SELECT 1\naliases: b\n", 3, "aliases"),
-        ("name: [a]\nsql: SELECT 1\n", 1, "name"),
-        ("name: '{a}'\nsql: SELECT 1\n", 1, "name"),
-        ("name: &a b\nsql: *a\n", 2, ""),
-        ("name: &a [x]\naliases: [*a, *a]\nsql: SELECT 1\n", 2, ""),
+        *FILED["what_is_wrong_with_a_catalogue_is_said_with_file_line_and_key"],
         ("name: a\nsql: " + "[" * 5_000, 2, ""),
-        ("name: a\nsql: !!python/object/apply:os.system [ls]\n", 2, "sql"),
-        ("name: a\nsql: SELECT 1\n---\nname: b\n", 3, ""),
-        ("name: a\nsql: SELECT pg_read_file('x')\n", 2, "sql"),
-        ("name: a\nsql: SELECT 1; DROP TABLE sessions\n", 2, "sql"),
-        ("name: a\nsql: SELECT sql FROM sqlite_master\n", 2, "sql"),
-        ("name: a\nsql: 'x\n", 3, ""),
-        ("- a\n", 1, ""),
     ],
 )
 def test_what_is_wrong_with_a_catalogue_is_said_with_file_line_and_key(

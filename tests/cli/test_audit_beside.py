@@ -13,6 +13,9 @@ from preflights_es.store.frozen import schema
 from tests.cli.program import Project
 from tests.cli.tampering import noted
 from tests.cli.test_lost_claims import GOLDEN, owing, waiting
+from tests.filed_cases import filed_cases
+
+FILED = filed_cases(__file__)
 
 
 def changed(house: Project, *statements: str) -> None:
@@ -37,54 +40,7 @@ def named(house: Project, *words: str, env: dict[str, str] | None = None) -> str
 
 RESTORE: Final = "is missing: find out who did that, then restore the log from a copy"
 STRAY: Final = "is of no session of this log: "
-DAMAGE: Final = (
-    ("DROP TRIGGER events_are_kept", f"'events_are_kept', which guards events, {RESTORE}"),
-    (
-        "CREATE TRIGGER theirs AFTER INSERT ON events BEGIN DELETE FROM claims; END",
-        "the log: the trigger 'theirs' is not of preflights: find out who made it, then drop it",
-    ),
-    (
-        "INSERT INTO marks VALUES ('sessions', 'GONE', 3)",
-        f"00000001: a row of 'marks' {STRAY}`preflights admin projections rebuild` removes it",
-    ),
-    (
-        "INSERT INTO marks SELECT 'theirs', session_id, 3 FROM heads",
-        "the log: rows of 'marks' are of 'theirs', which is no projection of this log: delete",
-    ),
-    ("INSERT INTO outbox VALUES ('GONE', 3)", f"00000001: a row of 'outbox' {STRAY}"),
-    (
-        "UPDATE outbox SET version = 99 WHERE version = 11",
-        ": a row of 'outbox' says 99, and the session has 11: events may be gone",
-    ),
-    (
-        "INSERT INTO claims VALUES ('GONE', 'artifact-1', 'house', '', 0)",
-        f"00000001: a row of 'claims' {STRAY}delete it, nothing needs it",
-    ),
-    (
-        "INSERT INTO claims SELECT session_id, 'decide-7', project, '', 0 FROM heads",
-        ": a row of 'claims' has 'decide-7', which the session does not have open: delete it",
-    ),
-    (
-        "INSERT INTO numbers SELECT project, 7, session_id FROM heads",
-        ": the number 7 of house is given to it, and its record never had it: delete the row",
-    ),
-    (
-        "INSERT INTO numbers SELECT 'theirs', 1, session_id FROM heads",
-        ": the number 1 of theirs is given to it, and its record never had it: delete the row",
-    ),
-    (
-        "UPDATE projections SET version = 99 WHERE name = 'usage'",
-        "the log: the projection 'usage' is of version 99, this program knows ",
-    ),
-    (
-        "INSERT INTO projections VALUES ('theirs', 1, 1, 1)",
-        "the projection 'theirs' is of version 1, this program does not know it: upgrade",
-    ),
-    (
-        "UPDATE log SET id = 'mine'",
-        "the log: its id is 'mine', expected 32 hexadecimal digits",
-    ),
-)
+DAMAGE: Final = tuple(FILED["DAMAGE"])
 
 
 @pytest.mark.parametrize(("statement", "found"), DAMAGE)

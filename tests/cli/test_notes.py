@@ -14,7 +14,10 @@ from preflights_es.kernel.events import Actor
 from preflights_es.store import jsonl
 from tests.cli.program import RAW, Project
 from tests.cli.terminal import ANSWER, terminal
+from tests.filed_cases import filed_cases
 from tests.fixed import NOON, memory_runner
+
+FILED = filed_cases(__file__)
 
 CHEF = "Email an Chef, Meeting 14 Uhr, Präsentation fertig"
 FAILING = ("--provider", "sim", "--faults", "malformed=1")
@@ -411,21 +414,7 @@ def test_a_task_is_named_by_any_end_of_its_session(house: Project) -> None:
 
 @pytest.mark.parametrize(
     ("typed", "told"),
-    [
-        ("last", "expected an item such as 3f9a12c4.1"),
-        ("", "expected an item such as"),
-        (".", "expected an item such as"),
-        (".1", "no session"),
-        ("last.", "expected an item such as"),
-        ("last.x", "expected an item such as"),
-        ("last.-1", "expected an item such as"),
-        ("last.\u0661", "expected an item such as"),
-        ("last.9999999", "expected an item such as"),
-        ("last.0", "has no item 0"),
-        ("last.4", "has no item 4: it has"),
-        ("ffffffff.1", "no session matches"),
-        ("\x1b[31m.1", "no session"),
-    ],
+    FILED["what_names_no_task_is_refused"],
 )
 def test_what_names_no_task_is_refused(house: Project, typed: str, told: str) -> None:
     taken(house)

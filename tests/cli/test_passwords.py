@@ -7,27 +7,12 @@ from sqlalchemy.engine import URL, make_url
 
 from preflights_es.store.urls import parsed, shown_url, without_secrets
 from tests.cli.program import Project
+from tests.filed_cases import filed_cases
+
+FILED = filed_cases(__file__)
 
 SERVER = "postgresql://ada@127.0.0.1:1/log"
-ADDRESSES = [
-    "postgresql://ada:tUlip@127.0.0.1:1/log",
-    "postgresql://ada:tU%6Cip%2F@127.0.0.1:1/log",
-    "postgresql://:tUlip@127.0.0.1:1/log",
-    "postgresql://ada:x@tUlip@127.0.0.1:1/log",
-    "postgresql://ada:tUlip@127.0.0.1:1",
-    "postgresql://ada:tUlip@127.0.0.1:port/log",
-    "mysql://ada:tUlip@127.0.0.1:1/log",
-    f"{SERVER}?password=tUlip",
-    f"{SERVER}?password=tU%6Cip",
-    f"{SERVER}?passw%6Frd=tUlip",
-    f"{SERVER}?password=tUlip&password=tUlip2",
-    f"{SERVER}?sslpassword=tUlip",
-    f"{SERVER}?PASSWORD=tUlip",
-    f"{SERVER}?sslpassword=tUlip&nonsense=1",
-    f"{SERVER}?scram_client_key=tUlip",
-    f"{SERVER}?oauth_client_secret=tUlip",
-    "sqlite:///x.db?password=tUlip",
-]
+ADDRESSES = FILED["ADDRESSES"]
 
 
 @pytest.mark.parametrize("address", ADDRESSES)

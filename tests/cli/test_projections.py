@@ -19,11 +19,14 @@ from tests.cli.test_decisions import led, listed
 from tests.cli.test_docs import check
 from tests.cli.test_model_output import HOSTILE, said
 from tests.cli.test_trail_steps import trail
+from tests.filed_cases import filed_cases
 from tests.fixed import Clock, salt
 from tests.projections.given import recorded
 from tests.projections.recording import golden
 from tests.providers.server import FakeAPI
 from tests.scripted import asks
+
+FILED = filed_cases(__file__)
 
 SIM = ("--provider", "sim", "--seed", "3")
 COMMANDS = (
@@ -161,25 +164,7 @@ def test_what_a_model_said_is_shown_and_not_obeyed(house: Project, api: FakeAPI,
 
 @pytest.mark.parametrize(
     "words",
-    [
-        ("decisions", "--at", "yesterday"),
-        ("decisions", "--at", "2026-13-01"),
-        ("decisions", "--at", ""),
-        ("decisions", "--at", "2026-11-22", "--all"),
-        ("decisions", "--category", " "),
-        ("usage", "--by", "weekday"),
-        ("usage", "--since", "\x1b[31m"),
-        ("usage", "--since", "2026-11-23", "--until", "2026-11-22"),
-        ("audit", "trail", "--since", "2026-11-22T12:00", "--until", "2026-11-22T11:59"),
-        ("audit", "trail", "--format", "xml"),
-        ("audit", "trail", "--json", "--format", "csv"),
-        ("audit", "trail", "--decision", "last", "--session", "last"),
-        ("audit", "trail", "--actor", ""),
-        ("admin", "projections", "rebuild", "weather"),
-        ("admin", "projections", "follow", "--every", "0"),
-        ("admin", "projections", "follow", "--every", "nan"),
-        ("admin", "projections", "follow", "--every", "soon"),
-    ],
+    FILED["what_makes_no_sense_is_one_clear_line"],
     ids=" ".join,
 )
 def test_what_makes_no_sense_is_one_clear_line(house: Project, words: tuple[str, ...]) -> None:

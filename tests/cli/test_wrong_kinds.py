@@ -6,26 +6,14 @@ import pytest
 
 from tests.cli.program import Project
 from tests.cli.tampering import noted, tampered
+from tests.filed_cases import filed_cases
+
+FILED = filed_cases(__file__)
 
 
 @pytest.mark.parametrize(
     "change",
-    [
-        "version = 'abc' WHERE version = 2",
-        "version = -1 WHERE version = 2",
-        "type = x'ff00' WHERE version = 2",
-        "type = 7 WHERE version = 2",
-        "recorded_at = 'yesterday' WHERE version = 2",
-        "data = x'ff' WHERE version = 2",
-        "data = 7 WHERE version = 2",
-        "data = CAST(x'ff' AS TEXT) WHERE version = 2",
-        "salt = 'abc' WHERE version = 2",
-        "salt = NULL WHERE version = 2",
-        "digest = 7 WHERE version = 2",
-        "hash = 'abc' WHERE version = 2",
-        "decider = x'ff' WHERE version = 2",
-        "input_id = 7 WHERE version = 1",
-    ],
+    FILED["a_row_of_the_wrong_kind_is_damage_and_no_crash"],
 )
 def test_a_row_of_the_wrong_kind_is_damage_and_no_crash(house: Project, change: str) -> None:
     session_id = house.decided()["session_id"]

@@ -69,39 +69,10 @@ def test_what_stands_around_one_value_is_tolerated(raw: str) -> None:
 @each(
     ("raw", "error"),
     [
-        ('Here: {"a":"x"}', "ExplanatoryTextError"),
-        ('{"a":"x"} ok', "ExplanatoryTextError"),
-        ('<think>hm</think>{"a":"x"}', "ExplanatoryTextError"),
-        ('x = {"a":"x"}', "ExplanatoryTextError"),
-        ('{"a":"x"}</answer>', "ExplanatoryTextError"),
-        ("", "InvalidJSONError"),
-        ("hello", "InvalidJSONError"),
-        ("\x00", "InvalidJSONError"),
-        ('{"a":"x"', "InvalidJSONError"),
-        ('{"a":{"a":"x"}', "InvalidJSONError"),
-        ('{"a":NaN}', "InvalidJSONError"),
-        ('{"a":Infinity}', "InvalidJSONError"),
-        ('{"a":1e999}', "InvalidJSONError"),
-        ("{'a':'x'}", "InvalidJSONError"),
-        ('{"a":"x",}', "InvalidJSONError"),
-        ('{"a":"x","a":"y"}', "InvalidJSONError"),
-        (r'{"a":"\ud800"}', "InvalidJSONError"),
+        *FILED["what_is_no_answer_is_refused_by_its_first_fault"],
         ('{"a":' + "9" * 5_000 + "}", "InvalidJSONError"),
         ("[" * 10_000, "InvalidJSONError"),
         ('{"a":' * 300 + "1" + "}" * 300, "InvalidJSONError"),
-        ('{"a":"x"}{"a":"y"}', "MultipleArtifactsError"),
-        ('{"a":"x"}\n{"a":"y"}', "MultipleArtifactsError"),
-        ('[{"a":"x"},{"a":"y"}]', "MultipleArtifactsError"),
-        ("[1]", "SchemaViolationError"),
-        ("7", "SchemaViolationError"),
-        ('"x"', "SchemaViolationError"),
-        ("null", "SchemaViolationError"),
-        ('{"b":1}', "SchemaViolationError"),
-        ('{"a":1}', "SchemaViolationError"),
-        ('{"a":"x","b":1}', "SchemaViolationError"),
-        ('{"error":"other"}', "SchemaViolationError"),
-        ('{"error":"missing_information","details":"which?"}', "LLMMissingInformationError"),
-        ('{"error":" Invalid_Request ","details":{"x":1}}', "LLMInvalidRequestError"),
     ],
 )
 def test_what_is_no_answer_is_refused_by_its_first_fault(raw: str, error: str) -> None:
@@ -110,20 +81,7 @@ def test_what_is_no_answer_is_refused_by_its_first_fault(raw: str, error: str) -
 
 @pytest.mark.parametrize(
     "code",
-    [
-        "def f(x):\n    return x",
-        "import os\nos.remove('x')",
-        "function f() { return 1; }",
-        "const f = (x) => { return x; };",
-        'fn main() { println!("x"); }',
-        "func main() {\n\tfmt.Println(1)\n}",
-        "public static void main(String[] args) {",
-        "#include <stdio.h>\nint main() { return 0; }",
-        "SELECT * FROM users WHERE id = 1;",
-        "#!/bin/bash\nrm -rf /tmp/x",
-        '<div class="x">y</div>',
-        "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b",
-    ],
+    FILED["code_is_refused_in_values_keys_and_over_the_items_of_a_list"],
 )
 def test_code_is_refused_in_values_keys_and_over_the_items_of_a_list(code: str) -> None:
     assert verdict(text(code)) == "CodeInOutputError"

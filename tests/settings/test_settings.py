@@ -26,7 +26,10 @@ from preflights_es.settings.file import TEXT_MAX, line_of
 from preflights_es.settings.load import Settings, load_settings
 from preflights_es.store.urls import file_of, parsed
 from preflights_es.use.bootstrap import actor as actor_of
+from tests.filed_cases import filed_cases
 from tests.trusting import git_repository, trust
+
+FILED = filed_cases(__file__)
 
 _ONE = {
     "id": "oven",
@@ -187,63 +190,8 @@ def test_an_empty_file_changes_nothing(project: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("projct = 'x'", "preflights.toml, line 1: projct: unknown key"),
-        ("\n\nproject = 7", "preflights.toml, line 3: project: expected `str"),
-        ("project = ''", "preflights.toml, line 1: project: is empty"),
-        ("project = '   '", "preflights.toml, line 1: project: is empty"),
-        ('project = "a\\nb"', "preflights.toml, line 1: project: has more than one line"),
-        ('project = "a\\u0007"', "preflights.toml, line 1: project: holds the control character"),
+        *FILED["a_wrong_value_is_named_with_its_file_line_and_key"],
         (f"project = '{'x' * (NAME_MAX + 1)}'", "preflights.toml, line 1: project: has 201 char"),
-        ("decisions = ''", "preflights.toml, line 1: decisions: found ''"),
-        ("decisions = '  '", "preflights.toml, line 1: decisions: found '  '"),
-        ("decisions = '/etc'", "preflights.toml, line 1: decisions: found '/etc', expected a fold"),
-        ("tasks = '../elsewhere'", "preflights.toml, line 1: tasks: found '../elsewhere'"),
-        ("tasks = 'a/../../b'", "preflights.toml, line 1: tasks: found"),
-        ("tasks = 'docs\\tasks'", "preflights.toml, line 1: tasks: found"),
-        ('tasks = "docs/\\u0000"', "preflights.toml, line 1: tasks: "),
-        ('tasks = "docs/\\n"', "preflights.toml, line 1: tasks: "),
-        ("[plans]\nglossary = '/etc/x'", "preflights.toml, line 2: plans.glossary: found '/etc/x'"),
-        ("[plans]\nglossary = '.git/x'", "preflights.toml, line 2: plans.glossary: found '.git/x'"),
-        ("[plans]\nglosary = 'x'", "preflights.toml, line 2: plans.glosary: unknown key"),
-        ("decisions = ['x']", "preflights.toml, line 1: decisions: expected `str"),
-        ("database = 7", "preflights.toml, line 1: database: expected `str"),
-        ("database = ''", "preflights.toml, line 1: database: is empty"),
-        ('database = "a\\u0000"', "preflights.toml, line 1: database: "),
-        ("provider = 'unheard'", "preflights.toml, line 1: provider: found 'unheard'"),
-        ("actor = 'king:Ada'", "preflights.toml, line 1: actor: found 'king:Ada', expected NAME"),
-        ("clarification = 7", "preflights.toml, line 1: clarification: expected `object`"),
-        (
-            "[clarification]\nmenus = []",
-            "preflights.toml, line 2: clarification.menus: unknown key",
-        ),
-        (
-            "[clarification]\n# ask\nquestion = ''",
-            "preflights.toml, line 3: clarification.question: is empty",
-        ),
-        (
-            "[clarification]\nquestion = 'a'\ndescription = \"a\\nb\"",
-            "preflights.toml, line 3: clarification.description: has more than one line",
-        ),
-        (
-            "[clarification]\nonly = 'Database'",
-            "preflights.toml, line 2: clarification.only: expected `array`",
-        ),
-        (
-            "[clarification]\nonly = ['Database', 7]",
-            "preflights.toml, line 2: clarification.only: expected `str`",
-        ),
-        (
-            "[clarification]\nonly = ['Database', 'Cooking']",
-            "preflights.toml, line 2: clarification.only: 'Cooking' is no category",
-        ),
-        (
-            "[clarification]\nmenu = ['Database']",
-            "preflights.toml, line 2: clarification.menu: expected each of",
-        ),
-        (
-            "[clarification]\nonly = ['Database', 'Infra']\nmenu = ['Infra', 'Infra', 'Database']",
-            "preflights.toml, line 3: clarification.menu: expected each of",
-        ),
     ],
 )
 def test_a_wrong_value_is_named_with_its_file_line_and_key(
@@ -310,20 +258,8 @@ QUESTION = "field = 'Engine'\nid = 'engine'\nquestion = 'Which engine?'\n"
 @pytest.mark.parametrize(
     ("lines", "key", "expected"),
     [
-        ("field = ''\nid = 'engine'\nquestion = 'Which?'", "field", "is empty"),
-        ("field = 'Engine'\nid = 'engine'\nquestion = ''", "question", "is empty"),
-        ("field = 'Engine'\nid = 'Engine'\nquestion = 'Which?'", "id", "found 'Engine'"),
-        ("field = 'Engine'\nid = '1st'\nquestion = 'Which?'", "id", "found '1st'"),
-        ("field = 'Engine'\nid = 'db_type'\nquestion = 'Which?'", "id", "of Database.Type too"),
-        ("field = 'Engine'\nid = 'change_category'\nquestion = 'W?'", "id", "of Category too"),
-        ("field = 'Engine'\nid = 'engine__other'\nquestion = 'Which?'", "id", "found"),
-        ("field = 'Category'\nid = 'engine'\nquestion = 'Which?'", "field", "stands for"),
-        (f"{QUESTION}options = ['A', 'a']", "options", "names something twice"),
-        (f"{QUESTION}options = ['A', 'Other']", "options", "leave it out"),
-        (f"{QUESTION}options = ['A', 'Other (specify)']", "options", "leave it out"),
-        (f"{QUESTION}options = ['']", "options", "is empty"),
+        *FILED["a_question_that_cannot_be_asked_is_named"],
         (f"{QUESTION}options = ['{'x' * (TEXT_MAX + 1)}']", "options", "has 301 characters"),
-        (f'{QUESTION}options = ["a\\u001b[2J"]', "options", "control character U+001B"),
     ],
 )
 def test_a_question_that_cannot_be_asked_is_named(
@@ -857,32 +793,7 @@ def test_unheard_becomes_a_person_by_saying_so(project: Path) -> None:
 
 @pytest.mark.parametrize(
     ("env", "name"),
-    [
-        ({"CLAUDECODE": "1"}, "claude-code"),
-        ({"CLAUDE_CODE_CHILD_SESSION": "1"}, "claude-code"),
-        ({"CURSOR_AGENT": "1"}, "cursor"),
-        ({"CURSOR_EXTENSION_HOST_ROLE": "agent-exec"}, "cursor"),
-        ({"CODEX_SANDBOX": "seatbelt"}, "codex"),
-        ({"CODEX_THREAD_ID": "019d"}, "codex"),
-        ({"GEMINI_CLI": "1"}, "gemini-cli"),
-        ({"OPENCODE": "1"}, "opencode"),
-        ({"AI_AGENT": "devin@1"}, "devin@1"),
-        ({"AI_AGENT": "1"}, "agent"),
-        ({"AI_AGENT": "claude-code/2.1.4", "CLAUDECODE": "1"}, "claude-code 2.1.4"),
-        (
-            {"AI_AGENT": "claude-code_2-1-330_harness", "CLAUDECODE": "1"},
-            "claude-code 2.1.330",
-        ),
-        ({"AI_AGENT": "gpt-5_1 of Ada"}, "gpt-5_1 of Ada"),
-        ({"AI_AGENT": "\x1b[2J", "CLAUDECODE": "1"}, "claude-code"),
-        ({"CLAUDECODE": "0"}, ""),
-        ({"CODEX_HOME": "/home/ada/.codex"}, ""),
-        ({"CLAUDE_CODE_USE_BEDROCK": "1"}, ""),
-        ({"CURSOR_EXTENSION_HOST_ROLE": "user"}, ""),
-        ({"TERM_PROGRAM": "vscode", "CURSOR_TRACE_ID": "1f", "CODEX_ANYTHING": "1"}, ""),
-        ({"CLAUDE_CODE_ENTRYPOINT": "claude-vscode", "CLAUDE_CODE_SSE_PORT": "1"}, ""),
-        ({"AGENT": "1"}, ""),
-    ],
+    FILED["an_agent_is_seen_by_what_it_sets"],
 )
 def test_an_agent_is_seen_by_what_it_sets(project: Path, env: dict[str, str], name: str) -> None:
     assert loaded(project, **env).agent == name
@@ -996,20 +907,7 @@ def test_git_runs_once_and_only_for_what_needs_the_name(project: Path, tmp_path:
 
 @pytest.mark.parametrize(
     ("variables", "language"),
-    [
-        ({}, "en"),
-        ({"LANG": "de_DE.UTF-8"}, "de"),
-        ({"LANG": "de"}, "de"),
-        ({"LANG": "DE_at@euro"}, "de"),
-        ({"LANG": "fr_FR.UTF-8"}, "en"),
-        ({"LANG": "C.UTF-8"}, "en"),
-        ({"LC_ALL": "", "LC_MESSAGES": "", "LANG": "de_DE"}, "de"),
-        ({"LC_MESSAGES": "de_DE", "LANG": "en_US"}, "de"),
-        ({"LC_ALL": "en_US", "LC_MESSAGES": "de_DE", "LANG": "de_DE"}, "en"),
-        ({"LANG": "de_DE", "PREFLIGHTS_LANGUAGE": "en"}, "en"),
-        ({"PREFLIGHTS_LANGUAGE": " DE "}, "de"),
-        ({"LANG": "de_DE", "PREFLIGHTS_LANGUAGE": ""}, "de"),
-    ],
+    FILED["the_language_is_what_the_surroundings_speak"],
 )
 def test_the_language_is_what_the_surroundings_speak(
     project: Path, variables: dict[str, str], language: str

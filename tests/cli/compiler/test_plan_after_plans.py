@@ -10,6 +10,9 @@ import pytest
 
 from tests.cli.compiler.planning import DOCUMENTS, approved, begun, documented, planned, sessions
 from tests.cli.program import Project
+from tests.filed_cases import filed_cases
+
+FILED = filed_cases(__file__)
 
 # 1. What is read -----------------------------------------------------------
 
@@ -129,22 +132,8 @@ def test_a_stale_artifact_is_read_only_where_the_actor_allows_it(house: Project)
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("architecture",), "the pass `architecture` needs an approved ProjectPlan"),
-        (("scaffold",), "the pass `scaffold` needs an approved ProjectPlan"),
-        (("tests",), "the pass `tests` needs an approved ProjectPlan"),
-        (("impl", "src/a.py"), "the pass `impl` needs an approved TestPlan"),
-        (("refactor", "Tidy up"), "the pass `refactor` needs an approved ArchitecturePlan"),
-        (("refactor", " "), "the goal is empty"),
-        (("refactor", "rename def total() to sum_up()"), "the goal looks like Python"),
+        *FILED["what_cannot_be_read_is_refused_in_one_line_and_nothing_is_recorded"],
         (("refactor", "x" * 2_001), "the goal has 2,001 characters, at most 2,000 are taken"),
-        (("impl", "../away.py"), "../away.py lies outside of the repository"),
-        (("impl", ""), " is no path of a file"),
-        (("project", "--use", "src/main.py"), "src/main.py is no document: "),
-        (("project", "--use", "tests/test_main.py"), "tests/test_main.py is no document: "),
-        (("project", "--use", "run"), "run is no document: its first line, #!,"),
-        (("project", "--use", "docs/Main.PY"), "docs/Main.PY is no document: "),
-        (("project", "--use", "notes.md"), "notes.md is a link that leads out"),
-        (("project", "--use", "gone.md"), "gone.md does not exist"),
         (("project", "--use", "0" * 8 + "-0000-8000-8000-" + "0" * 12), "no artifact matches"),
     ],
 )

@@ -11,30 +11,15 @@ from ruamel.yaml import YAML
 
 from preflights_es.features.agents.project_files import entry, whole
 from tests.each import each
+from tests.filed_cases import filed_cases
+
+FILED = filed_cases(__file__)
 
 BODY = "- repo: local\n  hooks:\n    - id: ours\n      name: ours\n"
 NEWER = BODY + "      files: new\n"
 MARK = "- id: ours"
 
-PLAIN = {
-    "usual": "repos:\n  - repo: https://a\n    rev: v1\n    hooks:\n      - id: a\n",
-    "no indent": "repos:\n- repo: https://a\n  rev: v1\n  hooks:\n  - id: a\n",
-    "deep indent": "repos:\n    - repo: https://a\n      rev: v1\n      hooks: [{id: a}]\n",
-    "key behind": "repos:\n  - repo: a\n    hooks: []\n\n# why\ndefault_stages: [commit]\n",
-    "key before": "default_stages: [commit]\nrepos:\n- repo: https://a\n  rev: v1\n  hooks: []\n",
-    "no end of line": "repos:\n- repo: https://a\n  rev: v1\n  hooks: []",
-    "windows": "repos:\r\n  - repo: https://a\r\n    rev: v1\r\n    hooks: []\r\n",
-    "blank lines": "\n\nrepos:\n\n  - repo: https://a\n    rev: v1\n\n    hooks: []\n\n\n",
-    "comments": "# top\nrepos: # all\n  # first\n  - repo: https://a # a\n    rev: v1\n  # last\n",
-    "block text": "repos:\n- repo: a\n  hooks:\n  - id: a\n    files: |\n      one\n      - two\n",
-    "empty list": "repos: []\n",
-    "empty list and a key": "repos: [ ]  # none yet\nfail_fast: true\n",
-    "no items": "repos:\nfail_fast: true\n",
-    "no list": "fail_fast: true\n",
-    "nothing": "",
-    "comment alone": "# later\n",
-    "mark of a document": "---\nrepos:\n  - repo: https://a\n    rev: v1\n    hooks: []\n",
-}
+PLAIN = FILED["PLAIN"]
 
 UNCLEAR = {
     "flow": "{repos: []}\n",

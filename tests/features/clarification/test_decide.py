@@ -56,7 +56,10 @@ from tests.features.clarification.cases import (
     superseded,
     written,
 )
+from tests.filed_cases import filed_cases
 from tests.fixed import NOON
+
+FILED = filed_cases(__file__)
 
 READY = (declared("Add OAuth"), answered(auth_strategy="OAuth"))
 ACCEPTED = (*READY, acknowledged())
@@ -319,26 +322,9 @@ def test_a_revision_without_a_companion_forgets_the_former_one() -> None:
 @each(
     ("answers", "key", "reason"),
     [
-        ({"auth_strategy": ""}, "auth_strategy", "blank"),
-        ({"auth_strategy": " \u200b "}, "auth_strategy", "blank"),
-        ({"auth_strategy": ()}, "auth_strategy", "blank"),
-        ({"auth_strategy": "TBD"}, "auth_strategy", "placeholder"),
-        ({"auth_strategy": "???"}, "auth_strategy", "placeholder"),
-        ({"auth_library": "todo"}, "auth_library", "placeholder"),
-        ({"auth_strategy": ("OAuth", "SAML")}, "auth_strategy", "several_values"),
+        *FILED["what_is_no_answer_is_refused_and_uses_no_turn"],
         ({"auth_strategy": OTHER_OPTION}, "auth_strategy", "other_needs_text"),
-        (
-            {"auth_strategy": "other", "auth_strategy__other": " "},
-            "auth_strategy",
-            "other_needs_text",
-        ),
-        ({"auth_strategy__other": ""}, "auth_strategy", "other_needs_text"),
-        ({"auth_strategy__other": "n/a"}, "auth_strategy", "placeholder"),
-        ({"auth_strategy__other": ("a", "b")}, "auth_strategy", "several_values"),
-        ({"change_category": " "}, "change_category", "blank"),
-        ({"change_category": "tba"}, "change_category", "placeholder"),
         ({"change_category": OTHER_OPTION}, "change_category", "other_needs_text"),
-        ({"change_category": ("Infra", "Backend")}, "change_category", "several_values"),
     ],
 )
 def test_what_is_no_answer_is_refused_and_uses_no_turn(

@@ -18,6 +18,9 @@ from tests.features.compiler.forbidden_corpus import (
     PROSE,
     PROSE_TEXTS,
 )
+from tests.filed_cases import filed_cases
+
+FILED = filed_cases(__file__)
 
 
 @each("case", FORBIDDEN)
@@ -112,25 +115,7 @@ def test_any_name_and_content_is_judged(path: str, text: str) -> None:
 
 @pytest.mark.parametrize(
     "part",
-    [
-        "`",
-        "``a",
-        "<!--",
-        "<a ",
-        "[",
-        "](",
-        "# ",
-        "## #",
-        "a = ",
-        "a: ",
-        "{ ",
-        "(",
-        '"',
-        "x\n",
-        "\n",
-        " ",
-        "- a;\n",
-    ],
+    FILED["the_largest_document_is_judged_in_time"],
 )
 def test_the_largest_document_is_judged_in_time(part: str) -> None:
     text = (part * 200_000)[:200_000]

@@ -10,6 +10,9 @@ from preflights_es.features.metrics.domain.events import Catalogue, Matched, Tab
 from preflights_es.features.metrics.query_in_words import sentence, unused
 from tests.each import each
 from tests.features.metrics.test_every_word import METRICS, TODAY
+from tests.filed_cases import filed_cases
+
+FILED = filed_cases(__file__)
 
 CATALOGUE = Catalogue(dialect="sqlite", metrics=METRICS, tables=(Table("orders"),))
 OCTOBER = "day >= '2026-10-01' AND day < '2026-11-01'"
@@ -19,32 +22,7 @@ COUNT = "SELECT count(*) AS orders FROM orders"
 
 @each(
     ("said", "sql", "words"),
-    [
-        ("revenue in Denmark in October 2026", f"{SUM} WHERE {OCTOBER}", ("Denmark",)),
-        ("revenue in Denmark in October 2026", f"{SUM} WHERE market = 'DK'", ("October 2026",)),
-        ("revenue from new customers", SUM, ("new", "customers")),
-        ("revenue by market", SUM, ("by", "market")),
-        ("Umsatz pro Monat", SUM, ("pro", "Monat")),
-        ("orders without Norway", COUNT, ("without", "Norway")),
-        ("orders above 500 euro", COUNT, ("above", "500")),
-        ("orders above 500 euro", f"{COUNT} WHERE amount > 50", ("500",)),
-        ("top 3 markets by orders", "SELECT market, count(*) FROM orders GROUP BY 1", ("top", "3")),
-        ("share of Denmark in revenue", f"{SUM} WHERE market = 'DK'", ("share",)),
-        ("average revenue per month", f"{SUM} GROUP BY substr(day, 1, 7)", ("average",)),
-        ("orders during the trade fair", COUNT, ("trade", "fair")),
-        ("returned orders in Sweden", f"{COUNT} WHERE market = 'SE'", ("returned",)),
-        ("orders in Finland", COUNT, ("Finland",)),
-        ("median order amount", "SELECT avg(amount) FROM orders", ("median",)),
-        ("orders on Mondays in Denmark", f"{COUNT} WHERE market = 'DK'", ("Mondays",)),
-        ("unpaid orders of last week", COUNT, ("unpaid", "last week")),
-        (
-            "Bestellungen im Laden, ohne Schweden",
-            f"{COUNT} WHERE channel = 'store'",
-            ("ohne", "Schweden"),
-        ),
-        ("orders of Kiosk 24", COUNT, ("Kiosk", "24")),
-        ("revenue growth in Denmark", f"{SUM} WHERE market = 'DK'", ("growth",)),
-    ],
+    FILED["a_word_that_a_query_drops_is_named"],
 )
 def test_a_word_that_a_query_drops_is_named(said: str, sql: str, words: tuple[str, ...]) -> None:
     assert unused([said], sql, CATALOGUE, (), TODAY) == words
@@ -52,31 +30,7 @@ def test_a_word_that_a_query_drops_is_named(said: str, sql: str, words: tuple[st
 
 @pytest.mark.parametrize(
     ("said", "sql"),
-    [
-        ("revenue in Denmark in October 2026", f"{SUM} WHERE market = 'DK' AND {OCTOBER}"),
-        ("Umsatz in Dänemark im Oktober 2026", f"{SUM} WHERE {OCTOBER} AND market IN ('DK')"),
-        ("orders without Norway", f"{COUNT} WHERE market <> 'NO'"),
-        ("orders above 500 euro", f"{COUNT} WHERE amount > 500"),
-        (
-            "top 3 markets by orders",
-            "SELECT market, count(*) FROM orders GROUP BY 1 ORDER BY 2 DESC LIMIT 3",
-        ),
-        (
-            "monthly revenue",
-            "SELECT substr(day, 1, 7) AS month, sum(amount) FROM orders GROUP BY 1",
-        ),
-        (
-            "which orders were returned last week?",
-            f"{COUNT} WHERE status = 'returned' AND day BETWEEN '2026-11-16' AND '2026-11-22'",
-        ),
-        ("orders yesterday", f"{COUNT} WHERE day = '2026-11-25'"),
-        ("revenue in all markets", SUM),
-        ("orders in the Kiosk", f"{COUNT} WHERE channel = 'Kiosk'"),
-        (
-            "average order value by channel",
-            "SELECT channel, avg(amount) FROM orders GROUP BY channel",
-        ),
-    ],
+    FILED["a_query_with_all_words_has_none_to_name"],
 )
 def test_a_query_with_all_words_has_none_to_name(said: str, sql: str) -> None:
     kiosk = (Matched("channel", "Kiosk"),)

@@ -9,9 +9,13 @@ from hypothesis import strategies as st
 from preflights_es.system.files import Unreadable
 from preflights_es.use.facts.packages import is_lock, listed
 from tests.each import each
+from tests.filed_cases import filed_cases
+
+FILED = filed_cases(__file__)
 
 TOKEN = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
 FILES = {
+    **FILED["FILES"],
     "pyproject.toml": (
         '[project]\ndependencies = ["psycopg[binary]>=3", "a-b @ https://u:' + TOKEN + '@h/x"]\n'
         "[project.optional-dependencies]\nx = [\"redis ; python_version > '3'\"]\n"
@@ -27,91 +31,10 @@ FILES = {
         ),
         ("Django", "own", "uvicorn"),
     ),
-    "Pipfile": ('[packages]\nflask = "*"\n[dev-packages]\nmypy = "*"\n', ("flask", "mypy")),
-    "setup.cfg": (
-        "[options]\ninstall_requires =\n    attrs>=1\n    six\n[options.extras_require]\nx = q\n",
-        ("attrs", "six", "q"),
-    ),
-    "poetry.lock": ('[[package]]\nname = "click"\nversion = "8"\n', ("click",)),
-    "uv.lock": (
-        (
-            '[[package]]\nname = "own"\nsource = { editable = "." }\n[[package]]\nname = "rich"\n'
-            'source = { registry = "https://h" }\n'
-        ),
-        ("rich",),
-    ),
     "package.json": (
         '{"dependencies": {"react": "^19", "@a/b": "git+https://' + TOKEN + '@h/x"},'
         ' "devDependencies": {"vite": "1"}, "name": "x"}',
         ("react", "@a/b", "vite"),
-    ),
-    "package-lock.json": (
-        '{"packages": {"": {"dependencies": {"pg": "1"}}, "node_modules/deep": {}}}',
-        ("pg",),
-    ),
-    "pnpm-lock.yaml": (
-        (
-            "importers:\n  .:\n    dependencies:\n      ioredis: {version: 1}\n"
-            "packages:\n  deep@1: {}\n"
-        ),
-        ("ioredis",),
-    ),
-    "yarn.lock": (
-        '# yarn\n\n"@a/b@^1.0":\n  version "1"\n\nleft-pad@^1, left-pad@^2:\n  version "2"\n',
-        ("@a/b", "left-pad"),
-    ),
-    "go.mod": (
-        (
-            "module example.com/own\n\ngo 1.22\n\nrequire (\n\tgithub.com/jackc/pgx/v5 v5.5.0\n"
-            "\tgolang.org/x/text v0.1.0 // indirect\n)\nrequire github.com/a/b v1.0.0\n"
-        ),
-        ("github.com/jackc/pgx/v5", "github.com/a/b"),
-    ),
-    "Cargo.toml": (
-        '[dependencies]\ntokio = "1"\n[target."cfg(unix)".dependencies]\nnix = "1"\n',
-        ("tokio", "nix"),
-    ),
-    "Gemfile": (
-        "gem 'rails', '~> 8'\n# gem 'no'\ngroup :x do\n  gem \"pg\"\nend\n",
-        ("rails", "pg"),
-    ),
-    "composer.json": ('{"require": {"php": "8", "symfony/mailer": "7"}}', ("symfony/mailer",)),
-    "pom.xml": (
-        (
-            '<project xmlns="http://maven.apache.org/POM/4.0.0"><dependencies><dependency>'
-            "<groupId>org.postgresql</groupId><artifactId>postgresql</artifactId></dependency>"
-            "</dependencies></project>"
-        ),
-        ("org.postgresql:postgresql",),
-    ),
-    "build.gradle.kts": (
-        (
-            'dependencies {\n  implementation("org.a:b:1.0")\n  testImplementation("j:u:1")\n'
-            '  // implementation("no:no:1")\n}\n'
-        ),
-        ("org.a:b", "j:u"),
-    ),
-    "App.csproj": (
-        (
-            '\ufeff<Project><ItemGroup><PackageReference Include="Npgsql" Version="8" />'
-            "</ItemGroup></Project>"
-        ),
-        ("Npgsql",),
-    ),
-    "mix.exs": (
-        'defp deps do\n  [\n    {:phoenix, "~> 1.7"},\n    {:own, git: "https://h"}\n  ]\nend',
-        ("phoenix", "own"),
-    ),
-    "compose.yaml": (
-        (
-            "services:\n  db:\n    image: registry.example.com:5000/library/postgres:16@sha256:ab\n"
-            "  own:\n    build: .\n  var:\n    image: ${IMAGE}\n"
-        ),
-        ("library/postgres:16",),
-    ),
-    "Dockerfile": (
-        "FROM --platform=linux/amd64 python:3.12-slim AS base\nFROM base\nFROM scratch\nRUN x\n",
-        ("python:3.12-slim",),
     ),
 }
 

@@ -36,7 +36,11 @@ def patch(path: str, *lines: str) -> dict[str, Any]:
     return {"tool_name": "apply_patch", "tool_input": {"command": text}}
 
 
-TOOLS: Final[dict[str, Callable[..., dict[str, Any]]]] = {"edit": edit, "write": write, "patch": patch}
+TOOLS: Final[dict[str, Callable[..., dict[str, Any]]]] = {
+    "edit": edit,
+    "write": write,
+    "patch": patch,
+}
 TRUE: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     *((option, TOOLS[tool](*said)) for option, tool, *said in FILED["TRUE"]),
     (
