@@ -2,151 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Final
 
 from tests.cli.program import Project
 
-FILES: Final = {
-    "README.md": """\
-# Parcelwise
+FILES: Final = Path(__file__).with_name("parcelwise")
+RECORDS: Final = sorted((FILES / "docs" / "decisions").iterdir())
 
-Parcelwise tells shops and their customers where a parcel is. It collects the scans of forty
-carriers, computes when a parcel arrives, and sends a message when that changes.
-
-## Development
-
-`docker compose up`, then `make test`.
-""",
-    "pyproject.toml": """\
-[project]
-name = "parcelwise"
-version = "4.2.0"
-requires-python = ">=3.12"
-dependencies = [
-    "alembic>=1.13",
-    "arq>=0.26",
-    "confluent-kafka>=2.5",
-    "duckdb>=1.1",
-    "fastapi>=0.115",
-    "opentelemetry-sdk>=1.27",
-    "psycopg[binary]>=3.2",
-    "redis>=5.0",
-    "structlog>=24.4",
-]
-""",
-    "compose.yaml": """\
-services:
-  database:
-    image: postgres:16
-  cache:
-    image: redis:7
-  events:
-    image: apache/kafka:3.8.0
-""",
-    "web/package.json": """\
-{
-  "name": "parcelwise-web",
-  "dependencies": {"leaflet": "^1.9", "react": "^18.3", "zustand": "^5.0"},
-  "devDependencies": {"tailwindcss": "^3.4", "vite": "^5.4", "vitest": "^2.1"}
-}
-""",
-    ".github/workflows/test.yml": "name: test\non: push\n",
-    "src/parcelwise/scans.py": '"""Scans of carriers, as they come in."""\n',
-    "src/parcelwise/labels.py": '"""Labels of parcels."""\n',
-    "web/src/Map.tsx": "export const Map = () => null\n",
-}
-
-RECORDS: Final = {
-    "0001-run-background-jobs-with-arq.md": """\
-# 1. Use arq for background jobs
-
-Date: 2024-02-11
-
-## Status
-
-Accepted
-
-## Context
-
-The imports of the carriers' price lists take minutes and cannot run within a request.
-
-## Decision
-
-We run background jobs with arq, on the Redis that is there already.
-
-## Consequences
-
-A job has to be safe to run twice.
-""",
-    "0002-write-logs-with-structlog.md": """\
-# 2. Use structlog for the logs
-
-Date: 2024-03-04
-
-## Status
-
-Accepted
-
-## Context
-
-Logs of forty carriers cannot be searched as plain text.
-
-## Decision
-
-We write every log line as JSON with structlog.
-
-## Consequences
-
-A line without a parcel's number fails in review.
-""",
-    "0003-sql-without-an-orm.md": """\
----
-status: accepted
-date: 2024-05-19
-decision-makers: [Tomasz, Ada]
----
-
-# Use plain SQL for the queries
-
-## Context and Problem Statement
-
-The estimate of arrival needs window functions. How do we write queries?
-
-## Considered Options
-
-* SQLAlchemy ORM
-* plain SQL with psycopg
-
-## Decision Outcome
-
-Chosen option: "plain SQL with psycopg", because the ORM hid the slow queries.
-""",
-    "0004-zolldokumente-zehn-jahre.md": """\
----
-status: accepted
-date: 2024-09-02
----
-
-# Zolldokumente zehn Jahre aufbewahren
-
-## Context and Problem Statement
-
-Der Zoll darf zehn Jahre lang nach den Dokumenten einer Sendung fragen.
-
-## Decision Outcome
-
-Chosen option: "zehn Jahre", because das Gesetz es verlangt.
-""",
-    "0005-release-every-tuesday.md": """\
-# Release every Tuesday
-
-Status: Accepted
-Date: 2024-11-18
-
-A release on a Friday cost us a weekend. We release on Tuesdays, and a fix at any time.
-""",
-}
 
 ADA: Final = ("--accept", "--by", "Ada Lovelace")
 GRACE: Final = ("--accept", "--by", "Grace Hopper")
@@ -216,16 +80,8 @@ DECISIONS: Final[tuple[tuple[str, ...], ...]] = (
 def made(folder: Path, home: Path) -> Project:
     """The repository, with all of it accepted and committed."""
     project = Project(folder, home)
-    folder.mkdir()
+    shutil.copytree(FILES, folder)
     project.git("init", "--quiet", "--template=")
-    for name, text in FILES.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    records = folder / "docs" / "decisions"
-    records.mkdir(parents=True)
-    for name, text in RECORDS.items():
-        (records / name).write_text(text)
     for words in DECISIONS:
         done = project.call("start", *words)
         assert done.code == 0, (words, done.out, done.err)

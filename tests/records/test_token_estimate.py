@@ -9,7 +9,10 @@ from typing import Any, Final
 from preflights_es.records import project_brief as token_estimate
 from preflights_es.records.project_brief import Conflict, InForce, Open, cost, told
 from tests.each import each
+from tests.filed_cases import filed_cases
 from tests.records.test_project_brief import encoding, tokens
+
+FILED: Final = filed_cases(__file__)
 
 LEAST: Final = 1.00
 MOST: Final = 1.15
@@ -41,102 +44,14 @@ def stated(name: str, language: str) -> list[Line]:
     ]
 
 
-def coined(scopes: str, values: str) -> list[Line]:
-    """Pairs of names that lie below each other."""
-    pairs = zip(scopes.strip().splitlines(), values.strip().splitlines(), strict=True)
-    return [(scope, value, "", ()) for scope, value in pairs]
+def coined(table: str) -> list[Line]:
+    """Pairs of a scope and a value, as the table has them."""
+    return [(scope, value, "", ()) for scope, value in FILED[table]]
 
 
-CODE: Final = coined(
-    """
-orders-svc/v2
-ACME_X9
-ZQ-77 gateway
-k8s-prod-eu1
-CRM_LEGACY_07
-billing_core
-project BLUEFIN
-HeronSync
-tools/ci/run_all.sh
-libquux
-com.acme.ledger
-user_events_v3
-""",
-    """
-pg16-patroni
-libfoo2
-kong3
-argo-cd
-mysql8
-sqlx
-Tarantool
-nats-jetstream
-just
-zstd
-Axon Framework
-ClickHouse Cloud
-""",
-)
-NUMBERS: Final = coined(
-    """
-invoices 2019-2024
-port 5432
-SLA 99.95 %
-ISO 27001
-retention of 3650 days
-batches of 100,000 rows
-IPv6 2001:db8::1
-build 20261124.7
-VAT 7 % and 19 %
-RFC 9562
-budget of 12,500 EUR
-p99 below 250 ms
-""",
-    """
-PostgreSQL 17.2
-55432
-3 replicas
-42 controls
-S3 Glacier
-COPY 500
-/48
-1.24.3
-numeric(12,2)
-UUIDv7
-t4g.medium x 6
-HTTP/3
-""",
-)
-GERMAN: Final = coined(
-    """
-Auftragsbestätigungen
-Zahlungseingangsabgleich
-Warenwirtschaftsanbindung
-Versandkostenberechnung
-Kundenstammdaten
-Rechnungsnummernkreise
-Benutzerberechtigungen
-Datenschutzauskünfte
-Lagerbestandsführung
-Wiederholungsläufe der Nachtverarbeitung
-Schnittstelle zur Finanzbuchhaltung
-Übersetzungen der Produkttexte
-""",
-    """
-PostgreSQL
-DATEV
-SAP Business One
-eigener Dienst
-MariaDB
-Oracle
-Keycloak
-Nextcloud
-Odoo
-Zeitplaner des Betriebssystems
-monatliche Textdatei
-Weblate
-""",
-)
+CODE: Final = coined("CODE")
+NUMBERS: Final = coined("NUMBERS")
+GERMAN: Final = coined("GERMAN")
 LONG: Final[list[Line]] = [
     (
         f"the {part} that the {team} team runs for customers in {place}, nights and weekends",

@@ -1,0 +1,1 @@
+"""Scans of carriers, as they come in."""
