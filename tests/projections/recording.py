@@ -25,6 +25,11 @@ def goldens() -> tuple[tuple[Stored, ...], ...]:
     return tuple(found)
 
 
+def several() -> tuple[tuple[Stored, ...], ...]:
+    """Every third of them, of all workflows: enough where what they fold to is not the question."""
+    return goldens()[::3]
+
+
 def golden(name: str, workflow: str = "clarification") -> tuple[tuple[Stored, ...], ...]:
     """The sessions of one golden file."""
     path = ROOT / "replays" / workflow / f"{name}.jsonl"

@@ -15,7 +15,7 @@ from preflights_es.projections.sessions import SESSIONS
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from tests.projections.given import address, asked, changed, following, recorded, tampered
-from tests.projections.recording import Recording, golden, goldens, new_id
+from tests.projections.recording import Recording, golden, new_id, several
 from tests.store.given import at, sql
 
 DAY: Final = 86_400_000_000  # microseconds
@@ -136,7 +136,7 @@ def test_a_rebuild_that_begins_meanwhile_hides_no_session(tmp_path: Path) -> Non
 
 
 def test_the_newest_come_first_each_with_its_stored_fields(store: SqlStore) -> None:
-    recorded(store, goldens())
+    recorded(store, several())
     rows = {row["session_id"]: row for row in following(store).rows("sessions", None)}
     found = list(following(store).newest(None))
     assert [head for head, _ in found] == list(store.heads(None))
@@ -159,7 +159,7 @@ def test_a_row_of_another_version_is_not_taken_for_one(store: SqlStore) -> None:
 
 
 def test_what_is_in_force_is_the_same_whether_all_rows_are_read_or_not(store: SqlStore) -> None:
-    recorded(store, goldens())
+    recorded(store, several())
     projections = following(store)
     everything = list(projections.rows("decisions", "house"))
     times = {row[name] for row in everything for name in ("accepted_at", "superseded_at")} - {None}

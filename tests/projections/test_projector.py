@@ -36,7 +36,7 @@ from tests.projections.given import (
     recorded,
     tampered,
 )
-from tests.projections.recording import Recording, golden, goldens, new_id
+from tests.projections.recording import Recording, golden, goldens, new_id, several
 from tests.store.given import at, behind, sql
 from tests.store.mortal import Mortals
 
@@ -71,9 +71,9 @@ def test_what_is_folded_step_by_step_is_what_is_folded_at_once(store: SqlStore) 
 
 
 def test_what_is_taken_leaves_the_outbox_and_is_marked(store: SqlStore) -> None:
-    recorded(store, goldens())
+    recorded(store, several())
     log = SqlFollowing(store)
-    assert log.counts()["waiting"] > len(goldens())
+    assert log.counts()["waiting"] > len(several())
     following(store).catch_up()
     assert log.counts()["waiting"] == 0
     for head in store.heads(None):
@@ -84,7 +84,7 @@ def test_what_is_taken_leaves_the_outbox_and_is_marked(store: SqlStore) -> None:
 
 
 def test_catching_up_again_changes_nothing(store: SqlStore) -> None:
-    recorded(store, goldens())
+    recorded(store, several())
     projections = following(store)
     projections.catch_up()
     before = kept(store)
@@ -171,7 +171,7 @@ def test_who_dies_while_folding_leaves_rows_and_marks_that_fit(store: SqlStore, 
 
 @pytest.mark.parametrize("after", [0, 20])
 def test_a_rebuild_that_died_is_taken_up_by_the_next_reader(store: SqlStore, after: int) -> None:
-    recorded(store, goldens())
+    recorded(store, several())
     following(store).catch_up()
     before = kept(store)
     with pytest.raises(Died):
@@ -233,7 +233,7 @@ def shouting(version: int) -> Projection:
 
 
 def test_a_projection_of_another_version_rebuilds_itself_and_no_other(store: SqlStore) -> None:
-    recorded(store, goldens())
+    recorded(store, several())
     following(store).catch_up()
     before = kept(store)
     generations = {name: one.generation for name, one in SqlFollowing(store).registered().items()}
@@ -289,7 +289,7 @@ def test_a_projection_that_only_a_newer_program_knows_keeps_its_share(store: Sql
 
 
 def test_one_projection_is_rebuilt_without_touching_another(store: SqlStore) -> None:
-    recorded(store, goldens())
+    recorded(store, several())
     following(store).catch_up()
     changed(
         store,
@@ -302,7 +302,7 @@ def test_one_projection_is_rebuilt_without_touching_another(store: SqlStore) -> 
 
 
 def test_what_a_rebuild_of_all_folds_waits_no_more_in_a_file(store: SqlStore) -> None:
-    recorded(store, goldens())
+    recorded(store, several())
     waited = SqlFollowing(store).counts()["waiting"]
     following(store).rebuild(["sessions"])
     assert SqlFollowing(store).counts()["waiting"] == waited, "the other projections need them"
