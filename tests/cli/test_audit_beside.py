@@ -38,8 +38,6 @@ def named(house: Project, *words: str, env: dict[str, str] | None = None) -> str
     return done.out
 
 
-RESTORE: Final = "is missing: find out who did that, then restore the log from a copy"
-STRAY: Final = "is of no session of this log: "
 DAMAGE: Final = tuple(FILED["DAMAGE"])
 
 

@@ -29,117 +29,13 @@ from preflights_es.features.agents.agent_files import (
 from preflights_es.features.agents.hooks import events
 from preflights_es.features.agents.managed_json import parsed, plain
 from preflights_es.settings.load import Settings, load_settings
+from tests.filed_cases import filed_cases
 
 CLAUDE = ".claude/settings.json"
 MCP = ".mcp.json"
 TOML = ".codex/config.toml"
-SERVER = '[mcp_servers.preflights]\ncommand = "preflights-es"\nargs = ["mcp"]\n'
-GROUP = '{"matcher": "Bash", "hooks": [{"type": "command", "command": "lint"}]}'
-OWN = '{"command": "other", "args": []}'
 
-KEPT: dict[str, tuple[str, str]] = {
-    # A server of others, in every layout
-    "server usual": (MCP, f'{{\n  "mcpServers": {{\n    "a": {OWN}\n  }}\n}}\n'),
-    "server one line": (MCP, f'{{"mcpServers": {{"a": {OWN}}}}}'),
-    "server compact": (MCP, '{"mcpServers":{"a":{"command":"x"}},"z":[1,2]}'),
-    "server no end of line": (MCP, f'{{\n  "mcpServers": {{\n    "a": {OWN}\n  }}\n}}'),
-    "server four blanks": (MCP, f'{{\n    "mcpServers": {{\n        "a": {OWN}\n    }}\n}}\n'),
-    "server tabs": (MCP, f'{{\n\t"mcpServers": {{\n\t\t"a": {OWN}\n\t}}\n}}\n'),
-    "server windows": (MCP, f'{{\r\n  "mcpServers": {{\r\n    "a": {OWN}\r\n  }}\r\n}}\r\n'),
-    "server mixed ends": (MCP, f'{{\n  "mcpServers": {{\r\n    "a": {OWN}\n  }}\r\n}}\n'),
-    "server bom": (MCP, f'\ufeff{{\n  "mcpServers": {{\n    "a": {OWN}\n  }}\n}}\n'),
-    "server comments": (
-        MCP,
-        f'// top\n{{\n  "mcpServers": {{ // all\n    "a": {OWN} // a\n    /* end */\n  }}\n}}\n',
-    ),
-    "server comma at the end": (MCP, f'{{\n  "mcpServers": {{\n    "a": {OWN},\n  }},\n}}\n'),
-    "server comma and comment": (MCP, f'{{"mcpServers": {{"a": {OWN}, /* b */ }} , }}'),
-    "server empty": (MCP, '{\n  "mcpServers": {}\n}\n'),
-    "server empty lines": (MCP, '{\n  "mcpServers": {\n  }\n}\n'),
-    "server empty comment": (MCP, '{\n  "mcpServers": { // none yet\n  }\n}\n'),
-    "empty object": (MCP, "{}"),
-    "empty object and line": (MCP, "{}\n"),
-    "empty object lines": (MCP, "{\n\n}\n"),
-    "blank lines around": (
-        MCP,
-        f'\n\n{{\n\n  "mcpServers": {{\n\n    "a": {OWN}\n\n  }}\n\n}}\n\n',
-    ),
-    "other key": (MCP, '{\n  "inputs": [],\n  "x": null\n}\n'),
-    "unicode": (MCP, '{\n  "mcpServers": {"ü 日本 😀": {"command": "\\u00e9\\n"}}\n}\n'),
-    "numbers": (MCP, '{"a": [1.0, 1e999, -0, 123456789012345678901234567890], "b": 1E+2}'),
-    "old mac ends": (MCP, '{\r  "a": 1\r}\r'),
-    "keys of paths": (MCP, '{"mcpServers/preflights": 1, "mcpServers.preflights": 2}'),
-    # Hooks of others
-    "hooks usual": (
-        CLAUDE,
-        f'{{\n  "x": 1,\n  "hooks": {{\n    "PreToolUse": [\n      {GROUP}\n    ]\n  }}\n}}\n',
-    ),
-    "hooks one line": (CLAUDE, f'{{"hooks": {{"PreToolUse": [{GROUP}]}}}}'),
-    "hooks several": (
-        CLAUDE,
-        f'{{"hooks": {{"PreToolUse": [{GROUP},\n {GROUP}],\n"Stop": [{GROUP}]}}, "model": "x"}}',
-    ),
-    "hooks empty": (CLAUDE, '{"hooks": {}}\n'),
-    "hooks empty list": (CLAUDE, '{"hooks": {"SessionStart": []}}\n'),
-    "hooks empty lines": (CLAUDE, '{\n  "hooks": {\n    "SessionStart": [\n    ]\n  }\n}\n'),
-    "hooks comments": (
-        CLAUDE,
-        f'{{\n  "hooks": {{\n    "Stop": [\n      // x\n      {GROUP}, // y\n    ],\n  }}\n}}',
-    ),
-    "no hooks": (CLAUDE, '{\n  "env": {"A": "1"}\n}\n'),
-    "hooks of another program": (
-        CLAUDE,
-        '{"hooks": {"SessionStart": [{"hooks": [{"command": "my-preflights-hook x"}]}]}}',
-    ),
-    "hooks odd items": (
-        CLAUDE,
-        '{"hooks": {"Stop": [1, "a", null, [], {"hooks": []}, {"command": 1}]}}',
-    ),
-    "hooks odd event": (CLAUDE, '{"hooks": {"Stop": "later"}}'),
-    "cursor hooks": (
-        ".cursor/hooks.json",
-        '{"version": 1, "hooks": {"stop": [{"command": "x"}]}}\n',
-    ),
-    "cursor no version": (".cursor/hooks.json", '{\n  "hooks": {}\n}\n'),
-    "gemini both": (
-        ".gemini/settings.json",
-        '{\n  // look\n  "theme": "Dark",\n  "mcpServers": {\n    "x": {"url": "x"},\n  },\n}\n',
-    ),
-    "vscode": (
-        ".vscode/mcp.json",
-        '{\n\t"inputs": [],\n\t"servers": {\n\t\t"a": {"type": "http"}\n\t}\n}\n',
-    ),
-    "opencode": ("opencode.json", '{\n  "$schema": "https://opencode.ai/config.json"\n}\n'),
-    "opencode with comments": (
-        "opencode.jsonc",
-        '{\n  // plugins\n  "plugin": ["a"],\n  "mcp": {},\n}\n',
-    ),
-    # TOML
-    "toml usual": (TOML, 'model = "x" # mine\n\n[mcp_servers.a]\ncommand = "a"\n'),
-    "toml no end of line": (TOML, '[mcp_servers.a]\ncommand = "a"'),
-    "toml windows": (TOML, 'model = "x"\r\n\r\n[tui]\r\ntheme = "a"\r\n'),
-    "toml bom": (TOML, '\ufeffmodel = "x"\n'),
-    "toml empty": (TOML, ""),
-    "toml comment alone": (TOML, "# later\n"),
-    "toml lists of tables": (TOML, "[[a]]\nb = 1\n[[a]]\nb = nan\n[a.c]\n"),
-    "toml text that looks like ours": (TOML, "a = '''\n[mcp_servers.preflights]\n'''\n"),
-    "toml text that is ours": (TOML, f"a = '''\n{SERVER}'''\n"),
-    "toml dates": (TOML, "d = 1979-05-27T07:32:00Z\nx = 0xff\n[mcp_servers]\n\n\n"),
-    # Markdown
-    "text usual": ("AGENTS.md", "# Rules\n\nBe brief.\n"),
-    "text no end of line": ("AGENTS.md", "# Rules"),
-    "text windows": ("AGENTS.md", "# Rules\r\n\r\n* a\r\n"),
-    "text empty": ("AGENTS.md", ""),
-    "text bom": ("AGENTS.md", "\ufeff# Rules\n"),
-    "text blank lines": ("AGENTS.md", "\n\n# Rules\n\n\n\n"),
-    "text block of another tool": ("AGENTS.md", "<!-- begin x -->\n* a\n<!-- end x -->\n"),
-    "text html": ("AGENTS.md", "<!-- \nnot closed\n"),
-    "text only blanks": ("AGENTS.md", "   "),
-    "text old mac ends": ("AGENTS.md", "# Rules\r* a\r"),
-    "pointer file": ("CLAUDE.md", "# Claude\n\nUse tabs.\n"),
-    "pointer file in its folder": (".claude/CLAUDE.md", "Be brief.\n"),
-    "pointer file of gemini": ("GEMINI.md", "# Gemini"),
-}
+KEPT: dict[str, tuple[str, str]] = filed_cases(__file__)["KEPT"]
 """Files to which ours is added. After `--remove` every byte is as it was."""
 
 LEFT: dict[str, tuple[str, bytes, str]] = {

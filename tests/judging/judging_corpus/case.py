@@ -8,12 +8,8 @@ from typing import Any, Final, NamedTuple
 OK: Final = {"a": "x"}
 """The payload of most responses that are accepted."""
 INVALID: Final = "invalid_json"
-PROSE: Final = "explanatory_text"
-SEVERAL: Final = "multiple_artifacts"
 SCHEMA: Final = "schema_violation"
 CODE: Final = "code_in_output"
-MISSING: Final = "missing_information"
-REFUSED: Final = "invalid_request"
 
 
 class Case(NamedTuple):
