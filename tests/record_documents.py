@@ -23,7 +23,7 @@ from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import Option, Place, Recommended, WrittenQuestion
 from preflights_es.providers.recorded import GivenProvider
 from preflights_es.runtime.runner import Handle
-from preflights_es.runtime.sessions import Desk
+from preflights_es.runtime.sessions import Desk, Finder
 from tests.record_goldens import Recorder
 from tests.scripted import Reply, Scripted, asks
 
@@ -396,9 +396,8 @@ def record_of_another_tool_is_superseded(t: Team) -> Handle:
         "# 7. Use Jenkins for continuous integration\n\nDate: 2019-04-02\n\n## Status\n\nAccepted\n"
         "\n## Context\n\nBuilds.\n\n## Decision\n\nJenkins.\n\n## Consequences\n\nPlugins.\n"
     )
-    desk = Desk(
-        t.runner, "golden", lambda: ADA, records=lambda _: ("docs/decisions/0007-jenkins.md",)
-    )
+    finder = Finder(t.runner, "golden", records=lambda _: ("docs/decisions/0007-jenkins.md",))
+    desk = Desk(t.runner, "golden", lambda: ADA, finder=finder)
     own = Clarifications(desk, t.documents, {"adr": "docs/decisions", "task": "docs/tasks"})
     setup = Setup("0.1.0", WORKFLOW.decider)
     step = own.open(

@@ -326,7 +326,7 @@ def _refuse_filed(app: Request, unknown: UnknownSession) -> None:
         Refused: only a session file has it.
     """
     try:
-        app.holding(unknown.typed)
+        app.reading.find(unknown.typed)
     except UnknownSession:
         return
     message = f"only a session file has {unknown.typed}"

@@ -56,19 +56,22 @@ def is_listed(runner: Runner, head: Head, of: str) -> bool:
 
 
 class Finder:
-    """Finds sessions, as one actor in one project names them."""
+    """Finds sessions of one project, as people name them."""
 
     def __init__(
         self,
         runner: Runner,
         project: str,
-        who: Callable[[], Actor],
-        numbered: Callable[[int], Sequence[str]],
-        records: Callable[[int | str], Sequence[str]],
+        numbered: Callable[[int], Sequence[str]] = lambda _: (),
+        records: Callable[[int | str], Sequence[str]] = lambda _: (),
     ) -> None:
+        """Args:
+        numbered: sessions whose record may bear a number: branches that were merged may have
+            given it twice, and the log knows one holder.
+        records: paths of records without a session that bear a number or a name.
+        """
         self._runner = runner
         self._project = project
-        self._who = who
         self._numbered = numbered
         self._records = records
 
@@ -126,12 +129,6 @@ class Finder:
             return session_id == holder
         return handle.workflow.number(handle.session.state) == number
 
-    @cached_property
-    def _actor(self) -> Actor:
-        """As an Input records it."""
-        told = self._who()
-        return replace(told, name=name_cleaned(told.name))
-
     def _last(self, of: str) -> str:
         """The newest session of the project, open or closed."""
         for head in self._newest_first():
@@ -145,6 +142,13 @@ class Finder:
         yield from page
         if len(page) == RECENT:
             yield from self._runner.store.heads(self._project)[RECENT:]
+
+    def known(self, typed: str) -> str:
+        """The id of the session that is meant; empty where there is none."""
+        try:
+            return self.resolved(typed)
+        except UnknownSession:
+            return ""
 
     def load(self, typed: str) -> Handle:
         """A session by what was typed."""
@@ -168,11 +172,8 @@ class Desk(msgspec.Struct, frozen=True):
     """Knows what the command recorded when it ran before."""
     check: Callable[[Handle], None] = lambda _: None
     """Refuses a session whose lead cannot be asked, before anything is recorded."""
-    numbered: Callable[[int], Sequence[str]] = lambda _: ()
-    """Sessions of the project whose record may bear a number: branches that were merged may have
-    given it twice, and the log knows one holder."""
-    records: Callable[[int | str], Sequence[str]] = lambda _: ()
-    """Paths of the project's records without a session that bear a number or a name."""
+    finder: Finder | None = None
+    """Finds sessions; without one, what the log alone knows."""
     evidence: Evidence = UNSEEN
     """What was seen of who is at work."""
 
@@ -184,15 +185,26 @@ class AskedElsewhere(Step, frozen=True):
     """The process and the provider that it asks, in words."""
 
 
-class Sessions(Finder):
+class Sessions:
     """The sessions of one project, as one actor meets them."""
 
     def __init__(self, desk: Desk) -> None:
-        super().__init__(desk.runner, desk.project, desk.who, desk.numbered, desk.records)
+        self._runner = desk.runner
+        self._project = desk.project
+        self._who = desk.who
+        self._finder = desk.finder or Finder(desk.runner, desk.project)
+        self.resolved = self._finder.resolved
+        self.load = self._finder.load
         self._settle = desk.settle
         self._check = desk.check
         self._once = desk.once or Once(desk.runner, desk.project)
         self._evidence = desk.evidence
+
+    @cached_property
+    def _actor(self) -> Actor:
+        """As an Input records it."""
+        told = self._who()
+        return replace(told, name=name_cleaned(told.name))
 
     def begin(
         self,

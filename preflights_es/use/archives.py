@@ -32,7 +32,6 @@ from preflights_es.store import jsonl
 from preflights_es.system.files import new_file
 from preflights_es.use.process import Process
 from preflights_es.use.progress import Drawn, Update, undrawn
-from preflights_es.use.reading import looking
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 
@@ -136,8 +135,8 @@ def lines(
         Refused: there is none.
         LogDamaged: one of them does not verify.
     """
-    at = request if session is None else looking(request, session)
-    return at.process.transfer.all(_heads(at, session, any_project=any_project))
+    process, heads = _meant(request, session, any_project=any_project)
+    return process.transfer.all(heads)
 
 
 def export(
@@ -149,11 +148,10 @@ def export(
     drawn: Drawn = undrawn,
 ) -> Exported:
     """The same in a new file, compressed where its name ends with `.gz`."""
-    request = request if session is None else looking(request, session)
-    heads = _heads(request, session, any_project=any_project)
+    process, heads = _meant(request, session, any_project=any_project)
     events = -1  # the first line is none
     with new_file(file) as raw, _packed(raw, file) as packed, drawn(len(heads)) as update:
-        for content in request.process.transfer.all(heads):
+        for content in process.transfer.all(heads):
             packed.write(content)
             events += content.count(b"\n")
             update(1)
@@ -161,17 +159,20 @@ def export(
     return Exported(session_id=session_id, sessions=len(heads), events=events, file=file)
 
 
-def _heads(request: Request, session: str | None, *, any_project: bool) -> Sequence[Head]:
-    store = request.process.store
+def _meant(
+    request: Request, session: str | None, *, any_project: bool
+) -> tuple[Process, Sequence[Head]]:
+    process = request.process
     if session is None:
-        every = store.heads(None if any_project else request.process.project)
+        every = process.store.heads(None if any_project else process.project)
         heads = [head for head in every if head.workflow != IMPORTS]  # who imported what stays here
         if not heads:
             raise Refused("there is no session to export")
-        return heads
-    head = store.head(request.sessions.resolved(session))
-    assert head is not None, "it was resolved"
-    return [head]
+        return process, heads
+    found = request.reading.session(session)
+    head = found.head
+    assert head is not None, "it was found"
+    return found.process, [head]
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from preflights_es.projections.decisions import decision, in_force
 from preflights_es.records.record_list import Unread
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.use.foreign import Foreign, ForeignRow, foreign
-from preflights_es.use.reading import with_files
+from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
 
@@ -142,16 +142,15 @@ def decisions(
         category: of one category alone, in any case.
         everything: also what is not in force.
     """
-    return with_files(
-        request, lambda one: _decisions(one, at=at, category=category, everything=everything)
+    return request.reading.rows(
+        lambda process: _decisions(process, at=at, category=category, everything=everything)
     )
 
 
 def _decisions(
-    request: Request, *, at: int | None, category: str | None, everything: bool
+    process: Process, *, at: int | None, category: str | None, everything: bool
 ) -> Iterator[DecisionRow]:
     """The same of one log."""
-    process = request.process
     choice: Choice = "all" if everything else "in_force"
     then = INT_MAX if at is None else at
     rows = process.projector.rows("decisions", process.project, choice, then)

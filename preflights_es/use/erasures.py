@@ -63,13 +63,15 @@ def meant(request: Request, named: Sequence[str], *, looks: bool) -> tuple[Reque
         UnknownSession, AmbiguousSession: none or several match.
     """
     if looks:
-        if len(named) != 1 and not request.process.file_log.is_empty:
+        if len(named) != 1 and request.reading.filed is not None:
             text = "session files say more than the log: erasing takes over what only they have"
             request.notice("files_not_listed", text)
-        at = request.holding(named[0]) if len(named) == 1 else request
-        return at, [at.sessions.resolved(one) for one in named]
+        if len(named) != 1:
+            return request, [request.sessions.resolved(one) for one in named]
+        found = request.reading.find(named[0])
+        return request.at(found.process), [found.session_id]
     for one in named:
-        request.holding(one)
+        request.reading.find(one)
     take_new(request)
     ids = [*dict.fromkeys(request.sessions.resolved(one) for one in named)]
     for session_id in ids:

@@ -12,6 +12,7 @@ from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Step
 from preflights_es.use.filed_sessions import FiledSession
+from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result, Session, session_of
 
@@ -63,10 +64,10 @@ def inbox(request: Request, *, deciding: bool = False) -> Inbox:
     Args:
         deciding: only sessions of workflows that decide.
     """
-    found, log = _of_log(request, deciding=deciding), request.process.file_log
+    process = request.process
+    found, log = _of_log(process, deciding=deciding), process.file_log
     files = [file for file in (*log.files.values(), *log.others) if file.compared in APART]
-    beside = request.at_files()
-    filed = _of_log(beside, deciding=deciding).waiting if beside is not None else ()
+    filed = () if log.is_empty else _of_log(log, deciding=deciding).waiting
     new = (
         replace(one, file=file.path)
         for one in filed
@@ -76,10 +77,10 @@ def inbox(request: Request, *, deciding: bool = False) -> Inbox:
     return replace(found, waiting=tuple(waiting), files=tuple(files))
 
 
-def _of_log(request: Request, *, deciding: bool = False) -> Inbox:
-    found, more = _open_sessions(request, deciding=deciding)
+def _of_log(process: Process, *, deciding: bool = False) -> Inbox:
+    found, more = _open_sessions(process, deciding=deciding)
     waiting = tuple(one for session in found if (one := waiting_of(session)) is not None)
-    return Inbox(project=request.process.project, waiting=waiting, more=more)
+    return Inbox(project=process.project, waiting=waiting, more=more)
 
 
 def acceptable(request: Request) -> tuple[Waiting, ...]:
@@ -107,7 +108,7 @@ def proposed(request: Request) -> list[Session]:
 
 
 def _those(request: Request, is_meant: Callable[[Waiting], bool]) -> tuple[Waiting, ...]:
-    found = _of_log(request)
+    found = _of_log(request.process)
     if found.more:
         message = f"more than {LISTED} sessions are open: name the one that you mean"
         raise Refused(message, code="too_many_wait")
@@ -143,15 +144,14 @@ def _kind(session: Session) -> Kind | None:
     return "question" if session.questions else "by_hand"
 
 
-def _open_sessions(request: Request, *, deciding: bool) -> tuple[list[Session], int]:
+def _open_sessions(process: Process, *, deciding: bool) -> tuple[list[Session], int]:
     """The newest sessions that are not settled, and how many older ones there are.
 
     Which are settled is read off the projection `sessions`, so that few sessions are folded.
     """
-    process = request.process
     found: list[Session] = []
     more = 0
-    for session_id in _unsettled(request, deciding=deciding):
+    for session_id in _unsettled(process, deciding=deciding):
         if len(found) == LISTED:
             more += 1
             continue
@@ -162,8 +162,7 @@ def _open_sessions(request: Request, *, deciding: bool) -> tuple[list[Session], 
     return found, more
 
 
-def _unsettled(request: Request, *, deciding: bool) -> Iterator[str]:
-    process = request.process
+def _unsettled(process: Process, *, deciding: bool) -> Iterator[str]:
     for head, kept in process.projector.newest(process.project):
         status = kept["status"] if kept and kept["version"] == head.version else ""
         if status in CLOSED or (workflow := WORKFLOWS.get(head.workflow)) is None:

@@ -1,18 +1,25 @@
-"""Reading sessions that the log has, and those that only session files have."""
+"""Reading sessions: first those of the log, then those that session files say more of.
+
+What writes knows the log alone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, partial
 from operator import attrgetter
 from typing import Final, Protocol, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
+from preflights_es.kernel.errors import AmbiguousSession, UnknownSession
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.ports import Head
+from preflights_es.runtime.runner import Handle
+from preflights_es.runtime.sessions import RECORD, Finder
 from preflights_es.use.filed_sessions import FiledSession, FiledSessions
-from preflights_es.use.process import FileLog
-from preflights_es.use.request import Request
+from preflights_es.use.process import FileLog, Process
 
 NAMED_MAX: Final = 5  # files that are named one by one
 
@@ -29,89 +36,159 @@ class _Row(Protocol):
 R = TypeVar("R", bound=_Row)
 
 
-def looking(request: Request, typed: str) -> Request:
-    """A request to the log, or to the session files where only those have the session.
+class FoundSession(msgspec.Struct, frozen=True):
+    """A session where it lies."""
 
-    Says where a session lies, and where its file differs from the log.
+    process: Process
+    """Of the log, or of what session files say more."""
+    session_id: str
 
-    Raises:
-        UnknownSession, AmbiguousSession: none or several match.
-    """
-    found = request.holding(typed)
-    session_id = found.sessions.resolved(typed)
-    if isinstance(found.process, FileLog):
-        path = found.process.files[session_id].path
-        request.notice("only_in_file", f"only {path} has this session", path=path)
+    @property
+    def file(self) -> str | None:
+        """Path of the session file, where only that has the session."""
+        log = self.process
+        return log.files[self.session_id].path if isinstance(log, FileLog) else None
+
+    @property
+    def head(self) -> Head | None:
+        """As the log, or the file, has it now."""
+        return self.process.store.head(self.session_id)
+
+    def load(self) -> Handle:
+        """The session, verified and folded."""
+        return self.process.runner.load(self.session_id)
+
+
+class Reading:
+    """What a request reads: the log, and what session files say more."""
+
+    def __init__(
+        self, process: Process, first: Callable[[], None], notice: Callable[..., None]
+    ) -> None:
+        """Args:
+        first: is done before a session is looked for.
+        notice: takes what a person has to know of files.
+        """
+        self._process = process
+        self._first = first
+        self._notice = notice
+
+    # 1. One session --------------------------------------------------------------------------
+
+    @cached_property
+    def finder(self) -> Finder:
+        """Finds sessions of the log alone."""
+        self._first()
+        return _finder(self._process)
+
+    def session(self, typed: str) -> FoundSession:
+        """A session; says where it lies, and where its file differs from the log.
+
+        Raises:
+            UnknownSession, AmbiguousSession: none or several match.
+        """
+        found = self.find(typed)
+        if found.file is not None:
+            text = f"only {found.file} has this session"
+            self._notice("only_in_file", text, path=found.file)
+        elif (file := FiledSessions(self._process).file_of(found.session_id)) is not None:
+            self._tell(file)
         return found
-    file = FiledSessions(request.process).file_of(session_id)
-    if file is not None:
-        tell(request, file)
-    return found
 
+    def find(self, typed: str) -> FoundSession:
+        """The same, and nothing is said."""
+        try:
+            found = self.finder.resolved(typed)
+        except UnknownSession:
+            if (filed := self.filed) is None or not (other := _finder(filed).known(typed)):
+                raise
+            return FoundSession(filed, other)
+        filed = self.filed if RECORD.fullmatch(typed.strip()) else None
+        if filed is not None and (other := _finder(filed).known(typed)) not in ("", found):
+            raise AmbiguousSession(typed, (found, other), "name one by its id")
+        return FoundSession(self._process, found)
 
-def tell(request: Request, file: FiledSession) -> None:
-    """Say how a file differs from the log, where a person has to know it."""
-    if file.compared == "beyond":
-        log = request.process.file_log
-        is_there = file.session_id in log.files
-        status = log.runner.load(file.session_id).status if is_there else "unknown"
-        text = (
-            f"{file.path} goes on beyond the log, to event {file.version}: there session "
-            f"{short(file.session_id)} is {status.replace('_', ' ')}"
+    def load(self, row: _Row) -> Handle:
+        """The session of a row of `rows`, from where the row is."""
+        process = self._process.file_log if row.file else self._process
+        return process.runner.load(row.session_id)
+
+    # 2. Many ---------------------------------------------------------------------------------
+
+    @property
+    def filed(self) -> FileLog | None:
+        """What session files say more than the log; None where they say no more."""
+        log = self._process.file_log
+        return None if log.is_empty else log
+
+    @property
+    def logs(self) -> tuple[Process, ...]:
+        """The log, and behind it what session files say more."""
+        return tuple(filter(None, (self._process, self.filed)))
+
+    def rows(self, listed: Callable[[Process], Iterator[R]]) -> Iterator[R]:
+        """Rows of the log, and those that session files say more, the oldest session first.
+
+        A session that the log lists is listed once; how its file differs is said.
+        """
+        from heapq import merge
+
+        self.tell_files()
+        if (filed := self.filed) is None:
+            yield from listed(self._process)
+            return
+        beside = (
+            replace(row, file=filed.files[row.session_id].path)  # type: ignore[type-var]  # a Struct
+            for row in listed(filed)
         )
-        code = "file_erases" if file.is_erased else "file_beyond"
-        request.notice(code, text, path=file.path)
-    elif file.told:
-        request.notice("file_apart", file.told, path=file.path)
+        of_log = ""
+        for row in merge(listed(self._process), beside, key=attrgetter("session_id")):
+            if row.file is None:
+                of_log = row.session_id
+            if row.file is None or row.session_id != of_log:
+                yield row
+
+    def heads(self, heads: Callable[[Process], Iterable[Head]]) -> Iterator[tuple[Process, Head]]:
+        """Sessions of the log and those that only files have, each with where it lies."""
+        from heapq import merge
+
+        log, filed, known = self._process, self.filed, self._process.store.head
+        of_log = ((log, head) for head in heads(log))
+        if filed is None:
+            yield from of_log
+            return
+        beside = ((filed, head) for head in heads(filed) if known(head.session_id) is None)
+        yield from merge(of_log, beside, key=lambda one: one[1].session_id)
+
+    # 3. How files differ ---------------------------------------------------------------------
+
+    def tell_files(self) -> None:
+        """Say which files differ from the log, the first of them one by one."""
+        log = self._process.file_log
+        files = [*log.others, *log.files.values()] if not log.is_empty else log.others
+        said = [file for file in files if file.told or file.compared == "beyond"]
+        for file in said[:NAMED_MAX]:
+            self._tell(file)
+        if (more := len(said) - NAMED_MAX) > 0:
+            self._notice("files_more", f"and {more:,} more session files", count=more)
+
+    def _tell(self, file: FiledSession) -> None:
+        """Say how a file differs from the log, where a person has to know it."""
+        if file.compared == "beyond":
+            log = self._process.file_log
+            is_there = file.session_id in log.files
+            status = log.runner.load(file.session_id).status if is_there else "unknown"
+            text = (
+                f"{file.path} goes on beyond the log, to event {file.version}: there session "
+                f"{short(file.session_id)} is {status.replace('_', ' ')}"
+            )
+            code = "file_erases" if file.is_erased else "file_beyond"
+            self._notice(code, text, path=file.path)
+        elif file.told:
+            self._notice("file_apart", file.told, path=file.path)
 
 
-def with_files(request: Request, listed: Callable[[Request], Iterator[R]]) -> Iterator[R]:
-    """Rows of the log, and those that session files say more, the oldest session first.
+def _finder(process: Process) -> Finder:
+    from preflights_es.use.foreign import called
 
-    A session that the log lists is listed once; how its file differs is said.
-    """
-    from heapq import merge
-
-    tell_files(request)
-    beside = request.at_files()
-    if beside is None:
-        yield from listed(request)
-        return
-    log = request.process.file_log
-    filed = (
-        replace(row, file=log.files[row.session_id].path)  # type: ignore[type-var]  # a Struct
-        for row in listed(beside)
-    )
-    of_log = ""
-    for row in merge(listed(request), filed, key=attrgetter("session_id")):
-        if row.file is None:
-            of_log = row.session_id
-        if row.file is None or row.session_id != of_log:
-            yield row
-
-
-def heads_with_files(
-    request: Request, heads: Callable[[Request], Iterable[Head]]
-) -> Iterator[tuple[Request, Head]]:
-    """Sessions of the log and those that only files have, each with the request that reads it."""
-    from heapq import merge
-
-    of_log = ((request, head) for head in heads(request))
-    beside = request.at_files()
-    if beside is None:
-        yield from of_log
-        return
-    known = request.process.store.head
-    filed = ((beside, head) for head in heads(beside) if known(head.session_id) is None)
-    yield from merge(of_log, filed, key=lambda one: one[1].session_id)
-
-
-def tell_files(request: Request) -> None:
-    """Say which files differ from the log, the first of them one by one."""
-    log = request.process.file_log
-    files = [*log.others, *log.files.values()] if not log.is_empty else log.others
-    said = [file for file in files if file.told or file.compared == "beyond"]
-    for file in said[:NAMED_MAX]:
-        tell(request, file)
-    if (more := len(said) - NAMED_MAX) > 0:
-        request.notice("files_more", f"and {more:,} more session files", count=more)
+    return Finder(process.runner, process.project, process.numbered, partial(called, process))

@@ -33,7 +33,6 @@ from preflights_es.use.answers import addressed
 from preflights_es.use.archives import SessionFile, sessions_of
 from preflights_es.use.leads import GENERATION, Leads, simulated
 from preflights_es.use.progress import Drawn, undrawn
-from preflights_es.use.reading import looking
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 
@@ -113,10 +112,10 @@ def streams(
         if isinstance(one, SessionFile):
             yield from ((events, None) for events in sessions_of(one, drawn))
             continue
-        at = looking(request, one)  # which opens the log for them alone: a file needs none
-        store, session_id = at.process.store, at.sessions.resolved(one)
-        head = store.head(session_id)
-        yield store.read(session_id), head.hash if head else None
+        # It opens the log for them alone: a file needs none.
+        found = request.reading.session(one)
+        head = found.head
+        yield found.process.store.read(found.session_id), head.hash if head else None
 
 
 def own_code() -> Code:

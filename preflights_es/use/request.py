@@ -13,22 +13,21 @@ from msgspec.structs import replace
 from preflights_es.kernel import __version__
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import (
-    AmbiguousSession,
     LogBusy,
     Notice,
     PreflightsError,
-    UnknownSession,
 )
 from preflights_es.kernel.events import UNSEEN, Actor, Evidence
 from preflights_es.kernel.lead import WRITERS, Lead, Setup, setup_of
 from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.idempotency import Once
 from preflights_es.runtime.runner import Handle, Step
-from preflights_es.runtime.sessions import RECORD, Desk, Sessions
+from preflights_es.runtime.sessions import Desk, Sessions
 from preflights_es.system.interpreter import ran
 from preflights_es.use.leads import CODE, Leads
 from preflights_es.use.process import Process
 from preflights_es.use.projections import projected
+from preflights_es.use.reading import Reading
 
 if TYPE_CHECKING:
     from preflights_es.history.erasure import Erasure
@@ -135,12 +134,14 @@ class Request:
             self.notice("document_open", f"an earlier document is still open: {error}")
 
     @cached_property
+    def reading(self) -> Reading:
+        """The log and the session files of this project, to read."""
+        return Reading(self.process, self.finish_pending, self.notice)
+
+    @cached_property
     def desk(self) -> Desk:
         """Who is at work in which project; first, what earlier calls left open is written."""
-        self.finish_pending()
-        process = self.process
-        from preflights_es.use.foreign import called
-
+        process, finder = self.process, self.reading.finder
         once = Once(process.runner, process.project, self._key, process.log_id)
         return Desk(
             process.runner,
@@ -149,8 +150,7 @@ class Request:
             self.settled,
             once,
             self._check_lead,
-            process.numbered,
-            lambda named: called(process, named),
+            finder,
             self.evidence,
         )
 
@@ -172,37 +172,11 @@ class Request:
         own = (*CODE, *WRITERS)
         return Erasure(self.desk, process.store, settings.root, own, projected(), folders)
 
-    def holding(self, typed: str) -> Request:
-        """This request where the log has the session, else one to what session files hold.
-
-        Raises:
-            UnknownSession, AmbiguousSession: none or several match.
-        """
-        try:
-            found = self.sessions.resolved(typed)
-        except UnknownSession:
-            beside = self.at_files()
-            if beside is None or not beside.knows(typed):
-                raise
-            return beside
-        beside = self.at_files() if RECORD.fullmatch(typed.strip()) else None
-        if beside is not None and (other := beside.knows(typed)) not in ("", found):
-            raise AmbiguousSession(typed, (found, other), "name one by its id")
-        return self
-
-    def knows(self, typed: str) -> str:
-        """The id of the session that is meant; empty where there is none."""
-        try:
-            return self.sessions.resolved(typed)
-        except UnknownSession:
-            return ""
-
-    def at_files(self) -> Request | None:
-        """A request to what session files say more than the log; None where they say no more."""
-        log = self.process.file_log
-        if log.is_empty:
-            return None
-        return Request(log, lambda: self.actor, evidence=self.evidence, leads=self.leads)
+    def at(self, process: Process) -> Request:
+        """This request, to another process: to what session files say more."""
+        if process is self.process:
+            return self
+        return Request(process, lambda: self.actor, evidence=self.evidence, leads=self.leads)
 
     def setup(self, workflow: Workflow[Any], *, strict: bool = False) -> Setup:
         """What a new session records of the program.

@@ -44,7 +44,7 @@ from preflights_es.use.answers import (
     taking,
     with_reasons,
 )
-from preflights_es.use.reading import looking
+from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import (
     Erased,
@@ -279,17 +279,17 @@ def resume(request: Request, session: str, *, anew: bool = False) -> Session:
 
 def show(request: Request, session: str) -> Session:
     """A session as it stands."""
-    at = looking(request, session)
-    handle = at.sessions.load(session)
+    at = request.reading.session(session)
+    handle = at.load()
     found = session_of(Step(handle, ()), request.notices)
-    return replace(found, erased=_erased(at, handle)) if found.status == "erased" else found
+    return replace(found, erased=_erased(at.process, handle)) if found.status == "erased" else found
 
 
-def _erased(request: Request, handle: Handle) -> Erased:
+def _erased(process: Process, handle: Handle) -> Erased:
     """All that is left to say of a session."""
-    stored = request.process.store.read(handle.session_id)
+    stored = process.store.read(handle.session_id)
     one = next(one for one in stored if one.type == ERASED_TAG)
-    event = request.process.runner.codec(handle.workflow).decode(one)
+    event = process.runner.codec(handle.workflow).decode(one)
     assert isinstance(event, SessionErased), "its tag says so"
     return Erased(at=one.recorded_at, by=event.actor, reason=event.reason)
 
@@ -427,8 +427,8 @@ def prompt(request: Request, session: str) -> Prompt:
     from preflights_es.records.project_brief import IN_FORCE, LEAST, ROOM, cost
     from preflights_es.use.brief import beside
 
-    at = looking(request, session)
-    handle = at.sessions.load(session)
+    at = request.reading.session(session)
+    handle = at.load()
     documents, view = at.process.documents, handle.view
     text = documents.brief(handle)
     room = max(ROOM - cost(f"{text}\n## {IN_FORCE}\n\n"), LEAST)
@@ -457,11 +457,9 @@ def log(request: Request, session: str, *, decodes: bool = True) -> Recorded:
         UnknownSession, AmbiguousSession: none or several match.
         AnotherVersion: another version wrote it.
     """
-    request = looking(request, session)
-    store, runner = request.process.store, request.process.runner
-    session_id = request.sessions.resolved(session)
-    head = store.head(session_id)  # before the events: a session may grow meanwhile
-    stored = store.read(session_id)
+    at = request.reading.session(session)
+    head, runner = at.head, at.process.runner  # before the events: a session may grow meanwhile
+    stored = at.process.store.read(at.session_id)
     events: tuple[Event | LogDamaged | None, ...] = ()
     if decodes and stored:
         codec = runner.codec(runner.workflow_or_opaque(stored[0].workflow))

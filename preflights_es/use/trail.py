@@ -20,7 +20,6 @@ from preflights_es.projections.projection import Read
 from preflights_es.store.chain import erased
 from preflights_es.use.archives import ImportedBy, imports, imports_of, named
 from preflights_es.use.process import Process
-from preflights_es.use.reading import heads_with_files, looking
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 from preflights_es.use.why import refuse_undecided
@@ -170,24 +169,24 @@ def trail(
     want = TrailFilter(since=since, until=until, actor=actor.strip())
     found = Trail(want.actor)
     if decision is not None:
-        at = looking(request, decision)
-        read = at.process.history(at.sessions.resolved(decision))
+        at = request.reading.session(decision)
+        read = at.process.history(at.session_id)
         upto = replace(want, upto=_decided_at(read))
         found.steps = _told(read, upto, found, tell, imports_of(at.process, read))
     elif session is not None:
-        at = looking(request, session)
-        head = at.process.store.head(at.sessions.resolved(session))
+        at = request.reading.session(session)
+        head = at.head
         assert head is not None, "it was found"
-        read = _read(at, head)
+        read = _read(at.process, head)
         found.steps = _told(read, want, found, tell, imports_of(at.process, read))
     else:
         project = None if any_project else request.process.project
 
-        def within(at: Request) -> Iterator[Head]:
-            return at.process.projector.within(project, since, until)
+        def within(process: Process) -> Iterator[Head]:
+            return process.projector.within(project, since, until)
 
         known = _came(request.process)
-        found.steps = _of_all(heads_with_files(request, within), want, found, tell, known)
+        found.steps = _of_all(request.reading.heads(within), want, found, tell, known)
     return found
 
 
@@ -199,13 +198,12 @@ def _decided_at(read: Read) -> int:
     return found[-1].recorded or found[-1].version
 
 
-def _read(request: Request, head: Head) -> Read:
-    process = request.process
+def _read(process: Process, head: Head) -> Read:
     return process.projector.reader.read(process.following.stream(head), opaque=True)
 
 
 def _of_all(
-    heads: Iterable[tuple[Request, Head]],
+    heads: Iterable[tuple[Process, Head]],
     want: TrailFilter,
     trail: Trail,
     tell: Callable[[Trouble], None],
@@ -216,9 +214,9 @@ def _of_all(
     Of a time, sessions without an event in it are not read: `audit verify` finds what was done to
     them since they were folded.
     """
-    for at, head in heads:
+    for process, head in heads:
         try:
-            read = _read(at, head)
+            read = _read(process, head)
         except PreflightsError as error:
             tell(Trouble(session_id=head.session_id, kind="left_out", why=str(error)))
             continue

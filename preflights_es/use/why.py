@@ -33,7 +33,7 @@ from preflights_es.projections.projection import Read
 from preflights_es.records.files import found_hash
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.archives import ImportedBy, imports_of
-from preflights_es.use.reading import looking, with_files
+from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import WaivedFinding, Who
 from preflights_es.use.why_results import (
@@ -97,7 +97,7 @@ def _meant(
     request: Request, what: str, field: str | None
 ) -> tuple[list[tuple[Why, str]], tuple[WhyArtifact, ...], tuple[WhySession, ...]]:
     try:
-        at = looking(request, what)
+        found = request.reading.session(what)
     except RecordWithoutSession:
         raise
     except UnknownSession:
@@ -105,22 +105,21 @@ def _meant(
         if field is not None and not artifacts:
             raise
         return ([] if artifacts else _in_force(request, what)), artifacts, ()
-    session_id = at.sessions.resolved(what)
-    read = at.process.history(session_id)
+    process, session_id = found.process, found.session_id
+    read = process.history(session_id)
     if read.workflow.planned is not None:
-        return [], artifacts_of(at, read, field=field or ""), ()
-    found = read.patches
+        return [], artifacts_of(process, read, field=field or ""), ()
     if read.workflow.decided is None and field is None and (sources := _sources(read)):
         return [], (), (_session(read, sources),)
-    if not found:
+    if not read.patches:
         refuse_undecided(read, "no_decision")
-    decided = _counted(at, read, found[-1])
+    decided = _counted(process, read, read.patches[-1])
     origins = [o for o in decided.origins if field is None or _is_named(o, decided, field)]
     if not origins:
         known = ", ".join(origin.field for origin in decided.origins)
         message = f"session {short(session_id)} has no field {field!r}: it has {known}"
         raise Refused(message, code="no_such_field", session=short(session_id))
-    came = imports_of(at.process, read)
+    came = imports_of(process, read)
     return [_why(read, decided, origin, came) for origin in origins], (), ()
 
 
@@ -142,18 +141,18 @@ def refuse_undecided(read: Read, code: str) -> NoReturn:
 
 def _in_force(request: Request, what: str) -> list[tuple[Why, str]]:
     """A field, wherever a decision that is in force has it; the newest of the log first."""
-    values = _of_log(request, what)
-    if (beside := request.at_files()) is not None:
+    values = _of_log(request, request.process, what)
+    if (filed := request.reading.filed) is not None:
         known = request.process.store.head
-        values += [one for one in _of_log(beside, what) if known(one[0].session_id) is None]
+        more = _of_log(request, filed, what)
+        values += [one for one in more if known(one[0].session_id) is None]
     if not values:
         message = f"{what!r} is no session, and no field of a decision in force"
         raise Refused(message, code="nothing_matches", typed=what)
     return values
 
 
-def _of_log(request: Request, what: str) -> list[tuple[Why, str]]:
-    process = request.process
+def _of_log(request: Request, process: Process, what: str) -> list[tuple[Why, str]]:
     rows = process.projector.rows("decisions", process.project, "in_force")
     having = [
         one
@@ -170,7 +169,7 @@ def _of_log(request: Request, what: str) -> list[tuple[Why, str]]:
             request.notice(error.code, str(error), **error.fields)
             continue  # it hides no other decision
         # A row says where to look; what is so is what the session's own log folds to.
-        patches = [_counted(request, read, decided) for decided in read.patches]
+        patches = [_counted(process, read, decided) for decided in read.patches]
         if one.decided not in patches:
             id_ = short(one.session_id)
             text = f"the projection 'decisions' keeps of session {id_} what its log does not say"
@@ -183,9 +182,9 @@ def _of_log(request: Request, what: str) -> list[tuple[Why, str]]:
     return values
 
 
-def _counted(request: Request, read: Read, decided: Decided) -> Decided:
+def _counted(process: Process, read: Read, decided: Decided) -> Decided:
     """A patch as it counts in this log."""
-    proposal = request.process.runner.proposal(read.head.session_id)
+    proposal = process.runner.proposal(read.head.session_id)
     return decided if proposal is None else proposed(decided, proposal)
 
 
@@ -334,22 +333,19 @@ def artifacts_named(request: Request, what: str, field: str = "") -> tuple[WhyAr
     typed = what.strip().lower()
     if not _ID.fullmatch(typed):
         return ()
-    rows = with_files(
-        request,
-        lambda at: map(plan, at.process.projector.rows("artifacts", at.process.project)),
-    )
+    rows = request.reading.rows(lambda of: map(plan, of.projector.rows("artifacts", of.project)))
     found = {one.planned.id: one.session_id for one in rows if one.planned.id.startswith(typed)}
     if len(found) > 1:
         ids = ", ".join(found)
         raise Refused(f"several artifacts begin with {what!r}: {ids}", code="ambiguous_artifact")
     for id_, session_id in found.items():
-        at = looking(request, session_id)
-        return artifacts_of(at, at.process.history(session_id), id_, field)
+        process = request.reading.session(session_id).process
+        return artifacts_of(process, process.history(session_id), id_, field)
     return ()
 
 
 def artifacts_of(
-    at: Request, read: Read, id_: str = "", field: str = ""
+    process: Process, read: Read, id_: str = "", field: str = ""
 ) -> tuple[WhyArtifact, ...]:
     """The artifacts of a session, or that one of them.
 
@@ -370,8 +366,8 @@ def artifacts_of(
     if not found:
         message = f"session {short(session_id)} has no artifact"
         raise Refused(message, code="no_artifact", session=short(session_id))
-    came = imports_of(at.process, read)
-    root = at.process.settings.root
+    came = imports_of(process, read)
+    root = process.settings.root
     if not field:
         return tuple(_why_artifact(root, read, one, came) for one in found)
     told, known = [], dict[str, None]()

@@ -24,7 +24,7 @@ from preflights_es.records.documents import Documents, Rebuilt
 from preflights_es.records.files import hash_of
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.runtime.sessions import Desk
+from preflights_es.runtime.sessions import Desk, Finder
 from preflights_es.store.memory import MemoryStore
 from tests import toy
 from tests.fixed import PROJECT, Clock, Ids, salt
@@ -51,7 +51,8 @@ class House:
         """The clarifications as a person or a script meets them."""
         actor = Actor("user", "Ada") if kind == "user" else Actor("script")
         folders = {"adr": FOLDERS[0], "task": FOLDERS[1]}
-        desk = Desk(self.runner, PROJECT, lambda: actor, records=self.foreign)
+        finder = Finder(self.runner, PROJECT, records=self.foreign)
+        desk = Desk(self.runner, PROJECT, lambda: actor, finder=finder)
         return Clarifications(desk, self.documents, folders)
 
     def foreign(self, named: int | str) -> list[str]:

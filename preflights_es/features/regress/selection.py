@@ -31,9 +31,7 @@ from preflights_es.projections.sessions import SessionRow, rows
 from preflights_es.providers.capabilities import ALIASES
 from preflights_es.runtime.sessions import LAST
 from preflights_es.store.log_rows import head_of
-from preflights_es.use.process import FileLog
 from preflights_es.use.projections import reader
-from preflights_es.use.reading import looking
 from preflights_es.use.request import Request
 
 ENDINGS: Final = (".jsonl", ".jsonl.gz")
@@ -153,18 +151,16 @@ def _named(request: Request, named: Sequence[str]) -> tuple[list[Head], list[Pla
     """Sessions of the log and places in files; without names what only session files have."""
     heads: list[Head] = []
     places: list[Place] = []
-    if not (named or request.process.file_log.is_empty):
-        filed = request.process.file_log.files.values()
-        places = [(_here(request, file.path), None) for file in filed]
+    if not named and (filed := request.reading.filed) is not None:
+        places = [(_here(request, file.path), None) for file in filed.files.values()]
     for one in named:
         if found := _files(one):
             places += [(path, None) for path in found]
             continue
-        at = looking(request, one)
-        session_id = at.sessions.resolved(one)
-        if isinstance(at.process, FileLog):
-            places.append((_here(request, at.process.files[session_id].path), session_id))
-        elif (head := at.process.store.head(session_id)) is not None:
+        session = request.reading.session(one)
+        if session.file is not None:
+            places.append((_here(request, session.file), session.session_id))
+        elif (head := session.head) is not None:
             heads.append(head)
     return heads, places
 

@@ -393,8 +393,7 @@ def mine(request: Request, typed: str) -> Handle:
         UnknownSession, AmbiguousSession: none or several match.
         Refused: it is another project's.
     """
-    at = request.holding(typed)
-    handle = at.sessions.load(typed)
+    handle = request.reading.find(typed).load()
     if handle.project != request.process.project:
         raise UnknownSession(typed)
     return handle

@@ -236,7 +236,7 @@ async def _why(call: Call, given: Asked) -> Reasons:
     def told(request: Request) -> Reasons:
         from preflights_es.use.why import why
 
-        if request.knows(given.what):
+        if request.reading.finder.known(given.what):
             mine(request, given.what)
         whys = why(request, given.what)[0]
         fields = [one for one in whys.values if one.field != CATEGORY]

@@ -268,9 +268,7 @@ def _rules(request: Request, memory: Memory) -> list[Rule]:
 
 
 def _fields(request: Request, row: DecisionRow) -> Iterator[TurnedDown]:
-    at = request.at_files() if row.file else request
-    assert at is not None, "a file has the row"
-    handle = at.process.runner.load(row.session_id)
+    handle = request.reading.load(row)
     if handle.workflow.record is None:
         return
     record = handle.workflow.record(handle.session.state)

@@ -131,8 +131,7 @@ def _brought(request: Request) -> Brought:
     Files and `sync` bring such a session; its Input has a key that only the other log knows.
     """
     found: Brought = {}
-    for at in filter(None, (request, request.at_files())):
-        process = at.process
+    for process in request.reading.logs:
         for head in process.store.heads(process.project):  # a dry run keeps no projection
             if head.workflow != WORKFLOW.name:
                 continue

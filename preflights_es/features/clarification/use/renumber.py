@@ -64,9 +64,10 @@ def renumber(request: Request, *, write: bool) -> Renumbered:
         _second(request),
     )
     moves = moved(write=False)
-    for move in moves if not process.file_log.is_empty else ():
+    filed = process.file_log.files
+    for move in moves if filed else ():
         session_id = move.session_id or front_of(process.settings.root / move.path).session
-        if session_id in process.file_log.files:
+        if session_id in filed:
             message = f"{move.path} is of a session that the log does not have as its file does"
             raise Refused(message, code="sync_first", path=move.path)
     return Renumbered(moves=tuple(moved(write=True) if write else moves))

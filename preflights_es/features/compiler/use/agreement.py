@@ -26,7 +26,6 @@ from preflights_es.kernel.json import decoded
 from preflights_es.projections.artifacts import PlanRow
 from preflights_es.use.decisions import records_beside
 from preflights_es.use.foreign import ForeignRow
-from preflights_es.use.reading import looking
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result, WaivedFinding
 
@@ -181,7 +180,7 @@ def _checked(
 ) -> Iterator[CheckedPlan]:
     agreements = Agreements(request, standings) if rows else None
     for row in rows:
-        handle = looking(request, row.session_id).sessions.load(row.session_id)
+        handle = request.reading.session(row.session_id).load()
         state: State = handle.session.state
         if agreements is None or state.plan is None or row.planned.id != state.plan.id:
             continue  # a report

@@ -34,7 +34,6 @@ from preflights_es.kernel.text import one_line, shown
 from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.use.acceptance import Acceptances, begun, notice_agent
 from preflights_es.use.answers import filed
-from preflights_es.use.reading import looking
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result, Session
 
@@ -477,7 +476,7 @@ def verify_lock(request: Request) -> LockVerified:
     if not found:
         raise Refused(f"no {TYPE} is locked", code="plan_not_locked", type=TYPE)
     row, root = found[-1], request.process.settings.root
-    handle = looking(request, row.session_id).sessions.load(row.session_id)
+    handle = request.reading.session(row.session_id).load()
     state: State = handle.session.state
     files = tuple(LockedFileState(one.path, _compared(root, one)) for one in state.files)
     return LockVerified(id=row.planned.id, session_id=row.session_id, files=files)

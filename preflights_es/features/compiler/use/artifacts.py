@@ -26,7 +26,7 @@ from preflights_es.kernel.text import one_line, shown
 from preflights_es.projections.artifacts import PlanRow, plan
 from preflights_es.records.files import checked_folder, found_hash
 from preflights_es.runtime.sessions import LAST
-from preflights_es.use.reading import looking, with_files
+from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result, WaivedFinding, Who
 
@@ -43,7 +43,7 @@ class Standings:
         self._request = request
         self._root = request.process.settings.root
         self._digests: dict[str, str | None] = {}
-        self.rows = tuple(with_files(request, _rows) if rows is None else rows)
+        self.rows = tuple(request.reading.rows(_rows) if rows is None else rows)
 
     @cached_property
     def in_force(self) -> tuple[PlanRow, ...]:
@@ -156,8 +156,7 @@ class Standings:
     def _decided(self) -> dict[str, bool]:
         """By uid: whether the decision is in force."""
         found: dict[str, bool] = {}
-        for asked in filter(None, (self._request.at_files(), self._request)):
-            process = asked.process
+        for process in reversed(self._request.reading.logs):
             for row in process.projector.rows("decisions", process.project):
                 is_in_force = row["accepted_at"] is not None and row["superseded_at"] is None
                 found[row["uid"]] = is_in_force or found.get(row["uid"], False)
@@ -171,9 +170,8 @@ class Standings:
         return frozenset(row["session_id"] for row in rows if row["status"] == "erased")
 
 
-def _rows(request: Request) -> Iterator[PlanRow]:
+def _rows(process: Process) -> Iterator[PlanRow]:
     """Those of one log."""
-    process = request.process
     return map(plan, process.projector.rows("artifacts", process.project))
 
 
@@ -404,7 +402,7 @@ def artifact(request: Request, typed: str) -> WholeArtifact:
 
 
 def _whole(request: Request, found: Standings, row: PlanRow) -> WholeArtifact:
-    handle = looking(request, row.session_id).sessions.load(row.session_id)
+    handle = request.reading.session(row.session_id).load()
     state: State = handle.session.state
     told = envelope(state, row.planned.id)
     files = PlanFiles(request.process.settings.root)

@@ -111,7 +111,7 @@ def _named(rows: Sequence[PlanRow], typed: str) -> PlanRow:
 
 def read_plan(request: Request, row: PlanRow) -> ReadPlan:
     """A plan as a pass reads it."""
-    handle = _loaded(request, row.session_id, row.file)
+    handle = request.reading.load(row)
     told = envelope(handle.session.state)
     assert told["id"] == row.planned.id, "a session has one artifact that counts"
     return ReadPlan(
@@ -129,7 +129,7 @@ def read_plan(request: Request, row: PlanRow) -> ReadPlan:
 def decisions_in_force(request: Request) -> tuple[ReadDecision, ...]:
     """What people decided and nothing replaced, the newest first, with what was not chosen."""
     rows = (row for row in decisions(request) if row.imported_by is None)
-    handles = [_loaded(request, row.session_id, row.file) for row in rows]
+    handles = [request.reading.load(row) for row in rows]
     return tuple(one for one in map(_decision, reversed(handles)) if one is not None)
 
 
@@ -150,12 +150,6 @@ def _decision(handle: Handle) -> ReadDecision | None:
         because=because.text if because else "",
         scope=record.scope,
     )
-
-
-def _loaded(request: Request, session_id: str, file: str | None) -> Handle:
-    """A session of the log, or of the file that alone has it."""
-    at = request.at_files() if file else request
-    return (at or request).process.runner.load(session_id)
 
 
 LISTED_S: Final = 30  # for git to list a repository of a million files

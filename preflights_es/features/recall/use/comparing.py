@@ -80,8 +80,8 @@ def _processes(request: Request) -> Iterator[Process]:
     """The log, and session files that say more than it, where it lacks the session of one."""
     process = request.process
     yield process
-    if _lacks(process) and (beside := request.at_files()) is not None:
-        yield beside.process
+    if _lacks(process) and (filed := request.reading.filed) is not None:
+        yield filed
 
 
 def _lacks(process: Process) -> bool:

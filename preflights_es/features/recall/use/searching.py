@@ -212,13 +212,11 @@ def ranks(
     widens: bool = True,
 ) -> dict[str, int]:
     """By uid of a decision, and by path of a record: its rank among those that match a text."""
-    beside = request.at_files()
-    logs = [request.process] if beside is None else [request.process, beside.process]
     words = rules.wanted((query,))
     found = [
         match
-        for process in logs
-        for match in Search(process, with_records=process is logs[0]).matches(
+        for process in request.reading.logs
+        for match in Search(process, with_records=process is request.process).matches(
             words, enough, LISTED_MAX, widens=widens
         )
     ]

@@ -43,7 +43,6 @@ from preflights_es.runtime.sessions import Sessions
 from preflights_es.use.answers import Given
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.process import Process
-from preflights_es.use.reading import tell_files
 from preflights_es.use.request import Request
 from preflights_es.use.results import NOT_EXPECTED, Session, session_of
 
@@ -128,13 +127,11 @@ def _looks(handle: Handle) -> bool:
 
 def _found(request: Request, state: State) -> tuple[tuple[Found, ...], tuple[FoundRecord, ...]]:
     """The best matches of the log, and of session files that say more than it."""
-    tell_files(request)
-    beside = request.at_files()
-    logs = [request.process] if beside is None else [request.process, beside.process]
+    request.reading.tell_files()
     enough = (lambda _: True) if state.everything else answers
     found: dict[str, Found] = {}
     records: tuple[FoundRecord, ...] = ()
-    for process in logs:
+    for process in request.reading.logs:
         proposed = process.projector.proposals()  # nothing is in force by an agent's import alone
         search = Search(
             process,
