@@ -22,8 +22,9 @@ from preflights_es.kernel.events import Actor
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import Option, Place, Recommended, WrittenQuestion
 from preflights_es.providers.recorded import GivenProvider
+from preflights_es.runtime.finding import Finder
+from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Handle
-from preflights_es.runtime.sessions import Desk, Finder
 from tests.record_goldens import Recorder
 from tests.scripted import Reply, Scripted, asks
 
@@ -397,8 +398,8 @@ def record_of_another_tool_is_superseded(t: Team) -> Handle:
         "\n## Context\n\nBuilds.\n\n## Decision\n\nJenkins.\n\n## Consequences\n\nPlugins.\n"
     )
     finder = Finder(t.runner, "golden", records=lambda _: ("docs/decisions/0007-jenkins.md",))
-    desk = Desk(t.runner, "golden", lambda: ADA, finder=finder)
-    own = Clarifications(desk, t.documents, {"adr": "docs/decisions", "task": "docs/tasks"})
+    inputs = Inputs(t.runner, "golden", lambda: ADA, finder=finder)
+    own = Clarifications(inputs, t.documents, {"adr": "docs/decisions", "task": "docs/tasks"})
     setup = Setup("0.1.0", WORKFLOW.decider)
     step = own.open(
         "Replace Jenkins with GitHub Actions",

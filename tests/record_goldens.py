@@ -66,9 +66,9 @@ from preflights_es.providers.recorded import GivenProvider
 from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.records.documents import Documents
 from preflights_es.runtime.features import WORKFLOWS
+from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.runner import Handle, Proposed, Runner, Step
-from preflights_es.runtime.sessions import Desk
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
 from preflights_es.use.leads import simulated
@@ -103,7 +103,7 @@ class Recorder:
     def by(self, actor: Actor = ADA, project: str = "golden") -> Clarifications:
         """The project as one actor meets it."""
         folders = {"adr": "docs/decisions", "task": "docs/tasks"}
-        return Clarifications(Desk(self.runner, project, lambda: actor), self.documents, folders)
+        return Clarifications(Inputs(self.runner, project, lambda: actor), self.documents, folders)
 
     def start(
         self,
@@ -744,7 +744,7 @@ def sim(seed: int = 0, faults: str = "none", *, strict: bool = False) -> Lead:
     return Lead("sim", GENERATION, (("seed", str(seed)), ("faults", faults)), strict)
 
 
-def desk(r: Recorder) -> Desk:
+def inputs(r: Recorder) -> Inputs:
     """Ada's, each step settled by the lead of its session."""
 
     def settled(step: Step) -> Step:
@@ -754,7 +754,7 @@ def desk(r: Recorder) -> Desk:
         after = asyncio.run(r.runner.settle(step.handle, simulated(lead)))
         return Step(after.handle, step.decisions)
 
-    return Desk(r.runner, "golden", lambda: ADA, settled)
+    return Inputs(r.runner, "golden", lambda: ADA, settle=settled)
 
 
 def every() -> dict[Path, Callable[[Recorder], None]]:

@@ -10,14 +10,14 @@ from preflights_es.features.extraction.use import Listed, Notes
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import Language
 from preflights_es.runtime.runner import Handle
-from tests.record_goldens import Recorder, desk, sim
+from tests.record_goldens import Recorder, inputs, sim
 
 MOCK = Lead("mock", WORKFLOW.decider)
 
 
 def notes(r: Recorder) -> Notes:
     """The notes of the project."""
-    return Notes(desk(r))
+    return Notes(inputs(r))
 
 
 def take(r: Recorder, note: str, lead: Lead = MOCK, language: Language = "de") -> Handle:

@@ -21,12 +21,12 @@ from preflights_es.kernel.events import Source
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import Language
 from preflights_es.runtime.runner import Handle
-from tests.record_goldens import ADA, Recorder, desk, sim
+from tests.record_goldens import ADA, Recorder, inputs, sim
 
 
 def days(r: Recorder) -> Days:
     """The plans of the project."""
-    return Days(desk(r))
+    return Days(inputs(r))
 
 
 TASKS = (

@@ -17,7 +17,7 @@ from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import Language
 from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sessions import Sessions
-from tests.record_goldens import Recorder, desk, sim
+from tests.record_goldens import Recorder, inputs, sim
 
 RANGE = "began_on >= :first_day AND began_on < :end_day"
 METRICS = (
@@ -46,7 +46,7 @@ MOCK = Lead("mock", WORKFLOW.decider)
 
 def questions(r: Recorder) -> Sessions:
     """The questions of the project."""
-    return Sessions(desk(r))
+    return Sessions(inputs(r))
 
 
 def put(

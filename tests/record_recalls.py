@@ -20,12 +20,12 @@ from preflights_es.kernel.questions import Language
 from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sessions import Sessions
 from tests.features.recall.cases import opening
-from tests.record_goldens import Recorder, desk, sim
+from tests.record_goldens import Recorder, inputs, sim
 
 
 def recalls(r: Recorder) -> Sessions:
     """The recalls of the project."""
-    return Sessions(desk(r))
+    return Sessions(inputs(r))
 
 
 def decision(uid: str, title: str, score: int, *, is_old: bool = False) -> Found:

@@ -12,7 +12,7 @@ from preflights_cli.options import reasoned
 from preflights_cli.rendering import said
 from preflights_es.kernel.decisions import Reasons
 from preflights_es.kernel.ids import short
-from preflights_es.runtime.sessions import LAST
+from preflights_es.runtime.finding import LAST
 from preflights_es.use import sessions
 from preflights_es.use.inbox import resumable
 from preflights_es.use.request import Request

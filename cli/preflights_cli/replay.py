@@ -19,7 +19,7 @@ from preflights_es.history.report import Rerun
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.text import shortened, shown
-from preflights_es.runtime.sessions import LAST
+from preflights_es.runtime.finding import LAST
 from preflights_es.use.archives import SessionFile
 from preflights_es.use.progress import Drawn
 from preflights_es.use.replays import Again, Replayed, replays, rerun

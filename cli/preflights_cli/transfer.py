@@ -16,7 +16,7 @@ from preflights_es.history.transfer import Collision, Taken
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import shown
-from preflights_es.runtime.sessions import LAST
+from preflights_es.runtime.finding import LAST
 from preflights_es.use.archives import SessionFile, export, imported, lines
 from preflights_es.use.request import Request
 from preflights_es.use.sync import Synced, synced

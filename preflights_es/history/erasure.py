@@ -50,9 +50,10 @@ from preflights_es.kernel.ports import Archive, Batch, Head, Stored
 from preflights_es.kernel.session import Session
 from preflights_es.kernel.text import ANSWER_MAX, one_line, visible
 from preflights_es.records.files import fronts
+from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import CONFLICTS_MAX, Runner
 from preflights_es.runtime.sanitizing import cleaned
-from preflights_es.runtime.sessions import Desk, Sessions
+from preflights_es.runtime.sessions import Sessions
 from preflights_es.store.chain import erased_before
 from preflights_es.system.files import Unreadable, regular
 
@@ -328,7 +329,7 @@ class Erasure(Sessions):
 
     def __init__(
         self,
-        desk: Desk,
+        inputs: Inputs,
         archive: Archive,
         root: Path,
         code: Sequence[str] = (),
@@ -341,7 +342,7 @@ class Erasure(Sessions):
         clear: tables of projections, whose rows of a session go with it.
         folders: where to look for documents that a person has moved or renamed.
         """
-        super().__init__(desk)
+        super().__init__(inputs)
         self._archive = archive
         self._root = root
         self._code = code

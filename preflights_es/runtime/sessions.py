@@ -6,205 +6,51 @@ here; everything about meaning is left to `decide`.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import Any, Final
-
-import msgspec
-from msgspec.structs import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from preflights_es.kernel import ids
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import (
-    AmbiguousSession,
-    CallHeld,
     ErasedSession,
-    PreflightsError,
-    RecordWithoutSession,
     Refused,
     SessionFaulted,
     SessionMoved,
-    UnknownSession,
 )
 from preflights_es.kernel.events import (
-    UNSEEN,
     Actor,
-    Evidence,
     Input,
     InputQuarantined,
     SessionAbandoned,
 )
-from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried, setup_of
-from preflights_es.kernel.ports import Head
+from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
 from preflights_es.kernel.questions import Answers, Given
 from preflights_es.kernel.session import Workflow, refuse_missing
-from preflights_es.kernel.text import late_pattern
-from preflights_es.runtime.idempotency import Once, Recalled, WantedInput, answering
-from preflights_es.runtime.runner import Handle, Runner, Step
-from preflights_es.runtime.sanitizing import cleaned_answers, cleaned_fields, name_cleaned
-
-RECORD: Final = late_pattern(r"adr-?0*([1-9][0-9]{0,8})", re.IGNORECASE)
-RECENT: Final = 50  # sessions looked at before all of a project are
-LAST = "last"
-
-
-def is_listed(runner: Runner, head: Head, of: str) -> bool:
-    """Whether a session is of a workflow; where none is named, of one that is not `aside`."""
-    return head.workflow == of if of else not runner.workflow_or_opaque(head.workflow).aside
-
-
-class Finder:
-    """Finds sessions of one project, as people name them."""
-
-    def __init__(
-        self,
-        runner: Runner,
-        project: str,
-        numbered: Callable[[int], Sequence[str]] = lambda _: (),
-        records: Callable[[int | str], Sequence[str]] = lambda _: (),
-    ) -> None:
-        """Args:
-        numbered: sessions whose record may bear a number: branches that were merged may have
-            given it twice, and the log knows one holder.
-        records: paths of records without a session that bear a number or a name.
-        """
-        self._runner = runner
-        self._project = project
-        self._numbered = numbered
-        self._records = records
-
-    def resolved(self, typed: str, of: str = "") -> str:
-        """The id that a person meant: whole, its beginning, its end, `ADR-0007`, or `last`.
-
-        The name of a record's file, with or without its ending, is that of a record alone.
-
-        Args:
-            of: the workflow that `last` is of; if empty, any whose sessions are not `aside`.
-
-        Raises:
-            UnknownSession, AmbiguousSession: none or several match.
-            RecordWithoutSession: the number or name is that of a record alone.
-        """
-        if typed == LAST:
-            return self._last(of)
-        if record := RECORD.fullmatch(typed.strip()):
-            return self._bearing(typed, int(record[1]))
-        wanted = typed.strip().lower()
-        if not set(wanted) <= ids.DIGITS:
-            is_name = {"-", "."} & set(wanted)  # a word is mostly a field's name
-            if is_name and (paths := tuple(self._records(typed.strip()))):
-                raise RecordWithoutSession(typed.strip(), None, paths)
-            raise UnknownSession(typed)
-        if self._runner.store.head(wanted):
-            return wanted
-        found = self._runner.store.matching(wanted)
-        if not found:
-            raise UnknownSession(typed)
-        if len(found) > 1:
-            raise AmbiguousSession(typed, found)
-        return found[0]
-
-    def _bearing(self, typed: str, number: int) -> str:
-        """The session whose record bears a number in this project."""
-        holder = self._runner.store.numbers(self._project).get(number, "")
-        ids_ = dict.fromkeys(one for one in (holder, *self._numbered(number)) if one)
-        found = tuple(one for one in ids_ if self._bears(one, number, holder))
-        if not found and (paths := tuple(self._records(number))):
-            raise RecordWithoutSession(typed.strip(), number, paths)
-        if not found:
-            raise UnknownSession(typed)
-        if len(found) > 1:
-            raise AmbiguousSession(typed, found, "name one by its id", "ambiguous_number")
-        return found[0]
-
-    def _bears(self, session_id: str, number: int, holder: str) -> bool:
-        """Whether its own log says so; of one that cannot be read, the log's list of numbers."""
-        try:
-            handle = self._runner.load(session_id)
-        except PreflightsError:
-            return session_id == holder
-        if handle.session.closed == "erased":
-            return session_id == holder
-        return handle.workflow.number(handle.session.state) == number
-
-    def _last(self, of: str) -> str:
-        """The newest session of the project, open or closed."""
-        for head in self._newest_first():
-            if is_listed(self._runner, head, of):
-                return head.session_id
-        raise UnknownSession(LAST)
-
-    def _newest_first(self) -> Iterator[Head]:
-        """The project's sessions; a second query only when the first page did not do."""
-        page = self._runner.store.heads(self._project, RECENT)
-        yield from page
-        if len(page) == RECENT:
-            yield from self._runner.store.heads(self._project)[RECENT:]
-
-    def known(self, typed: str) -> str:
-        """The id of the session that is meant; empty where there is none."""
-        try:
-            return self.resolved(typed)
-        except UnknownSession:
-            return ""
-
-    def load(self, typed: str) -> Handle:
-        """A session by what was typed."""
-        return self._runner.load(self.resolved(typed))
-
-
-PERSON: Final = Actor("user")
-"""The person whose words an agent passes on; the log does not know the name."""
-
-
-class Desk(msgspec.Struct, frozen=True):
-    """Who is at work in which project, and what helps with sessions of every workflow."""
-
-    runner: Runner
-    project: str
-    who: Callable[[], Actor]
-    """Is at work; not asked by what only looks."""
-    settle: Callable[[Step], Step] = lambda step: step
-    """Makes the completions that a step asks for."""
-    once: Once | None = None
-    """Knows what the command recorded when it ran before."""
-    check: Callable[[Handle], None] = lambda _: None
-    """Refuses a session whose lead cannot be asked, before anything is recorded."""
-    finder: Finder | None = None
-    """Finds sessions; without one, what the log alone knows."""
-    evidence: Evidence = UNSEEN
-    """What was seen of who is at work."""
-
-
-class AskedElsewhere(Step, frozen=True):
-    """A step that is recorded while another process asks the provider; that process goes on."""
-
-    asking: str
-    """The process and the provider that it asks, in words."""
+from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, says
+from preflights_es.runtime.runner import Handle, Step
+from preflights_es.runtime.sanitizing import cleaned_answers, cleaned_fields
 
 
 class Sessions:
     """The sessions of one project, as one actor meets them."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._runner = desk.runner
-        self._project = desk.project
-        self._who = desk.who
-        self._finder = desk.finder or Finder(desk.runner, desk.project)
-        self.resolved = self._finder.resolved
-        self.load = self._finder.load
-        self._settle = desk.settle
-        self._check = desk.check
-        self._once = desk.once or Once(desk.runner, desk.project)
-        self._evidence = desk.evidence
+    def __init__(self, inputs: Inputs) -> None:
+        self._inputs = inputs
+        self._runner = inputs.runner
+        self._project = inputs.project
 
-    @cached_property
+    @property
     def _actor(self) -> Actor:
-        """As an Input records it."""
-        told = self._who()
-        return replace(told, name=name_cleaned(told.name))
+        return self._inputs.actor
+
+    def resolved(self, typed: str, of: str = "") -> str:
+        """The id of the session of the log that is meant, as `Finder.resolved` finds it."""
+        return self._inputs.finder.resolved(typed, of)
+
+    def load(self, typed: str) -> Handle:
+        """The same, verified and folded."""
+        return self._inputs.finder.load(typed)
 
     def begin(
         self,
@@ -251,7 +97,7 @@ class Sessions:
 
         def record(input_id: str) -> Step:
             said_or_known = {**fields, **beside()}
-            new = self._input(first, said_or_known, project=project, uid=uid, setup=setup)
+            new = self._inputs.made(first, said_or_known, project=project, uid=uid, setup=setup)
             check(new)
             return self._runner.open(workflow, project, new, session_id, input_id)
 
@@ -259,7 +105,7 @@ class Sessions:
             return is_same(before) and says(before, fields, setup)
 
         wanted = WantedInput((first,), self._actor, "", is_said)
-        return self._settled(self._once.recorded(wanted, record))
+        return self._inputs.recorded(wanted, record, asks=True)
 
     def submitted(
         self,
@@ -295,38 +141,21 @@ class Sessions:
                 raise SessionMoved(handle.session_id, expect, current.version)
             self._refuse_ended(current)
             if asks:
-                self._check(current)
-            relayed_by = None if actor == self._actor else self._actor
-            new = self._input(cls, {**fields, **beside()}, actor=actor, relayed_by=relayed_by)
+                self._inputs.check(current)
+            new = self._inputs.made(cls, {**fields, **beside()}, actor)
             return self._runner.submit(current, new, input_id)
 
-        actor = PERSON if relays else self._named(by)
+        actor = PERSON if relays else self._inputs.named(by)
         wanted = WantedInput((cls,), actor, handle.session_id, lambda new: says(new, fields))
-        step = self._once.recorded(wanted, record)
-        return self._settled(step) if asks else step
+        return self._inputs.recorded(wanted, record, asks=asks)
 
     def refuse_agent(self, what: str) -> None:
         """Raises:
         Refused: an agent is at work, and what is to be done takes a person.
         """
         if self._actor.kind == "agent":
-            message = f"{self._agent()} cannot {what}, only a person can"
+            message = f"{self._inputs.agent} cannot {what}, only a person can"
             raise Refused(message, code="agent_at_work")
-
-    def _agent(self) -> str:
-        """`an agent (codex; CODEX_CI is set)`: the agent at work, as messages name it."""
-        about = "; ".join(filter(None, (self._actor.name, self._evidence.set)))
-        return f"an agent ({about})" if about else "an agent"
-
-    def _named(self, by: str | None) -> Actor:
-        """The person whose word a caller passes on; else who is at work."""
-        return self._actor if by is None else Actor("user", name_cleaned(by))
-
-    def _input(self, cls: type[Input], fields: Mapping[str, Any], **known: Any) -> Input:
-        """An Input of now, with what is known beside its fields where it has a place for that."""
-        known = {"actor": self._actor, "evidence": self._evidence, **known}
-        more = {name: known[name] for name in known if name in cls.__struct_fields__}
-        return cls(at=self._runner.now(), **fields, **more)
 
     def check(self, answers: Iterable[tuple[str, Sequence[str]]]) -> None:
         """Refuse answers that cannot be recorded, before a session is opened for them.
@@ -371,7 +200,7 @@ class Sessions:
         """
         cls = self._answers_of(handle, revise=revise, relays=relays)
         actor = PERSON if relays else self._actor
-        before = self._once.before(WantedInput((cls,), actor, handle.session_id))
+        before = self._inputs.before(WantedInput((cls,), actor, handle.session_id))
         if before is None:
             _refuse_erased(handle)
         return before
@@ -381,19 +210,6 @@ class Sessions:
             message = "a person answers here: nothing is relayed"
             raise Refused(message, code="nothing_relayed")
         return _answers_of(handle, revise=revise, relays=relays)
-
-    def end_key(self) -> None:
-        """What is recorded from here on has no key: a person says it, and sees what came of it."""
-        self._once.end()
-
-    def _settled(self, step: Step) -> Step:
-        if recalled(step):
-            return step
-        try:
-            return self._settle(step)
-        except CallHeld as held:
-            # It is recorded, and the process that asks goes on from there.
-            return AskedElsewhere(step.handle, step.decisions, held.asking)
 
     def resume(self, handle: Handle) -> Step:
         """Go on where an error, a crash or a strict session stopped.
@@ -405,10 +221,10 @@ class Sessions:
         _refuse_erased(handle)
         step = self._runner.resume(handle)
         if kernel.is_stalled(step.handle.workflow, step.handle.session):
-            self._check(step.handle)
+            self._inputs.check(step.handle)
             again = StepRetried(at=self._runner.now(), actor=self._actor)
             step = self._runner.submit(step.handle, again, self._runner.new_id())
-        return self._settle(step)
+        return self._inputs.settle(step)
 
     def led_by(
         self, handle: Handle, lead: Lead | None, prompts: Sequence[tuple[str, str]] = ()
@@ -427,7 +243,7 @@ class Sessions:
         new = LeadChanged(
             at=self._runner.now(), actor=self._actor, lead=lead, prompts=tuple(prompts)
         )
-        return self._settle(self._runner.submit(handle, new, self._runner.new_id()))
+        return self._inputs.settle(self._runner.submit(handle, new, self._runner.new_id()))
 
     def _refuse_ended(self, handle: Handle) -> None:
         _refuse_erased(handle)
@@ -479,7 +295,7 @@ class Sessions:
             handle.session_id,
             lambda before: isinstance(before, InputQuarantined) or before.reason == text,
         )
-        return self._once.recorded(
+        return self._inputs.recorded(
             wanted, lambda input_id: self._abandoned(handle, text, input_id, force=force)
         )
 
@@ -508,19 +324,6 @@ class Sessions:
         return self._runner.submit(
             handle, SessionAbandoned(at=now, actor=actor, reason=text), input_id
         )
-
-
-def says(before: Input, fields: Mapping[str, Any], setup: Setup | None = None) -> bool:
-    """Whether an Input says the same, to the same model, be it at another time."""
-    was = setup_of(before)
-    if setup and was and answering(was.lead) != answering(setup.lead):
-        return False
-    return all(getattr(before, name) == fields[name] for name in fields if name != "redacted")
-
-
-def recalled(step: Step) -> bool:
-    """Whether the step was recorded before, and the session has gone on since."""
-    return isinstance(step, Recalled)
 
 
 def _refuse_erased(handle: Handle) -> None:

@@ -16,10 +16,10 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import Actor, Input
 from preflights_es.records.documents import Documents
-from preflights_es.runtime.idempotency import WantedInput
+from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, says
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
 from preflights_es.runtime.sanitizing import cleaned_fields
-from preflights_es.runtime.sessions import PERSON, Desk, Sessions, says
+from preflights_es.runtime.sessions import Sessions
 from preflights_es.use.answers import filed
 from preflights_es.use.request import Request
 from preflights_es.use.results import Session
@@ -72,11 +72,11 @@ def begun(request: Request, session: str, expect: int | None) -> tuple[Handle, i
 class Acceptances(Sessions):
     """The sessions of one project that come to something, as one actor meets them."""
 
-    def __init__(self, desk: Desk, documents: Documents, folders: Mapping[str, str]) -> None:
+    def __init__(self, inputs: Inputs, documents: Documents, folders: Mapping[str, str]) -> None:
         """Args:
         folders: where an `adr` and a `task` go, relative to the project's root.
         """
-        super().__init__(desk)
+        super().__init__(inputs)
         self._documents = documents
         self._folders = folders
 
@@ -85,7 +85,7 @@ class Acceptances(Sessions):
         """Those of the project that a request is about."""
         settings = request.process.settings
         folders = {"adr": settings.decisions, "task": settings.tasks}
-        return cls(request.desk, request.process.documents, folders)
+        return cls(request.inputs, request.process.documents, folders)
 
     # 1. Accepting ----------------------------------------------------------------------------
 
@@ -117,7 +117,7 @@ class Acceptances(Sessions):
             Refused: it is closed, of another project, or nothing in it can be accepted.
         """
         self.refuse_relaying(by, ids.short(session_id))
-        actor = PERSON if relays else self._named(by)
+        actor = PERSON if relays else self._inputs.named(by)
         fields = cleaned_fields(cls, said)
 
         def record(input_id: str) -> Step:
@@ -144,7 +144,7 @@ class Acceptances(Sessions):
             return says(before, fields) and (is_same is None or is_same(before))
 
         wanted = WantedInput((cls,), actor, session_id, is_said)
-        return self._once.recorded(wanted, record)
+        return self._inputs.recorded(wanted, record)
 
     def refuse_relaying(self, by: str | None, session: str = "SESSION") -> None:
         """An agent passes no acceptance on: the log could not show whether there was one.
@@ -153,7 +153,7 @@ class Acceptances(Sessions):
             Refused: an agent names a person.
         """
         if by is not None and self._actor.kind == "agent":
-            message = f"{self._agent()} cannot accept for {by!r}: a person accepts"
+            message = f"{self._inputs.agent} cannot accept for {by!r}: a person accepts"
             raise Refused(message, code="agent_cannot_accept", session=session)
 
     def _acknowledgement(
@@ -162,9 +162,8 @@ class Acceptances(Sessions):
         accepting = handle.workflow.accepting(handle.session.state, said)
         number = self._number_of(handle) if accepting.numbered else None
         folder = self._folders.get(accepting.kind)
-        relayed_by = None if actor == self._actor else self._actor
-        known = {"folder": folder, "number": number, "relayed_by": relayed_by, "actor": actor}
-        new = self._input(cls, {**accepting.fields, **said}, **known)
+        fields = {**accepting.fields, **said}
+        new = self._inputs.made(cls, fields, actor, folder=folder, number=number)
         return Proposed(handle, new, input_id, number)
 
     def _others(self, first: Proposed) -> list[Proposed]:  # noqa: ARG002  of some workflows

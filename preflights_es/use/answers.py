@@ -18,9 +18,10 @@ from preflights_es.kernel.questions import AnswerRefusal, Question, Refusal
 from preflights_es.kernel.reach import HOLDS, PATTERN_MAX, PATTERNS_MAX, pattern_problem
 from preflights_es.kernel.session import Workflow
 from preflights_es.records.record_folder import USUAL
+from preflights_es.runtime.inputs import AskedElsewhere, recalled
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sanitizing import cleaned_answers, cleaned_fields
-from preflights_es.runtime.sessions import AskedElsewhere, Sessions, recalled
+from preflights_es.runtime.sessions import Sessions
 from preflights_es.use.request import Request
 from preflights_es.use.results import Session, refusals, session_of
 

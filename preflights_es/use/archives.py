@@ -27,7 +27,7 @@ from preflights_es.kernel.imports import (
 from preflights_es.kernel.imports import NAME as IMPORTS
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.projections.projection import Read
-from preflights_es.runtime.sessions import LAST
+from preflights_es.runtime.finding import LAST
 from preflights_es.store import jsonl
 from preflights_es.system.files import new_file
 from preflights_es.use.process import Process

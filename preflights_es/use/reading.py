@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from preflights_es.kernel.errors import AmbiguousSession, UnknownSession
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.ports import Head
+from preflights_es.runtime.finding import RECORD, Finder
 from preflights_es.runtime.runner import Handle
-from preflights_es.runtime.sessions import RECORD, Finder
 from preflights_es.use.filed_sessions import FiledSession, FiledSessions
 from preflights_es.use.process import FileLog, Process
 

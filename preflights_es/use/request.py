@@ -20,9 +20,9 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import UNSEEN, Actor, Evidence
 from preflights_es.kernel.lead import WRITERS, Lead, Setup, setup_of
 from preflights_es.kernel.session import Workflow
-from preflights_es.runtime.idempotency import Once
+from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Handle, Step
-from preflights_es.runtime.sessions import Desk, Sessions
+from preflights_es.runtime.sessions import Sessions
 from preflights_es.system.interpreter import ran
 from preflights_es.use.leads import CODE, Leads
 from preflights_es.use.process import Process
@@ -139,19 +139,19 @@ class Request:
         return Reading(self.process, self.finish_pending, self.notice)
 
     @cached_property
-    def desk(self) -> Desk:
-        """Who is at work in which project; first, what earlier calls left open is written."""
+    def inputs(self) -> Inputs:
+        """What it records; first, what earlier calls left open is written."""
         process, finder = self.process, self.reading.finder
-        once = Once(process.runner, process.project, self._key, process.log_id)
-        return Desk(
+        return Inputs(
             process.runner,
             process.project,
             lambda: self.actor,
-            self.settled,
-            once,
-            self._check_lead,
-            finder,
-            self.evidence,
+            evidence=self.evidence,
+            key=self._key,
+            log_id=process.log_id,
+            finder=finder,
+            settle=self.settled,
+            check=self._check_lead,
         )
 
     def _check_lead(self, handle: Handle) -> None:
@@ -160,7 +160,7 @@ class Request:
     @cached_property
     def sessions(self) -> Sessions:
         """The sessions of this project, whatever their workflow."""
-        return Sessions(self.desk)
+        return Sessions(self.inputs)
 
     @cached_property
     def erasure(self) -> Erasure:
@@ -170,7 +170,7 @@ class Request:
         process, settings = self.process, self.process.settings
         folders = (settings.decisions, settings.tasks)
         own = (*CODE, *WRITERS)
-        return Erasure(self.desk, process.store, settings.root, own, projected(), folders)
+        return Erasure(self.inputs, process.store, settings.root, own, projected(), folders)
 
     def at(self, process: Process) -> Request:
         """This request, to another process: to what session files say more."""

@@ -15,9 +15,8 @@ from preflights_es.kernel.items import Waived
 from preflights_es.kernel.questions import AnswerRefusal, Question, Refusal, View
 from preflights_es.kernel.reach import Hold
 from preflights_es.runtime.features import FEATURES
-from preflights_es.runtime.idempotency import Recalled
+from preflights_es.runtime.inputs import AskedElsewhere, Recalled
 from preflights_es.runtime.runner import Handle, Step
-from preflights_es.runtime.sessions import AskedElsewhere
 
 if TYPE_CHECKING:
     from preflights_es.projections.decisions import Decision as Patch

@@ -26,8 +26,8 @@ from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.questions import Observed, WrittenQuestion
 from preflights_es.kernel.session import STATUSES, UNKNOWN
 from preflights_es.runtime.features import FEATURES, IMPORTS, WORKFLOWS
+from preflights_es.runtime.finding import is_listed
 from preflights_es.runtime.runner import Handle, Step
-from preflights_es.runtime.sessions import is_listed
 from preflights_es.store import chain
 from preflights_es.store.codec import Codec
 from preflights_es.store.sql import SqlStore
@@ -172,7 +172,7 @@ def _answers(given: Pairs, handle: Handle, *, again: bool) -> Pairs:
 
 def conversed(request: Request, session: Session) -> Session:
     """The session as it stands now, for a conversation: what is said there has no key."""
-    request.sessions.end_key()
+    request.inputs.end()
     return show(request, session.session_id) if session.is_recalled else session
 
 

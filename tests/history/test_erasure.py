@@ -34,8 +34,8 @@ from preflights_es.kernel.events import (
 )
 from preflights_es.kernel.ports import Batch, Head
 from preflights_es.kernel.session import Workflow
+from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.runtime.sessions import Desk
 from preflights_es.store.memory import MemoryStore
 from tests import toy
 from tests.fixed import NOON, PROJECT, Clock, Ids, salt
@@ -52,7 +52,7 @@ class Room:
         self.store = MemoryStore(self.clock, salt)
         self.workflows: Mapping[str, Workflow[Any]] = {workflow.name: workflow}
         self.runner = Runner(self.store, self.workflows, self.clock, Ids())
-        self.erasure = Erasure(Desk(self.runner, PROJECT, lambda: GRACE), self.store, tmp_path)
+        self.erasure = Erasure(Inputs(self.runner, PROJECT, lambda: GRACE), self.store, tmp_path)
 
     def opened(self, text: str = "hello", new: Input | None = None) -> Handle:
         first = new or toy.Said(at=NOON, actor=toy.ADA, text=text)
@@ -192,7 +192,7 @@ def test_a_session_that_cannot_be_folded_is_erased(tmp_path: Path) -> None:
     runner = Runner(sound.store, {broken.name: broken}, sound.clock, Ids())
     with pytest.raises(SessionFaulted):
         runner.load(handle.session_id)
-    erasure = Erasure(Desk(runner, PROJECT, lambda: GRACE), sound.store, tmp_path)
+    erasure = Erasure(Inputs(runner, PROJECT, lambda: GRACE), sound.store, tmp_path)
     assert erasure.doomed(handle.session_id).status == "faulted"
     erasure.erase(handle.session_id)
     assert runner.load(handle.session_id).session.closed == "erased"
@@ -228,7 +228,7 @@ def test_a_session_that_moves_on_meanwhile_is_erased_with_what_came(tmp_path: Pa
             events=(draft,),
         )
     ]
-    Erasure(Desk(runner, PROJECT, lambda: GRACE), store, tmp_path).erase(handle.session_id)
+    Erasure(Inputs(runner, PROJECT, lambda: GRACE), store, tmp_path).erase(handle.session_id)
     assert [e.data is None for e in store.read(handle.session_id)] == [True] * 3 + [False] * 2
 
 
@@ -252,7 +252,7 @@ def test_a_damaged_session_is_not_erased_for_that_would_hide_the_damage(room: Ro
 
 def test_a_session_of_another_project_is_erased_there(room: Room, tmp_path: Path) -> None:
     handle = room.opened()
-    elsewhere = Erasure(Desk(room.runner, "garden", lambda: GRACE), room.store, tmp_path)
+    elsewhere = Erasure(Inputs(room.runner, "garden", lambda: GRACE), room.store, tmp_path)
     with pytest.raises(Refused, match="belongs to the project 'house'"):
         elsewhere.erase(handle.session_id)
 
@@ -300,5 +300,6 @@ def test_a_conflict_without_end_is_said(tmp_path: Path) -> None:
     handle = room.opened()
     busy = Busy(room.clock, salt)
     busy._streams = room.store._streams
+    inputs = Inputs(room.runner, PROJECT, lambda: GRACE)
     with pytest.raises(Exception, match="too busy"):
-        Erasure(Desk(room.runner, PROJECT, lambda: GRACE), busy, tmp_path).erase(handle.session_id)
+        Erasure(inputs, busy, tmp_path).erase(handle.session_id)

@@ -15,8 +15,8 @@ from preflights_es.history.erasure import Erasure, quotes_of
 from preflights_es.kernel.events import Actor, Source
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.records.documents import Documents
+from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Runner
-from preflights_es.runtime.sessions import Desk
 from preflights_es.store.memory import MemoryStore
 from tests.fixed import PROJECT, SECOND, Clock, Ids, salt
 
@@ -32,11 +32,11 @@ class House:
         self.clock = Clock()
         self.store = MemoryStore(self.clock, salt)
         self.runner = Runner(self.store, WORKFLOWS, self.clock, Ids())
-        desk = Desk(self.runner, PROJECT, lambda: Actor("user", "Ada"))
+        inputs = Inputs(self.runner, PROJECT, lambda: Actor("user", "Ada"))
         folders = {"adr": "docs/decisions", "task": "docs/tasks"}
         documents = Documents(self.runner, root, tuple(folders.values()))
-        self.sessions = Clarifications(desk, documents, folders)
-        self.erasure = Erasure(desk, self.store, root)
+        self.sessions = Clarifications(inputs, documents, folders)
+        self.erasure = Erasure(inputs, self.store, root)
 
     def ready(self, intention: str = "A login", answer: str = "OAuth", old: str = "") -> str:
         """A session that waits to be accepted."""

@@ -23,8 +23,9 @@ from preflights_es.kernel.lead import Setup
 from preflights_es.records.documents import Documents, Rebuilt
 from preflights_es.records.files import hash_of
 from preflights_es.runtime.features import WORKFLOWS
+from preflights_es.runtime.finding import Finder
+from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.runtime.sessions import Desk, Finder
 from preflights_es.store.memory import MemoryStore
 from tests import toy
 from tests.fixed import PROJECT, Clock, Ids, salt
@@ -52,8 +53,8 @@ class House:
         actor = Actor("user", "Ada") if kind == "user" else Actor("script")
         folders = {"adr": FOLDERS[0], "task": FOLDERS[1]}
         finder = Finder(self.runner, PROJECT, records=self.foreign)
-        desk = Desk(self.runner, PROJECT, lambda: actor, finder=finder)
-        return Clarifications(desk, self.documents, folders)
+        inputs = Inputs(self.runner, PROJECT, lambda: actor, finder=finder)
+        return Clarifications(inputs, self.documents, folders)
 
     def foreign(self, named: int | str) -> list[str]:
         """Records without a session that bear a number."""

@@ -12,9 +12,8 @@ from preflights_es.kernel.decisions import Accepting
 from preflights_es.kernel.errors import Refused, SessionMoved
 from preflights_es.kernel.events import Actor, Decision, Event, Input, RecordNumber, Typed
 from preflights_es.records.documents import Documents
-from preflights_es.runtime.idempotency import Once
+from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.runtime.sessions import Desk
 from preflights_es.store.memory import MemoryStore
 from preflights_es.use.acceptance import Acceptances
 from tests import toy
@@ -82,10 +81,8 @@ class House:
         self.documents = Documents(self.runner, root, tuple(FOLDERS.values()))
 
     def by(self, actor: Actor = ADA, key: str = "") -> Acceptances:
-        once = Once(self.runner, PROJECT, key)
-        return Acceptances(
-            Desk(self.runner, PROJECT, lambda: actor, once=once), self.documents, FOLDERS
-        )
+        inputs = Inputs(self.runner, PROJECT, lambda: actor, key=key)
+        return Acceptances(inputs, self.documents, FOLDERS)
 
     def began(self, text: str = "tea") -> Handle:
         return self.by().opened(WORKFLOW, toy.Said, {"text": text}).handle

@@ -33,7 +33,7 @@ from preflights_es.kernel.decisions import Choices, Reasons
 from preflights_es.kernel.errors import Refused, UnknownSession
 from preflights_es.kernel.questions import Option, WrittenQuestion, lacking, written_question
 from preflights_es.kernel.text import shown
-from preflights_es.runtime.sessions import LAST
+from preflights_es.runtime.finding import LAST
 from preflights_es.use import sessions
 from preflights_es.use.request import Request
 from preflights_es.use.results import Session

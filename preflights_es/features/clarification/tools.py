@@ -125,7 +125,7 @@ def _begun(request: Request, begin: Callable[[Request], Session]) -> Session | N
     except ErasedSession:
         return None
     except Refused as error:
-        before = request.desk.once.opened_before() if request.desk.once else ""
+        before = request.inputs.opened_before()
         if error.code != "key_used" or not before:
             raise
         # The same client began it in another version, and has another name in the log.

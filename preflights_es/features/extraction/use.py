@@ -341,7 +341,7 @@ class Listed(msgspec.Struct, frozen=True):
 
 def notes_of(request: Request) -> Notes:
     """The notes of the project that a request is about."""
-    return Notes(request.desk)
+    return Notes(request.inputs)
 
 
 class Notes(Sessions):

@@ -45,8 +45,8 @@ from preflights_es.kernel.ids import short
 from preflights_es.kernel.questions import AnswerRefusal
 from preflights_es.kernel.text import one_line
 from preflights_es.records.files import checked_folder
+from preflights_es.runtime.finding import LAST
 from preflights_es.runtime.runner import Handle
-from preflights_es.runtime.sessions import LAST
 from preflights_es.settings.load import Options, cached
 from preflights_es.store.guarded_query import LOG_TABLES, Limits, Rows, holds_log, rows, rows_here
 from preflights_es.store.urls import SqliteFile, parsed, shown_url

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any, Final
 
@@ -35,7 +35,7 @@ from preflights_es.kernel.events import Decision, Input
 from preflights_es.kernel.items import item_id, item_named
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import Language
-from preflights_es.runtime.idempotency import Once, WantedInput
+from preflights_es.runtime.inputs import Inputs, WantedInput
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.system import clock_ids
@@ -132,7 +132,7 @@ def today(
     """
     day = clock_ids.local_day(clock_ids.now())
     own, is_chosen = days_of(request), bool(focus or minis)
-    once = None if request.has_key else own.first(day.day, request.process.log_id)
+    first = None if request.has_key else own.first(day.day)
     handle, found = _looked_up(request, day, wanted, again=again)
     changed = _changes(request, day, handle)
     # What was typed wrong is refused before a plan is recorded.
@@ -141,7 +141,7 @@ def today(
     if not found.tasks and (handle is None or again):
         return _nothing(request, day.day, (focus_id, *mini_ids))
     if handle is None or again:
-        step = _planned(request, handle, found, once, changed, by_hand=is_chosen)
+        step = _planned(request, handle, found, first, changed, by_hand=is_chosen)
     else:
         step = Step(handle, ())
         if changed:
@@ -222,7 +222,7 @@ def _planned(
     request: Request,
     handle: Handle | None,
     found: Situation,
-    once: Once | None,
+    first: Inputs | None,
     changed: tuple[Change, ...],
     *,
     by_hand: bool,
@@ -235,9 +235,9 @@ def _planned(
         return own.plan_again(handle, found, lead, prompts, changed)
     setup = replace(setup, lead=lead, prompts=prompts)
     try:
-        return own.plan(found, setup, language, once)
+        return (own if first is None else Days(first)).plan(found, setup, language)
     except Refused:
-        if once is None or (handle := own.of(found.day)) is None:
+        if first is None or (handle := own.of(found.day)) is None:
             raise
         return Step(handle, ())  # another process planned the day in another way
 
@@ -247,7 +247,7 @@ def _planned(
 
 def days_of(request: Request) -> Days:
     """The plans of the project that a request is about."""
-    return Days(request.desk)
+    return Days(request.inputs)
 
 
 def state_of(handle: Handle) -> State:
@@ -288,7 +288,7 @@ class Days(Sessions):
 
     def before(self, *kinds: type[Input]) -> Handle | None:
         """The plan to which the same command said one of these before, under its key."""
-        session_id = self._once.recorded_in(*kinds)
+        session_id = self._inputs.recorded_in(*kinds)
         return self.load(session_id) if session_id else None
 
     def named(self, situation: Situation, typed: str) -> str:
@@ -308,34 +308,20 @@ class Days(Sessions):
 
     # 2. Planning -----------------------------------------------------------------------------
 
-    def plan(
-        self,
-        situation: Situation,
-        setup: Setup,
-        language: Language,
-        once: Once | None = None,
-    ) -> Step:
+    def plan(self, situation: Situation, setup: Setup, language: Language) -> Step:
         """Begin the session of a day, and have it planned.
-
-        Args:
-            once: as `first` made it, where the caller has no key.
 
         Raises:
             Refused: another process did, in another way.
         """
-        if once is not None:
-            self._once = once
         said, more = {"language": language}, {"situation": situation}
-        step = self.opened(WORKFLOW, PlanAsked, said, setup, beside=lambda: more)
-        if once is not None:
-            self.end_key()
-        return step
+        return self.opened(WORKFLOW, PlanAsked, said, setup, beside=lambda: more)
 
-    def first(self, day: str, log_id: Callable[[], str]) -> Once:
+    def first(self, day: str) -> Inputs:
         """Of several processes that plan a day at once, one does; asked for before `of` is."""
         heads = self._runner.store.heads(self._project)
         former = sum(head.workflow == WORKFLOW.name for head in heads)
-        return Once(self._runner, self._project, f"{WORKFLOW.name} {day} {former}", log_id)
+        return self._inputs.under(f"{WORKFLOW.name} {day} {former}")
 
     def plan_again(
         self,
@@ -411,7 +397,7 @@ class Days(Sessions):
             return task_id in (None, before.task_id)
 
         wanted = WantedInput((BlockDone,), self._actor, handle.session_id, is_said)
-        return self._once.recorded(wanted, record)
+        return self._inputs.recorded(wanted, record)
 
     def _both(self, handle: Handle, task_id: str, input_id: str) -> tuple[Proposed, ...]:
         """The block's Input; and the task's, where the block closes and the task is open still."""

@@ -29,7 +29,7 @@ from preflights_es.kernel.imports import NAME as IMPORTS
 from preflights_es.kernel.ports import Head, Stored, Stream
 from preflights_es.projections.sessions import SessionRow, rows
 from preflights_es.providers.capabilities import ALIASES
-from preflights_es.runtime.sessions import LAST
+from preflights_es.runtime.finding import LAST
 from preflights_es.store.log_rows import head_of
 from preflights_es.use.projections import reader
 from preflights_es.use.request import Request

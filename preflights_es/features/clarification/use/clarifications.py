@@ -39,9 +39,9 @@ from preflights_es.kernel.lead import WRITERS, Lead, Setup
 from preflights_es.kernel.questions import Language, Observed, WrittenQuestion
 from preflights_es.kernel.text import ANSWER_MAX, INTENTION_MAX, one_line, shown
 from preflights_es.redaction.masking import redact, response_redacted
+from preflights_es.runtime.finding import RECENT
 from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.runtime.sanitizing import cleaned, name_cleaned
-from preflights_es.runtime.sessions import RECENT
 from preflights_es.use.acceptance import Acceptances
 from preflights_es.use.request import Request
 

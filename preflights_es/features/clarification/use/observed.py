@@ -38,7 +38,7 @@ from preflights_es.kernel.text import (
     visible,
 )
 from preflights_es.redaction.masking import redact_hidden
-from preflights_es.runtime.idempotency import Recalled
+from preflights_es.runtime.inputs import Recalled
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.use.answers import filed
 from preflights_es.use.request import Request
@@ -111,8 +111,7 @@ def recorded(request: Request, question: str, observed: Observed) -> Handle | No
 
 def _before(own_request: Request) -> Handle | None:
     """The session that was opened under the request's key."""
-    once = own_request.desk.once
-    found = once.opened_before() if once else ""
+    found = own_request.inputs.opened_before()
     return clarifications_of(own_request).load(found) if found else None
 
 
@@ -202,8 +201,7 @@ def _offered(options: Sequence[str], said: Sequence[str]) -> tuple[str, ...]:
 def _answered(request: Request, own: Clarifications, handle: Handle, said: Sequence[str]) -> Step:
     """The person's words, relayed; several options are one value."""
     if not handle.view.questions:
-        if request.desk.once:
-            request.desk.once.skip()  # a try broke off after the answer
+        request.inputs.skip()  # a try broke off after the answer
         return Step(handle, ())
     asked = handle.view.questions[0]
     by_name = {option.casefold(): option for option in asked.options}

@@ -127,7 +127,7 @@ class Approvals(Acceptances):
     """Standings of those which must not change meanwhile."""
 
     def __init__(self, request: Request, *, allow_stale: bool = False) -> None:
-        super().__init__(request.desk, request.process.documents, {})
+        super().__init__(request.inputs, request.process.documents, {})
         self._request = request
         self._allow_stale = allow_stale
         self._former: list[Handle] = []
@@ -137,7 +137,7 @@ class Approvals(Acceptances):
 
     def is_in_force(self, session_id: str) -> bool:
         """Whether the artifact is approved, and not by the same command under the same key."""
-        if self._once.recorded_in(PlanApproved) == session_id:
+        if self._inputs.recorded_in(PlanApproved) == session_id:
             return False
         state: State = self._runner.load(session_id).session.state
         return state.standing in IN_FORCE
@@ -221,14 +221,8 @@ class Approvals(Acceptances):
     ) -> Proposed:
         """An Input by which the session's artifact takes the place of others."""
         former = tuple(one.source for one in self._former)
-        return self._proposed(handle, cls, {**said, "former": former}, actor, input_id)
-
-    def _proposed(
-        self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str
-    ) -> Proposed:
-        relayed_by = None if actor == self._actor else self._actor
-        fields = {**said, "id": handle.session.state.plan.id}
-        new = self._input(cls, fields, actor=actor, relayed_by=relayed_by)
+        fields = {**said, "id": handle.session.state.plan.id, "former": former}
+        new = self._inputs.made(cls, fields, actor)
         return Proposed(handle, new, input_id)
 
     def _find_others(self, handle: Handle, found: Standings, *, is_person: bool) -> None:
@@ -298,7 +292,9 @@ class Waiving(Approvals):
         assert state.plan is not None, "it is in force"
         standings = Standings(self._request)
         fields = self._agreeing(standings, state.plan, state, said.get("waivers", ()), unfit)
-        return self._proposed(handle, cls, {**fields, **said}, actor, input_id)
+        fields |= {**said, "id": state.plan.id}
+        new = self._inputs.made(cls, fields, actor)
+        return Proposed(handle, new, input_id)
 
 
 def refused(plan: PlanDrafted, findings: Iterable[Finding], wrong: ChangeRefused) -> Refused:

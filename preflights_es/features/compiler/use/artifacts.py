@@ -25,7 +25,7 @@ from preflights_es.kernel.json import ABSENT, differences
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.projections.artifacts import PlanRow, plan
 from preflights_es.records.files import checked_folder, found_hash
-from preflights_es.runtime.sessions import LAST
+from preflights_es.runtime.finding import LAST
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result, WaivedFinding, Who

@@ -27,7 +27,6 @@ from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import WRITERS, Lead, Setup
 from preflights_es.kernel.text import INTENTION_MAX, late_pattern, one_line, shown
 from preflights_es.kernel.words import canonical, folded, words
-from preflights_es.runtime.idempotency import Once
 from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.runtime.sessions import Sessions
@@ -307,8 +306,7 @@ def judged(
         lead=replace(lead, strict=False),
     )
     key = sha256(encoded((said, lead, request.actor))).hexdigest()
-    once = Once(process.runner, process.project, f"comparison {key}", process.log_id)
-    own = Sessions(replace(request.desk, once=once))
+    own = Sessions(request.inputs.under(f"comparison {key}"))
     try:
         request.leads.provider_for(lead)
         step = own.opened(

@@ -39,7 +39,6 @@ from preflights_es.projections.decisions import DECISIONS, accepted_at, decision
 from preflights_es.projections.memory import MARK
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.runner import Handle, Step
-from preflights_es.runtime.sessions import Sessions
 from preflights_es.use.answers import Given
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.process import Process
@@ -93,14 +92,13 @@ def recall(
     Raises:
         Refused: the question cannot be recorded.
     """
-    own = Sessions(request.desk)
     said = {
         "question": question,
         "language": request.process.settings.language,
         "everything": everything,
     }
     setup = request.setup(WORKFLOW, strict=strict)
-    step = own.opened(WORKFLOW, RecallAsked, said, setup)
+    step = request.sessions.opened(WORKFLOW, RecallAsked, said, setup)
     return _shown(request, looked_up(request, step))
 
 
@@ -110,7 +108,7 @@ def looked_up(request: Request, step: Step) -> Step:
         return step
     found, records = _found(request, step.handle.session.state)
     said = {"found": found, "records": records}
-    return Sessions(request.desk).submitted(step.handle, DecisionsFound, said)
+    return request.sessions.submitted(step.handle, DecisionsFound, said)
 
 
 def _shown(request: Request, step: Step) -> Recall:
@@ -300,6 +298,7 @@ def learn(request: Request, typed: str, *, strict: bool = False) -> Recall:
     }
     setup = request.setup(WORKFLOW, strict=strict)
     source = _source(read)
-    own = Sessions(request.desk)
-    step = own.opened(WORKFLOW, LearningAsked, said, setup, beside=lambda: {"source": source})
+    step = request.sessions.opened(
+        WORKFLOW, LearningAsked, said, setup, beside=lambda: {"source": source}
+    )
     return _shown(request, step)

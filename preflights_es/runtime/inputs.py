@@ -1,24 +1,41 @@
-"""What a command records happens once, however often the command runs under one key."""
+"""What a command records: each Input of its own actor and time, and once under one key.
+
+What the key was used for before is compared with what is to be recorded: actor, session and words.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from functools import cached_property
 from hashlib import sha256
 from itertools import takewhile
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from preflights_es.kernel import ids
-from preflights_es.kernel.errors import DuplicateInput, ErasedSession, Refused
-from preflights_es.kernel.events import Actor, Decision, Event, Input, Outcome
-from preflights_es.kernel.lead import Lead
+from preflights_es.kernel.errors import CallHeld, DuplicateInput, ErasedSession, Refused
+from preflights_es.kernel.events import UNSEEN, Actor, Decision, Event, Evidence, Input, Outcome
+from preflights_es.kernel.lead import Lead, Setup, setup_of
 from preflights_es.kernel.ports import Stored
+from preflights_es.runtime.finding import Finder
 from preflights_es.runtime.runner import Handle, Runner, Step
+from preflights_es.runtime.sanitizing import name_cleaned
+
+PERSON: Final = Actor("user")
+"""The person whose words an agent passes on; the log does not know the name."""
 
 
 class Recalled(Step, frozen=True):
     """What came of an Input that was recorded before, as it stood then: the session went on."""
+
+
+class AskedElsewhere(Step, frozen=True):
+    """A step that is recorded while another process asks the provider; that process goes on."""
+
+    asking: str
+    """The process and the provider that it asks, in words."""
 
 
 class WantedInput(msgspec.Struct, frozen=True):
@@ -46,27 +63,89 @@ class _Recorded(msgspec.Struct, frozen=True):
         return len(self.stored) - len(self.events) + 1
 
 
-class Once:
+class Inputs:
     """The Inputs of one command, counted: the key and its place are the id of each."""
 
     def __init__(
-        self, runner: Runner, project: str, key: str = "", log_id: Callable[[], str] = str
+        self,
+        runner: Runner,
+        project: str,
+        who: Callable[[], Actor],
+        *,
+        evidence: Evidence = UNSEEN,
+        key: str = "",
+        log_id: Callable[[], str] = str,
+        finder: Finder | None = None,
+        settle: Callable[[Step], Step] = lambda step: step,
+        check: Callable[[Handle], None] = lambda _: None,
     ) -> None:
         """Args:
+        who: is at work; not asked by what only looks.
+        evidence: what was seen of who is at work.
         key: of the caller's choosing; without one every Input is new.
         log_id: what the log calls itself; another log's keys are others.
+        finder: finds sessions; without one, by what the log alone knows.
+        settle: makes the completions that a step asks for.
+        check: refuses a session whose lead cannot be asked, before anything is recorded.
         """
-        self._runner = runner
-        self._project = project
+        self.runner = runner
+        self.project = project
+        self.finder = finder or Finder(runner, project)
+        self.settle = settle
+        self.check = check
+        self._who = who
+        self._evidence = evidence
         self._key = key
         self._log_id = log_id
         self._count = 0
 
-    def recorded(self, wanted: WantedInput, record: Callable[[str], Step]) -> Step:
+    def under(self, key: str) -> Inputs:
+        """Those of the same caller under another key."""
+        other = copy(self)
+        other._key, other._count = key, 0
+        return other
+
+    # 1. Who is at work -----------------------------------------------------------------------
+
+    @cached_property
+    def actor(self) -> Actor:
+        """As an Input records it."""
+        return _cleaned(self._who())
+
+    @property
+    def agent(self) -> str:
+        """`an agent (codex; CODEX_CI is set)`: the agent at work, as messages name it."""
+        about = "; ".join(filter(None, (self.actor.name, self._evidence.set)))
+        return f"an agent ({about})" if about else "an agent"
+
+    def named(self, by: str | None) -> Actor:
+        """The person whose word a caller passes on; else who is at work."""
+        return self.actor if by is None else _cleaned(Actor("user", by))
+
+    # 2. Recording ----------------------------------------------------------------------------
+
+    def made(
+        self, cls: type[Input], fields: Mapping[str, Any], actor: Actor | None = None, **known: Any
+    ) -> Input:
+        """An Input of now, with what is known beside its fields where it has a place for that.
+
+        Args:
+            actor: whose it is; who is at work relays it, where that is another.
+        """
+        relayed_by = None if actor in (None, self.actor) else self.actor
+        actor = actor or self.actor
+        known |= {"actor": actor, "relayed_by": relayed_by, "evidence": self._evidence}
+        more = {name: known[name] for name in known if name in cls.__struct_fields__}
+        return cls(at=self.runner.now(), **fields, **more)
+
+    def recorded(
+        self, wanted: WantedInput, record: Callable[[str], Step], *, asks: bool = False
+    ) -> Step:
         """What came of the next Input: recorded now, or as it was when it was recorded before.
 
         Args:
             record: with the Input's id.
+            asks: whether a provider is asked for what follows.
 
         Returns:
             A `Recalled` where the session went on since; else a step to go on from.
@@ -74,8 +153,18 @@ class Once:
         Raises:
             Refused: the key was used for something else.
         """
+        step = self._recorded(wanted, record)
+        if not asks or recalled(step):
+            return step
+        try:
+            return self.settle(step)
+        except CallHeld as held:
+            # It is recorded, and the process that asks goes on from there.
+            return AskedElsewhere(step.handle, step.decisions, held.asking)
+
+    def _recorded(self, wanted: WantedInput, record: Callable[[str], Step]) -> Step:
         if not self._key:
-            return record(self._runner.new_id())
+            return record(self.runner.new_id())
         self._count += 1
         if step := self._before(wanted):
             return step
@@ -87,6 +176,8 @@ class Once:
             return found  # another process came first, under the same key
         self._before(wanted)  # which may have said something else
         return step
+
+    # 3. Under a key --------------------------------------------------------------------------
 
     def before(self, wanted: WantedInput) -> Handle | None:
         """The session as the next Input met it, where that is recorded already.
@@ -130,7 +221,7 @@ class Once:
         """Whatever is recorded from here on is new: a person says it, and sees what came of it."""
         self._key = ""
 
-    # What is recorded ------------------------------------------------------------------------
+    # 4. What is recorded ---------------------------------------------------------------------
 
     def _before(self, wanted: WantedInput) -> Step | None:
         found = self._found(self._count)
@@ -172,26 +263,26 @@ class Once:
             upto = found.version + len(decisions) + len(own)
             return Recalled(self._at(found, upto), _typed(decisions))
         if len(found.events) == 1:
-            return self._runner.resume(found.handle)  # as it failed then, or mended
+            return self.runner.resume(found.handle)  # as it failed then, or mended
         return Step(found.handle, _typed(decisions))
 
     def _at(self, found: _Recorded, version: int) -> Handle:
         handle, stored = found.handle, found.stored[:version]
-        session = self._runner.folded(handle.workflow, stored)
+        session = self.runner.folded(handle.workflow, stored)
         return msgspec.structs.replace(handle, session=session, hash=stored[-1].hash)
 
     def _found(self, count: int) -> _Recorded | None:
         input_id = self._id(count)
-        session_id = self._runner.store.session_of_input(input_id)
+        session_id = self.runner.store.session_of_input(input_id)
         return None if session_id is None else self._read(session_id, input_id)
 
     def _read(self, session_id: str, input_id: str) -> _Recorded:
-        handle = self._runner.load(session_id)
-        stored = self._runner.store.read(session_id)[: handle.version]
+        handle = self.runner.load(session_id)
+        stored = self.runner.store.read(session_id)[: handle.version]
         place = next(n for n, one in enumerate(stored) if one.input_id == input_id)
         if stored[place].data is None:
             raise ErasedSession(session_id)
-        codec = self._runner.codec(handle.workflow)
+        codec = self.runner.codec(handle.workflow)
         events = tuple(map(codec.decode, stored[place:]))
         assert isinstance(events[0], Input), "only Inputs have an id"
         return _Recorded(events[0], handle, stored, events)
@@ -200,11 +291,28 @@ class Once:
         """Source: docs/specs/log.md, section 4."""
         import json
 
-        named = json.dumps([self._log_id(), self._project, self._key, count], separators=(",", ":"))
+        named = json.dumps([self._log_id(), self.project, self._key, count], separators=(",", ":"))
         return f"key-{sha256(named.encode()).hexdigest()[:32]}"
 
 
-def answering(lead: Lead | None) -> Lead | None:
+def says(before: Input, fields: Mapping[str, Any], setup: Setup | None = None) -> bool:
+    """Whether an Input says the same, to the same model, be it at another time."""
+    was = setup_of(before)
+    if setup and was and _answering(was.lead) != _answering(setup.lead):
+        return False
+    return all(getattr(before, name) == fields[name] for name in fields if name != "redacted")
+
+
+def recalled(step: Step) -> bool:
+    """Whether the step was recorded before, and the session has gone on since."""
+    return isinstance(step, Recalled)
+
+
+def _cleaned(actor: Actor) -> Actor:
+    return msgspec.structs.replace(actor, name=name_cleaned(actor.name))
+
+
+def _answering(lead: Lead | None) -> Lead | None:
     """The lead that a caller names, without the version of the program's own code."""
     own = lead is not None and lead.provider in ("mock", "sim")
     return msgspec.structs.replace(lead, model="") if lead and own else lead

@@ -1,0 +1,127 @@
+"""Finds sessions by what people type: an id or a part of it, a record's number or file, `last`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from preflights_es.kernel import ids
+from preflights_es.kernel.errors import (
+    AmbiguousSession,
+    PreflightsError,
+    RecordWithoutSession,
+    UnknownSession,
+)
+from preflights_es.kernel.ports import Head
+from preflights_es.kernel.text import late_pattern
+from preflights_es.runtime.runner import Handle, Runner
+
+RECORD: Final = late_pattern(r"adr-?0*([1-9][0-9]{0,8})", re.IGNORECASE)
+RECENT: Final = 50  # sessions looked at before all of a project are
+LAST = "last"
+
+
+def is_listed(runner: Runner, head: Head, of: str) -> bool:
+    """Whether a session is of a workflow; where none is named, of one that is not `aside`."""
+    return head.workflow == of if of else not runner.workflow_or_opaque(head.workflow).aside
+
+
+class Finder:
+    """Finds sessions of one project, as people name them."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        project: str,
+        numbered: Callable[[int], Sequence[str]] = lambda _: (),
+        records: Callable[[int | str], Sequence[str]] = lambda _: (),
+    ) -> None:
+        """Args:
+        numbered: sessions whose record may bear a number: branches that were merged may have
+            given it twice, and the log knows one holder.
+        records: paths of records without a session that bear a number or a name.
+        """
+        self._runner = runner
+        self._project = project
+        self._numbered = numbered
+        self._records = records
+
+    def resolved(self, typed: str, of: str = "") -> str:
+        """The id that a person meant: whole, its beginning, its end, `ADR-0007`, or `last`.
+
+        The name of a record's file, with or without its ending, is that of a record alone.
+
+        Args:
+            of: the workflow that `last` is of; if empty, any whose sessions are not `aside`.
+
+        Raises:
+            UnknownSession, AmbiguousSession: none or several match.
+            RecordWithoutSession: the number or name is that of a record alone.
+        """
+        if typed == LAST:
+            return self._last(of)
+        if record := RECORD.fullmatch(typed.strip()):
+            return self._bearing(typed, int(record[1]))
+        wanted = typed.strip().lower()
+        if not set(wanted) <= ids.DIGITS:
+            is_name = {"-", "."} & set(wanted)  # a word is mostly a field's name
+            if is_name and (paths := tuple(self._records(typed.strip()))):
+                raise RecordWithoutSession(typed.strip(), None, paths)
+            raise UnknownSession(typed)
+        if self._runner.store.head(wanted):
+            return wanted
+        found = self._runner.store.matching(wanted)
+        if not found:
+            raise UnknownSession(typed)
+        if len(found) > 1:
+            raise AmbiguousSession(typed, found)
+        return found[0]
+
+    def _bearing(self, typed: str, number: int) -> str:
+        """The session whose record bears a number in this project."""
+        holder = self._runner.store.numbers(self._project).get(number, "")
+        ids_ = dict.fromkeys(one for one in (holder, *self._numbered(number)) if one)
+        found = tuple(one for one in ids_ if self._bears(one, number, holder))
+        if not found and (paths := tuple(self._records(number))):
+            raise RecordWithoutSession(typed.strip(), number, paths)
+        if not found:
+            raise UnknownSession(typed)
+        if len(found) > 1:
+            raise AmbiguousSession(typed, found, "name one by its id", "ambiguous_number")
+        return found[0]
+
+    def _bears(self, session_id: str, number: int, holder: str) -> bool:
+        """Whether its own log says so; of one that cannot be read, the log's list of numbers."""
+        try:
+            handle = self._runner.load(session_id)
+        except PreflightsError:
+            return session_id == holder
+        if handle.session.closed == "erased":
+            return session_id == holder
+        return handle.workflow.number(handle.session.state) == number
+
+    def _last(self, of: str) -> str:
+        """The newest session of the project, open or closed."""
+        for head in self._newest_first():
+            if is_listed(self._runner, head, of):
+                return head.session_id
+        raise UnknownSession(LAST)
+
+    def _newest_first(self) -> Iterator[Head]:
+        """The project's sessions; a second query only when the first page did not do."""
+        page = self._runner.store.heads(self._project, RECENT)
+        yield from page
+        if len(page) == RECENT:
+            yield from self._runner.store.heads(self._project)[RECENT:]
+
+    def known(self, typed: str) -> str:
+        """The id of the session that is meant; empty where there is none."""
+        try:
+            return self.resolved(typed)
+        except UnknownSession:
+            return ""
+
+    def load(self, typed: str) -> Handle:
+        """A session by what was typed."""
+        return self._runner.load(self.resolved(typed))
