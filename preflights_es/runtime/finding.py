@@ -15,7 +15,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.ports import Head
 from preflights_es.kernel.text import late_pattern
-from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.runtime.runner import Runner
 
 RECORD: Final = late_pattern(r"adr-?0*([1-9][0-9]{0,8})", re.IGNORECASE)
 RECENT: Final = 50  # sessions looked at before all of a project are
@@ -121,7 +121,3 @@ class Finder:
             return self.resolved(typed)
         except UnknownSession:
             return ""
-
-    def load(self, typed: str) -> Handle:
-        """A session by what was typed."""
-        return self._runner.load(self.resolved(typed))

@@ -5,7 +5,8 @@ What the key was used for before is compared with what is to be recorded: actor,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from copy import copy
 from functools import cached_property
 from hashlib import sha256
@@ -15,12 +16,20 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.kernel import ids
-from preflights_es.kernel.errors import CallHeld, DuplicateInput, ErasedSession, Refused
+from preflights_es.kernel.errors import (
+    CallHeld,
+    Conflict,
+    DuplicateInput,
+    ErasedSession,
+    NumberTaken,
+    Refused,
+    StoreUnavailable,
+)
 from preflights_es.kernel.events import UNSEEN, Actor, Decision, Event, Evidence, Input, Outcome
 from preflights_es.kernel.lead import Lead, Setup, setup_of
 from preflights_es.kernel.ports import Stored
 from preflights_es.runtime.finding import Finder
-from preflights_es.runtime.runner import Handle, Runner, Step
+from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Runner, Step, following
 from preflights_es.runtime.sanitizing import name_cleaned
 
 PERSON: Final = Actor("user")
@@ -132,8 +141,8 @@ class Inputs:
         Args:
             actor: whose it is; who is at work relays it, where that is another.
         """
-        relayed_by = None if actor in (None, self.actor) else self.actor
         actor = actor or self.actor
+        relayed_by = None if actor == self.actor else self.actor
         known |= {"actor": actor, "relayed_by": relayed_by, "evidence": self._evidence}
         more = {name: known[name] for name in known if name in cls.__struct_fields__}
         return cls(at=self.runner.now(), **fields, **more)
@@ -144,7 +153,7 @@ class Inputs:
         """What came of the next Input: recorded now, or as it was when it was recorded before.
 
         Args:
-            record: with the Input's id.
+            record: with the Input's id; again where a session that it read has moved meanwhile.
             asks: whether a provider is asked for what follows.
 
         Returns:
@@ -152,9 +161,10 @@ class Inputs:
 
         Raises:
             Refused: the key was used for something else.
+            StoreUnavailable: the log is too busy.
         """
         step = self._recorded(wanted, record)
-        if not asks or recalled(step):
+        if not asks or isinstance(step, Recalled):
             return step
         try:
             return self.settle(step)
@@ -164,18 +174,24 @@ class Inputs:
 
     def _recorded(self, wanted: WantedInput, record: Callable[[str], Step]) -> Step:
         if not self._key:
-            return record(self.runner.new_id())
+            return self._appended(record, self.runner.new_id())
         self._count += 1
         if step := self._before(wanted):
             return step
         try:
-            step = record(self._id(self._count))
+            step = self._appended(record, self._id(self._count))
         except (Refused, DuplicateInput):
             if (found := self._before(wanted)) is None:
                 raise
             return found  # another process came first, under the same key
         self._before(wanted)  # which may have said something else
         return step
+
+    def _appended(self, record: Callable[[str], Step], input_id: str) -> Step:
+        for _ in range(CONFLICTS_MAX):
+            with suppress(Conflict, NumberTaken):
+                return record(input_id)
+        raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
 
     # 3. Under a key --------------------------------------------------------------------------
 
@@ -256,15 +272,15 @@ class Inputs:
 
     def _result(self, found: _Recorded) -> Step:
         """What the command made of it: with the outcomes of what it asked for, and no more."""
-        decisions = tuple(takewhile(_is_decision, found.events[1:]))
+        decisions = following(found.events[1:])
         rest = found.events[1 + len(decisions) :]
         own = [*takewhile(lambda event: isinstance(event, Decision | Outcome), rest)]
         if len(own) < len(rest) and decisions:
             upto = found.version + len(decisions) + len(own)
-            return Recalled(self._at(found, upto), _typed(decisions))
+            return Recalled(self._at(found, upto), decisions)
         if len(found.events) == 1:
             return self.runner.resume(found.handle)  # as it failed then, or mended
-        return Step(found.handle, _typed(decisions))
+        return Step(found.handle, decisions)
 
     def _at(self, found: _Recorded, version: int) -> Handle:
         handle, stored = found.handle, found.stored[:version]
@@ -303,11 +319,6 @@ def says(before: Input, fields: Mapping[str, Any], setup: Setup | None = None) -
     return all(getattr(before, name) == fields[name] for name in fields if name != "redacted")
 
 
-def recalled(step: Step) -> bool:
-    """Whether the step was recorded before, and the session has gone on since."""
-    return isinstance(step, Recalled)
-
-
 def _cleaned(actor: Actor) -> Actor:
     return msgspec.structs.replace(actor, name=name_cleaned(actor.name))
 
@@ -316,11 +327,3 @@ def _answering(lead: Lead | None) -> Lead | None:
     """The lead that a caller names, without the version of the program's own code."""
     own = lead is not None and lead.provider in ("mock", "sim")
     return msgspec.structs.replace(lead, model="") if lead and own else lead
-
-
-def _is_decision(event: Event) -> bool:
-    return isinstance(event, Decision)
-
-
-def _typed(events: Sequence[Event]) -> tuple[Decision, ...]:
-    return tuple(event for event in events if isinstance(event, Decision))

@@ -125,6 +125,12 @@ def steps(
         yield event, session
 
 
+def following(events: Iterable[Event]) -> tuple[Decision, ...]:
+    """The Decisions with which events begin."""
+    found = takewhile(lambda event: isinstance(event, Decision), events)
+    return tuple(found)  # type: ignore[arg-type]  # takewhile narrows nothing
+
+
 CONFLICTS_MAX: Final = 100  # tries to append before the store is said to be unusable
 
 
@@ -360,26 +366,14 @@ class Runner(EventReader):
 
     def _found(self, proposed: Proposed) -> Step:
         """What followed from an Input that is recorded already."""
-        found = self.recorded(proposed.input_id)
-        wanted = proposed.handle
-        is_new = wanted.version == 0  # two processes opened it at once, under one key
-        if found is None or not (is_new or found[1].handle.session_id == wanted.session_id):
+        session_id = self.store.session_of_input(proposed.input_id)
+        is_new = proposed.handle.version == 0  # two processes opened it at once, under one key
+        if session_id is None or not (is_new or session_id == proposed.handle.session_id):
             raise DuplicateInput(proposed.input_id)
-        return found[1]
-
-    def recorded(self, input_id: str) -> tuple[Input, Step] | None:
-        """An Input by its id, and what followed from it; None where no log has it."""
-        session_id = self.store.session_of_input(input_id)
-        if session_id is None:
-            return None
         handle = self.load(session_id)
-        codec = self.codec(handle.workflow)
         stored = iter(self.store.read(session_id))
-        new = codec.decode(next(one for one in stored if one.input_id == input_id))
-        assert isinstance(new, Input), "only Inputs have an id"
-        events = map(codec.decode, stored)
-        decisions = tuple(takewhile(lambda event: isinstance(event, Decision), events))
-        return new, Step(handle, decisions)  # type: ignore[arg-type]  # takewhile narrows nothing
+        _ = next(one for one in stored if one.input_id == proposed.input_id)
+        return Step(handle, following(map(self.codec(handle.workflow).decode, stored)))
 
     # 3. Resuming -----------------------------------------------------------------------------
 

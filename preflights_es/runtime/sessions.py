@@ -12,18 +12,8 @@ from typing import Any
 from preflights_es.kernel import ids
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionRequested
-from preflights_es.kernel.errors import (
-    ErasedSession,
-    Refused,
-    SessionFaulted,
-    SessionMoved,
-)
-from preflights_es.kernel.events import (
-    Actor,
-    Input,
-    InputQuarantined,
-    SessionAbandoned,
-)
+from preflights_es.kernel.errors import ErasedSession, Refused, SessionFaulted, SessionMoved
+from preflights_es.kernel.events import Actor, Input, InputQuarantined, SessionAbandoned
 from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
 from preflights_es.kernel.questions import Answers, Given
 from preflights_es.kernel.session import Workflow, refuse_missing
@@ -50,7 +40,7 @@ class Sessions:
 
     def load(self, typed: str) -> Handle:
         """The same, verified and folded."""
-        return self._inputs.finder.load(typed)
+        return self._runner.load(self.resolved(typed))
 
     def begin(
         self,

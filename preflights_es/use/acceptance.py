@@ -8,16 +8,13 @@ from typing import Any, Self
 from preflights_es.history.incoming import NUMBER_MAX, highest
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import (
-    Conflict,
-    NumberTaken,
     Refused,
     SessionMoved,
-    StoreUnavailable,
 )
 from preflights_es.kernel.events import Actor, Input
 from preflights_es.records.documents import Documents
 from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, says
-from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
+from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.runtime.sanitizing import cleaned_fields
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.use.answers import filed
@@ -121,24 +118,19 @@ class Acceptances(Sessions):
         fields = cleaned_fields(cls, said)
 
         def record(input_id: str) -> Step:
-            for _ in range(CONFLICTS_MAX):
-                handle = self._runner.resume(self._runner.load(session_id)).handle
-                if expect is not None and handle.version != expect:
-                    raise SessionMoved(session_id, expect, handle.version)
-                self._refuse_unfit(handle, cls)
-                self.refuse_elsewhere(handle)
-                self._refuse_ended(handle)
-                first = self._acknowledgement(handle, cls, fields, actor, input_id)
-                if complete is not None:  # once it has a number: a decision that takes it is seen
-                    if (whole := complete(first)) is None:
-                        return Step(handle, ())
-                    first = whole
-                try:
-                    others, unmoved = self._others(first), self._unmoved(first)
-                    return self._runner.submit_all([first, *others], unmoved)[0]
-                except (Conflict, NumberTaken):
-                    continue
-            raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
+            handle = self._runner.resume(self._runner.load(session_id)).handle
+            if expect is not None and handle.version != expect:
+                raise SessionMoved(session_id, expect, handle.version)
+            self._refuse_unfit(handle, cls)
+            self.refuse_elsewhere(handle)
+            self._refuse_ended(handle)
+            first = self._acknowledgement(handle, cls, fields, actor, input_id)
+            if complete is not None:  # once it has a number: a decision that takes it is seen
+                if (whole := complete(first)) is None:
+                    return Step(handle, ())
+                first = whole
+            others, unmoved = self._others(first), self._unmoved(first)
+            return self._runner.submit_all([first, *others], unmoved)[0]
 
         def is_said(before: Any) -> bool:
             return says(before, fields) and (is_same is None or is_same(before))

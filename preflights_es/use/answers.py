@@ -18,7 +18,7 @@ from preflights_es.kernel.questions import AnswerRefusal, Question, Refusal
 from preflights_es.kernel.reach import HOLDS, PATTERN_MAX, PATTERNS_MAX, pattern_problem
 from preflights_es.kernel.session import Workflow
 from preflights_es.records.record_folder import USUAL
-from preflights_es.runtime.inputs import AskedElsewhere, recalled
+from preflights_es.runtime.inputs import AskedElsewhere, Recalled
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sanitizing import cleaned_answers, cleaned_fields
 from preflights_es.runtime.sessions import Sessions
@@ -252,7 +252,7 @@ def filed(request: Request, step: Step) -> Session:
     is_due = any(isinstance(call, ArtifactDue) for call in handle.session.calls)
     is_due = is_due or bool(handle.view.hashes)  # the session's file goes on with it
     is_ours = handle.project == request.process.project  # else that project writes them
-    if is_due and is_ours and not recalled(step) and not isinstance(step, AskedElsewhere):
+    if is_due and is_ours and not isinstance(step, Recalled | AskedElsewhere):
         try:
             step = Step(request.process.documents.finish(handle), step.decisions)
         except PreflightsError:

@@ -134,13 +134,9 @@ class Reading:
         from heapq import merge
 
         self.tell_files()
-        if (filed := self.filed) is None:
-            yield from listed(self._process)
-            return
-        beside = (
-            replace(row, file=filed.files[row.session_id].path)  # type: ignore[type-var]  # a Struct
-            for row in listed(filed)
-        )
+        filed = self._process.file_log
+        more = () if filed.is_empty else listed(filed)
+        beside = (replace(row, file=filed.files[row.session_id].path) for row in more)  # type: ignore[type-var]  # a Struct
         of_log = ""
         for row in merge(listed(self._process), beside, key=attrgetter("session_id")):
             if row.file is None:
@@ -152,12 +148,10 @@ class Reading:
         """Sessions of the log and those that only files have, each with where it lies."""
         from heapq import merge
 
-        log, filed, known = self._process, self.filed, self._process.store.head
-        of_log = ((log, head) for head in heads(log))
-        if filed is None:
-            yield from of_log
-            return
-        beside = ((filed, head) for head in heads(filed) if known(head.session_id) is None)
+        known, filed = self._process.store.head, self._process.file_log
+        of_log = ((self._process, head) for head in heads(self._process))
+        more = () if filed.is_empty else heads(filed)
+        beside = ((filed, head) for head in more if known(head.session_id) is None)
         yield from merge(of_log, beside, key=lambda one: one[1].session_id)
 
     # 3. How files differ ---------------------------------------------------------------------

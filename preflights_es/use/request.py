@@ -59,7 +59,7 @@ class Request:
         self._who = who
         self.evidence = evidence
         self.leads = leads or Leads(process.settings)
-        self._key = key
+        self.key = key
         self.notices: list[Notice] = []
         """What a person has to know of the call, in order."""
         self.tell: Callable[[Notice], None] = lambda _: None
@@ -86,16 +86,6 @@ class Request:
         # An e-mail address is one that people have there by accident.
         self.notice_redacted("your name (PREFLIGHTS_ACTOR, or as git knows it)", actor.name)
         return actor
-
-    @property
-    def key(self) -> str:
-        """Of the caller; empty without one."""
-        return self._key
-
-    @property
-    def has_key(self) -> bool:
-        """Whether what it records happens once, however often it is made."""
-        return bool(self._key)
 
     def notice(self, code: str, text: str, **fields: Any) -> None:
         """Say something that a person has to know, once."""
@@ -141,15 +131,15 @@ class Request:
     @cached_property
     def inputs(self) -> Inputs:
         """What it records; first, what earlier calls left open is written."""
-        process, finder = self.process, self.reading.finder
+        process = self.process
         return Inputs(
             process.runner,
             process.project,
             lambda: self.actor,
             evidence=self.evidence,
-            key=self._key,
+            key=self.key,
             log_id=process.log_id,
-            finder=finder,
+            finder=self.reading.finder,
             settle=self.settled,
             check=self._check_lead,
         )

@@ -457,7 +457,7 @@ def _waiting(app: Request, voice: Voice) -> str:
     from preflights_cli.inbox import the_one  # most name a session
     from preflights_es.use.inbox import acceptable
 
-    if app.has_key:
+    if app.key:
         message = "--key needs a session: a second run must find the same one"
         raise click.UsageError(message)
     if (found := the_one(voice, acceptable(app), "accept")) is None:

@@ -30,13 +30,13 @@ from preflights_es.features.planning.domain.schedule import WARNINGS
 from preflights_es.features.planning.domain.state import Entry, NotPlanned, State
 from preflights_es.features.planning.situation import Row, Wanted, changes, changes_in_words
 from preflights_es.kernel import ids
-from preflights_es.kernel.errors import Conflict, Notice, PreflightsError, Refused, StoreUnavailable
+from preflights_es.kernel.errors import Notice, PreflightsError, Refused
 from preflights_es.kernel.events import Decision, Input
 from preflights_es.kernel.items import item_id, item_named
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import Language
 from preflights_es.runtime.inputs import Inputs, WantedInput
-from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Step
+from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.system import clock_ids
 from preflights_es.system.clock_ids import LocalDay
@@ -132,7 +132,7 @@ def today(
     """
     day = clock_ids.local_day(clock_ids.now())
     own, is_chosen = days_of(request), bool(focus or minis)
-    first = None if request.has_key else own.first(day.day)
+    first = None if request.key else own.first(day.day)
     handle, found = _looked_up(request, day, wanted, again=again)
     changed = _changes(request, day, handle)
     # What was typed wrong is refused before a plan is recorded.
@@ -382,16 +382,11 @@ class Days(Sessions):
         """
 
         def record(input_id: str) -> Step:
-            for _ in range(CONFLICTS_MAX):
-                current = self._runner.resume(self._runner.refreshed(handle)).handle
-                self._refuse_ended(current)
-                _refuse_waiting(current)
-                try:
-                    both = self._both(current, task_id or _first_open(current), input_id)
-                    return self._runner.submit_all(both)[0]
-                except Conflict:
-                    continue
-            raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries to append failed")
+            current = self._runner.resume(self._runner.refreshed(handle)).handle
+            self._refuse_ended(current)
+            _refuse_waiting(current)
+            both = self._both(current, task_id or _first_open(current), input_id)
+            return self._runner.submit_all(both)[0]
 
         def is_said(before: BlockDone) -> bool:
             return task_id in (None, before.task_id)

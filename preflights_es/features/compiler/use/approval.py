@@ -165,7 +165,7 @@ class Approvals(Acceptances):
         self.refuse_elsewhere(handle)
         state: State = handle.session.state
         # Under a key, the same command may have rejected it before.
-        is_again = self._request.has_key and state.standing == "rejected"
+        is_again = bool(self._request.key) and state.standing == "rejected"
         plan = state.plan if state.plan and is_again else drafted(state)
         said = {"id": plan.id, "reason": reason}
         return self.submitted(handle, PlanRejected, said, by=by)
