@@ -154,8 +154,7 @@ def turned_down(request: Request, one: DecisionRow | ForeignRow) -> tuple[str, .
     """What else was offered or named where a decision was taken; its session is folded for it."""
     if isinstance(one, ForeignRow):
         return ()
-    at = request.at_files() if one.file else request
-    handle = (at or request).process.runner.load(one.session_id)
+    handle = request.reading.load(one)
     if handle.workflow.record is None:
         return ()
     return handle.workflow.record(handle.session.state).considered[1:]
