@@ -1,1 +1,1 @@
-"""The features: each folder is one, and is found here."""
+"""The features: each folder is one subject, and is found here."""

@@ -1,1 +1,1 @@
-"""Sessions as a whole: transfer between logs, verification, erasure, record numbers."""
+"""Replay, what-if, import, export, verification, erasure."""

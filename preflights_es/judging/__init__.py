@@ -1,1 +1,1 @@
-"""Judging a response: extraction, schema, code detection; one thought a module."""
+"""Judges a model's response; finds source code in it."""

@@ -1,4 +1,4 @@
-"""The pure kernel: events, sessions, requests and outcomes, errors, and the ports of the outside.
+"""Pure: events, the fold of a session, requests, errors, ports.
 
 No clock, no chance, no environment, no network, no database: what changes between two runs
 enters as a field of an Input.

@@ -1,1 +1,1 @@
-"""Projections written as files: the record of a decision, the task, the brief for an agent."""
+"""Files of decisions and tasks, written safely; briefs."""

@@ -1,1 +1,1 @@
-"""Runs workflows: one Input at a time, recorded before it is judged."""
+"""The runner: one Input at a time, recorded before it is judged."""

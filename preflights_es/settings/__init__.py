@@ -1,1 +1,1 @@
-"""Settings: what files, variables and options say, checked, with its source named."""
+"""Files, variables, options; the only reader of the environment."""

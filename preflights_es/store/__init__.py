@@ -1,1 +1,1 @@
-"""Streams of opaque events at rest: SQL, memory and JSON Lines; knows no workflow."""
+"""Streams of opaque events: SQL, memory, JSON Lines; hash chains."""

@@ -1,1 +1,1 @@
-"""What others call: programs, and coding agents by the server."""
+"""What others call: Python programs, and coding agents by the server."""

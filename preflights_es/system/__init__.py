@@ -1,1 +1,1 @@
-"""The operating system's files, read and written safely. It knows nothing of sessions."""
+"""This machine: clock, ids, git, files. It knows nothing of sessions."""

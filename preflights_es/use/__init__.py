@@ -1,1 +1,1 @@
-"""Use cases: what a surface asks for, over sessions of one or several workflows."""
+"""Use cases over any session, with the typed results of `--json`."""

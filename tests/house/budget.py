@@ -1,4 +1,5 @@
-"""The size of each room and feature; as a program, it writes `budget.toml` as they stand.
+"""The size of each room and feature; as a program, it writes `budget.toml` as they stand,
+and the picture of the rooms, which names the lines.
 
 python -m tests.house.budget
 """
@@ -71,4 +72,7 @@ def modules_of_tests() -> list[Path]:
 
 
 if __name__ == "__main__":
+    from tests.house import picture  # which reads the budget
+
     FILE.write_text(written())
+    picture.main()

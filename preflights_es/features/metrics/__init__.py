@@ -1,4 +1,4 @@
-"""A question about data becomes one checked query, with questions back where it needs them."""
+"""A question about data becomes one checked query, or a question back."""
 
 from preflights_es.kernel.feature import Feature
 
