@@ -103,7 +103,7 @@ def commands() -> Mapping[str, Entry]:
 
 def _brought(features: Iterable[Feature]) -> dict[str, Entry]:
     return {
-        words: (f"{one.package}.{where}", line)
+        words: (f"{one.package}.{where}".replace(".:", ":"), line)
         for one in features
         for words, (where, line) in one.commands.items()
     }

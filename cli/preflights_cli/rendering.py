@@ -178,6 +178,8 @@ def _next(session: Session) -> str:
 def _plain(voice: Voice, session: Session) -> None:
     voice.say(voice.bold(shown(one_line(session.intention))))
     voice.say(f"  session {short(session.session_id)}, {session.status.replace('_', ' ')}")
+    if result := getattr(session.view, "result", ""):
+        voice.say(f"  {shown(one_line(str(result)))}")
 
 
 PLAIN: Final = Shown(describe=_plain)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
 import msgspec
+from msgspec.structs import force_setattr
 
 from preflights_es.kernel.completions import CompletionRequested, Policy
 from preflights_es.kernel.decisions import Accepting, Decided, Learned, Record, Relations
@@ -45,6 +46,34 @@ def _none(_state: object) -> None:
     return None
 
 
+class ResultView(View, frozen=True, kw_only=True):
+    """What is shown of a workflow without a view of its own."""
+
+    result: str = ""
+
+
+def plain_view(state: object) -> ResultView:
+    """What a state says in fields that are called like a view's, the rest as most sessions are."""
+    said = {name: getattr(state, name) for name in VIEWED if hasattr(state, name)}
+    plain: dict[str, Any] = {"intention": "", "status": "done", "progress": 1.0}
+    if said.get("questions"):
+        plain |= {"status": "needs_answers", "progress": 0.0, "to_do": "answer the question"}
+    elif said.get("intention"):
+        plain["ended"] = "is done: start a new one"
+    return ResultView(**plain | said)
+
+
+VIEWED: Final = ResultView.__struct_fields__
+
+
+def _as_its_view(_state: object) -> bool:
+    raise AssertionError("replaced as a Workflow is made")
+
+
+def _its_result(state: object) -> Reached:
+    return Reached(result=getattr(state, "result", None) or None)
+
+
 STATUSES: Final = ("waiting", "abandoned", "faulted", "erased")
 """Of sessions of every workflow."""
 
@@ -52,11 +81,15 @@ KERNEL_INPUTS = (SessionAbandoned, InputQuarantined)
 
 
 class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
-    """A decider and what it needs to be run, stored, shown and filed."""
+    """A decider and what it needs to be run, stored, shown and filed.
+
+    Only what has no default must be said. A state whose fields are called like those of a
+    `ResultView` needs no view, no statuses and no result.
+    """
 
     name: str
-    decider: str
-    """Version of the rules, `name/N`; recorded with every batch."""
+    decider: str = ""
+    """Version of the rules, `name/N`; recorded with every batch. The first where it is empty."""
     events: tuple[type[Event], ...]
     """All it may record or read besides the kernel's own."""
     initial: S
@@ -64,8 +97,9 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """Total and never empty."""
     evolve: Callable[[S, Event], S]
     """Never fails."""
-    is_terminal: Callable[[S], bool]
-    view: Callable[[S], View]
+    is_terminal: Callable[[S], bool] = _as_its_view
+    """Whether nothing more is decided; by default where the view says why it `ended`."""
+    view: Callable[[S], View] = plain_view
     opens: type[Input] | None = None
     """Begins a session with the first of its typed fields; None where it takes more."""
     statuses: tuple[str, ...] = ()
@@ -90,8 +124,9 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """The artifacts of a session, from its events and how it stood after each; None without any."""
     filing: Filing | None = None
     """The files that it owes and that are no records; None without any."""
-    reached: Callable[[S], Reached] = lambda _state: Reached()
-    """What a session comes to, in any state, and what of it a person accepted."""
+    reached: Callable[[S], Reached] = _its_result
+    """What a session comes to, in any state, and what of it a person accepted; by default the
+    state's field `result`."""
     behind: Callable[[Event], Behind] = lambda _event: Behind()
     """What an event says of where a decided value came from."""
     related: Callable[[S], Relations] | None = None
@@ -102,7 +137,7 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """Pairs of a field's label and its question, of all that an answer may have as its key; the
     label is empty where another field of the same label comes first."""
     answers: type[Answers] | None = None
-    """What answers a question; None where nothing is asked."""
+    """What answers a question: by default the one event that does; None where nothing is asked."""
     revisions: type[Answers] | None = None
     """What changes an answer; None where none can be changed."""
     relayed: type[Answers] | None = None
@@ -131,6 +166,18 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """The feature's, below which its prompts lie in `data/prompts`."""
     missing: str = ""
     """Why its code is not here; empty of every workflow that is."""
+
+    def __post_init__(self) -> None:
+        if not self.decider:
+            force_setattr(self, "decider", f"{self.name}/1")
+        if self.is_terminal is _as_its_view:
+            force_setattr(self, "is_terminal", lambda state: bool(self.view(state).ended))
+        if self.view is plain_view and not self.statuses:
+            force_setattr(self, "statuses", ("needs_answers", "done"))
+            force_setattr(self, "settled", ("done",))
+        answering = [kind for kind in self.events if issubclass(kind, Answers)]
+        if self.answers is None and len(answering) == 1:
+            force_setattr(self, "answers", answering[0])
 
 
 class Session(msgspec.Struct, Generic[S], frozen=True, gc=False):

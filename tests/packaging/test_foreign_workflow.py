@@ -1,4 +1,4 @@
-"""The package of docs/writing-a-workflow.md, installed beside the program, and taken away again."""
+"""The packages of docs/writing-a-workflow.md, installed beside the program, and one taken away."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from tests.packaging.test_wheel import ROOT, TIMEOUT_S, run
 
 pytestmark = pytest.mark.slow("whole runs")
 
-PAGE: Final = (ROOT / "docs" / "writing-a-workflow.md").read_text("utf-8")
+SMALLEST, _, PAGE = (
+    (ROOT / "docs/writing-a-workflow.md").read_text("utf-8").partition("\n## A larger one\n")
+)
 FILE: Final = re.compile(r"^```\w+\n# ([\w/.]+\.\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MISSING: Final = "the workflow 'retro' is not known here: install the package that has it"
 
@@ -95,21 +97,33 @@ class House:
         run(sys.executable, "-m", "pip", "--python", python, *words, folder=self.folder)
 
 
-@pytest.fixture(scope="module")
-def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Every file that the page shows, and no other."""
-    folder = tmp_path_factory.mktemp("preflights-retro")
-    for name, text in FILE.findall(PAGE):
+def built(folder: Path, page: str, files: int) -> Path:
+    """The wheel of every file that a page shows, and no other."""
+    for name, text in FILE.findall(page):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
-    assert len(list(folder.rglob("*.*"))) == 11
+    assert len(list(folder.rglob("*.*"))) == files
     run(sys.executable, "-m", "build", "--wheel", "--no-isolation", folder=folder)
-    (built,) = (folder / "dist").glob("*.whl")
-    return built
+    (wheel,) = (folder / "dist").glob("*.whl")
+    return wheel
 
 
 @pytest.fixture(scope="module")
-def house(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The larger one."""
+    return built(tmp_path_factory.mktemp("preflights-retro"), PAGE, files=11)
+
+
+@pytest.fixture(scope="module")
+def smallest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The smallest one."""
+    return built(tmp_path_factory.mktemp("preflights-blocker"), SMALLEST, files=2)
+
+
+@pytest.fixture(scope="module")
+def house(
+    package: Path, smallest: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[House]:
     """An environment with this checkout and the package; dependencies are borrowed."""
     folder = tmp_path_factory.mktemp("clean")
     venv.create(folder, symlinks=True)
@@ -124,15 +138,38 @@ def house(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[H
     )
     program.chmod(0o755)
     made = House(folder / "bin", tmp_path_factory.mktemp("house"))
-    made.pip(
-        "install", "--quiet", "--no-deps", "--no-index", "--disable-pip-version-check", package
-    )
+    offline = ("--quiet", "--no-deps", "--no-index", "--disable-pip-version-check")
+    made.pip("install", *offline, package, smallest)
     yield made
     made.stop()
 
 
 def test_the_page_names_the_group() -> None:
     assert f'[project.entry-points."{GROUP}"]' in PAGE
+
+
+def test_the_smallest_one_is_recorded_answered_shown_replayed_and_exported(
+    house: House, tmp_path: Path
+) -> None:
+    begun = house.out("start", "--workflow", "blocker", "The build is red", code=3)
+    assert "What is the next step?" in begun
+    assert "needs answers" in begun
+    _, refused = house.call("answer", "last", "TBD", code=1)
+    assert refused == "Not taken: 'step' was refused: placeholder\n"
+    answered = house.out("answer", "last", "Pin the compiler")
+    assert ", done\n  Pin the compiler\n" in answered
+    _, ended = house.call("answer", "last", "step=Again", code=1)
+    assert ended.endswith("is done: start a new one\n")
+    assert json.loads(house.out("show", "--json"))["status"] == "done"
+    assert "identical: 6 events" in house.out("replay", "last")
+    assert "identical" in house.out("replay", "last", "--drift")
+    assert house.out("blockers") == "done: The build is red\n"
+    assert "done" in house.out("sessions", "--workflow", "blocker", "--status", "done")
+    file = str(tmp_path / "blocker.jsonl")
+    house.call("admin", "export", "last", "-o", file)
+    assert "identical: 6 events" in house.out("replay", file)
+    for words, code in commands(SMALLEST, 5):
+        house.run(*words, code=code)
 
 
 def test_it_is_recorded_answered_shown_replayed_exported_and_erased(
@@ -170,10 +207,15 @@ def test_it_is_recorded_answered_shown_replayed_exported_and_erased(
 
 
 def test_the_commands_of_the_page_do_what_it_says(house: House) -> None:
-    lines = re.findall(r"^\$ preflights (.*?)(?: # exit (\d))?$", PAGE, re.MULTILINE)
-    assert len(lines) == 6
-    for words, code in lines:
-        house.run(*shlex.split(words), code=int(code or 0))
+    for words, code in commands(PAGE, 6):
+        house.run(*words, code=code)
+
+
+def commands(page: str, number: int) -> list[tuple[list[str], int]]:
+    """The words and the exit code of each command that a page shows."""
+    lines = re.findall(r"^\$ preflights (.*?)(?: # exit (\d))?$", page, re.MULTILINE)
+    assert len(lines) == number
+    return [(shlex.split(words), int(code or 0)) for words, code in lines]
 
 
 def test_the_simulator_leads_it(house: House) -> None:

@@ -1,0 +1,56 @@
+"""The smallest workflow of docs/writing-a-workflow.md is small; tests/packaging installs it."""
+
+from __future__ import annotations
+
+import re
+from types import ModuleType
+from typing import Any, Final
+
+import pytest
+
+from preflights_es.kernel.events import Actor
+from preflights_es.kernel.session import Workflow, begin, decide, evolve, status
+from tests.markdown import ROOT
+
+SMALLEST, _, _ = (
+    (ROOT / "docs/writing-a-workflow.md").read_text("utf-8").partition("\n## A larger one\n")
+)
+BLOCKS: Final = dict(
+    re.findall(r"^```\w+\n# ([\w.]+)\n(.*?)^```$", SMALLEST, re.MULTILINE | re.DOTALL)
+)
+LINES_MAX: Final = 60  # without empty lines, in both files together
+ADA: Final = Actor("user", "Ada")
+
+
+@pytest.fixture(scope="module")
+def module() -> Any:
+    made = ModuleType("preflights_blocker")
+    name, text = "preflights_blocker.py", BLOCKS["preflights_blocker.py"]
+    exec(compile(text, name, "exec", dont_inherit=True), made.__dict__)
+    return made
+
+
+def test_the_smallest_workflow_has_few_lines() -> None:
+    assert set(BLOCKS) == {"pyproject.toml", "preflights_blocker.py"}
+    lines = [line for text in BLOCKS.values() for line in text.splitlines() if line]
+    assert len(lines) <= LINES_MAX, len(lines)
+
+
+def test_the_defaults_say_how_it_stands(module: Any) -> None:
+    workflow: Workflow[Any] = module.WORKFLOW
+    assert workflow.decider == "blocker/1"
+    assert [workflow.answers] == [module.StepGiven]
+    session, told = begin(workflow), list[tuple[str, str, bool]]()
+    assert not workflow.is_terminal(session.state)
+    given = module.questions.Given("step", ("Pin the compiler",))
+    for new in (
+        module.Met(at=1, actor=ADA, text="The build is red"),
+        module.StepGiven(at=2, actor=ADA, answers=(given,)),
+    ):
+        for event in (new, *decide(workflow, session, new)):
+            session = evolve(workflow, session, event)
+        view = workflow.view(session.state)
+        told.append((status(workflow, session), view.to_do, workflow.is_terminal(session.state)))
+    assert told == [("needs_answers", "answer the question", False), ("done", "", True)]
+    assert {one for one, _, _ in told} <= {*workflow.statuses}
+    assert workflow.reached(session.state).result == "Pin the compiler"
