@@ -47,7 +47,7 @@ from preflights_es.use.results import NOT_EXPECTED, Session, session_of
 
 
 class Recall(Session, frozen=True, kw_only=True):
-    """`recall/1` (docs/api.md)."""
+    """The decisions that a question is about, the best first."""
 
     FORMAT = "recall/1"
 
