@@ -235,8 +235,6 @@ TOOLS: Final[tuple[Any, ...]] = (
             "Begin a decision about architecture before you build on it: the person is asked, "
             "the answer recorded."
         ),
-        takes=Begun,
-        gives=Standing,
         run=_start_decision,
         repeats=True,
     ),
@@ -246,8 +244,6 @@ TOOLS: Final[tuple[Any, ...]] = (
             "Record a question that you asked the person yourself, as it went. Silence is "
             "timed_out, never an answer."
         ),
-        takes=Happened,
-        gives=Standing,
         run=_record_question,
         repeats=True,
     ),

@@ -56,8 +56,6 @@ TOOLS: Final = (
     Tool(
         name="ask",
         description="An SQL query for a question about the log.",
-        takes=Question,
-        gives=Query,
         run=_ask,
     ),
 )

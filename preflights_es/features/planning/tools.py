@@ -37,8 +37,6 @@ TOOLS: Final = (
     Tool(
         name="today",
         description="The person's plan of today.",
-        takes=Nothing,
-        gives=Today,
         run=_today,
         repeats=True,
     ),

@@ -56,8 +56,6 @@ TOOLS: Final = (
     Tool(
         name="recall",
         description="Decisions that a question is about, also in other words.",
-        takes=Question,
-        gives=Recalled,
         run=_recall,
         reads=True,
     ),

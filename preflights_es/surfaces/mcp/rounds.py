@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args, get_type_hints
 
 import mcp_types as types
 import msgspec
@@ -51,14 +51,30 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     description: str
-    takes: type[Arguments]
-    gives: type[Given]
     run: Callable[[Call, Any], Awaitable[Any]]
-    """Takes the call and its arguments; gives what `gives` says, or what the client must ask."""
+    """Takes the call and its arguments; what both are, and what it gives, its annotations say."""
     reads: bool = False
     """Whether it changes nothing that a person would mind; a search may record its question."""
     repeats: bool = False
     """Whether the same call again records nothing more."""
+
+    @property
+    def takes(self) -> type[Arguments]:
+        """The class of its arguments."""
+        return _annotated(self.run)[0]
+
+    @property
+    def gives(self) -> type[Given]:
+        """The class of its result, where the client need not ask its person first."""
+        return _annotated(self.run)[1]
+
+
+@cache
+def _annotated(run: Callable[..., Any]) -> tuple[type[Arguments], type[Given]]:
+    kinds = get_type_hints(run)
+    returned = kinds.pop("return")
+    (gives,) = (one for one in get_args(returned) or (returned,) if issubclass(one, Given))
+    return [*kinds.values()][-1], gives
 
 
 def schema_in(takes: type[Arguments]) -> dict[str, Any]:
