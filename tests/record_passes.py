@@ -29,6 +29,7 @@ from preflights_es.kernel.lead import Lead
 from preflights_es.kernel.ports import Arrival
 from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.simulation import GENERATION
+from preflights_es.kernel.views import View
 from preflights_es.providers.base import LLMProvider
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
@@ -39,7 +40,6 @@ from preflights_es.use.leads import CODE as OWN
 from preflights_es.use.leads import Leads
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
-from preflights_es.use.results import Session
 from tests.record_goldens import ADA, Recorder
 
 MOCK: Final = Lead("mock", "compiler/1")
@@ -128,7 +128,7 @@ class House:
         leads = Leads(self.process.settings)
         return Request(self.process, lambda: actor, leads=By(leads, lead, replies))
 
-    def plan(self, name: PassName, lead: Lead = MOCK, *replies: Reply, **said: Any) -> Session:
+    def plan(self, name: PassName, lead: Lead = MOCK, *replies: Reply, **said: Any) -> View:
         """Run a pass."""
         row = PASSES[name]
         asked = {"target": TARGET} if row.target else {"goal": GOAL} if row.goal else {}
@@ -138,7 +138,7 @@ class House:
             self.ids[name] = made.id
         return found
 
-    def approve(self, name: PassName, actor: Actor = ADA, **said: Any) -> Session:
+    def approve(self, name: PassName, actor: Actor = ADA, **said: Any) -> View:
         """Approve the newest artifact of a pass."""
         return approve(self.request(actor), self.ids[name], **said)
 

@@ -35,8 +35,9 @@ from preflights_es.kernel.events import (
     Typed,
     Written,
 )
-from preflights_es.kernel.questions import Reached, View
+from preflights_es.kernel.questions import Reached
 from preflights_es.kernel.session import Workflow
+from preflights_es.kernel.views import View
 
 CALLS_MAX: Final = 2  # one try, one retry
 ADA: Final = Actor("user", "Ada")

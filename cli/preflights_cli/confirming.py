@@ -15,14 +15,14 @@ from preflights_cli.rendering import exit_code, shown_of
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import one_line, shown
+from preflights_es.kernel.views import View
 from preflights_es.use import sessions
 from preflights_es.use.request import Request
-from preflights_es.use.results import Session
 
 NAMED_MAX: Final = 3  # decisions that one contradicts
 
 
-def one_by_one(app: Request, voice: Voice, proposed: Sequence[Session]) -> int:
+def one_by_one(app: Request, voice: Voice, proposed: Sequence[View]) -> int:
     """Show each proposal, and take the person's word on it; 130 where the person stops."""
     asked = [one for one in proposed if shown_of(one.workflow).conversation]
     if not asked or not _agreed(f"\nLook at {_counted(asked)} now, one by one?"):
@@ -35,7 +35,7 @@ def one_by_one(app: Request, voice: Voice, proposed: Sequence[Session]) -> int:
     return 0
 
 
-def confirmed(app: Request, voice: Voice, proposed: Sequence[Session], by: str | None) -> int:
+def confirmed(app: Request, voice: Voice, proposed: Sequence[View], by: str | None) -> int:
     """Confirm all proposals, each on its own; 1 where one was refused, 3 where one waits.
 
     Raises:
@@ -64,7 +64,7 @@ def confirmed(app: Request, voice: Voice, proposed: Sequence[Session], by: str |
     return EXIT_REFUSED if EXIT_REFUSED in codes else max(codes)
 
 
-def _confirmed(app: Request, one: Session, by: str | None) -> int:
+def _confirmed(app: Request, one: View, by: str | None) -> int:
     """Confirm one as it was seen; what is not done is one line on stderr."""
     try:
         done = sessions.accept(app, one.session_id, by=by, expect=one.version)
@@ -78,14 +78,14 @@ def _confirmed(app: Request, one: Session, by: str | None) -> int:
     return code
 
 
-def _waits(done: Session) -> str:
+def _waits(done: View) -> str:
     """What a person has to do, and the decisions that it is about."""
     related = [one for one in getattr(done, "related", ()) if one.needs_choice]
     named = (f"{short(one.session_id)} {one_line(one.title)!r}" for one in related[:NAMED_MAX])
     return f"{done.to_do} ({', '.join(named)})" if related else done.to_do
 
 
-def _counted(proposed: Sequence[Session]) -> str:
+def _counted(proposed: Sequence[View]) -> str:
     return counted(len(proposed), "proposal")
 
 

@@ -24,10 +24,10 @@ from preflights_cli.rendering import (
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.text import shown
+from preflights_es.kernel.views import View
 from preflights_es.use import sessions
 from preflights_es.use.answers import chosen
 from preflights_es.use.request import Request
-from preflights_es.use.results import Session
 
 Say = Callable[..., str]
 """Takes an English sentence of ours and what stands in its braces."""
@@ -111,9 +111,9 @@ GERMAN: Final = {
 """Each English sentence of a dialogue, and the same in German."""
 
 
-def spoken(session: Session) -> Say:
+def spoken(session: View) -> Say:
     """How a dialogue about a session speaks: as its questions do."""
-    is_german = getattr(session.view, "language", None) == "de"
+    is_german = getattr(session, "language", None) == "de"
 
     def say(text: str, /, **fields: Any) -> str:
         return (GERMAN.get(text, text) if is_german else text).format(**fields)
@@ -140,7 +140,7 @@ class Pressed(Exception):
 def run(
     app: Request,
     voice: Voice,
-    session: Session,
+    session: View,
     *,
     accepting: bool = False,
     by: str | None = None,
@@ -169,7 +169,7 @@ def run(
 # 1. Questions --------------------------------------------------------------------------------
 
 
-def conversed(app: Request, voice: Voice, session: Session, turn: Turn | None = None) -> Session:
+def conversed(app: Request, voice: Voice, session: View, turn: Turn | None = None) -> View:
     """The session with no question open; each answer is recorded before the next is asked.
 
     Args:
@@ -182,17 +182,17 @@ def conversed(app: Request, voice: Voice, session: Session, turn: Turn | None = 
     return session
 
 
-Turn = Callable[[Request, Voice, Session], Session]
+Turn = Callable[[Request, Voice, View], View]
 
 
-def _turn(app: Request, voice: Voice, session: Session) -> Session:
+def _turn(app: Request, voice: Voice, session: View) -> View:
     given = answered(voice, session, session.questions[0])
     return taken(app, voice, session, given, revise=False)
 
 
 def taken(
-    app: Request, voice: Voice, before: Session, given: answer_options.Answers, *, revise: bool
-) -> Session:
+    app: Request, voice: Voice, before: View, given: answer_options.Answers, *, revise: bool
+) -> View:
     """The session after an answer, or as it stands where the answer cannot be recorded."""
     try:
         session = sessions.answer(app, before.session_id, given, revise=revise)
@@ -205,7 +205,7 @@ def taken(
     return session
 
 
-def _say_new_warnings(voice: Voice, before: tuple[str, ...], session: Session) -> None:
+def _say_new_warnings(voice: Voice, before: tuple[str, ...], session: View) -> None:
     for warning in session.warnings:
         if warning not in before:
             voice.warn(warning)
@@ -213,7 +213,7 @@ def _say_new_warnings(voice: Voice, before: tuple[str, ...], session: Session) -
 
 def answered(
     voice: Voice,
-    session: Session,
+    session: View,
     question: Question,
     *,
     prompt: str = "",

@@ -17,26 +17,26 @@ from preflights_es.kernel.ids import iso, short
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.session import UNKNOWN
 from preflights_es.kernel.text import one_line, shown
+from preflights_es.kernel.views import Erased, NotDone, View
 from preflights_es.runtime.features import FEATURES
-from preflights_es.use.results import Erased, NotDone, Session
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """What a workflow shows of its sessions."""
 
-    describe: Callable[[Voice, Session], None]
+    describe: Callable[[Voice, View], None]
     """The session in a few lines."""
-    hint: Callable[[Session], str] = lambda _session: ""
+    hint: Callable[[View], str] = lambda _session: ""
     """What may come next; empty where every workflow does the same."""
-    beside: Callable[[Session, str], str] = lambda _session, _option: ""
+    beside: Callable[[View, str], str] = lambda _session, _option: ""
     """What stands beside an option of the open question."""
-    explained: Callable[[Session, str], list[str]] = lambda _session, _option: []
+    explained: Callable[[View, str], list[str]] = lambda _session, _option: []
     """Lines below an option of the open question; below the question itself, for an empty one."""
-    default: Callable[[Session], str] = lambda _session: ""
+    default: Callable[[View], str] = lambda _session: ""
     """The option of the open question that Enter takes; empty where there is none."""
-    below: Callable[[Session], Iterable[str]] = lambda _session: ()
+    below: Callable[[View], Iterable[str]] = lambda _session: ()
     """Lines below the open question, where a person answers it later."""
-    completed: Callable[[Session], Session] = lambda session: session
+    completed: Callable[[View], View] = lambda session: session
     """The session as its JSON says it, with the words that a command line takes."""
     companion: Callable[[Question, str], str] = lambda _question, _value: ""
     """The key under which a choice is said in own words; empty where the choice says enough."""
@@ -70,7 +70,7 @@ def shown_of(workflow: str) -> Shown:
     return shown_by if isinstance(shown_by, Shown) else PLAIN
 
 
-def exit_code(session: Session) -> int:
+def exit_code(session: View) -> int:
     """1 when something was refused or failed, 3 when a person goes on, 5 when a model does."""
     if session.not_done or session.failed:
         return EXIT_REFUSED
@@ -81,18 +81,18 @@ def exit_code(session: Session) -> int:
     return EXIT_WAITING if session.to_do else 0
 
 
-def say_refusals(session: Session) -> None:
+def say_refusals(session: View) -> None:
     """What was recorded and does not count, on stderr."""
     for one in session.refusals:
         what = "done" if one.key is None else "taken"
         click.echo(f"Not {what}: {shown(_message(session, one))}", err=True)
 
 
-def _message(session: Session, one: NotDone) -> str:
+def _message(session: View, one: NotDone) -> str:
     return one.message + shown_of(session.workflow).advice.get(one.code, "")
 
 
-def said(voice: Voice, session: Session) -> int:
+def said(voice: Voice, session: View) -> int:
     """Say how a session stands after a call; the exit code."""
     say_refusals(session)
     for warning in session.warnings:
@@ -107,21 +107,21 @@ def said(voice: Voice, session: Session) -> int:
     return exit_code(session)
 
 
-def session_json(session: Session) -> dict[str, object]:
+def session_json(session: View) -> dict[str, object]:
     """Its versioned JSON; what is refused names the command that helps."""
     refusals = tuple(replace(one, message=_message(session, one)) for one in session.refusals)
     completed = shown_of(session.workflow).completed(session)
     return replace(completed, refusals=refusals).shape()
 
 
-def tell_asking(voice: Voice, session: Session) -> None:
+def tell_asking(voice: Voice, session: View) -> None:
     """Say who asks the provider meanwhile, where that is another process."""
     if session.asking:
         id_ = short(session.session_id)
         voice.warn(advised(session.asking, "asking_elsewhere", {"session": id_}))
 
 
-def describe(voice: Voice, session: Session) -> None:
+def describe(voice: Voice, session: View) -> None:
     """A session in a few lines, and what may come next."""
     if session.erased is not None:
         _say_erased(voice, session.session_id, session.erased)
@@ -147,7 +147,7 @@ def _say_erased(voice: Voice, session_id: str, erased: Erased) -> None:
     voice.say(shown(f"  {minute(iso(erased.at))}, by {who}"))
 
 
-def ask(voice: Voice, session: Session, question: Question) -> None:
+def ask(voice: Voice, session: View, question: Question) -> None:
     """A question with the label and the key under which it is answered, and numbered options."""
     label = dict(session.labels).get(question.id)
     names = f"  ({label}, {question.id})" if label else ""
@@ -163,7 +163,7 @@ def ask(voice: Voice, session: Session, question: Question) -> None:
             voice.say(f"     {shown(one_line(text))}")
 
 
-def _next(session: Session) -> str:
+def _next(session: View) -> str:
     id_ = short(session.session_id)
     if session.status == UNKNOWN:  # what is missing is said above, in place of the intention
         return f"Until it is here, only its events can be read: preflights log {id_}"
@@ -175,7 +175,7 @@ def _next(session: Session) -> str:
     }.get(session.status, f"Look at it with: preflights show {id_}")
 
 
-def _plain(voice: Voice, session: Session) -> None:
+def _plain(voice: Voice, session: View) -> None:
     voice.say(voice.bold(shown(one_line(session.intention))))
     voice.say(f"  session {short(session.session_id)}, {session.status.replace('_', ' ')}")
     if result := getattr(session.view, "result", ""):

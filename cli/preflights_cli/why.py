@@ -13,7 +13,7 @@ from preflights_cli.dates import DAY_LENGTH, minute
 from preflights_cli.decisions import KINDS, who
 from preflights_cli.rendering import shown_of
 from preflights_es.kernel.decisions import alternative_text
-from preflights_es.kernel.events import UNSEEN, Source
+from preflights_es.kernel.events import UNSEEN, Actor, Source
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.items import Cause, path_of
 from preflights_es.kernel.json import encoded
@@ -281,7 +281,7 @@ def _seen(done: Acknowledged) -> str:
     return f", seen: {shown(str(done.evidence))}" if done.evidence != UNSEEN else ""
 
 
-def _by(actor: Who | None) -> str:
+def _by(actor: Actor | Who | None) -> str:
     return shown(who(actor)) if actor else ""
 
 

@@ -188,8 +188,11 @@ def told(workflow: Workflow[Any], session: Session[Any], events: Sequence[Event]
     """What can be said of any session, as JSON: how it stands, what was asked, what it took."""
     asked = [event for event in events if isinstance(event, CompletionRequested)]
     outcomes = [e for e in events if isinstance(e, (CompletionReceived, CompletionFailed))]
-    view = decoded(encoded(workflow.view(session.state)))
-    view.pop("status", None)  # the workflow's own word, which the session's may overrule
+    shown = workflow.view(session.state)
+    view = decoded(encoded(shown))
+    # The status is the workflow's own word, which the session's may overrule.
+    for name in ("status", *shown.UNCOMPARED):
+        view.pop(name, None)
     return {
         "status": kernel.status(workflow, session),
         "questions": [question.question for event in events for question in questions_in(event)],

@@ -25,8 +25,8 @@ from preflights_es.kernel.events import (
 )
 from preflights_es.kernel.ids import IMPORTS
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.questions import View
 from preflights_es.kernel.session import Workflow, actor_in
+from preflights_es.kernel.views import View
 
 NAME: Final = "imports"
 TOGETHER: Final = 500  # sessions that one Input names

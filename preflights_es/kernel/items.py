@@ -12,7 +12,7 @@ import msgspec
 
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Actor, Source, Value, Whole
-from preflights_es.kernel.ids import SHORT, short
+from preflights_es.kernel.ids import SHORT, iso, short
 from preflights_es.kernel.text import shown
 
 _DIGITS_MAX: Final = 6  # of an item's number
@@ -180,6 +180,36 @@ class Waived(Value, frozen=True):
     at: Whole
     """In microseconds since 1970 UTC."""
     relayed_by: Actor | None = None
+
+
+class WaivedFinding(Value, frozen=True, kw_only=True):
+    """The same, as it is shown."""
+
+    name: str
+    kind: str
+    pointer: str
+    """A JSON Pointer into the payload."""
+    message: str
+    reason: str
+    by: Actor
+    relayed_by: Actor | None
+    at: str
+    """ISO 8601, UTC."""
+
+    @classmethod
+    def of(cls, one: Waived) -> WaivedFinding:
+        """As the log has it."""
+        finding = one.finding
+        return cls(
+            name=finding.name,
+            kind=finding.kind,
+            pointer=finding.pointer,
+            message=finding.message,
+            reason=one.reason,
+            by=one.by,
+            relayed_by=one.relayed_by,
+            at=iso(one.at),
+        )
 
 
 class Planned(Value, frozen=True, kw_only=True):

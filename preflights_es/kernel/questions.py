@@ -1,6 +1,6 @@
-"""Questions to a person, what comes back, and what is shown of a session.
+"""Questions to a person, and what comes back.
 
-Each workflow has its own events, with its own tags, and its own fields of a `View`.
+Each workflow has its own events, with its own tags.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import ClassVar, Final, Literal
 
-from preflights_es.kernel.events import Decision, Growing, Input, Typed, Value, Whole, Written
+from preflights_es.kernel.events import Decision, Input, Typed, Value, Whole
 from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.text import ANSWER_MAX, late_pattern
 
@@ -356,37 +356,3 @@ class Reached(Value, frozen=True, kw_only=True):
     """What a person accepted, in the same form; None while that is nothing."""
     answers: tuple[tuple[str, str], ...] = ()
     """Pairs of a question's key and the value that was accepted for it."""
-
-
-class View(Value, frozen=True, kw_only=True):
-    """What may be shown of a session, derived from its state and stored nowhere."""
-
-    status: str
-    """One word of the workflow's own for where it stands."""
-    intention: str
-    scope: str = ""
-    """What it is for, where that is said beside the intention; empty for the whole project."""
-    questions: tuple[Question, ...] = ()
-    progress: float = 0.0
-    """0.0 to 1.0."""
-    written: Written | None = None
-    """The document as it was written last."""
-    hashes: tuple[str, ...] = ()
-    """SHA-256 of every document that was written for the session, in hexadecimal."""
-    warnings: tuple[str, ...] = ()
-    to_do: str = ""
-    """What a person has to do next, in a few words; empty where nothing waits for a person."""
-    can_accept: bool = False
-    """Whether a person can accept what is proposed."""
-    ended: str = ""
-    """Why nothing can be answered any more, and what to do instead; empty while it can."""
-    origin: str = ""
-    """Who asked elsewhere, and what came of it, in a few words; empty where it began here."""
-
-
-def taken_out(kinds: Growing[str]) -> tuple[str, ...]:
-    """The warning about secrets that were not recorded; nothing where there were none."""
-    if not kinds:
-        return ()
-    what = "1 secret was" if len(kinds) == 1 else f"{len(kinds)} secrets were"
-    return (f"{what} taken out before recording ({', '.join(dict.fromkeys(kinds))})",)

@@ -35,7 +35,8 @@ from preflights_es.kernel.events import (
 from preflights_es.kernel.items import KeptItem, Planned
 from preflights_es.kernel.lead import Lead
 from preflights_es.kernel.ports import SettingsTable, Stored
-from preflights_es.kernel.questions import Answers, Behind, Question, Reached, View
+from preflights_es.kernel.questions import Answers, Behind, Question, Reached
+from preflights_es.kernel.views import View
 
 S = TypeVar("S")
 Upcaster = tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]

@@ -28,8 +28,8 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import ERASED_TAG, INT_MAX, Event, Input
 from preflights_es.kernel.imports import Proposal
 from preflights_es.kernel.ports import Head, Row, Stored, Stream
-from preflights_es.kernel.questions import View
 from preflights_es.kernel.session import Session, Workflow, known, opaque_workflow
+from preflights_es.kernel.views import View
 
 T = TypeVar("T")
 

@@ -39,7 +39,6 @@ from preflights_es.kernel.events import (
     Source,
 )
 from preflights_es.kernel.ports import Batch, Head, Provider, Store, Stored
-from preflights_es.kernel.questions import View
 from preflights_es.kernel.session import (
     Session,
     Workflow,
@@ -48,6 +47,7 @@ from preflights_es.kernel.session import (
     opaque_workflow,
     refuse_missing,
 )
+from preflights_es.kernel.views import View
 from preflights_es.runtime.performer import Performed, Performer, open_completion
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.codec import Codec

@@ -28,15 +28,15 @@ from preflights_es.kernel.events import Actor, ActorKind
 from preflights_es.kernel.questions import Option, written_question
 from preflights_es.kernel.reach import Hold
 from preflights_es.kernel.text import shortened, shown
+from preflights_es.kernel.views import View
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use import bootstrap, sessions
 from preflights_es.use.answers import Given
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
-from preflights_es.use.results import Session
 
 if TYPE_CHECKING:
-    from preflights_es.features.recall.use.sessions import Recall
+    from preflights_es.features.recall.domain.views import RecallView
     from preflights_es.history.replayer import Replay
     from preflights_es.projections.usage import By
     from preflights_es.use.brief import Brief
@@ -133,7 +133,7 @@ class Preflights:
         paths: Sequence[str] | None = None,
         hold: Hold | None = None,
         key: str = "",
-    ) -> Session:
+    ) -> View:
         """Begin a session with an intention, a note, or what else its workflow takes.
 
         Args:
@@ -180,7 +180,7 @@ class Preflights:
         paths: Sequence[str] | None = None,
         hold: Hold | None = None,
         key: str = "",
-    ) -> Session:
+    ) -> View:
         """Answer what a session asks, or revise what was answered.
 
         What does not count is no error: it is in `refused` of the result, and in the log.
@@ -217,7 +217,7 @@ class Preflights:
         exceptions: Sequence[str] = (),
         again: bool = False,
         key: str = "",
-    ) -> Session:
+    ) -> View:
         """Accept what is proposed, and write the document.
 
         Where a decision in force differs and has no choice, `related` says which, and nothing is
@@ -252,7 +252,7 @@ class Preflights:
         allow_stale: bool = False,
         waive: Mapping[str, str] | None = None,
         key: str = "",
-    ) -> Session:
+    ) -> View:
         """Approve a plan of the compiler, and write its file.
 
         Args:
@@ -270,30 +270,30 @@ class Preflights:
         """
         own: dict[str, Any] = {"by": by, "expect": expect, "allow_stale": allow_stale}
         approve = FEATURES.port("approve")
-        approved: Session = approve(self.request(key=key), artifact, **own, waive=waive)
+        approved: View = approve(self.request(key=key), artifact, **own, waive=waive)
         return approved
 
     @_checked
-    def abandon(self, session: str, reason: str = "") -> Session:
+    def abandon(self, session: str, reason: str = "") -> View:
         """Give a session up; it stays in the log."""
         return sessions.abandon(self.request(), session, reason)
 
     @_checked
-    def resume(self, session: str) -> Session:
+    def resume(self, session: str) -> View:
         """Go on where an error, a crash or a strict session stopped."""
         return sessions.resume(self.request(), session)
 
     # 2. Looking ------------------------------------------------------------------------------
 
     @_checked
-    def show(self, session: str) -> Session:
+    def show(self, session: str) -> View:
         """A session as it stands."""
         return sessions.show(self.request(), session)
 
     @_checked
     def sessions(
         self, limit: int | None = None, *, workflow: str = "", all_workflows: bool = False
-    ) -> list[Session]:
+    ) -> list[View]:
         """The decisions' sessions of the project, newest first.
 
         Args:
@@ -389,24 +389,24 @@ class Preflights:
         return list(why(self.request(), what)[0].artifacts)
 
     @_checked
-    def recall(self, question: str, *, everything: bool = False) -> Recall:
+    def recall(self, question: str, *, everything: bool = False) -> RecallView:
         """The accepted decisions that a question is about, the best first.
 
         Args:
             everything: also superseded ones.
         """
         recall = FEATURES.port("recall")
-        found: Recall = recall(self.request(), question, everything=everything)
+        found: RecallView = recall(self.request(), question, everything=everything)
         return found
 
     @_checked
-    def learn(self, decision: str) -> Recall:
+    def learn(self, decision: str) -> RecallView:
         """Ask the model of the settings for more words by which a decision is found.
 
         Raises:
             Refused: no person accepted it.
         """
-        found: Recall = FEATURES.port("learn")(self.request(), decision)
+        found: RecallView = FEATURES.port("learn")(self.request(), decision)
         return found
 
     @_checked

@@ -12,6 +12,7 @@ from preflights_es.kernel.errors import (
     SessionMoved,
 )
 from preflights_es.kernel.events import Actor, Input
+from preflights_es.kernel.views import View
 from preflights_es.records.documents import Documents
 from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, says
 from preflights_es.runtime.runner import Handle, Proposed, Step
@@ -19,7 +20,6 @@ from preflights_es.runtime.sanitizing import cleaned_fields
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.use.answers import filed
 from preflights_es.use.request import Request
-from preflights_es.use.results import Session
 
 
 def accept(
@@ -29,7 +29,7 @@ def accept(
     by: str | None = None,
     expect: int | None = None,
     relays: bool = False,
-) -> Session:
+) -> View:
     """Accept what is proposed in a session of any workflow, as it is now or as it was seen.
 
     Args:

@@ -17,13 +17,14 @@ from preflights_es.kernel.events import ArtifactDue, Input
 from preflights_es.kernel.questions import AnswerRefusal, Question, Refusal
 from preflights_es.kernel.reach import HOLDS, PATTERN_MAX, PATTERNS_MAX, pattern_problem
 from preflights_es.kernel.session import Workflow
+from preflights_es.kernel.views import View
 from preflights_es.records.record_folder import USUAL
 from preflights_es.runtime.inputs import AskedElsewhere, Recalled
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sanitizing import cleaned_answers, cleaned_fields
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.use.request import Request
-from preflights_es.use.results import Session, refusals, session_of
+from preflights_es.use.results import refusals, session_of
 
 Pairs = Sequence[tuple[str, Sequence[str]]]
 Given = Mapping[str, str | Sequence[str]] | Pairs
@@ -242,7 +243,7 @@ def with_reasons(
     return replace(step, handle=after.handle, decisions=(*step.decisions, *after.decisions))
 
 
-def filed(request: Request, step: Step) -> Session:
+def filed(request: Request, step: Step) -> View:
     """The session after its documents were written, and those that its step left to others.
 
     Raises:

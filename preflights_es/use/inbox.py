@@ -9,12 +9,13 @@ from typing import Final, Literal
 from msgspec.structs import replace
 
 from preflights_es.kernel.errors import PreflightsError, Refused
+from preflights_es.kernel.views import View
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Step
 from preflights_es.use.filed_sessions import FiledSession
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
-from preflights_es.use.results import Result, Session, session_of
+from preflights_es.use.results import Result, session_of
 
 LISTED: Final = 50  # sessions that an inbox names; the others are counted
 CLOSED: Final = ("abandoned", "erased", "damaged")
@@ -93,10 +94,10 @@ def resumable(request: Request) -> tuple[Waiting, ...]:
     return _those(request, lambda one: one.kind != "by_hand" and one.status != PROPOSED)
 
 
-def proposed(request: Request) -> list[Session]:
+def proposed(request: Request) -> list[View]:
     """What agents and scripts proposed, the oldest first: a person confirms it."""
     process = request.process
-    found: list[Session] = []
+    found: list[View] = []
     for head, kept in process.projector.newest(process.project):
         status = kept["status"] if kept and kept["version"] == head.version else PROPOSED
         if status != PROPOSED:
@@ -115,7 +116,7 @@ def _those(request: Request, is_meant: Callable[[Waiting], bool]) -> tuple[Waiti
     return tuple(filter(is_meant, found.waiting))
 
 
-def waiting_of(session: Session) -> Waiting | None:
+def waiting_of(session: View) -> Waiting | None:
     """What waits in a session; None where nothing does."""
     kind = _kind(session)
     if kind is None:
@@ -128,11 +129,11 @@ def waiting_of(session: Session) -> Waiting | None:
         intention=session.intention,
         to_do=session.to_do or ("confirm the proposal" if kind == "proposal" else ""),
         question=session.questions[0].question if session.questions else None,
-        origin=session.view.origin,
+        origin=session.origin,
     )
 
 
-def _kind(session: Session) -> Kind | None:
+def _kind(session: View) -> Kind | None:
     if session.status == "waiting":
         return "model"
     if session.status == "faulted":
@@ -144,12 +145,12 @@ def _kind(session: Session) -> Kind | None:
     return "question" if session.questions else "by_hand"
 
 
-def _open_sessions(process: Process, *, deciding: bool) -> tuple[list[Session], int]:
+def _open_sessions(process: Process, *, deciding: bool) -> tuple[list[View], int]:
     """The newest sessions that are not settled, and how many older ones there are.
 
     Which are settled is read off the projection `sessions`, so that few sessions are folded.
     """
-    found: list[Session] = []
+    found: list[View] = []
     more = 0
     for session_id in _unsettled(process, deciding=deciding):
         if len(found) == LISTED:

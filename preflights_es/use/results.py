@@ -1,19 +1,23 @@
-"""What the services return, as typed values; `--json` prints the same fields in the same order."""
+"""What the use cases return, as typed values; `--json` prints the same fields in the same order.
+
+A session is returned as the `View` that its workflow makes, with what the house knows of it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import msgspec
+from msgspec.structs import replace
 
 from preflights_es.kernel.decisions import Decided, KeptDecision, NotChosen, Origin, Reason, Related
 from preflights_es.kernel.errors import Notice
 from preflights_es.kernel.events import Actor, Decision
 from preflights_es.kernel.ids import iso, iso_or_none
-from preflights_es.kernel.items import Waived
-from preflights_es.kernel.questions import AnswerRefusal, Question, Refusal, View
+from preflights_es.kernel.questions import AnswerRefusal, Question, Refusal
 from preflights_es.kernel.reach import Hold
+from preflights_es.kernel.views import NotDone, View
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.inputs import AskedElsewhere, Recalled
 from preflights_es.runtime.runner import Handle, Step
@@ -33,163 +37,14 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 # 1. A session --------------------------------------------------------------------------------
 
 
-class RefusedAnswer(Result, frozen=True):
-    """An answer that was recorded and does not count; the question is still open."""
-
-    key: str
-    reason: str
-    """As in `kernel.questions.RefusalReason`."""
-    message: str
-    """The same in words."""
-
-    @property
-    def code(self) -> str:
-        """The reason, by the name that every refusal has for it."""
-        return self.reason
-
-
-class NotDone(Result, frozen=True):
-    """What a call asked for and the session did not do; it is recorded all the same."""
-
-    code: str
-    message: str
-    key: str | None = None
-    """Of an answer: what it should have answered."""
-    expected: tuple[str, ...] = ()
-    """Keys that would be taken, where the key was the trouble."""
-
-
-class Erased(Result, frozen=True):
-    """When, by whom and why a session was erased."""
-
-    at: int
-    by: Actor
-    reason: str
-
-
-class Session(Result, frozen=True, kw_only=True):
-    """A session as it stands after a call; a workflow adds the fields of its own.
-
-    `shape` is what `--json` prints: `HEAD`, what the workflow adds, and `TAIL`.
-    """
-
-    FORMAT: ClassVar[str] = ""
-
-    format: str
-    session_id: str
-    workflow: str
-    project: str
-    version: int
-    """How many events it has."""
-    status: str
-    questions: tuple[Question, ...]
-    """What is asked, the first of them now."""
-    warnings: tuple[str, ...]
-    """What a person has to know of the session."""
-
-    # For programs alone: `--json` does not print these, unless the workflow does.
-    labels: tuple[tuple[str, str], ...]
-    """Pairs of key and label, of what is asked; a label works wherever its key does."""
-    view: View
-    """All that its workflow shows of it."""
-    number: int | None
-    """Of its record."""
-    to_do: str
-    """What a person has to do next, in a few words; empty where nothing waits for a person."""
-    can_accept: bool
-    refusals: tuple[NotDone, ...]
-    """What this call asked for and was not done, the refused answers among it."""
-    notices: tuple[Notice, ...]
-    """What a person has to know of this call."""
-    asking: str
-    """Who asks the provider meanwhile, where that is another process."""
-    is_recalled: bool
-    """Whether the call was made before, under the same key, and the session went on since."""
-    erased: Erased | None = None
-    """Only of an erased session that is looked at."""
-
-    @property
-    def intention(self) -> str:
-        """What the session is about."""
-        return self.view.intention
-
-    @property
-    def progress(self) -> float:
-        """From 0.0 to 1.0."""
-        return self.view.progress
-
-    @property
-    def document(self) -> str | None:
-        """Path of its document, relative to the project's root."""
-        return self.view.written.path if self.view.written else None
-
-    @property
-    def refused(self) -> tuple[RefusedAnswer, ...]:
-        """Of the answers of this call."""
-        return tuple(
-            RefusedAnswer(key=one.key, reason=one.code, message=one.message)
-            for one in self.refusals
-            if one.key is not None
-        )
-
-    @property
-    def not_done(self) -> bool:
-        """Whether something that this call asked for was not done."""
-        return bool(self.refusals)
-
-    @property
-    def failed(self) -> bool:
-        """Whether it ended without what it was for."""
-        return False
-
-    def shape(self) -> dict[str, Any]:
-        """The versioned JSON."""
-        own = type(self).__annotations__
-        return {name: getattr(self, name) for name in (*HEAD, *own, *TAIL)}
-
-    @classmethod
-    def more(cls, handle: Handle) -> dict[str, Any]:  # noqa: ARG003  for the workflows
-        """The values of the workflow's own fields that its view has not, or has otherwise."""
-        return {}
-
-    @classmethod
-    def refusal(cls, decision: Decision) -> tuple[str, str]:
-        """Why something was not done, as a code and in words."""
-        if not isinstance(decision, AnswerRefusal):
-            return "not_allowed", "the session does not allow it now"
-        why = f"was refused: {decision.reason.replace('_', ' ')}"
-        return decision.reason, answer_refused(decision, why)
-
-
-HEAD: Final = Session.__struct_fields__[:7]
-TAIL: Final = ("refused", "warnings")
-
-
-class AnySession(Session, frozen=True, kw_only=True):
-    """`any-session/1`: of a workflow that adds nothing."""
-
-    FORMAT = "any-session/1"
-
-    intention: str
-    progress: float
-
-
-def answer_refused(decision: AnswerRefusal, why: str) -> str:
-    """Why an answer does not count."""
-    return f"{decision.key!r} {why}" if decision.key else "no answer was given"
-
-
-def session_of(step: Step, notices: list[Notice] | None = None) -> Session:
+def session_of(step: Step, notices: list[Notice] | None = None) -> View:
     """The session of a step, and what the step refused."""
     handle = step.handle
     view, status, closed = handle.view, handle.status, handle.session.closed
     is_open = not closed and handle.session.undecided is None
     asked = () if closed else view.questions
-    cls = _class_of(handle.workflow.name)
-    shared = set(cls.__annotations__) & set(view.__struct_fields__)
-    own = {name: getattr(view, name) for name in shared}
-    return cls(
-        format=cls.FORMAT,
+    found = replace(
+        view,
         session_id=handle.session_id,
         workflow=handle.workflow.name,
         project=handle.project,
@@ -197,8 +52,7 @@ def session_of(step: Step, notices: list[Notice] | None = None) -> Session:
         status=status,
         questions=asked,
         labels=_labels(handle, {one.id for one in asked}),
-        warnings=view.warnings,
-        view=view,
+        number=handle.workflow.number(handle.session.state),
         to_do=view.to_do if is_open else "",
         can_accept=is_open and status != "waiting" and view.can_accept,
         refusals=refusals(
@@ -209,8 +63,12 @@ def session_of(step: Step, notices: list[Notice] | None = None) -> Session:
         notices=tuple(notices or ()),
         asking=step.asking if isinstance(step, AskedElsewhere) else "",
         is_recalled=isinstance(step, Recalled),
-        **({"number": handle.workflow.number(handle.session.state)} | own | cls.more(handle)),
     )
+    feature = FEATURES.get(handle.workflow.name)
+    if feature is None or not feature.adds:
+        return found
+    more: View = feature.loaded(feature.adds)(handle, found)
+    return more
 
 
 def _labels(handle: Handle, keys: Collection[str]) -> tuple[tuple[str, str], ...]:
@@ -218,14 +76,6 @@ def _labels(handle: Handle, keys: Collection[str]) -> tuple[tuple[str, str], ...
         return ()
     asked = handle.workflow.answerable(handle.session.state)
     return tuple((one.id, label) for label, one in asked if label and one.id in keys)
-
-
-def _class_of(workflow: str) -> type[Session]:
-    feature = FEATURES.get(workflow)
-    if feature is None or not feature.session:
-        return AnySession
-    found: type[Session] = feature.loaded(feature.session)
-    return found
 
 
 def refusals(
@@ -238,11 +88,11 @@ def refusals(
     Args:
         asked: pairs of label and question, of all that could be answered.
     """
-    cls, found = _class_of(workflow), []
+    found = []
     for one in decisions:
         if not isinstance(one, Refusal):
             continue
-        code, message = cls.refusal(one)
+        code, message = _refusal(workflow, one)
         if not isinstance(one, AnswerRefusal):
             found.append(NotDone(code=code, message=message))
             continue
@@ -252,6 +102,23 @@ def refusals(
             message += f": it takes {', '.join(taken)}"
         found.append(NotDone(code=code, message=message, key=one.key, expected=one.expected))
     return tuple(found)
+
+
+def _refusal(workflow: str, decision: Refusal) -> tuple[str, str]:
+    """Why something was not done, as a code and in words: the feature's own, where it has them."""
+    feature = FEATURES.get(workflow)
+    if feature is not None and feature.refusal:
+        said: tuple[str, str] = feature.loaded(feature.refusal)(decision)
+        return said
+    if not isinstance(decision, AnswerRefusal):
+        return "not_allowed", "the session does not allow it now"
+    why = f"was refused: {decision.reason.replace('_', ' ')}"
+    return decision.reason, answer_refused(decision, why)
+
+
+def answer_refused(decision: AnswerRefusal, why: str) -> str:
+    """Why an answer does not count."""
+    return f"{decision.key!r} {why}" if decision.key else "no answer was given"
 
 
 class SessionRow(Result, frozen=True):
@@ -291,37 +158,6 @@ class Who(Result, frozen=True):
     def said(cls, origin: Origin) -> Who | None:
         """Who said a value."""
         return cls(kind="model", name="") if origin.source == "suggested" else cls.of(origin.by)
-
-
-class WaivedFinding(Result, frozen=True):
-    """A finding of a plan, and who waived it."""
-
-    name: str
-    kind: str
-    pointer: str
-    """A JSON Pointer into the payload."""
-    message: str
-    reason: str
-    by: Who
-    relayed_by: Who | None
-    at: str
-    """ISO 8601, UTC."""
-
-    @classmethod
-    def of(cls, one: Waived) -> WaivedFinding:
-        """As the log has it."""
-        finding, by = one.finding, Who.of(one.by)
-        assert by is not None, "a person waived it"
-        return cls(
-            name=finding.name,
-            kind=finding.kind,
-            pointer=finding.pointer,
-            message=finding.message,
-            reason=one.reason,
-            by=by,
-            relayed_by=Who.of(one.relayed_by),
-            at=iso(one.at),
-        )
 
 
 class Provenance(Result, frozen=True):

@@ -25,6 +25,7 @@ from preflights_es.kernel.events import ERASED_TAG, Actor, Event, SessionErased
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.questions import Observed, WrittenQuestion
 from preflights_es.kernel.session import STATUSES, UNKNOWN
+from preflights_es.kernel.views import Erased, View
 from preflights_es.runtime.features import FEATURES, IMPORTS, WORKFLOWS
 from preflights_es.runtime.finding import is_listed
 from preflights_es.runtime.runner import Handle, Step
@@ -46,14 +47,7 @@ from preflights_es.use.answers import (
 )
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
-from preflights_es.use.results import (
-    Erased,
-    Prompt,
-    Result,
-    Session,
-    SessionRow,
-    session_of,
-)
+from preflights_es.use.results import Prompt, Result, SessionRow, session_of
 
 LISTED: Final = 20  # sessions of a list that is not whole
 KEPT: Final = ("workflow", "status", "progress", "intention")
@@ -73,7 +67,7 @@ def start(
     written: WrittenQuestion | None = None,
     reasons: Reasons | None = None,
     scope: str = "",
-) -> Session:
+) -> View:
     """Begin a session with the user's text; with answers to what it will ask, where given.
 
     Args:
@@ -96,7 +90,7 @@ def start(
     if feature is not None and feature.start:
         own = {"written": written, "reasons": reasons, "scope": scope or None}
         said = {name: value for name, value in own.items() if value is not None}
-        begun: Session = feature.loaded(feature.start)(request, text, given, strict=strict, **said)
+        begun: View = feature.loaded(feature.start)(request, text, given, strict=strict, **said)
         return begun
     answers = pairs(given)
     request.sessions.check(answers)
@@ -117,7 +111,7 @@ def answer(
     revise: bool = False,
     relays: bool = False,
     reasons: Reasons | None = None,
-) -> Session:
+) -> View:
     """Answer what is asked, or revise what was answered; what does not count is in `refused`.
 
     Args:
@@ -149,14 +143,14 @@ def observe(
     answers: Sequence[str],
     observed: Observed,
     **more: Any,
-) -> Session:
+) -> View:
     """Record a question that an agent asked elsewhere, in the workflow whose sessions begin so.
 
     Raises:
         Refused: nothing of it can be asked.
     """
     record = FEATURES.port("observe")
-    done: Session = record(request, question, options, answers, observed, **more)
+    done: View = record(request, question, options, answers, observed, **more)
     return done
 
 
@@ -170,7 +164,7 @@ def _answers(given: Pairs, handle: Handle, *, again: bool) -> Pairs:
         return given  # never what was said the first time: refused as such
 
 
-def conversed(request: Request, session: Session) -> Session:
+def conversed(request: Request, session: View) -> View:
     """The session as it stands now, for a conversation: what is said there has no key."""
     request.inputs.end()
     return show(request, session.session_id) if session.is_recalled else session
@@ -185,7 +179,7 @@ def accept(
     reasons: Reasons | None = None,
     choices: Choices | None = None,
     elicited: bool = False,
-) -> Session:
+) -> View:
     """Accept what is proposed: a decision where a person does it, else a proposal.
 
     Args:
@@ -224,11 +218,11 @@ def accept(
         more["choices"] = choices
     if elicited and request.process.settings.agents.elicited_acceptance:
         more["relays"] = True
-    done: Session = own(request, handle.session_id, by=by, expect=expect, **more)
+    done: View = own(request, handle.session_id, by=by, expect=expect, **more)
     return done
 
 
-def _confirmed(request: Request, handle: Handle, by: str | None, expect: int | None) -> Session:
+def _confirmed(request: Request, handle: Handle, by: str | None, expect: int | None) -> View:
     """Take over what a person accepted elsewhere and an agent imported.
 
     Raises:
@@ -249,7 +243,7 @@ def _confirmed(request: Request, handle: Handle, by: str | None, expect: int | N
     return session_of(Step(now, ()), request.notices)
 
 
-def abandon(request: Request, session: str, reason: str = "", *, force: bool = False) -> Session:
+def abandon(request: Request, session: str, reason: str = "", *, force: bool = False) -> View:
     """Give a session up; it stays in the log.
 
     Args:
@@ -260,7 +254,7 @@ def abandon(request: Request, session: str, reason: str = "", *, force: bool = F
     return filed(request, step)
 
 
-def resume(request: Request, session: str, *, anew: bool = False) -> Session:
+def resume(request: Request, session: str, *, anew: bool = False) -> View:
     """Go on where an error, a crash or a strict session stopped.
 
     Args:
@@ -277,7 +271,7 @@ def resume(request: Request, session: str, *, anew: bool = False) -> Session:
 # 2. Looking ----------------------------------------------------------------------------------
 
 
-def show(request: Request, session: str) -> Session:
+def show(request: Request, session: str) -> View:
     """A session as it stands."""
     at = request.reading.session(session)
     handle = at.load()
@@ -296,7 +290,7 @@ def _erased(process: Process, handle: Handle) -> Erased:
 
 def sessions(
     request: Request, limit: int | None = None, workflow: str = "", *, all_workflows: bool = False
-) -> Iterator[Session]:
+) -> Iterator[View]:
     """The sessions of the project, newest first; each is read when its turn comes.
 
     Args:

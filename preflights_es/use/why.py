@@ -24,7 +24,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import UNSEEN, Event, Input, Source, sources
 from preflights_es.kernel.ids import SHORT, iso, short
-from preflights_es.kernel.items import Planned, item_id
+from preflights_es.kernel.items import Planned, WaivedFinding, item_id
 from preflights_es.kernel.json import decoded
 from preflights_es.kernel.questions import Answers, Behind
 from preflights_es.projections.artifacts import plan, plans
@@ -35,7 +35,7 @@ from preflights_es.runtime.features import FEATURES
 from preflights_es.use.archives import ImportedBy, imports_of
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
-from preflights_es.use.results import WaivedFinding, Who
+from preflights_es.use.results import Who
 from preflights_es.use.why_results import (
     Acknowledged,
     Answer,

@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from preflights_es.kernel.decisions import KeptDecision, NotChosen, Reason, Related
 from preflights_es.kernel.events import Evidence, Source
-from preflights_es.kernel.items import Cause, Finding
+from preflights_es.kernel.items import Cause, Finding, WaivedFinding
 from preflights_es.kernel.questions import Observed
 from preflights_es.use.archives import ImportedBy
-from preflights_es.use.results import Result, WaivedFinding, Who
+from preflights_es.use.results import Result, Who
 
 
 class Said(Result, frozen=True):

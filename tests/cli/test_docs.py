@@ -54,6 +54,7 @@ from preflights_es.features.clarification.domain import pack
 from preflights_es.features.planning.domain import events as planning
 from preflights_es.features.regress.results import Report
 from preflights_es.history.verification import Verified
+from preflights_es.kernel.views import View
 from preflights_es.settings.file import FIELDS
 from preflights_es.settings.load import READER_URL, Options
 from preflights_es.use.leads import GENERATION
@@ -599,7 +600,10 @@ def test_every_shape_is_documented_and_named_after_its_format() -> None:
         for found in re.findall(r'"([a-z-]+/\d)"', path.read_text())
     }
     report = str(Report.__struct_config__.tag)
-    assert shapes == formats - {GENERATION} | set(results()) | {"log/1", report}
+    tagged = set(results())  # imports every feature
+    kinds: list[type[View]] = [View, *View.__subclasses__()]
+    views = {kind.FORMAT for kind in kinds}
+    assert shapes == formats - {GENERATION} | tagged | views | {"log/1", report}
 
 
 def results() -> dict[str, type[msgspec.Struct]]:

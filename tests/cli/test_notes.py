@@ -9,7 +9,7 @@ import pytest
 
 from preflights_es.features.extraction.commands import item_line
 from preflights_es.features.extraction.domain.events import Item, ItemAdded
-from preflights_es.features.extraction.use import ItemRow
+from preflights_es.features.extraction.domain.state import ShownItem
 from preflights_es.kernel.events import Actor
 from preflights_es.store import jsonl
 from tests.cli.program import RAW, Project
@@ -564,7 +564,7 @@ def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) 
         done = house.call(*command)
         assert (done.code, done.is_safe()) == (0, True), command
         assert not any(map(FORGED.match, done.out.splitlines())), command
-    assert not RAW & set(item_line(ItemRow.of(made.handle, item)))
+    assert not RAW & set(item_line(ShownItem.of(made.handle.session_id, item)))
 
 
 def test_secrets_are_taken_out_of_notes_titles_and_fields(house: Project) -> None:

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from preflights_cli import rendering
 from preflights_cli.common import Voice
 from preflights_es.kernel.json import decoded, encoded
-from preflights_es.kernel.questions import AnswerRefusal, Question, Refusal, View
+from preflights_es.kernel.questions import AnswerRefusal, Question, Refusal
+from preflights_es.kernel.views import View
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.store.memory import MemoryStore

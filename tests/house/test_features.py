@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import click
 import grimp
@@ -11,8 +11,8 @@ import pytest
 from preflights_cli.rendering import Shown
 from preflights_es.kernel.feature import Feature
 from preflights_es.kernel.session import Workflow
+from preflights_es.kernel.views import View
 from preflights_es.runtime.features import FEATURES
-from preflights_es.use.results import Session
 
 FOLDER: Final = "preflights_es.features"
 ACROSS: Final = {
@@ -47,12 +47,15 @@ def test_what_a_feature_imports_of_another_is_listed() -> None:
 
 @pytest.mark.parametrize("feature", FEATURES.values(), ids=FEATURES)
 def test_what_a_feature_brings_is_there(feature: Feature) -> None:
-    kinds = {"workflow": Workflow, "session": type, "shown": Shown, "bank": dict}
+    kinds = {"workflow": Workflow, "shown": Shown, "bank": dict}
     for field, reference in feature._asdict().items():
         if field not in ("name", "package") and isinstance(reference, str) and reference:
             assert isinstance(feature.loaded(reference), kinds.get(field, object)), field
-    if feature.session:
-        assert issubclass(feature.loaded(feature.session), Session)
+    for reference in filter(None, (feature.adds, feature.refusal)):
+        assert callable(feature.loaded(reference))
+    if feature.workflow:
+        workflow: Workflow[Any] = feature.loaded(feature.workflow)
+        assert workflow.view(workflow.initial).format != View.FORMAT
     for where, line in feature.commands.values():
         assert isinstance(feature.loaded(where), click.Command), where
         assert line.endswith(".")

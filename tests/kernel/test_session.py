@@ -31,7 +31,6 @@ from preflights_es.kernel.events import (
     SessionClosed,
 )
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.questions import View
 from preflights_es.kernel.session import (
     OpaqueDecision,
     OpaqueInput,
@@ -41,6 +40,7 @@ from preflights_es.kernel.session import (
     opaque_event,
     opaque_workflow,
 )
+from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
 from tests import toy

@@ -25,8 +25,8 @@ from preflights_es.kernel.events import (
     Input,
 )
 from preflights_es.kernel.ports import Draft
-from preflights_es.kernel.questions import View
 from preflights_es.kernel.session import Upcaster, Workflow
+from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified

@@ -6,7 +6,7 @@ FEATURE = Feature(
     "clarification",
     __name__,
     workflow="domain:WORKFLOW",
-    session="use.results:Clarification",
+    refusal="use.results:refusal",
     start="use.sessions:start",
     accept="use.sessions:accept",
     bank="domain.simulation:BANK",

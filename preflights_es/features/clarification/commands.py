@@ -33,10 +33,10 @@ from preflights_es.kernel.decisions import Choices, Reasons
 from preflights_es.kernel.errors import Refused, UnknownSession
 from preflights_es.kernel.questions import Option, WrittenQuestion, lacking, written_question
 from preflights_es.kernel.text import shown
+from preflights_es.kernel.views import View
 from preflights_es.runtime.finding import LAST
 from preflights_es.use import sessions
 from preflights_es.use.request import Request
-from preflights_es.use.results import Session
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -417,7 +417,7 @@ def accept_command(
     from preflights_cli.dialogue import Left  # only at a terminal
     from preflights_es.features.clarification.conversation import resolved
 
-    def try_again(choices: Choices, seen: Session) -> Session:
+    def try_again(choices: Choices, seen: View) -> View:
         return _accepted(app, seen.session_id, by, mark, seen.version, None, choices)
 
     try:
@@ -434,7 +434,7 @@ def _accepted(
     expect: int | None,
     why: Reasons | None,
     choices: Choices | None,
-) -> Session:
+) -> View:
     if mark:
         return accept(app, session, by=by, mark=mark, expect=expect, reasons=why, choices=choices)
     return sessions.accept(app, session, by=by, expect=expect, reasons=why, choices=choices)

@@ -40,8 +40,11 @@ from preflights_es.features.clarification.display import (
     why,
 )
 from preflights_es.features.clarification.domain.values import DecisionPatch, suggested
-from preflights_es.features.clarification.domain.views import ClarificationView
-from preflights_es.features.clarification.use.results import KnownDecision, RelatedDecision
+from preflights_es.features.clarification.domain.views import (
+    ClarificationView,
+    KnownDecision,
+    RelatedDecision,
+)
 from preflights_es.features.clarification.use.sessions import (
     accept,
     answerable,
@@ -53,16 +56,16 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.questions import Question, is_placeholder
 from preflights_es.kernel.reach import HOLDS, Hold, pattern_problem
 from preflights_es.kernel.text import one_line, shown
+from preflights_es.kernel.views import View
 from preflights_es.system.files import Unreadable, beginning
 from preflights_es.use import sessions
 from preflights_es.use.request import Request
-from preflights_es.use.results import Session
 
 
 def run(
     app: Request,
     voice: Voice,
-    session: Session,
+    session: View,
     *,
     accepting: bool,
     by: str | None,
@@ -86,7 +89,7 @@ def run(
     )
 
 
-def _say_detected(voice: Voice, session: Session) -> None:
+def _say_detected(voice: Voice, session: View) -> None:
     found = own(session)
     if found.provenance and found.turn == 1 and found.provenance[0].source == "detected":
         topic = shown(found.provenance[0].value)
@@ -97,7 +100,7 @@ def _say_detected(voice: Voice, session: Session) -> None:
 def _ended(
     app: Request,
     voice: Voice,
-    session: Session,
+    session: View,
     *,
     accepting: bool,
     by: str | None,
@@ -116,8 +119,8 @@ def _ended(
                 session = _scope_asked(app, session)
             session, asked_of = _why_asked(app, session), own(session).patch
         _say_proposal(voice, session)
-        assert isinstance(session.view, ClarificationView), "it is a clarification"
-        is_seen = accepting and not suggested(session.view.provenance)
+        assert isinstance(session, ClarificationView), "it is a clarification"
+        is_seen = accepting and not suggested(session.provenance)
         key = "a" if is_seen else _key(spoken(session))
         if key == "a":
             session = _accepted(app, voice, session, by, choices)
@@ -134,17 +137,17 @@ def _ended(
 
 
 def _accepted(
-    app: Request, voice: Voice, session: Session, by: str | None, said: Choices | None
-) -> Session:
+    app: Request, voice: Voice, session: View, by: str | None, said: Choices | None
+) -> View:
     """The session once the person has chosen about older decisions that differ, too."""
 
-    def again(choices: Choices | None, seen: Session) -> Session:
+    def again(choices: Choices | None, seen: View) -> View:
         return accept(app, seen.session_id, by=by, expect=seen.version, choices=choices)
 
     return resolved(voice, again(said, session), said, again)
 
 
-def _say_proposal(voice: Voice, session: Session) -> None:
+def _say_proposal(voice: Voice, session: View) -> None:
     found, say = own(session), spoken(session)
     voice.say()
     if found.patch is None:
@@ -177,7 +180,7 @@ def _key(say: Say) -> str:
             return key
 
 
-def _revised(app: Request, voice: Voice, session: Session) -> Session:
+def _revised(app: Request, voice: Voice, session: View) -> View:
     """Revise one answer, and answer the questions that follow."""
     again = answerable(app, session.session_id)
     question = _chosen_again(voice, spoken(session), again)
@@ -204,8 +207,8 @@ def _chosen_again(voice: Voice, say: Say, again: list[tuple[str, Question]]) -> 
 
 
 def _in_force(
-    app: Request, voice: Voice, session: Session, choices: Choices | None
-) -> tuple[Session, Choices | None]:
+    app: Request, voice: Voice, session: View, choices: Choices | None
+) -> tuple[View, Choices | None]:
     """The session once the person has seen what is in force, and what they chose about it.
 
     Raises:
@@ -274,7 +277,7 @@ def _help(say: Say, text: str, most: int) -> None:
     click.echo(say(told, most=most), err=True)
 
 
-def _scoped(app: Request, session: Session, text: str) -> Session | None:
+def _scoped(app: Request, session: View, text: str) -> View | None:
     """The session for something else; None where nothing, or no scope, was said."""
     if not text.strip() or text.strip().casefold() in HELP:
         return None
@@ -288,7 +291,7 @@ def _scoped(app: Request, session: Session, text: str) -> Session | None:
     return None if scoped.not_done else scoped
 
 
-def _scope_asked(app: Request, session: Session) -> Session:
+def _scope_asked(app: Request, session: View) -> View:
     """The session after the person was asked what the decision is for; Enter: the whole project."""
     found = own(session)
     key = next((one.key for one in found.provenance if one.field != "Category"), "")
@@ -308,7 +311,7 @@ KEYS: Final = ("t", "n")
 KEYS_HELP: Final = "t makes it a task, n says that there is nothing to decide."
 
 
-def _turn(app: Request, voice: Voice, session: Session) -> Session:
+def _turn(app: Request, voice: Voice, session: View) -> View:
     """The session after its question was asked; three lines where no topic covers it."""
     question, say = session.questions[0], spoken(session)
     is_whole, prompt = bool(own(session).fields), ""
@@ -335,7 +338,7 @@ def _keys(question: Question) -> tuple[str, ...]:
     return () if options.intersection(KEYS) else KEYS
 
 
-def _reasoned(app: Request, say: Say, session: Session) -> Session:
+def _reasoned(app: Request, say: Say, session: View) -> View:
     """The session after the lines behind the decision, which may stay empty."""
     because = _line(say, say("Because: ")) if own(session).because is None else ""
     instead = _line(say, say("Instead of: "))
@@ -355,10 +358,10 @@ def _line(say: Say, prompt: str) -> str:
 
 def resolved(
     voice: Voice,
-    session: Session,
+    session: View,
     said: Choices | None,
-    accept: Callable[[Choices, Session], Session],
-) -> Session:
+    accept: Callable[[Choices, View], View],
+) -> View:
     """The session once the person has chosen about each decision that differs.
 
     Args:
@@ -426,7 +429,7 @@ class Unparsable(Exception):
     """A line of the text belongs nowhere."""
 
 
-def _why_asked(app: Request, session: Session) -> Session:
+def _why_asked(app: Request, session: View) -> View:
     """The session after the person was asked why; Enter skips it."""
     if own(session).patch is None or own(session).because is not None:
         return session
@@ -447,7 +450,7 @@ def _drop_typed() -> None:
         termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
-def _told(app: Request, session: Session, reasons: Reasons) -> Session:
+def _told(app: Request, session: View, reasons: Reasons) -> View:
     """The session with reasons; as it was where they cannot be recorded."""
     try:
         after = sessions.answer(app, session.session_id, (), reasons=reasons)
@@ -458,7 +461,7 @@ def _told(app: Request, session: Session, reasons: Reasons) -> Session:
     return after
 
 
-def _edited(app: Request, voice: Voice, session: Session, draft: str) -> tuple[Session, str]:
+def _edited(app: Request, voice: Voice, session: View, draft: str) -> tuple[View, str]:
     """The session after the person edited its reasons, and the text where it was not taken."""
     before = written(_said_of(session))
     text = _saved(draft or before)
@@ -474,7 +477,7 @@ def _edited(app: Request, voice: Voice, session: Session, draft: str) -> tuple[S
     return after, text if after.not_done or after.version == session.version else ""
 
 
-def _said_of(session: Session) -> Reasons:
+def _said_of(session: View) -> Reasons:
     """The reasons of a session, as one text would say them."""
     found = own(session)
     return Reasons(

@@ -11,19 +11,22 @@ from preflights_cli.common import Voice, is_terminal
 from preflights_cli.dialogue import Say, spoken
 from preflights_cli.rendering import Shown
 from preflights_es.features.clarification.domain.rules import chose_other
-from preflights_es.features.clarification.domain.values import COMPANION, OTHER, HeuristicsConfig
-from preflights_es.features.clarification.domain.views import ClarificationView
-from preflights_es.features.clarification.use.results import (
-    Clarification,
+from preflights_es.features.clarification.domain.values import (
+    COMPANION,
+    OTHER,
+    HeuristicsConfig,
+    Provenance,
+)
+from preflights_es.features.clarification.domain.views import (
+    ClarificationView,
     KnownDecision,
     RelatedDecision,
-    ShownValue,
 )
 from preflights_es.kernel.decisions import EXCEPTION, Speaker, alternative_text
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.text import one_line, shown
-from preflights_es.use.results import Session
+from preflights_es.kernel.views import View
 
 CATEGORY_KEY: Final = HeuristicsConfig().category.id
 
@@ -45,19 +48,19 @@ SOURCES = {
 }
 
 
-def own(session: Session) -> Clarification:
+def own(session: View) -> ClarificationView:
     """A session as a clarification."""
-    assert isinstance(session, Clarification), "the caller checked the workflow"
+    assert isinstance(session, ClarificationView), "the caller checked the workflow"
     return session
 
 
-def describe(voice: Voice, session: Session) -> None:
+def describe(voice: Voice, session: View) -> None:
     """A clarification in a few lines."""
     found = own(session)
     voice.say(f"{voice.bold(shown(one_line(found.intention)))}")
     stands = f"{_standing(found)}, {round(found.progress * 100)} %"
     voice.say(f"  session {short(found.session_id)}, {stands}")
-    if origin := found.view.origin:
+    if origin := found.origin:
         voice.say(f"  {shown(origin)}")
     for line in (*values(found.provenance, keyed=bool(found.to_do)), *why(found)):
         voice.say(f"  {line}")
@@ -80,7 +83,7 @@ def describe(voice: Voice, session: Session) -> None:
             voice.say(command)
 
 
-def _standing(found: Clarification) -> str:
+def _standing(found: ClarificationView) -> str:
     """Where it stands; of a proposal also who proposed it."""
     by = found.acknowledged_by
     if found.status == "proposed" and by is not None:
@@ -88,7 +91,7 @@ def _standing(found: Clarification) -> str:
     return found.status.replace("_", " ")
 
 
-def _in_force(found: Clarification) -> Iterator[str]:
+def _in_force(found: ClarificationView) -> Iterator[str]:
     """What is said before a question, and what was kept in place of an answer."""
     if found.questions:
         for place, one in enumerate(found.known, 1):
@@ -105,9 +108,9 @@ def known_line(one: KnownDecision) -> str:
     return shown(one.line if one.same_place else f"related: {one.line}")
 
 
-def tell_found(voice: Voice, session: Session) -> None:
+def tell_found(voice: Voice, session: View) -> None:
     """Say what the intention states, and its further topics: nothing of it is asked again."""
-    found, id_ = session.view, short(session.session_id)
+    found, id_ = session, short(session.session_id)
     assert isinstance(found, ClarificationView), "the caller checked the workflow"
     answered = {one.key: one.source == "stated" for one in found.provenance}
     others = []
@@ -124,7 +127,7 @@ def tell_found(voice: Voice, session: Session) -> None:
         voice.hint(f"Also found: {shown(', '.join(further))}. `preflights start` each.")
 
 
-def _others(found: Clarification) -> Iterator[str]:
+def _others(found: ClarificationView) -> Iterator[str]:
     """One line a decision that it replaces, that replaced it, or that stays in force beside it."""
     for old in (found.supersedes, *found.also_supersedes):
         if old is not None:
@@ -142,7 +145,7 @@ def _others(found: Clarification) -> Iterator[str]:
         yield f"perhaps contradicts {record.path}: {record.title}"
 
 
-def hint(session: Session) -> str:
+def hint(session: View) -> str:
     """What may come next."""
     if waiting(session):
         return f"Or revise an answer: preflights revise {short(session.session_id)} KEY=VALUE"
@@ -166,7 +169,7 @@ HOW: Final = {"because": "--because TEXT", "alternatives": '--alternative "NAME:
 """The options that give what a record needs beside the decision."""
 
 
-def completed(session: Session) -> Session:
+def completed(session: View) -> View:
     """With the words that give each line of a record."""
     found = own(session)
     fields = tuple(
@@ -175,7 +178,7 @@ def completed(session: Session) -> Session:
     return replace(found, fields=fields)
 
 
-def _below(session: Session) -> Iterator[str]:
+def _below(session: View) -> Iterator[str]:
     """What may be said beside the decision, and how."""
     say = spoken(session)
     for one in own(completed(session)).fields:
@@ -184,7 +187,7 @@ def _below(session: Session) -> Iterator[str]:
 
 
 def values(
-    provenance: tuple[ShownValue, ...], say: Say = str.format, *, keyed: bool = False
+    provenance: tuple[Provenance, ...], say: Say = str.format, *, keyed: bool = False
 ) -> list[str]:
     """One line a value, with how it came about; with its key, where it can be revised."""
     names = [shown(f"{p.field} ({p.key})" if keyed else p.field) for p in provenance]
@@ -195,7 +198,7 @@ def values(
     ]
 
 
-def _by(one: ShownValue, say: Say) -> str:
+def _by(one: Provenance, say: Say) -> str:
     if one.source in ("detected", "stated", "suggested"):
         return ""  # the source says who
     relayer = one.relayed_by
@@ -207,7 +210,7 @@ def _by(one: ShownValue, say: Say) -> str:
 HELD: Final = {"ask": "ask a person before an edit", "deny": "refuse an edit"}
 
 
-def why(found: Clarification) -> list[str]:
+def why(found: ClarificationView) -> list[str]:
     """One line for the scope, a reason, a consequence, an alternative, and where it holds.
 
     A person's own words bear no mark.
@@ -238,7 +241,7 @@ def _companion(question: Question, value: str) -> str:
     return question.id + COMPANION if chose_other(question, value) and not is_category else ""
 
 
-def _beside(session: Session, option: str) -> str:
+def _beside(session: View, option: str) -> str:
     """Who recommends the option, and why; or what it is first for."""
     offer = own(session).offer
     if offer is None:
@@ -249,7 +252,7 @@ def _beside(session: Session, option: str) -> str:
     return f"recommended by {offer.by}: {best.reason}" if best and best.option == option else ""
 
 
-def _explained(session: Session, option: str) -> list[str]:
+def _explained(session: View, option: str) -> list[str]:
     """What an option means, and what speaks against it; of an empty one, why the question is asked.
 
     One line each.
@@ -269,7 +272,7 @@ def _explained(session: Session, option: str) -> list[str]:
     ]
 
 
-def _default(session: Session) -> str:
+def _default(session: View) -> str:
     """The option that Enter takes."""
     offer = own(session).offer
     return offer.default if offer else ""
@@ -294,13 +297,13 @@ def compared(one: RelatedDecision) -> str:
     return shown(f"{what}: {one.category}, {values}")
 
 
-def waiting(session: Session) -> list[RelatedDecision]:
+def waiting(session: View) -> list[RelatedDecision]:
     """Those that a person has to choose about before the decision is accepted."""
     related = own(session).related if session.can_accept else ()
     return [one for one in related if one.needs_choice]
 
 
-def _choosing(session: Session) -> list[str]:
+def _choosing(session: View) -> list[str]:
     """The commands that choose."""
     from shlex import quote  # most acceptances differ from nothing
 

@@ -25,6 +25,7 @@ from preflights_es.kernel.questions import (
     written_question,
 )
 from preflights_es.kernel.text import one_line
+from preflights_es.kernel.views import View
 from preflights_es.surfaces.mcp.call import Call
 from preflights_es.surfaces.mcp.rounds import (
     Arguments,
@@ -40,7 +41,6 @@ from preflights_es.surfaces.mcp.rounds import (
 from preflights_es.use import sessions
 from preflights_es.use.inbox import acceptable
 from preflights_es.use.request import Request
-from preflights_es.use.results import Session
 
 FACTS_MAX: Final = 30  # products, and packages of none, that a result names
 QUESTION_OF_YOURS: Final = (
@@ -75,7 +75,7 @@ async def _start_decision(call: Call, given: Begun) -> Came:
         return await asked(call, session)
     written = _written(given)
 
-    def begin(request: Request) -> Session:
+    def begin(request: Request) -> View:
         reasons = Reasons(paths=given.paths) if given.paths else None
         own: dict[str, Any] = {"written": written, "scope": given.scope, "reasons": reasons}
         return start(request, given.intention, **own)
@@ -108,7 +108,7 @@ def _facts(request: Request) -> tuple[str, ...]:
     return tuple(filter(None, (found.file_summary, *told)))
 
 
-async def _once(call: Call, given: Arguments, begin: Callable[[Request], Session]) -> Session:
+async def _once(call: Call, given: Arguments, begin: Callable[[Request], View]) -> View:
     """The session that this call begins, or began earlier; a new one where that one is over."""
     for attempt in count():
         begun = await call.run(partial(_begun, begin=begin), f"{_key(call, given)} {attempt}")
@@ -117,7 +117,7 @@ async def _once(call: Call, given: Arguments, begin: Callable[[Request], Session
     raise AssertionError("count() has no end")
 
 
-def _begun(request: Request, begin: Callable[[Request], Session]) -> Session | None:
+def _begun(request: Request, begin: Callable[[Request], View]) -> View | None:
     """The session under the request's key; None where it is over."""
     try:
         session = begin(request)
@@ -136,7 +136,7 @@ def _begun(request: Request, begin: Callable[[Request], Session]) -> Session | N
     return session if is_new or session.status != "waiting" else _resumed(request, session)
 
 
-def _resumed(request: Request, session: Session) -> Session:
+def _resumed(request: Request, session: View) -> View:
     """The session after its model is asked again, where no process asks it now."""
     try:
         return sessions.resume(request, session.session_id)
@@ -158,7 +158,7 @@ async def _record_question(call: Call, given: Happened) -> Standing:
     name, version = call.client
     came = Observed(channel="tool", agent=name, agent_version=version, outcome=given.outcome)
 
-    def begin(request: Request) -> Session:
+    def begin(request: Request) -> View:
         said = (given.question, given.options, given.answers, came)
         return record(request, *said, topic=given.topic)
 
@@ -166,7 +166,7 @@ async def _record_question(call: Call, given: Happened) -> Standing:
     return standing(before or await _once(call, given, begin))
 
 
-def _proposed(request: Request, given: Happened) -> Session | None:
+def _proposed(request: Request, given: Happened) -> View | None:
     """The proposal of the same question and answer: a hook may have seen them, too."""
     said = ", ".join(given.answers).casefold()
     for one in acceptable(request):

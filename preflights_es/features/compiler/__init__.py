@@ -6,7 +6,7 @@ FEATURE = Feature(
     "compiler",
     __name__,
     workflow="domain:WORKFLOW",
-    session="use.results:SESSION",
+    refusal="use.results:refusal",
     accept="use.approval:accept",
     bank="domain.simulation:BANK",
     references="domain.simulation:REFERENCES",

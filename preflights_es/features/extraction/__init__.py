@@ -6,7 +6,7 @@ FEATURE = Feature(
     "extraction",
     __name__,
     workflow="domain:WORKFLOW",
-    session="use:Note",
+    refusal="use:refusal",
     start="use:start",
     bank="domain.reading:BANK",
     references="domain.reading:REFERENCES",

@@ -23,10 +23,9 @@ from preflights_cli.common import (
 from preflights_cli.rendering import Shown, said
 from preflights_cli.table import streamed
 from preflights_es.features.extraction.domain.events import NOTE_MAX, Energy, Importance, ItemType
+from preflights_es.features.extraction.domain.state import NoteView, ShownItem
 from preflights_es.features.extraction.group import COMMANDS
 from preflights_es.features.extraction.use import (
-    ItemRow,
-    Note,
     add,
     close,
     edit,
@@ -37,8 +36,8 @@ from preflights_es.features.extraction.use import (
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import one_line, shortened, shown
+from preflights_es.kernel.views import View
 from preflights_es.use.request import Request
-from preflights_es.use.results import Session
 
 # 1. Taking a note ---------------------------------------------------------------------------
 
@@ -267,7 +266,7 @@ def _fields(minutes: str | None, said_of: dict[str, str | None]) -> list[tuple[s
     return [("duration_min", low), ("duration_max", high if dash else low), *fields]
 
 
-def _said(voice: Voice, session: Session) -> int:
+def _said(voice: Voice, session: View) -> int:
     """What became of it; what else the note waits for is no failure of this command."""
     said(voice, session)
     return EXIT_REFUSED if session.not_done else 0
@@ -338,9 +337,9 @@ def edit_command(
 CONTENT_SHOWN: Final = 300  # characters of an idea's content; the rest with --json
 
 
-def describe(voice: Voice, session: Session) -> None:
+def describe(voice: Voice, session: View) -> None:
     """A note in a few lines."""
-    assert isinstance(session, Note), "the caller checked the workflow"
+    assert isinstance(session, NoteView), "the caller checked the workflow"
     voice.say(f"{voice.bold(shown(one_line(session.intention)))}")
     is_closed = session.status in ("abandoned", "erased")
     stands = session.note_status if session.note and not is_closed else session.status
@@ -350,7 +349,7 @@ def describe(voice: Voice, session: Session) -> None:
         voice.say(f"  {item.id:<{width}}  {item.type:<5}  {item_line(item)}")
 
 
-def item_line(item: ItemRow) -> str:
+def item_line(item: ShownItem) -> str:
     """An item in one line, safe on a terminal."""
     details = [
         _times(item),
@@ -366,13 +365,13 @@ def item_line(item: ItemRow) -> str:
     return shown(f"{_named(item)}  ({told})" if told else _named(item))
 
 
-def _decided(item: ItemRow) -> str:
+def _decided(item: ShownItem) -> str:
     if item.record is not None:
         return f"decided by ADR-{item.record:04d}"
     return f"decided by {short(item.decision)}" if item.decision else ""
 
 
-def _named(item: ItemRow) -> str:
+def _named(item: ShownItem) -> str:
     """The title, and what an idea holds besides, as far as it fits a list."""
     content = one_line(item.content or "")
     if content.startswith(item.title.removesuffix("…")):
@@ -380,12 +379,12 @@ def _named(item: ItemRow) -> str:
     return f"{item.title}: {shortened(content, CONTENT_SHOWN)}" if content else item.title
 
 
-def _times(item: ItemRow) -> str:
+def _times(item: ShownItem) -> str:
     times = f"{item.start_time}-{item.end_time}" if item.end_time else item.start_time
     return " ".join(filter(None, (item.date, times)))
 
 
-def _minutes(item: ItemRow) -> str:
+def _minutes(item: ShownItem) -> str:
     low, high = item.duration_min, item.duration_max
     if low is None and high is None:
         return ""
@@ -399,7 +398,7 @@ def _minutes(item: ItemRow) -> str:
 BY_HAND: Final = "preflights note add task TITLE --note {id}"
 
 
-def hint(session: Session) -> str:
+def hint(session: View) -> str:
     """What may come next."""
     id_ = short(session.session_id)
     return {

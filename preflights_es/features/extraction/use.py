@@ -1,6 +1,6 @@
-"""What people do with notes, besides what they do with any session; and the results.
+"""What people do with notes, besides what they do with any session.
 
-`note/1`, `notes/1` and `items/1` are described in docs/api.md."""
+`notes/1` and `items/1` are described in docs/api.md."""
 
 from __future__ import annotations
 
@@ -8,23 +8,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, Self
 
 import msgspec
-from msgspec.structs import asdict
 
 from preflights_es.features.extraction.domain import WORKFLOW, rules
 from preflights_es.features.extraction.domain.events import (
     ChangeRefused,
-    Energy,
-    Importance,
     Item,
     ItemAdded,
     ItemEdited,
-    ItemStatus,
     ItemType,
     NoteStatus,
     NoteTaken,
     TaskClosed,
 )
-from preflights_es.features.extraction.domain.state import NoteView, State
+from preflights_es.features.extraction.domain.state import NoteView, ShownItem, State
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import ErasedSession, PreflightsError, Refused
 from preflights_es.kernel.events import Decision, Input
@@ -32,13 +28,14 @@ from preflights_es.kernel.items import item_id, item_named, place_named, place_o
 from preflights_es.kernel.lead import Setup
 from preflights_es.kernel.questions import AnswerRefusal, Language
 from preflights_es.kernel.text import NAME_MAX, one_line, problem
+from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sanitizing import cleaned_fields
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.system import clock_ids
 from preflights_es.use.answers import Given, filed, pairs
 from preflights_es.use.request import Request
-from preflights_es.use.results import NOT_EXPECTED, Result, Session, answer_refused, session_of
+from preflights_es.use.results import NOT_EXPECTED, Result, answer_refused, session_of
 
 # 1. Results ----------------------------------------------------------------------------------
 
@@ -82,49 +79,6 @@ def view_of(handle: Handle) -> NoteView:
     return view
 
 
-class ItemRow(Result, frozen=True, kw_only=True, omit_defaults=True):
-    """An item with the id that people type; what the note does not say is absent."""
-
-    id: str
-    status: ItemStatus
-    type: ItemType
-    title: str
-    source: str
-    confidence: float | None = None
-    duration_min: int | None = None
-    duration_max: int | None = None
-    importance: Importance | None = None
-    start_time: str | None = None
-    end_time: str | None = None
-    date: str | None = None
-    content: str | None = None
-    due: str | None = None
-    energy: Energy | None = None
-    after: str | None = None
-    """As people type it."""
-    decision: str | None = None
-    record: int | None = None
-
-    @classmethod
-    def of(cls, handle: Handle, item: Item) -> Self:
-        """As the note has it."""
-        told = asdict(item) | {"after": _typed(item.after)}
-        del told["number"]
-        return cls(id=item_id(handle.session_id, item.number), **told)
-
-    @classmethod
-    def kept(cls, row: Mapping[str, Any]) -> Self:
-        """As the projection `items` keeps it."""
-        told = {name: row[name] for name in cls.__struct_fields__ if name in row}
-        told["after"] = _typed(row["after"])
-        return cls(id=item_id(row["session_id"], row["number"]), **told)
-
-
-def _typed(place: str | None) -> str | None:
-    """What people type for a task that an item names by its session and number."""
-    return None if place is None else place_named(place)
-
-
 class NoteRow(Result, frozen=True):
     """One note of a list."""
 
@@ -149,41 +103,20 @@ class NoteRow(Result, frozen=True):
         )
 
 
-class Note(Session, frozen=True, kw_only=True):
-    """`note/1`."""
-
-    FORMAT = "note/1"
-
-    note: str
-    note_status: NoteStatus
-    items: tuple[ItemRow, ...]
-    question: str | None
-    calls: int
-    language: Language
-
-    @classmethod
-    def more(cls, handle: Handle) -> dict[str, Any]:
-        view = view_of(handle)
-        asks = view.questions and not handle.session.closed
-        return {
-            "items": tuple(ItemRow.of(handle, item) for item in view.items),
-            "question": view.questions[0].question if asks else None,
-        }
-
-    @classmethod
-    def refusal(cls, decision: Decision) -> tuple[str, str]:
-        if isinstance(decision, ChangeRefused):
-            field = _LABELS.get(decision.field, decision.field.replace("_", " "))
-            expected = _EXPECTED.get(decision.field, "")
-            return decision.reason, _CHANGES[decision.reason].format(field, expected)
-        assert isinstance(decision, AnswerRefusal), "the only other refusal"
-        return decision.reason, answer_refused(decision, _REFUSED[decision.reason])
+def refusal(decision: Decision) -> tuple[str, str]:
+    """Why a note takes something not, as a code and in words."""
+    if isinstance(decision, ChangeRefused):
+        field = _LABELS.get(decision.field, decision.field.replace("_", " "))
+        expected = _EXPECTED.get(decision.field, "")
+        return decision.reason, _CHANGES[decision.reason].format(field, expected)
+    assert isinstance(decision, AnswerRefusal), "the only other refusal"
+    return decision.reason, answer_refused(decision, _REFUSED[decision.reason])
 
 
 # 2. Taking and filing ------------------------------------------------------------------------
 
 
-def start(request: Request, text: str, given: Given = (), *, strict: bool = False) -> Session:
+def start(request: Request, text: str, given: Given = (), *, strict: bool = False) -> View:
     """Take a note.
 
     Args:
@@ -205,7 +138,7 @@ def start(request: Request, text: str, given: Given = (), *, strict: bool = Fals
 
 def add(
     request: Request, type_: ItemType, title: str, fields: Fields = (), note: str | None = None
-) -> Session:
+) -> View:
     """File an item by hand.
 
     Args:
@@ -218,13 +151,13 @@ def add(
     own = notes_of(request)
     to = own.note(note) if note else None
     if to is None and (wrong := own.unfit(type_, title, fields)):
-        code, words = Note.refusal(wrong)  # a session that would hold nothing is not opened
+        code, words = refusal(wrong)  # a session that would hold nothing is not opened
         raise Refused(words, code=code)
     step = own.add(type_, title, fields, request.process.settings.language, to)
     return session_of(step, request.notices)
 
 
-def close(request: Request, task: str, status: Literal["done", "cancelled"]) -> Session:
+def close(request: Request, task: str, status: Literal["done", "cancelled"]) -> View:
     """A task is done, or will not be.
 
     Args:
@@ -234,7 +167,7 @@ def close(request: Request, task: str, status: Literal["done", "cancelled"]) -> 
     return session_of(own.closed(listed, status), request.notices)
 
 
-def edit(request: Request, item: str, fields: Fields) -> Session:
+def edit(request: Request, item: str, fields: Fields) -> View:
     """Change what an item says; an empty value takes a field away.
 
     Args:
@@ -293,7 +226,7 @@ def notes(request: Request, *, unprocessed: bool = False) -> Iterator[NoteRow]:
             yield row
 
 
-def items(request: Request, type_: ItemType, *, everything: bool = True) -> Iterator[ItemRow]:
+def items(request: Request, type_: ItemType, *, everything: bool = True) -> Iterator[ShownItem]:
     """The items of a type that notes of the project hold, the oldest note's first.
 
     Args:
@@ -307,7 +240,7 @@ def items(request: Request, type_: ItemType, *, everything: bool = True) -> Iter
         if row["type"] == type_ and (everything or row["status"] == "open"):
             # What goes before it says nothing any more once that is over.
             after = waits.get(place_of(row["session_id"], row["number"]))
-            yield ItemRow.kept({**row, "after": after})
+            yield ShownItem.kept({**row, "after": after})
     if behind := process.projector.behind:
         request.notice(behind.code, behind.text)
 

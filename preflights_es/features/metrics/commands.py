@@ -30,9 +30,8 @@ from preflights_cli.rendering import Shown, exit_code, said
 from preflights_cli.table import streamed
 from preflights_es.features.metrics.catalogue import checked_name, save
 from preflights_es.features.metrics.domain.events import QUESTION_MAX
+from preflights_es.features.metrics.domain.state import AnswerView, Ran
 from preflights_es.features.metrics.use import (
-    Answer,
-    Ran,
     follow_up,
     run,
     snippets_of,
@@ -42,9 +41,9 @@ from preflights_es.features.metrics.use import (
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import one_line, shown, shown_lines
+from preflights_es.kernel.views import View
 from preflights_es.store.guarded_query import Limits
 from preflights_es.use.request import Request
-from preflights_es.use.results import Session
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """What a spreadsheet takes for the beginning of a formula, also in full width."""
@@ -193,20 +192,20 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
     saves: tuple[str, Path] | None
     """The name under which the question is kept, and the folder of snippets."""
 
-    def begun(self, text: str) -> Session:
+    def begun(self, text: str) -> View:
         """A new session."""
         return start(self.app, text, **self.asks)
 
-    def followed_up(self, text: str, session: str) -> Session:
+    def followed_up(self, text: str, session: str) -> View:
         """A session that goes on."""
         return follow_up(self.app, text, session, on=str(self.runs_with["on"]))
 
-    def told(self, session: Session) -> int:
+    def told(self, session: View) -> int:
         """Show an answer, with its rows where they are wanted."""
-        assert isinstance(session, Answer), "only these are asked"
+        assert isinstance(session, AnswerView), "only these are asked"
         if self.runs and session.type == "sql" and not session.not_done:
             session = run(self.app, session, **self.runs_with)
-            assert isinstance(session, Answer), "the same answer"
+            assert isinstance(session, AnswerView), "the same answer"
         code = self._shown(session)
         if session.not_in_query and code == 0 and not is_terminal():
             code = EXIT_WAITING  # a person has not seen that words are missing
@@ -214,13 +213,13 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
             self._save(session, *self.saves)
         return code
 
-    def _save(self, session: Answer, name: str, folder: Path) -> None:
+    def _save(self, session: AnswerView, name: str, folder: Path) -> None:
         """Keep the question where the person says so."""
         if click.confirm(f"Keep it as {name}?", err=True):
             path = save(folder, name, session.intention, session.sql)
             self.voice.say(f"Kept in {shown(str(path))}. Run it with: preflights ask {name} --run")
 
-    def _shown(self, session: Answer) -> int:
+    def _shown(self, session: AnswerView) -> int:
         """The answer with its rows; the exit code."""
         if not self.as_csv or self.voice.as_json:
             return said(self.voice, session)
@@ -229,7 +228,7 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
         with redirect_stdout(sys.stderr):  # words are no CSV
             return said(self.voice, session)
 
-    def _as_csv_text(self, session: Answer) -> int:
+    def _as_csv_text(self, session: AnswerView) -> int:
         assert session.result is not None, "it was run"
         text = io.StringIO()
         writer = csv.writer(text)
@@ -305,9 +304,9 @@ def _piped() -> Iterator[str]:
             raise Refused(message, code="unfit_text") from error
 
 
-def describe(voice: Voice, session: Session) -> None:
+def describe(voice: Voice, session: View) -> None:
     """The question, and the query."""
-    assert isinstance(session, Answer), "the caller checked the workflow"
+    assert isinstance(session, AnswerView), "the caller checked the workflow"
     voice.say(voice.bold(shown(one_line(session.intention))))
     stands = session.status.replace("_", " ")
     voice.say(f"  question {short(session.session_id)}, {stands}")
@@ -338,9 +337,9 @@ def _cell(value: object) -> str:
     return one_line(text)
 
 
-def hint(session: Session) -> str:
+def hint(session: View) -> str:
     """What may come next."""
-    assert isinstance(session, Answer), "the caller checked the workflow"
+    assert isinstance(session, AnswerView), "the caller checked the workflow"
     goes_on = "preflights ask --follow-up TEXT"
     run_it = f"See its rows with: preflights ask --session {short(session.session_id)} --run"
     number = " (a number chooses)" if session.candidates else ""

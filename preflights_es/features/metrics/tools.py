@@ -6,7 +6,8 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from preflights_es.features.metrics.use import Answer, follow_up, start
+from preflights_es.features.metrics.domain.state import AnswerView
+from preflights_es.features.metrics.use import follow_up, start
 from preflights_es.kernel.ids import short
 from preflights_es.surfaces.mcp.call import Call
 from preflights_es.surfaces.mcp.rounds import Arguments, Given, Tool, mine
@@ -37,7 +38,7 @@ async def _ask(call: Call, given: Question) -> Query:
             found = follow_up(request, given.question, mine(request, given.session).session_id)
         else:
             found = start(request, given.question)
-        assert isinstance(found, Answer), "what a question about data comes to"
+        assert isinstance(found, AnswerView), "what a question about data comes to"
         id_ = short(found.session_id)
         return Query(
             session=id_,

@@ -1,4 +1,4 @@
-"""What people do with questions about data, and an answer as services return it: `answer/1`."""
+"""What people do with questions about data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from preflights_es.features.metrics.domain.events import (
     QuestionPut,
     Saved,
 )
-from preflights_es.features.metrics.domain.state import AnswerView
+from preflights_es.features.metrics.domain.state import AnswerView, Ran
 from preflights_es.kernel.errors import (
     LogDamaged,
     Refused,
@@ -44,6 +44,7 @@ from preflights_es.kernel.events import Decision
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.questions import AnswerRefusal
 from preflights_es.kernel.text import one_line
+from preflights_es.kernel.views import View
 from preflights_es.records.files import checked_folder
 from preflights_es.runtime.finding import LAST
 from preflights_es.runtime.runner import Handle
@@ -53,7 +54,7 @@ from preflights_es.store.urls import SqliteFile, parsed, shown_url
 from preflights_es.system import clock_ids
 from preflights_es.use.answers import Given, pairs
 from preflights_es.use.request import Request
-from preflights_es.use.results import NOT_EXPECTED, Result, Session, answer_refused, session_of
+from preflights_es.use.results import NOT_EXPECTED, answer_refused, session_of
 from preflights_es.use.sessions import show
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def start(
     catalogue: Folders | None = None,
     on: str = "",
     strict: bool = False,
-) -> Session:
+) -> View:
     """Ask a question about data.
 
     Args:
@@ -113,7 +114,7 @@ def start(
     return session_of(opened, request.notices)
 
 
-def follow_up(request: Request, text: str, typed: str = "", *, on: str = "") -> Session:
+def follow_up(request: Request, text: str, typed: str = "", *, on: str = "") -> View:
     """Answer the open question, or go on where there is none.
 
     Args:
@@ -142,7 +143,7 @@ def follow_up(request: Request, text: str, typed: str = "", *, on: str = "") -> 
     return session_of(step, request.notices)
 
 
-def standing(request: Request, typed: str) -> Session:
+def standing(request: Request, typed: str) -> View:
     """A session that asks about data, as it stands.
 
     Raises:
@@ -268,18 +269,18 @@ def _dialect(address: Address) -> Dialect:
 
 def run(
     request: Request,
-    session: Session,
+    session: View,
     *,
     on: str = "",
     any_project: bool = False,
     limits: Limits = Limits(),  # noqa: B008  immutable
-) -> Session:
+) -> View:
     """The answer with what its query brings; nothing of that is recorded.
 
     Raises:
         Refused: there is no query, the database refuses it, or it takes too long.
     """
-    assert isinstance(session, Answer), "the caller asked"
+    assert isinstance(session, AnswerView), "the caller asked"
     from preflights_es.features.metrics.domain.sql_check import bound, findings, rendered
 
     handle = request.process.runner.load(session.session_id)
@@ -395,77 +396,41 @@ _NOT_TAKEN: Final = {
 }
 
 
-class Ran(Result, frozen=True):
-    """The rows of a query; values are as JSON has them, others as text."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
-    more: bool
-    """Whether there are more than the limit."""
-
-
-class Answer(Session, frozen=True, kw_only=True):
-    """`answer/1`."""
-
-    FORMAT = "answer/1"
-
-    intention: str
-    type: str
-    sql: str
-    """One statement, as it may be run; empty where there is none."""
-    candidates: tuple[str, ...]
-    text: str
-    calls: int
-    sentence: str = ""
-    """What the query brings, made from the query; empty where there is none."""
-    not_in_query: tuple[str, ...] = ()
-    """Words of the question without a counterpart in a model's query."""
-    result: Ran | None = None
-    """What the query brought, where it was run."""
-
-    @property
-    def failed(self) -> bool:
-        return self.status == "stopped"
-
-    @classmethod
-    def more(cls, handle: Handle) -> dict[str, Any]:
-        view = handle.view
-        assert isinstance(view, AnswerView), "the caller checked the workflow"
-        return {"result": None, **_query(handle, view.sql)}
-
-    @classmethod
-    def refusal(cls, decision: Decision) -> tuple[str, str]:
-        if isinstance(decision, NotTaken):
-            return decision.reason, _NOT_TAKEN[decision.reason]
-        assert isinstance(decision, AnswerRefusal), "the only other refusal"
-        return decision.reason, answer_refused(decision, _REFUSED[decision.reason])
+def refusal(decision: Decision) -> tuple[str, str]:
+    """Why a question or an answer does not count, as a code and in words."""
+    if isinstance(decision, NotTaken):
+        return decision.reason, _NOT_TAKEN[decision.reason]
+    assert isinstance(decision, AnswerRefusal), "the only other refusal"
+    return decision.reason, answer_refused(decision, _REFUSED[decision.reason])
 
 
-def _query(handle: Handle, sql: str) -> dict[str, Any]:
-    """A query as one clean statement, what it says, and what of the question it lacks.
+def in_words(handle: Handle, view: View) -> View:
+    """An answer with its query as it may be run, what it says, and what of the question it lacks.
 
     As it is recorded where SQL cannot be read here, or where the check does not let it pass: a log
     of other hands may hold it.
     """
     from preflights_es.features.metrics.domain.sql_check import NoExtra, findings, rendered
 
-    state = handle.session.state
+    assert isinstance(view, AnswerView), "the caller checked the workflow"
+    state, sql = handle.session.state, view.sql
     catalogue = state.catalogue
     try:
         if not sql or catalogue is None or findings(sql, catalogue.dialect, catalogue.tables):
-            return {"sql": sql}
+            return view
     except NoExtra:
-        return {"sql": sql}
+        return view
     from preflights_es.features.metrics.query_in_words import sentence, unused
 
     by_rules = state.led.lead is not None and state.led.lead.provider == "mock"
     said = [one.content for one in state.led.said if one.role == "user"]
     left = () if by_rules else unused(said, sql, catalogue, state.matched, _day(state.asked_at))
-    return {
-        "sql": rendered(sql, catalogue.dialect),
-        "sentence": sentence(sql, catalogue, state.language),
-        "not_in_query": left,
-    }
+    return replace(
+        view,
+        sql=rendered(sql, catalogue.dialect),
+        sentence=sentence(sql, catalogue, state.language),
+        not_in_query=tuple(left),
+    )
 
 
 def _day(asked_at: str) -> date | None:

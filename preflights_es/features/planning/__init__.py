@@ -6,7 +6,7 @@ FEATURE = Feature(
     "planning",
     __name__,
     workflow="domain:WORKFLOW",
-    session="use:DayPlan",
+    refusal="use:refusal",
     bank="domain.schedule:BANK",
     references="domain.schedule:REFERENCES",
     shown="commands:SHOWN",

@@ -17,13 +17,13 @@ from preflights_cli.common import (
 )
 from preflights_cli.rendering import Shown, said
 from preflights_es.features.planning.domain.schedule import WARNINGS
-from preflights_es.features.planning.domain.state import Entry
+from preflights_es.features.planning.domain.state import DayView, Entry
 from preflights_es.features.planning.situation import Wanted
-from preflights_es.features.planning.use import OLDER, DayPlan, NothingToPlan, done, today
+from preflights_es.features.planning.use import OLDER, NothingToPlan, done, today
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import one_line, shown
+from preflights_es.kernel.views import View
 from preflights_es.use.request import Request
-from preflights_es.use.results import Session
 
 NEXT = "next"
 """What `--done` says where it names no task."""
@@ -115,9 +115,9 @@ WAITING: Final = (
 )
 
 
-def describe(voice: Voice, session: Session) -> None:
+def describe(voice: Voice, session: View) -> None:
     """A plan as a timeline."""
-    assert isinstance(session, DayPlan), "the caller checked the workflow"
+    assert isinstance(session, DayView), "the caller checked the workflow"
     voice.say(voice.bold(f"{session.day}, {hours(*session.window)}"))
     stands = PLANNED.get(session.source or "") if session.status == "done" else None
     voice.say(f"  day plan {short(session.session_id)}, {stands or session.status}")
@@ -130,7 +130,7 @@ def describe(voice: Voice, session: Session) -> None:
         voice.say(f"  {shown(line)}")
 
 
-def _left_out(session: DayPlan) -> list[str]:
+def _left_out(session: DayView) -> list[str]:
     """What is not planned, each with the reason; first what a person can do something about."""
     ordered = sorted(session.left_out, key=lambda one: one.code in FULL)
     lines = [
@@ -156,9 +156,9 @@ def _line(entry: Entry, width: int) -> str:
     return f"{line}  {one_line(entry.title)}{f'  ({told})' if told else ''}".rstrip()
 
 
-def hint(session: Session) -> str:
+def hint(session: View) -> str:
     """What may come next."""
-    assert isinstance(session, DayPlan), "the caller checked the workflow"
+    assert isinstance(session, DayView), "the caller checked the workflow"
     if session.status == "stopped":
         has_no_room = WARNINGS["no_room"][session.language] in session.warnings
         return LONGER if has_no_room else "See the open tasks: preflights note tasks"

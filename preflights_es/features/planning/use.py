@@ -1,4 +1,4 @@
-"""The plan of a day: made, shown, changed by hand, done; and `day/1`, as services return it."""
+"""The plan of a day: made, shown, changed by hand, done."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from preflights_es.features.planning.domain.events import (
     OpenTask,
     PlanAsked,
     PlanAskedAgain,
-    Planner,
     Situation,
     TasksChosen,
 )
 from preflights_es.features.planning.domain.schedule import WARNINGS
-from preflights_es.features.planning.domain.state import Entry, NotPlanned, State
+from preflights_es.features.planning.domain.state import Entry, State
 from preflights_es.features.planning.situation import Row, Wanted, changes, changes_in_words
 from preflights_es.kernel import ids
-from preflights_es.kernel.errors import Notice, PreflightsError, Refused
+from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import Decision, Input
 from preflights_es.kernel.items import item_id, item_named
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import Language
+from preflights_es.kernel.views import View
 from preflights_es.runtime.inputs import Inputs, WantedInput
 from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.system import clock_ids
 from preflights_es.system.clock_ids import LocalDay
 from preflights_es.use.request import Request
-from preflights_es.use.results import NOT_EXPECTED, Result, Session, session_of
+from preflights_es.use.results import NOT_EXPECTED, Result, session_of
 
-# 1. Results ----------------------------------------------------------------------------------
+# 1. What is not done, and a day without a plan -----------------------------------------------
 
 _CHANGES: Final = {
     "unknown_task": "no task {} was open when the day was planned",
@@ -60,32 +60,10 @@ _CHANGES: Final = {
 }
 
 
-class DayPlan(Session, frozen=True, kw_only=True):
-    """`day/1`."""
-
-    FORMAT = "day/1"
-
-    day: str
-    window: tuple[str, str]
-    focus_task_id: str | None
-    mini_task_ids: tuple[str, ...]
-    buffer_minutes: int
-    reasoning: str
-    source: Planner | None
-    timeline: tuple[Entry, ...]
-    too_long: tuple[str, ...]
-    left_out: tuple[NotPlanned, ...]
-    replans: int
-    calls: int
-    language: Language
-    notices: tuple[Notice, ...]
-
-    @classmethod
-    def refusal(cls, decision: Decision) -> tuple[str, str]:
-        assert isinstance(decision, ChangeRefused), "the only refusal"
-        return decision.reason, _CHANGES[decision.reason].format(
-            decision.task_id, decision.other_id
-        )
+def refusal(decision: Decision) -> tuple[str, str]:
+    """Why a plan was not made or changed, as a code and in words."""
+    assert isinstance(decision, ChangeRefused), "the only refusal"
+    return decision.reason, _CHANGES[decision.reason].format(decision.task_id, decision.other_id)
 
 
 class NothingToPlan(Result, frozen=True, kw_only=True):
@@ -119,7 +97,7 @@ def today(
     again: bool = False,
     focus: str | None = None,
     minis: tuple[str, ...] = (),
-) -> Session | NothingToPlan:
+) -> View | NothingToPlan:
     """The plan of today, made where there is none.
 
     Args:
@@ -180,13 +158,13 @@ def _nothing(request: Request, day: str, named: tuple[str | None, ...]) -> Nothi
         Refused: a task was named, which is not open.
     """
     for id_ in filter(None, named):
-        code, message = DayPlan.refusal(ChangeRefused(reason="unknown_task", task_id=id_))
+        code, message = refusal(ChangeRefused(reason="unknown_task", task_id=id_))
         raise Refused(message, code=code)
     language = request.process.settings.language
     return NothingToPlan(day=day, warnings=(WARNINGS["no_tasks"][language],))
 
 
-def done(request: Request, task: str | None = None) -> Session:
+def done(request: Request, task: str | None = None) -> View:
     """Close a block of today's plan, and its task.
 
     Args:

@@ -6,7 +6,7 @@ FEATURE = Feature(
     "recall",
     __name__,
     workflow="domain:WORKFLOW",
-    session="use.sessions:Recall",
+    refusal="use.sessions:refusal",
     start="use.sessions:start",
     resumed="use.sessions:looked_up",
     bank="domain.contracts:BANK",

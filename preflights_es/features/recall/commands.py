@@ -9,12 +9,12 @@ import click
 from preflights_cli.common import Voice, key_option, language_option, led, recording, whole
 from preflights_cli.rendering import Shown, said
 from preflights_es.features.recall.domain.events import FoundRecord
-from preflights_es.features.recall.domain.views import Remembered, Standing
-from preflights_es.features.recall.use.sessions import Recall, learn, recall
+from preflights_es.features.recall.domain.views import RecallView, Remembered, Standing
+from preflights_es.features.recall.use.sessions import learn, recall
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import one_line, shown
+from preflights_es.kernel.views import View
 from preflights_es.use.request import Request
-from preflights_es.use.results import Session
 
 
 @click.command()
@@ -65,9 +65,9 @@ def recall_command(
     return said(voice, recall(app, question, everything=everything, strict=strict))
 
 
-def describe(voice: Voice, session: Session) -> None:
+def describe(voice: Voice, session: View) -> None:
     """The question, and a line or two a decision."""
-    assert isinstance(session, Recall), "the caller checked the workflow"
+    assert isinstance(session, RecallView), "the caller checked the workflow"
     voice.say(voice.bold(shown(one_line(session.question or _about(session)))))
     voice.say(f"  recall {short(session.session_id)}, {session.status}")
     for one in session.results:
@@ -85,7 +85,7 @@ def describe(voice: Voice, session: Session) -> None:
         voice.say(f"  learned {shown(', '.join(session.learned))}")
 
 
-def _about(session: Recall) -> str:
+def _about(session: RecallView) -> str:
     what = "Words for" if session.asks == "learning" else "Evolution of"
     return f"{what} {short(session.about)}"
 
@@ -120,9 +120,9 @@ def _line(one: Remembered) -> str:
     return f"{one.date[:10]}  {short(one.uid)}  {one.status}  {title}  ({record}matched {words})"
 
 
-def hint(session: Session) -> str:
+def hint(session: View) -> str:
     """What may come next."""
-    assert isinstance(session, Recall), "the caller checked the workflow"
+    assert isinstance(session, RecallView), "the caller checked the workflow"
     id_ = short(session.session_id)
     if session.results:
         return f"See where it came from with: preflights why {short(session.results[0].uid)}"

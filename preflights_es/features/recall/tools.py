@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from preflights_es.features.recall.domain.events import FoundRecord
-from preflights_es.features.recall.domain.views import Remembered
-from preflights_es.features.recall.use.sessions import Recall, recall
+from preflights_es.features.recall.domain.views import RecallView, Remembered
+from preflights_es.features.recall.use.sessions import recall
 from preflights_es.kernel.ids import short
 from preflights_es.surfaces.mcp.call import Call
 from preflights_es.surfaces.mcp.rounds import Arguments, Given, Tool
@@ -28,7 +28,7 @@ class Recalled(Given, frozen=True, kw_only=True):
 async def _recall(call: Call, given: Question) -> Recalled:
     def asked(request: Request) -> Recalled:
         found = recall(request, given.question)
-        assert isinstance(found, Recall), "what a recall comes to"
+        assert isinstance(found, RecallView), "what a recall comes to"
         told = [*map(_told, found.results), *map(_record, found.records)]
         return Recalled(decisions=told, notices=found.warnings)
 

@@ -15,13 +15,14 @@ from preflights_es.kernel.ids import short
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.text import one_line, shortened, shown, shown_lines, visible
+from preflights_es.kernel.views import View
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle
 from preflights_es.surfaces.mcp.call import Call, Round
 from preflights_es.use import sessions
 from preflights_es.use.inbox import PROPOSED
 from preflights_es.use.request import Request
-from preflights_es.use.results import Result, Session
+from preflights_es.use.results import Result
 
 if TYPE_CHECKING:
     from preflights_es.surfaces.mcp.call import Call
@@ -124,12 +125,12 @@ CHOICE, OWN, AGREES = "choice", "other", "accept"
 """Keys of a form."""
 
 
-def message(session: Session, question: Question) -> str:
+def message(session: View, question: Question) -> str:
     """What stands above the form: the question, and what it is asked for."""
     return f"{shown(one_line(whole(session, question)))} {_source(session)}"
 
 
-def whole(session: Session, question: Question, *, numbered: bool = False) -> str:
+def whole(session: View, question: Question, *, numbered: bool = False) -> str:
     """The question, why it matters, what its options mean, and what is recommended.
 
     Args:
@@ -155,7 +156,7 @@ def whole(session: Session, question: Question, *, numbered: bool = False) -> st
     return " ".join(filter(None, parts))
 
 
-def worded(session: Session, question: Question) -> str:
+def worded(session: View, question: Question) -> str:
     """The question in words: where no topic fits, a terminal shows the label of a line alone."""
     shape = session.shape()
     if not shape.get("fields"):
@@ -212,7 +213,7 @@ def options(question: Question) -> list[str]:
     return found if has_other else [*found, OTHER]
 
 
-def form_asked(session: Session, question: Question) -> Round:
+def form_asked(session: View, question: Question) -> Round:
     """The round of a question.
 
     Where the question offers other words, they have a key of their own: a number among them
@@ -242,13 +243,13 @@ def answered(
     return {at.question: found} if found else {}
 
 
-def proposal(session: Session) -> str:
+def proposal(session: View) -> str:
     """What stands above the form that asks for an acceptance."""
     said = "; ".join(f"{name}: {one_line(value)}" for name, value in values(session).items())
     return f"{shown(said)} {_source(session)}"
 
 
-def values(session: Session) -> dict[str, str]:
+def values(session: View) -> dict[str, str]:
     """What is decided so far, by field."""
     patch = session.shape().get("patch")
     return dict(patch.fields) if patch else {}
@@ -264,7 +265,7 @@ def agrees(content: Mapping[str, Any] | None) -> bool:
     return (content or {}).get(AGREES) is True
 
 
-def _source(session: Session) -> str:
+def _source(session: View) -> str:
     """Who asks, and what for: the intention may be a page long."""
     return f"(Preflights, for: {_cut(session.intention)})"
 
@@ -330,7 +331,7 @@ class Standing(Given, frozen=True, kw_only=True):
     """What the agent does now."""
 
 
-def standing(session: Session) -> Standing:
+def standing(session: View) -> Standing:
     """A session as tools give it."""
     asked = session.questions[0] if session.questions else None
     id_ = short(session.session_id)
@@ -349,7 +350,7 @@ def standing(session: Session) -> Standing:
     )
 
 
-def _told(session: Session) -> tuple[Any, ...]:
+def _told(session: View) -> tuple[Any, ...]:
     """What is in force beside it, until it is accepted."""
     return session.shape().get("known", ()) if session.status in OPEN else ()
 
@@ -358,7 +359,7 @@ def _known(one: Any) -> str:
     return one.line if one.same_place else f"related: {one.line}"
 
 
-def _next(session: Session, asked: Question | None) -> str:
+def _next(session: View, asked: Question | None) -> str:
     """What the agent does now: a decision at the same place comes before a question."""
     name = short(session.session_id)
     said = _ask(session, asked) if asked else NEXT.get(session.status, "").format(session=name)
@@ -375,7 +376,7 @@ def working_by(came: Standing, lines: tuple[str, ...]) -> Standing:
     return replace(came, in_force=lines, next=f"{came.next} {WORK_BY}")
 
 
-def _differing(session: Session) -> list[str]:
+def _differing(session: View) -> list[str]:
     """What an acceptance differs from: a person chooses about each at a terminal."""
     related = session.shape().get("related", ())
     return [
@@ -383,13 +384,13 @@ def _differing(session: Session) -> list[str]:
     ]
 
 
-def is_relayed(session: Session) -> bool:
+def is_relayed(session: View) -> bool:
     """Whether its log can say that a client passed a person's answer on."""
     workflow = WORKFLOWS.get(session.workflow)
     return workflow is not None and workflow.relayed is not None
 
 
-def _ask(session: Session, question: Question) -> str:
+def _ask(session: View, question: Question) -> str:
     """Exact words for a client without forms."""
     words = whole(session, question, numbered=True)
     ask = ASK if is_relayed(session) else AT_TERMINAL
@@ -415,12 +416,12 @@ def mine(request: Request, typed: str) -> Handle:
     return handle
 
 
-def found_for(request: Request, typed: str) -> Session:
+def found_for(request: Request, typed: str) -> View:
     """A session of this project as it stands."""
     return sessions.show(request, mine(request, typed).session_id)
 
 
-async def asked(call: Call, session: Session) -> Came:
+async def asked(call: Call, session: View) -> Came:
     """The session after its person was asked what is open, round by round.
 
     A form that is declined, cancelled or forgotten leaves its question open.
@@ -443,10 +444,10 @@ async def asked(call: Call, session: Session) -> Came:
     return standing(session)
 
 
-async def _answered(call: Call, at: Round, said: dict[str, tuple[str, ...]]) -> Session:
+async def _answered(call: Call, at: Round, said: dict[str, tuple[str, ...]]) -> View:
     """The person's words, relayed by the client; the same round again records nothing."""
 
-    def answer(request: Request) -> Session:
+    def answer(request: Request) -> View:
         mine(request, at.session)
         try:
             came = sessions.answer(request, at.session, said, relays=True)
@@ -492,6 +493,6 @@ async def _agreed(call: Call, at: Round, came: Mapping[str, Any] | None) -> Stan
     return msgspec.structs.replace(standing(proposed), refused=standing(done).refused)
 
 
-def _accept(request: Request, at: Round, *, elicited: bool = False) -> Session:
+def _accept(request: Request, at: Round, *, elicited: bool = False) -> View:
     mine(request, at.session)
     return sessions.accept(request, at.session, expect=at.version, elicited=elicited)

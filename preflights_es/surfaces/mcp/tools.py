@@ -11,6 +11,7 @@ import msgspec
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import EPOCH, short
 from preflights_es.kernel.text import shortened, shown
+from preflights_es.kernel.views import View
 from preflights_es.surfaces.mcp.call import Call
 from preflights_es.surfaces.mcp.rounds import (
     Arguments,
@@ -27,7 +28,7 @@ from preflights_es.surfaces.mcp.rounds import (
 from preflights_es.use import sessions
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.request import Request
-from preflights_es.use.results import DecisionRow, Session
+from preflights_es.use.results import DecisionRow
 from preflights_es.use.work_tree import project_path
 
 ROWS_MAX: Final = 20  # decisions of one result
@@ -195,7 +196,7 @@ async def _answer(call: Call, given: AnswerGiven) -> Came:
         at = call.round.session if call.round is not None else given.session
         return await asked(call, await call.run(lambda request: found_for(request, at)))
 
-    def answered(request: Request) -> Session:
+    def answered(request: Request) -> View:
         handle = mine(request, given.session)
         if not handle.view.questions:
             message = f"session {short(handle.session_id)} asks nothing: show says how it stands"

@@ -158,7 +158,7 @@ def test_the_models_wording_and_options_are_asked_under_the_rules_key() -> None:
 def test_the_models_category_is_its_own_suggestion() -> None:
     led = Led({**GOOD, "topic": "Infra"}, intention="Make it nice")
     (category,) = led.state.provenance
-    assert (category.value, category.source, category.by) == ("Infra", "suggested", "agent")
+    assert (category.value, category.source, category.by) == ("Infra", "suggested", "model")
     assert led.state.question is not None
     assert led.state.question.id == "hosting"
 
@@ -185,7 +185,7 @@ def test_the_answer_stands_as_given_and_the_model_may_read_more_out_of_what_was_
     )
     sources = {p.field: (p.source, p.by) for p in led.state.provenance}
     assert sources["Strategy"] == ("chosen", "user")
-    assert sources["Library"] == ("suggested", "agent")
+    assert sources["Library"] == ("suggested", "model")
 
 
 def test_the_conversation_is_derived_from_the_log() -> None:

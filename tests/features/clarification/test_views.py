@@ -15,7 +15,7 @@ from preflights_es.features.clarification.domain.values import (
     DecisionPatch,
     Provenance,
 )
-from preflights_es.kernel.decisions import Rationale, Record, RecordField, ShownQuestion
+from preflights_es.kernel.decisions import Record, RecordField, ShownQuestion
 from preflights_es.kernel.events import Input, Written
 from preflights_es.kernel.questions import Option, Question
 from tests.features.clarification.cases import (
@@ -137,7 +137,6 @@ def test_a_view_says_all_of_an_open_session() -> None:
         number=None,
         turn=1,
         title="Add OAuth",
-        rationale=Rationale(),
         to_do="answer the question",
     )
 

@@ -37,7 +37,7 @@ from preflights_es.kernel.events import (
     ResponseIgnored,
     Source,
 )
-from preflights_es.kernel.items import Finding
+from preflights_es.kernel.items import Finding, WaivedFinding
 from preflights_es.kernel.lead import Lead, LeadTaken, Setup, StepStalled
 from tests.features.compiler.cases import (
     ADA,
@@ -449,8 +449,9 @@ def test_a_person_waives_each_and_the_artifact_is_approved() -> None:
     assert compiled.state.standing == "approved"
     assert compiled.events(ArtifactDue)
     assert [one.reason for one in compiled.view.waived] == list(REASONS)
-    for one, finding in zip(compiled.view.waived, findings(compiled), strict=True):
+    for one, finding in zip(compiled.state.waived, findings(compiled), strict=True):
         assert (one.finding, one.by, one.relayed_by) == (finding, ADA, ROBOT)
+    assert compiled.view.waived == tuple(map(WaivedFinding.of, compiled.state.waived))
     assert compiled.replayed() == "identical"
 
 
@@ -519,7 +520,7 @@ def test_a_finding_of_an_artifact_in_force_is_waived_and_its_standing_stays() ->
     assert [type(one) for one in compiled.last] == [WaiversTaken]
     assert compiled.state.standing == "approved"
     assert len(compiled.view.waived) == 3
-    assert compiled.view.waived[-1].finding == LATER
+    assert compiled.state.waived[-1].finding == LATER
     assert compiled.replayed() == "identical"
     waiving(compiled, LATER, "It is gone in March")
     assert [one.reason for one in compiled.view.waived][2:] == ["It is gone in March"]
@@ -532,7 +533,7 @@ def test_a_locked_plan_keeps_its_waivers() -> None:
     )
     compiled.lock()
     assert compiled.state.standing == "locked"
-    assert [one.finding for one in compiled.view.waived] == [later]
+    assert [one.finding for one in compiled.state.waived] == [later]
     waiving(compiled, LATER, "Only the import")
     assert (compiled.state.standing, len(compiled.view.waived)) == ("locked", 2)
 

@@ -14,8 +14,8 @@ import pytest
 
 import preflights_es
 from preflights_es.kernel.errors import Refused, UnknownSession, WorkflowMissing
+from preflights_es.kernel.views import View
 from preflights_es.use import sessions
-from preflights_es.use.results import Session
 from tests.cli.program import Project
 from tests.markdown import ROOT
 
@@ -137,10 +137,10 @@ def test_a_key_makes_a_call_happen_once(log: Any) -> None:
 # 2. At once ----------------------------------------------------------------------------------
 
 
-def _decided(log: Any, number: int) -> Session:
+def _decided(log: Any, number: int) -> View:
     begun = log.start(f"Add login to shop {number}")
     log.answer(begun.session_id, {"auth_strategy": "OAuth"})
-    done: Session = log.accept(begun.session_id, by="Ada", again=True)
+    done: View = log.accept(begun.session_id, by="Ada", again=True)
     return done
 
 
@@ -167,10 +167,10 @@ def test_threads_that_answer_one_session_are_heard_once_each(log: Any) -> None:
 
 @pytest.mark.slow("crowds")
 def test_tasks_of_one_loop_lose_and_double_nothing(log: Any) -> None:
-    async def played() -> list[Session]:
+    async def played() -> list[View]:
         many = preflights_es.AsyncPreflights(log)
 
-        async def one(number: int) -> Session:
+        async def one(number: int) -> View:
             begun = await many.start(f"Add login {number}")
             return await many.answer(begun.session_id, {"auth_strategy": "OAuth"})
 

@@ -29,6 +29,7 @@ from preflights_es.features.clarification.use.observed import record, recorded
 from preflights_es.kernel.errors import ErasedSession, PreflightsError, Refused
 from preflights_es.kernel.ids import iso_or_none
 from preflights_es.kernel.questions import AskOutcome, Observed
+from preflights_es.kernel.views import View
 from preflights_es.redaction.masking import redact_hidden
 from preflights_es.runtime.runner import Runner
 from preflights_es.settings.load import agent_home
@@ -36,7 +37,7 @@ from preflights_es.settings.places import work_trees
 from preflights_es.system.files import Unreadable, lines
 from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
-from preflights_es.use.results import Result, Session
+from preflights_es.use.results import Result
 
 Handling = Literal["new", "known", "refused", "apart"]
 """What came of a question: a `new` session, or one that is `known`; `refused` where it cannot be
@@ -197,7 +198,7 @@ def _came(
         return "refused", "", str(error)
 
 
-def _record(request: Request, asked: AskedQuestion, observed: Observed) -> Session:
+def _record(request: Request, asked: AskedQuestion, observed: Observed) -> View:
     said = (asked.question, asked.options, asked.answers, observed)
     return record(request, *said, topic=asked.header, files=asked.files)
 

@@ -334,7 +334,7 @@ def _after_suggestion(state: State, event: QuestionSuggested) -> State:
     if found is None or found[1].source != "suggested":
         return after
     key = state.heuristics.category.id
-    suggested = Provenance(key, "Category", found[0].name, "suggested", "agent")
+    suggested = Provenance(key, "Category", found[0].name, "suggested", "model")
     return replace(after, provenance=_filed(state.provenance, suggested))
 
 
@@ -363,7 +363,7 @@ def _with_suggested(state: State, patch: DecisionPatch) -> tuple[Provenance, ...
         return state.provenance
     fields = {field.name: field.id for field in state.found[0].fields()} if state.found else {}
     added = (
-        Provenance(fields[name], name, value, "suggested", "agent")
+        Provenance(fields[name], name, value, "suggested", "model")
         for name, value in suggested
         if name in fields
     )

@@ -36,8 +36,8 @@ from preflights_es.features.clarification.domain.values import (
     LLMContext,
 )
 from preflights_es.kernel.completions import Accepted, CompletionRequested, Message, Violation
-from preflights_es.kernel.decisions import Alternative, Rationale
-from preflights_es.kernel.events import ActorKind, Decision, Outcome
+from preflights_es.kernel.decisions import Alternative, Rationale, Speaker
+from preflights_es.kernel.events import Decision, Outcome
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import Usable, concluded, judged, requested
 from preflights_es.kernel.questions import (
@@ -55,10 +55,11 @@ from preflights_es.kernel.words import canonical, folded
 PACKAGE: Final = "preflights_es.features.clarification"
 OWN: Final = "custom."
 """Before the slug, in the key of a question of the writer's own."""
-CHOOSERS: Final[Mapping[ActorKind, str]] = {
+CHOOSERS: Final[Mapping[Speaker, str]] = {
     "user": "the person",
     "agent": "an agent",
     "script": "a script",
+    "model": "an agent",  # a model is asked for an agent
 }
 FACTS_MAX: Final = 4_000  # characters of what the repository says of itself, in a request
 IN_FORCE_MAX: Final = 4_000  # characters of decisions in force, in a request

@@ -7,7 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from preflights_es.kernel.events import Actor, ActorKind, Value, Whole
+from preflights_es.kernel.decisions import Speaker
+from preflights_es.kernel.events import Actor, Value, Whole
 from preflights_es.kernel.questions import Question, QuestionType
 
 Answer = str | tuple[str, ...]
@@ -226,7 +227,7 @@ class Provenance(Value, frozen=True):
     """`Category`, or the field's name in the patch."""
     value: str
     source: Source
-    by: ActorKind
+    by: Speaker
     relayed_by: Actor | None = None
     """Who passed the actor's words on."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from preflights_es.features.clarification.domain import rules
-from preflights_es.features.clarification.domain.events import KnownLine, TopicsFound
+from preflights_es.features.clarification.domain.events import Differing, KnownLine, TopicsFound
 from preflights_es.features.clarification.domain.state import (
     State,
     accepted,
@@ -27,27 +27,33 @@ from preflights_es.features.clarification.domain.values import (
     Provenance,
 )
 from preflights_es.kernel.decisions import (
-    Rationale,
+    KeptDecision,
+    NotChosen,
+    OlderDecision,
+    Reason,
     Record,
     RecordField,
+    Related,
     Relations,
     ShownQuestion,
     Speaker,
 )
-from preflights_es.kernel.events import ActorKind, Value
+from preflights_es.kernel.events import Actor, ActorKind, Evidence, Value
+from preflights_es.kernel.ids import iso
 from preflights_es.kernel.lead import no_answer
 from preflights_es.kernel.questions import (
     Language,
     Observed,
     Option,
+    Place,
     Question,
     Reached,
-    View,
+    Recommended,
     asked_elsewhere,
-    taken_out,
 )
-from preflights_es.kernel.reach import Reach
+from preflights_es.kernel.reach import Hold
 from preflights_es.kernel.text import one_line
+from preflights_es.kernel.views import View, taken_out
 
 if TYPE_CHECKING:  # imported where a session has a pack: its classes cost time
     from preflights_es.features.clarification.domain.pack import Topic
@@ -66,36 +72,162 @@ class StatedValue(Value, frozen=True):
     value: str
 
 
-class ClarificationView(View, frozen=True, kw_only=True):
-    """The fields of `session/1` (docs/api.md)."""
+class Offer(Value, frozen=True, kw_only=True):
+    """The open question as a model, an agent or a person wrote it."""
+
+    by: str
+    """Name of the agent, person or model."""
+    kind: str
+    """`agent`, `user`, `script` or `model`."""
+    why: str
+    """Why it matters."""
+    options: tuple[Option, ...]
+    recommended: Recommended | None
+    quote: str
+    """Words of the intention in which a model reads the first option as said."""
+    evidence: tuple[Place, ...]
+
+    @property
+    def default(self) -> str:
+        """The option that Enter takes; empty where there is none."""
+        if self.recommended is not None:
+            return self.recommended.option
+        return self.options[0].label if self.quote and self.options else ""
+
+
+class KnownDecision(Value, frozen=True, kw_only=True):
+    """A decision in force that is said before anything is asked."""
+
+    line: str
+    session_id: str
+    """Empty for a record of another tool."""
+    uid: str
+    number: int | None
+    path: str
+    """Of a record of another tool; else empty."""
+    same_place: bool
+
+    @classmethod
+    def of(cls, one: KnownLine) -> KnownDecision:
+        """As the session has it."""
+        old = one.kept
+        return cls(
+            line=one.line,
+            session_id=old.session_id,
+            uid=old.uid,
+            number=old.number,
+            path=one.path,
+            same_place=one.is_here,
+        )
+
+
+class AskedField(Value, frozen=True, kw_only=True):
+    """One of the lines of a record that are asked for, where no topic covers the intention."""
+
+    key: str
+    label: str
+    required: bool
+    how: str = ""
+    """The words that give it at the command line; empty elsewhere."""
+
+
+class RelatedDecision(Value, frozen=True, kw_only=True):
+    """A decision in force, and how the one that is accepted stands to it."""
 
     uid: str
+    session_id: str
+    date: str
+    """Of its acceptance, ISO 8601, UTC."""
+    number: int | None
+    title: str
+    category: str
+    values: tuple[tuple[str, str], ...]
+    """Pairs of field and value."""
+    evolution: str
+    by: str
+    """`rules` or `model`."""
+
+    @classmethod
+    def of(cls, one: OlderDecision) -> RelatedDecision:
+        """As it was found."""
+        old = one.related
+        return cls(
+            uid=old.uid,
+            session_id=old.session_id,
+            date=iso(one.accepted_at)[: len("2026-11-23")],
+            number=old.number,
+            title=old.title,
+            category=one.category,
+            values=one.fields,
+            evolution=one.evolution,
+            by=one.by,
+        )
+
+    @property
+    def needs_choice(self) -> bool:
+        """Whether a person has to choose: it has another value."""
+        return self.evolution in ("update", "contradict", "exception")
+
+
+class ClarificationView(View, frozen=True, kw_only=True):
+    """`session/1` (docs/api.md)."""
+
+    FORMAT = "session/1"
+    UNCOMPARED = frozenset(
+        (
+            *("acknowledged_by", "relayed_by", "evidence", "perhaps", "offer", "fields"),
+            *("artifacts", "supersedes", "superseded_by", "also_supersedes", "kept", "keeps"),
+        )
+    )
+
+    labels: tuple[tuple[str, str], ...] = ()
+    intention: str
     missing_info: tuple[str, ...]
     decision_hint: Hint
+    progress: float
     patch: DecisionPatch | None
+    scope: str = ""
     provenance: tuple[Provenance, ...]
-    kind: str
-    """`adr` or `task`: what accepting leads to, or led to."""
-    number: int | None
-    turn: int
-    title: str
-    """Of the record."""
-    rationale: Rationale
-    reach: Reach = Reach()
-    known: tuple[KnownLine, ...] = ()
-    """Decisions in force that were said first, at most three."""
-    beside: tuple[tuple[str, str], ...] = ()
-    """Options that stand first, each with why: the intention names it, the repository has it."""
-    topic: str = ""
-    """The category that the pack's topic leads to; empty without one."""
+    stated: tuple[StatedValue, ...] = ()
     topics: tuple[str, ...] = ()
     """Categories that the intention leaves open, the one to ask about first."""
-    stated: tuple[StatedValue, ...] = ()
     replaced: tuple[Named, ...] = ()
     language: Language | None = None
     """Of questions and options; None without a pack."""
     observed: Observed | None = None
     """Where an agent asked the question; None where it was asked here."""
+    kind: str
+    """`adr` or `task`: what accepting leads to, or led to."""
+    uid: str
+    number: int | None
+    turn: int
+    acknowledged_by: Actor | None = None
+    relayed_by: Actor | None = None
+    evidence: Evidence | None = None
+    supersedes: Related | None = None
+    superseded_by: Related | None = None
+    also_supersedes: tuple[Related, ...] = ()
+    kept: tuple[KeptDecision, ...] = ()
+    keeps: Related | None = None
+    known: tuple[KnownDecision, ...] = ()
+    """Decisions in force that were said first, at most three."""
+    fields: tuple[AskedField, ...] = ()
+    perhaps: tuple[Differing, ...] = ()
+    beside: tuple[tuple[str, str], ...] = ()
+    """Options that stand first, each with why: the intention names it, the repository has it."""
+    related: tuple[RelatedDecision, ...] = ()
+    """What the acceptance of this call was compared with."""
+    artifacts: tuple[str, ...] = ()
+    offer: Offer | None = None
+    title: str
+    """Of the record."""
+    because: Reason | None = None
+    consequences: tuple[Reason, ...] = ()
+    alternatives: tuple[NotChosen, ...] = ()
+    paths: tuple[str, ...] = ()
+    paths_by: Speaker | Literal[""] = ""
+    """Who named them; empty where there are none."""
+    hold: Hold = "tell"
 
 
 def status(state: State) -> str:
@@ -123,7 +255,7 @@ def _waits(state: State) -> bool:
 def view(state: State) -> ClarificationView:
     """All that `show` says."""
     response = response_of(state)
-    stands = status(state)
+    stands, done = status(state), state.acknowledgement
     return ClarificationView(
         status=stands,
         intention=state.intention,
@@ -138,10 +270,26 @@ def view(state: State) -> ClarificationView:
         number=state.number,
         turn=state.turn,
         title=one_line(title_of(state)),
-        rationale=state.rationale,
-        reach=state.reach,
+        because=state.rationale.because,
+        consequences=state.rationale.consequences,
+        alternatives=state.rationale.alternatives,
+        paths=state.reach.paths,
+        paths_by=state.reach.by if state.reach.paths else "",
+        hold=state.reach.hold,
         scope=state.scope,
-        known=state.told,
+        known=tuple(map(KnownDecision.of, state.told)),
+        fields=_asked_fields(state),
+        offer=_offer(state),
+        acknowledged_by=done.actor if done else None,
+        relayed_by=done.relayed_by if done else None,
+        evidence=done.evidence if done else None,
+        perhaps=done.perhaps if done else (),
+        supersedes=state.supersedes,
+        superseded_by=state.superseded_by,
+        also_supersedes=state.also_supersedes,
+        kept=state.kept,
+        keeps=state.keeps.kept if state.keeps else None,
+        artifacts=(state.written.path,) if state.written else (),
         **_found(state),
         written=state.written,
         observed=state.observed,
@@ -151,6 +299,38 @@ def view(state: State) -> ClarificationView:
         ended=_ended(state),
         to_do=_TO_DO.get(stands, ""),
         can_accept=stands in ("ready", "stopped", "proposed") and not ended(state),
+    )
+
+
+def _asked_fields(state: State) -> tuple[AskedField, ...]:
+    """The lines of a record, where the rules ask about what no topic of their pack covers."""
+    asked = state.question
+    if asked is None or asked.id != state.heuristics.description.id:
+        return ()
+    if state.topics is None or state.framed is not None:
+        return ()
+    return (
+        AskedField(key=asked.id, label="Decision", required=True),
+        AskedField(key="because", label="Because", required=False),
+        AskedField(key="alternatives", label="Instead of", required=False),
+    )
+
+
+def _offer(state: State) -> Offer | None:
+    """What the writer of the open question says with it."""
+    asked = asked_by(state, state.question.id) if state.question is not None else None
+    if asked is None:
+        return None
+    writer, lead = state.writer, state.led.lead
+    kind = writer.kind if writer else "model"
+    return Offer(
+        by=(writer.name if writer else lead.model if lead else "") or kind,
+        kind=kind,
+        why=asked.why,
+        options=asked.offered or tuple(map(Option, asked.field.options)),
+        recommended=asked.recommended,
+        quote=asked.quote,
+        evidence=asked.evidence,
     )
 
 
@@ -384,7 +564,9 @@ def _fields(state: State) -> tuple[RecordField, ...]:
 
 def _heard(how: Provenance) -> ActorKind:
     """Who said a value as far as the log can know it: a record makes no person of an agent."""
-    return how.relayed_by.kind if how.relayed_by else how.by
+    if how.relayed_by:
+        return how.relayed_by.kind
+    return "agent" if how.by == "model" else how.by
 
 
 def _open_questions(state: State) -> tuple[str, ...]:

@@ -37,12 +37,13 @@ from preflights_es.kernel.text import (
     shown,
     visible,
 )
+from preflights_es.kernel.views import View
 from preflights_es.redaction.masking import redact_hidden
 from preflights_es.runtime.inputs import Recalled
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.use.answers import filed
 from preflights_es.use.request import Request
-from preflights_es.use.results import Session, session_of
+from preflights_es.use.results import session_of
 
 QUESTION_MAX: Final = 200  # characters, as `clarify.v1` has it; the intention holds all of it
 OPTION_MAX: Final = 80  # characters, of an option and of a topic; as `clarify.v1` has it
@@ -61,7 +62,7 @@ def record(
     *,
     topic: str = "",
     files: Iterable[str] = (),
-) -> Session:
+) -> View:
     """The question as it happened: answered and proposed where a person answered, else open.
 
     The same question of the same conversation is one session, however often it is recorded; the

@@ -17,14 +17,13 @@ from preflights_es.features.clarification.domain.events import (
 )
 from preflights_es.features.clarification.domain.state import State, accepted
 from preflights_es.features.clarification.domain.values import Mark, suggested
-from preflights_es.features.clarification.domain.views import ClarificationView
+from preflights_es.features.clarification.domain.views import ClarificationView, RelatedDecision
 from preflights_es.features.clarification.use.clarifications import (
     Clarifications,
     asking,
     clarifications_of,
     named_known,
 )
-from preflights_es.features.clarification.use.results import RelatedDecision
 from preflights_es.kernel.decisions import (
     EXCEPTION,
     Choice,
@@ -39,6 +38,7 @@ from preflights_es.kernel.ids import short
 from preflights_es.kernel.items import ItemRef, item_id
 from preflights_es.kernel.questions import Question, Refusal, WrittenQuestion, is_placeholder
 from preflights_es.kernel.text import ANSWER_MAX, one_line
+from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Proposed, Step
 from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.use.acceptance import begun, notice_agent
@@ -55,7 +55,6 @@ from preflights_es.use.answers import (
     with_reasons,
 )
 from preflights_es.use.request import Request
-from preflights_es.use.results import Session
 
 if TYPE_CHECKING:
     from preflights_es.features.extraction.use import Listed
@@ -77,7 +76,7 @@ def start(
     choices: Choices | None = None,
     scope: str = "",
     keep_known: str | None = None,
-) -> Session:
+) -> View:
     """Begin one with an intention.
 
     Args:
@@ -174,7 +173,7 @@ def _check(listed: Listed | None, answers: Pairs, keep_known: str | None, new: I
     check_taken(WORKFLOW, answers, new)
 
 
-def keep(request: Request, session: str, typed: str) -> Session:
+def keep(request: Request, session: str, typed: str) -> View:
     """End a session with a decision in force that was said before anything was asked.
 
     Args:
@@ -189,7 +188,7 @@ def keep(request: Request, session: str, typed: str) -> Session:
     return filed(request, own.keep_known(handle, typed))
 
 
-def nothing_to_decide(request: Request, session: str, *, is_task: bool = False) -> Session:
+def nothing_to_decide(request: Request, session: str, *, is_task: bool = False) -> View:
     """End a session whose open question has no answer.
 
     Args:
@@ -211,7 +210,7 @@ def accept(
     reasons: Reasons | None = None,
     choices: Choices | None = None,
     relays: bool = False,
-) -> Session:
+) -> View:
     """Accept what is proposed, as it is now or at the version that the person saw.
 
     Args:
@@ -364,7 +363,7 @@ class Choosing:
         was = {(one.finding.related.session_id, one.choice, one.reason) for one in resolved}
         return was == {(id_, *rest) for id_, (_, *rest) in self._chosen.items()}
 
-    def told(self, session: Session) -> Session:
+    def told(self, session: View) -> View:
         """The result of the acceptance, with what it was compared with."""
         if not self.found:
             return session

@@ -14,13 +14,13 @@ from preflights_cli.decisions import who
 from preflights_cli.progress import counted
 from preflights_cli.rendering import Shown
 from preflights_es.features.compiler.domain.values import PASSES
-from preflights_es.features.compiler.domain.views import ShownPlan
-from preflights_es.features.compiler.use.results import DryRun, PlanSession
+from preflights_es.features.compiler.domain.views import PlanView, ShownPlan
+from preflights_es.features.compiler.use.results import DryRun
 from preflights_es.kernel.ids import short
-from preflights_es.kernel.items import Finding, path_of
+from preflights_es.kernel.items import Finding, WaivedFinding, path_of
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.text import one_line, shortened, shown, shown_lines
-from preflights_es.use.results import Session, WaivedFinding
+from preflights_es.kernel.views import View
 
 LINES_MAX: Final = 60  # of a payload; the rest with `artifacts show`
 WIDTH_MAX: Final = 2_000  # characters of a line of it; a model may write megabytes into one
@@ -44,13 +44,13 @@ NEXT: Final = {
 _NO_MODEL: Final = "a demonstration: no model wrote it, the rules of --provider mock did"
 
 
-def own(session: Session) -> PlanSession:
+def own(session: View) -> PlanView:
     """A session as a pass."""
-    assert isinstance(session, PlanSession), "the caller checked the workflow"
+    assert isinstance(session, PlanView), "the caller checked the workflow"
     return session
 
 
-def describe(voice: Voice, session: Session) -> None:
+def describe(voice: Voice, session: View) -> None:
     """A pass in a few lines, and its artifact."""
     found = own(session)
     stands = session.status.replace("_", " ")
@@ -124,7 +124,7 @@ def _say_payload(voice: Voice, one: ShownPlan) -> None:
         voice.say(f"  ... {' and '.join(rest)}: preflights artifacts show {one.id}")
 
 
-def _again(found: PlanSession) -> str:
+def _again(found: PlanView) -> str:
     """The command that runs a pass once more."""
     subject = found.target or found.goal
     command = PASSES[found.pass_type].command  # type: ignore[index]  # one of them
@@ -157,7 +157,7 @@ def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def hint(session: Session) -> str:
+def hint(session: View) -> str:
     """What may come next."""
     found, id_ = own(session), short(session.session_id)
     one = found.artifact

@@ -19,13 +19,14 @@ from preflights_es.kernel.items import (
     PlanStanding,
     ReadFile,
     ReadRecord,
-    Waived,
+    WaivedFinding,
 )
 from preflights_es.kernel.json import decoded, encoded
 from preflights_es.kernel.lead import no_answer, why_none
-from preflights_es.kernel.questions import Reached, View, taken_out
+from preflights_es.kernel.questions import Reached
 from preflights_es.kernel.session import Session
 from preflights_es.kernel.text import one_line, shortened
+from preflights_es.kernel.views import View, taken_out
 
 FOLDER: Final = ".preflights/artifacts"
 FILE: Final = r"[A-Z][A-Za-z]{1,39}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json"
@@ -74,7 +75,9 @@ class ReadArtifact(Value, frozen=True):
 
 
 class PlanView(View, frozen=True, kw_only=True):
-    """The fields of `plan/1` (docs/api.md)."""
+    """`plan/1` (docs/api.md)."""
+
+    FORMAT = "plan/1"
 
     pass_type: str
     uid: str
@@ -87,6 +90,9 @@ class PlanView(View, frozen=True, kw_only=True):
     artifacts: tuple[ReadArtifact, ...]
     decisions: tuple[str, ...]
     """Uids of those that were read."""
+    left_out: tuple[LeftOut, ...]
+    stale: tuple[Cause, ...]
+    """What was stale of what was read, with the actor's leave."""
     changed_at: str | None
     """When its standing changed last, ISO 8601, UTC."""
     changed_by: str
@@ -95,18 +101,20 @@ class PlanView(View, frozen=True, kw_only=True):
     evidence: Evidence | None
     """What was seen of that actor; None of a draft."""
     reason: str
+    """Of a rejection."""
     superseded_by: str
     findings: tuple[Finding, ...]
     """Where the artifact disagrees with what its pass read."""
     perhaps: tuple[Finding, ...]
     """What names something that was decided against; it does not block."""
-    waived: tuple[Waived, ...]
+    waived: tuple[WaivedFinding, ...]
     locked: tuple[LockedFile, ...]
-    left_out: tuple[LeftOut, ...]
-    stale: tuple[Cause, ...]
-    """Why what was read was stale, with the actor's leave."""
     calls: int
     """Of the provider, retries among them."""
+
+    @property
+    def failed(self) -> bool:
+        return self.status == "stopped"
 
 
 def view(state: State) -> PlanView:
@@ -140,7 +148,7 @@ def view(state: State) -> PlanView:
         superseded_by=state.superseded_by,
         findings=state.plan.findings if state.plan else (),
         perhaps=state.plan.perhaps if state.plan else (),
-        waived=state.waived,
+        waived=tuple(map(WaivedFinding.of, state.waived)),
         locked=state.files,
         left_out=begun.left_out if begun else (),
         stale=begun.stale if begun else (),

@@ -21,13 +21,13 @@ from preflights_es.features.compiler.use.reading import (
     read_plan,
 )
 from preflights_es.kernel.events import Source
-from preflights_es.kernel.items import Cause, Finding
+from preflights_es.kernel.items import Cause, Finding, WaivedFinding
 from preflights_es.kernel.json import decoded
 from preflights_es.projections.artifacts import PlanRow
 from preflights_es.use.decisions import records_beside
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.request import Request
-from preflights_es.use.results import Result, WaivedFinding
+from preflights_es.use.results import Result
 
 NO_SESSION: Final = Source("", 0, "")
 """Of a record of another tool."""

@@ -31,11 +31,12 @@ from preflights_es.kernel.ids import SHORT
 from preflights_es.kernel.items import Finding, path_of
 from preflights_es.kernel.json import decoded
 from preflights_es.kernel.text import one_line, shown
+from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.use.acceptance import Acceptances, begun, notice_agent
 from preflights_es.use.answers import filed
 from preflights_es.use.request import Request
-from preflights_es.use.results import Result, Session
+from preflights_es.use.results import Result
 
 NAMED_MAX: Final = 5  # findings that a message names
 FILES_MAX: Final = 20  # missing test files that a message names
@@ -50,7 +51,7 @@ def approve(
     expect: int | None = None,
     allow_stale: bool = False,
     waive: Mapping[str, str] | None = None,
-) -> Session:
+) -> View:
     """Approve an artifact: a person does it, an agent or script proposes it.
 
     Findings of one that is in force already are waived alone.
@@ -80,12 +81,12 @@ def approve(
 
 def accept(
     request: Request, session: str, *, by: str | None = None, expect: int | None = None
-) -> Session:
+) -> View:
     """Approve the artifact of a session; as `approve`, by the session's id."""
     return _recorded(request, Approvals(request), session, by, expect)
 
 
-def reject(request: Request, typed: str, reason: str, *, by: str | None = None) -> Session:
+def reject(request: Request, typed: str, reason: str, *, by: str | None = None) -> View:
     """Reject an artifact that is not approved.
 
     Raises:
@@ -106,7 +107,7 @@ def _recorded(
     expect: int | None,
     waivers: tuple[Waiver, ...] = (),
     cls: type[Input] = PlanApproved,
-) -> Session:
+) -> View:
     handle, expect = begun(request, session, expect)
     said = {"waivers": waivers}
     step = own.acknowledged(handle.session_id, cls, said, by=by, expect=expect)
@@ -343,7 +344,7 @@ def drafted(state: State) -> PlanDrafted:
 # 2. Locking ----------------------------------------------------------------------------------
 
 
-def lock_tests(request: Request, typed: str | None = None, *, by: str | None = None) -> Session:
+def lock_tests(request: Request, typed: str | None = None, *, by: str | None = None) -> View:
     """Lock an approved TestPlan together with its test files; a formerly locked one gives way.
 
     Args:

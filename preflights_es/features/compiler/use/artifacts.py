@@ -20,7 +20,7 @@ from preflights_es.kernel import ids
 from preflights_es.kernel.errors import ArtifactOutside, Refused
 from preflights_es.kernel.events import Source
 from preflights_es.kernel.ids import SHORT, iso, iso_or_none
-from preflights_es.kernel.items import Cause, Finding, Planned
+from preflights_es.kernel.items import Cause, Finding, Planned, WaivedFinding
 from preflights_es.kernel.json import ABSENT, differences
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.projections.artifacts import PlanRow, plan
@@ -28,7 +28,7 @@ from preflights_es.records.files import checked_folder, found_hash
 from preflights_es.runtime.finding import LAST
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
-from preflights_es.use.results import Result, WaivedFinding, Who
+from preflights_es.use.results import Result, Who
 
 What = Literal["changed", "gone", "replaced", "erased"]
 

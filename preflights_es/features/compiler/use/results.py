@@ -1,9 +1,9 @@
-"""A pass as services return it: `plan/1` and `plan-dry-run/1` (docs/api.md)."""
+"""What a pass would ask: `plan-dry-run/1` (docs/api.md); and why it refuses something."""
 
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any, Final
+from typing import Final
 
 from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.events import ChangeRefused, PassBegun
@@ -11,29 +11,19 @@ from preflights_es.features.compiler.domain.lead import size
 from preflights_es.features.compiler.domain.values import (
     REQUEST_MAX,
     LeftOut,
-    LockedFile,
     PassName,
 )
 from preflights_es.features.compiler.domain.views import (
-    PlanView,
     ReadArtifact,
     ReadDocument,
-    ShownPlan,
     what_was_read,
 )
 from preflights_es.kernel.completions import CompletionRequested, Message
-from preflights_es.kernel.events import ActorKind, Decision, Evidence
-from preflights_es.kernel.items import Cause, Finding
+from preflights_es.kernel.events import Decision
+from preflights_es.kernel.items import Cause
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.questions import AnswerRefusal
-from preflights_es.runtime.runner import Handle
-from preflights_es.use.results import (
-    NOT_EXPECTED,
-    Result,
-    Session,
-    WaivedFinding,
-    answer_refused,
-)
+from preflights_es.use.results import NOT_EXPECTED, Result, answer_refused
 
 _REFUSED: Final = {
     "unknown_question": "is no question of this pass",
@@ -58,60 +48,13 @@ _CHANGES: Final = {
 }
 
 
-class PlanSession(Session, frozen=True, kw_only=True):
-    """`plan/1`."""
-
-    FORMAT = "plan/1"
-
-    pass_type: str
-    uid: str
-    target: str
-    goal: str
-    artifact: ShownPlan | None
-    """The plan; the last report where there is none."""
-    reports: tuple[ShownPlan, ...]
-    documents: tuple[ReadDocument, ...]
-    artifacts: tuple[ReadArtifact, ...]
-    decisions: tuple[str, ...]
-    """Uids of those that were read."""
-    left_out: tuple[LeftOut, ...]
-    stale: tuple[Cause, ...]
-    """What was stale of what was read, with the actor's leave."""
-    changed_at: str | None
-    changed_by: str
-    relayed_by: ActorKind | None
-    evidence: Evidence | None
-    reason: str
-    """Of a rejection."""
-    superseded_by: str
-    findings: tuple[Finding, ...]
-    """Where the artifact disagrees with what its pass read."""
-    perhaps: tuple[Finding, ...]
-    """What names something that was decided against; it does not block."""
-    waived: tuple[WaivedFinding, ...]
-    locked: tuple[LockedFile, ...]
-    calls: int
-
-    @property
-    def failed(self) -> bool:
-        return self.status == "stopped"
-
-    @classmethod
-    def more(cls, handle: Handle) -> dict[str, Any]:
-        view = handle.view
-        assert isinstance(view, PlanView), "the caller checked the workflow"
-        return {"waived": tuple(map(WaivedFinding.of, view.waived))}
-
-    @classmethod
-    def refusal(cls, decision: Decision) -> tuple[str, str]:
-        if isinstance(decision, ChangeRefused):
-            return decision.reason, _CHANGES[decision.reason]
-        assert isinstance(decision, AnswerRefusal), "the only other refusal"
-        why = _REFUSED.get(decision.reason, f"was refused: {decision.reason.replace('_', ' ')}")
-        return decision.reason, answer_refused(decision, why)
-
-
-SESSION: Final = PlanSession
+def refusal(decision: Decision) -> tuple[str, str]:
+    """Why a pass takes something not, as a code and in words."""
+    if isinstance(decision, ChangeRefused):
+        return decision.reason, _CHANGES[decision.reason]
+    assert isinstance(decision, AnswerRefusal), "the only other refusal"
+    why = _REFUSED.get(decision.reason, f"was refused: {decision.reason.replace('_', ' ')}")
+    return decision.reason, answer_refused(decision, why)
 
 
 class DryRun(Result, frozen=True, tag_field="format", tag="plan-dry-run/1"):

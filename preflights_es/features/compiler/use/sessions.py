@@ -47,10 +47,10 @@ from preflights_es.kernel.items import path_of
 from preflights_es.kernel.json import decoded
 from preflights_es.kernel.lead import Setup
 from preflights_es.kernel.text import visible
+from preflights_es.kernel.views import View
 from preflights_es.runtime.sanitizing import cleaned, cleaned_fields
 from preflights_es.use.answers import filed
 from preflights_es.use.request import Request
-from preflights_es.use.results import Session
 
 
 class Wanted(NamedTuple):
@@ -72,7 +72,7 @@ class Wanted(NamedTuple):
         return PASSES[self.pass_name]
 
 
-def plan(request: Request, wanted: Wanted) -> Session:
+def plan(request: Request, wanted: Wanted) -> View:
     """Run a pass: read what it needs, record that, and ask the model.
 
     Raises:

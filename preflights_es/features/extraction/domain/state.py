@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Self
 
 import msgspec
 from msgspec.structs import asdict, replace
@@ -12,21 +12,26 @@ from preflights_es.features.extraction.domain import rules
 from preflights_es.features.extraction.domain.events import (
     UNPROCESSED,
     AnswerAccepted,
+    Energy,
+    Importance,
     Item,
     ItemAdded,
     ItemChanged,
     ItemEdited,
     ItemFiled,
     ItemsExtracted,
+    ItemStatus,
+    ItemType,
     NoteStatus,
     NoteTaken,
     QuestionAsked,
 )
 from preflights_es.kernel import lead as leading
-from preflights_es.kernel.events import Event, Growing, Input
-from preflights_es.kernel.items import KeptItem
+from preflights_es.kernel.events import Event, Growing, Input, Value
+from preflights_es.kernel.items import KeptItem, item_id, place_named
 from preflights_es.kernel.lead import Led, no_answer, why_none
-from preflights_es.kernel.questions import Language, Question, Reached, View, taken_out
+from preflights_es.kernel.questions import Language, Question, Reached
+from preflights_es.kernel.views import View, taken_out
 
 # 1. The fold ---------------------------------------------------------------------------------
 
@@ -148,17 +153,79 @@ def _touching(state: State, item: Item) -> State:
 # 2. What is shown ----------------------------------------------------------------------------
 
 
+class ShownItem(Value, frozen=True, kw_only=True, omit_defaults=True):
+    """An item with the id that people type; what the note does not say is absent."""
+
+    id: str
+    status: ItemStatus
+    type: ItemType
+    title: str
+    source: str
+    confidence: float | None = None
+    duration_min: int | None = None
+    duration_max: int | None = None
+    importance: Importance | None = None
+    start_time: str | None = None
+    end_time: str | None = None
+    date: str | None = None
+    content: str | None = None
+    due: str | None = None
+    energy: Energy | None = None
+    after: str | None = None
+    """As people type it."""
+    decision: str | None = None
+    record: int | None = None
+
+    @property
+    def number(self) -> int:
+        """Within its note."""
+        return int(self.id.rpartition(".")[2])
+
+    @classmethod
+    def of(cls, session_id: str, item: Item) -> Self:
+        """As the note has it."""
+        told = asdict(item) | {"after": _typed(item.after)}
+        del told["number"]
+        return cls(id=item_id(session_id, item.number), **told)
+
+    @classmethod
+    def kept(cls, row: Mapping[str, Any]) -> Self:
+        """As the projection `items` keeps it."""
+        told = {name: row[name] for name in cls.__struct_fields__ if name in row}
+        told["after"] = _typed(row["after"])
+        return cls(id=item_id(row["session_id"], row["number"]), **told)
+
+
+def _typed(place: str | None) -> str | None:
+    """What people type for a task that an item names by its session and number."""
+    return None if place is None else place_named(place)
+
+
 class NoteView(View, frozen=True, kw_only=True):
-    """The fields of `note/1` (docs/api.md)."""
+    """`note/1` (docs/api.md)."""
+
+    FORMAT = "note/1"
+    SHAPE = ("note", "note_status", "items", "question", "calls", "language")
 
     note: str
     note_status: NoteStatus
     language: Language
     taken: int
     """When the session began, in microseconds since 1970 UTC."""
-    items: tuple[Item, ...]
+    listed: tuple[Item, ...] = msgspec.field(name="items")
+    """As the log has them: a comparison of two sessions looks at no id of either."""
     calls: int
     """Of the provider, retries among them."""
+
+    @property
+    def items(self) -> tuple[ShownItem, ...]:
+        """Each with the id that people type."""
+        return tuple(ShownItem.of(self.session_id, item) for item in self.listed)
+
+    @property
+    def question(self) -> str | None:
+        """What is asked."""
+        return self.questions[0].question if self.questions else None
 
 
 def view(state: State) -> NoteView:
@@ -175,7 +242,7 @@ def view(state: State) -> NoteView:
         note_status=note_status(state),
         language=state.language,
         taken=state.taken,
-        items=state.items,
+        listed=state.items,
         calls=state.led.calls,
     )
 

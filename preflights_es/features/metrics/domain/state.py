@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -22,9 +22,10 @@ from preflights_es.features.metrics.domain.events import (
 )
 from preflights_es.kernel import lead as leading
 from preflights_es.kernel.completions import Message
-from preflights_es.kernel.events import Event, Growing, Input
+from preflights_es.kernel.events import Event, Growing, Input, Value
 from preflights_es.kernel.lead import Led, StepFailed, no_answer
-from preflights_es.kernel.questions import Language, Question, Reached, View, taken_out
+from preflights_es.kernel.questions import Language, Question, Reached
+from preflights_es.kernel.views import View, taken_out
 
 # 1. The fold ---------------------------------------------------------------------------------
 
@@ -124,18 +125,40 @@ EXHAUSTED: Final[dict[Language, str]] = {
 }
 
 
-class AnswerView(View, frozen=True, kw_only=True):
-    """The fields of `answer/1` (docs/api.md)."""
+class Ran(Value, frozen=True, kw_only=True):
+    """The rows of a query; values are as JSON has them, others as text."""
 
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    more: bool
+    """Whether there are more than the limit."""
+
+
+class AnswerView(View, frozen=True, kw_only=True):
+    """`answer/1` (docs/api.md)."""
+
+    FORMAT = "answer/1"
+
+    intention: str
     type: str
     """`sql`, `ambiguous`, `text`, or empty where there is no answer."""
     sql: str
-    """As the log has it."""
+    """One statement; as it may be run, once the house made it; empty where there is none."""
     candidates: tuple[str, ...]
     text: str
     """A reply in words, or what is still open."""
     calls: int
     """Of the provider, retries among them."""
+    sentence: str = ""
+    """What the query brings, made from the query by the house; empty where there is none."""
+    not_in_query: tuple[str, ...] = ()
+    """Words of the question without a counterpart in a model's query."""
+    result: Ran | None = None
+    """What the query brought, where it was run."""
+
+    @property
+    def failed(self) -> bool:
+        return self.status == "stopped"
 
 
 def view(state: State) -> AnswerView:

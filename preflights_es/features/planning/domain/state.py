@@ -31,9 +31,11 @@ from preflights_es.features.planning.domain.events import (
 )
 from preflights_es.features.planning.domain.schedule import Day
 from preflights_es.kernel import lead as leading
+from preflights_es.kernel.errors import Notice
 from preflights_es.kernel.events import Event, Input, Value
 from preflights_es.kernel.lead import Led, no_answer, why_none
-from preflights_es.kernel.questions import Language, Reached, View
+from preflights_es.kernel.questions import Language, Reached
+from preflights_es.kernel.views import View
 
 # 1. The fold ---------------------------------------------------------------------------------
 
@@ -131,7 +133,9 @@ class NotPlanned(Value, frozen=True):
 
 
 class DayView(View, frozen=True, kw_only=True):
-    """The fields of `day/1` (docs/api.md)."""
+    """`day/1` (docs/api.md)."""
+
+    FORMAT = "day/1"
 
     day: str
     window: tuple[str, str]
@@ -148,6 +152,7 @@ class DayView(View, frozen=True, kw_only=True):
     calls: int
     """Of the provider, retries among them."""
     language: Language
+    notices: tuple[Notice, ...] = ()
 
 
 def view(state: State) -> DayView:

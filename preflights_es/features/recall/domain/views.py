@@ -11,8 +11,9 @@ from preflights_es.kernel.decisions import Learned
 from preflights_es.kernel.events import Growing, Value
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.lead import no_answer, why_none
-from preflights_es.kernel.questions import Language, Reached, View, taken_out
+from preflights_es.kernel.questions import Language, Reached
 from preflights_es.kernel.text import one_line
+from preflights_es.kernel.views import View, taken_out
 
 
 class Remembered(Value, frozen=True, kw_only=True):
@@ -52,7 +53,9 @@ class Standing(Value, frozen=True, kw_only=True):
 
 
 class RecallView(View, frozen=True, kw_only=True):
-    """The fields of `recall/1` (docs/api.md)."""
+    """`recall/1` (docs/api.md)."""
+
+    FORMAT = "recall/1"
 
     asks: Asks
     about: str

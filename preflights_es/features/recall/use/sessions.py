@@ -12,7 +12,6 @@ from preflights_es.features.recall.domain import WORKFLOW, rules
 from preflights_es.features.recall.domain.events import (
     LINE_MAX,
     RESULTS_MAX,
-    Asks,
     DecisionsFound,
     Found,
     FoundRecord,
@@ -21,18 +20,16 @@ from preflights_es.features.recall.domain.events import (
     Match,
     RecallAsked,
     RecallRefused,
-    Rewriter,
     Stands,
 )
 from preflights_es.features.recall.domain.ranking import Place, answers
 from preflights_es.features.recall.domain.state import State
-from preflights_es.features.recall.domain.views import Remembered, Standing
+from preflights_es.features.recall.domain.views import RecallView
 from preflights_es.features.recall.use.searching import Search
 from preflights_es.kernel.decisions import Decided, Related, alternative_text
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import INT_MAX, Decision, Source
 from preflights_es.kernel.ids import decision_uid
-from preflights_es.kernel.questions import Language
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.kernel.words import words
 from preflights_es.projections.decisions import DECISIONS, accepted_at, decision
@@ -43,33 +40,16 @@ from preflights_es.use.answers import Given
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
-from preflights_es.use.results import NOT_EXPECTED, Session, session_of
+from preflights_es.use.results import NOT_EXPECTED, session_of
 
 
-class Recall(Session, frozen=True, kw_only=True):
-    """The decisions that a question is about, the best first."""
-
-    FORMAT = "recall/1"
-
-    asks: Asks
-    about: str
-    question: str
-    queries: tuple[str, ...]
-    source: Rewriter | None
-    results: tuple[Remembered, ...]
-    records: tuple[FoundRecord, ...]
-    evolution: tuple[Standing, ...]
-    learned: tuple[str, ...]
-    calls: int
-    language: Language
-
-    @classmethod
-    def refusal(cls, decision: Decision) -> tuple[str, str]:
-        assert isinstance(decision, RecallRefused), "the only refusal"
-        return decision.reason, NOT_EXPECTED
+def refusal(decision: Decision) -> tuple[str, str]:
+    """Why a recall takes an Input not, as a code and in words."""
+    assert isinstance(decision, RecallRefused), "the only refusal"
+    return decision.reason, NOT_EXPECTED
 
 
-def start(request: Request, text: str, given: Given = (), *, strict: bool = False) -> Recall:
+def start(request: Request, text: str, given: Given = (), *, strict: bool = False) -> RecallView:
     """Ask what was decided, as `recall` does.
 
     Raises:
@@ -82,7 +62,7 @@ def start(request: Request, text: str, given: Given = (), *, strict: bool = Fals
 
 def recall(
     request: Request, question: str, *, everything: bool = False, strict: bool = False
-) -> Recall:
+) -> RecallView:
     """The accepted decisions that a question is about, the best first.
 
     Args:
@@ -111,9 +91,9 @@ def looked_up(request: Request, step: Step) -> Step:
     return request.sessions.submitted(step.handle, DecisionsFound, said)
 
 
-def _shown(request: Request, step: Step) -> Recall:
+def _shown(request: Request, step: Step) -> RecallView:
     shown = session_of(step, request.notices)
-    assert isinstance(shown, Recall), "it is the session of a recall"
+    assert isinstance(shown, RecallView), "it is the session of a recall"
     return shown
 
 
@@ -269,7 +249,7 @@ def _stands(patch: Decided) -> tuple[Stands, ...]:
 # Learning ------------------------------------------------------------------------------------
 
 
-def learn(request: Request, typed: str, *, strict: bool = False) -> Recall:
+def learn(request: Request, typed: str, *, strict: bool = False) -> RecallView:
     """Ask a model for more words by which a decision is found; the rules add none.
 
     Args:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from preflights_es.features.clarification.domain.views import ClarificationView
 from preflights_es.features.clarification.use.observed import record
-from preflights_es.features.clarification.use.results import Clarification
 from preflights_es.kernel.errors import ErasedSession, LogBusy, Refused
 from preflights_es.kernel.questions import ANSWERED, AskOutcome, Observed, asked_elsewhere, call_of
 from preflights_es.use import sessions
@@ -30,10 +30,10 @@ def house(tmp_path: Path) -> Iterator[Opened]:
     opened.process.close()
 
 
-def recorded(house: Opened, *answers: str, observed: Observed, **more: Any) -> Clarification:
+def recorded(house: Opened, *answers: str, observed: Observed, **more: Any) -> ClarificationView:
     said = {"question": QUESTION, "options": OPTIONS, "topic": "Database", **more}
     found = record(house.request(), answers=answers, observed=observed, **said)
-    assert isinstance(found, Clarification)
+    assert isinstance(found, ClarificationView)
     return found
 
 

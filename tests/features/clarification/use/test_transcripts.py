@@ -11,8 +11,8 @@ import pytest
 
 from preflights_es.features.agents.transcripts.importing import Transcripts, imported
 from preflights_es.features.agents.transcripts.reader import Agent
+from preflights_es.features.clarification.domain.views import ClarificationView
 from preflights_es.features.clarification.use.observed import record
-from preflights_es.features.clarification.use.results import Clarification
 from preflights_es.kernel.errors import LogBusy
 from preflights_es.kernel.questions import ANSWERED, Observed
 from preflights_es.use import sessions
@@ -73,10 +73,10 @@ def taken(house: Opened, agent: Agent, path: Path, *, is_dry: bool = False) -> T
     return imported(house.request(), agent, path, is_dry=is_dry)
 
 
-def shown(house: Opened, session_id: str | None) -> Clarification:
+def shown(house: Opened, session_id: str | None) -> ClarificationView:
     assert session_id
     found = sessions.show(house.request(), session_id)
-    assert isinstance(found, Clarification)
+    assert isinstance(found, ClarificationView)
     return found
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from preflights_es.features.compiler.domain.values import PassName
+from preflights_es.features.compiler.domain.views import PlanView
 from preflights_es.features.compiler.use import sessions
 from preflights_es.features.compiler.use.approval import approve
-from preflights_es.features.compiler.use.results import PlanSession
 from preflights_es.kernel.events import Actor
 from preflights_es.use.bootstrap import opened_process
 from preflights_es.use.request import Request
@@ -43,7 +43,7 @@ class Shop:
         """The id of a new draft."""
         with self.request() as request:
             found = sessions.plan(request, sessions.Wanted(name))
-        assert isinstance(found, PlanSession)
+        assert isinstance(found, PlanView)
         assert found.artifact is not None
         return found.artifact.id
 

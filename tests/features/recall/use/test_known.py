@@ -11,15 +11,15 @@ from preflights_es.features.clarification.use import sessions
 from preflights_es.features.clarification.use.knowing import KNOWN_MAX, LINE_MAX
 from preflights_es.kernel.decisions import Choices
 from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.views import View
 from preflights_es.use.erasures import plan
-from preflights_es.use.results import Session
 
 
 @pytest.fixture
 def begun(log: Any) -> Any:
     """Begins a clarification of the log."""
 
-    def begin(text: str, **said: Any) -> Session:
+    def begin(text: str, **said: Any) -> View:
         return sessions.start(log.request(), text, **said)
 
     return begin
@@ -34,7 +34,7 @@ def kafka(log: Any, begun: Any) -> Any:
     return done
 
 
-def test_the_same_place_comes_first_with_its_reason(begun: Any, kafka: Session) -> None:
+def test_the_same_place_comes_first_with_its_reason(begun: Any, kafka: View) -> None:
     begun("Use PostgreSQL for the events archive", accepts=True, by="Ada")
     found = begun("Which queue?", scope="domain event")
     first, *others = found.known
@@ -89,7 +89,7 @@ def test_a_word_of_the_product_says_nothing_beside_a_better_match(begun: Any) ->
 
 
 @pytest.mark.parametrize("typed", ["1", "ADR-0001", "adr-1"])
-def test_keeping_ends_the_session(log: Any, begun: Any, kafka: Session, typed: str) -> None:
+def test_keeping_ends_the_session(log: Any, begun: Any, kafka: View, typed: str) -> None:
     kept = begun("Which queue for the domain events?", keep_known=typed)
     assert (kept.status, kept.can_accept, kept.to_do) == ("stopped", False, "")
     assert kept.keeps.session_id == kafka.session_id
@@ -100,13 +100,13 @@ def test_keeping_ends_the_session(log: Any, begun: Any, kafka: Session, typed: s
     assert log.replay(kept.session_id).status == "identical"
 
 
-def test_what_was_not_said_is_not_kept(begun: Any, kafka: Session) -> None:
+def test_what_was_not_said_is_not_kept(begun: Any, kafka: View) -> None:
     with pytest.raises(Refused, match="was not said to be in force here: ADR-0001"):
         begun("Which queue for the domain events?", keep_known="ADR-0007")
     assert kafka.number == 1
 
 
-def test_the_same_decision_is_recorded_once(log: Any, begun: Any, kafka: Session) -> None:
+def test_the_same_decision_is_recorded_once(log: Any, begun: Any, kafka: View) -> None:
     text = "Use apache kafka for the domain event"
     same = begun(text, accepts=True, by="Ada")
     assert (same.status, same.keeps.session_id) == ("stopped", kafka.session_id)
@@ -156,7 +156,7 @@ def test_a_record_of_another_tool_is_said_and_may_contradict(begun: Any, tmp_pat
 
 
 @pytest.mark.slow("sizes")
-def test_an_erasure_finds_every_session_that_was_told(log: Any, begun: Any, kafka: Session) -> None:
+def test_an_erasure_finds_every_session_that_was_told(log: Any, begun: Any, kafka: View) -> None:
     told = {begun(f"Which queue for domain events of shop {n}?").session_id for n in range(50)}
     quotes = plan(log.request(), [kafka.session_id]).quotes
     assert told <= {one.session_id for one in quotes.found}
