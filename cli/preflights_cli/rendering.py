@@ -17,7 +17,7 @@ from preflights_es.kernel.ids import iso, short
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.session import UNKNOWN
 from preflights_es.kernel.text import one_line, shown
-from preflights_es.kernel.views import Erased, NotDone, View
+from preflights_es.kernel.views import ErasedBy, NotDone, View
 from preflights_es.runtime.features import FEATURES
 
 
@@ -136,7 +136,7 @@ def describe(voice: Voice, session: View) -> None:
     voice.hint(shown_by.hint(session) or _next(session))
 
 
-def _say_erased(voice: Voice, session_id: str, erased: Erased) -> None:
+def _say_erased(voice: Voice, session_id: str, erased: ErasedBy) -> None:
     """All that is left to say: when, by whom, and why."""
     from preflights_cli.dates import minute
 

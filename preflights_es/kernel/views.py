@@ -38,7 +38,7 @@ class NotDone(Value, frozen=True, kw_only=True):
     """Keys that would be taken, where the key was the trouble."""
 
 
-class Erased(Value, frozen=True, kw_only=True):
+class ErasedBy(Value, frozen=True, kw_only=True):
     """When, by whom and why a session was erased."""
 
     at: int
@@ -105,7 +105,7 @@ class View(Value, frozen=True, kw_only=True):
     """Who asks the provider meanwhile, where that is another process."""
     is_recalled: bool = False
     """Whether the call was made before, under the same key, and the session went on since."""
-    erased: Erased | None = None
+    erased: ErasedBy | None = None
     """Only of an erased session that is looked at."""
 
     @property

@@ -15,7 +15,7 @@ from preflights_es.kernel.ports import Row
 from preflights_es.projections.projection import Projection, Read, kept, text
 
 
-class ArtifactRow(msgspec.Struct, frozen=True):
+class ArtifactColumns(msgspec.Struct, frozen=True):
     """A plan, with what is asked before it is read."""
 
     session_id: str
@@ -73,7 +73,7 @@ ARTIFACTS: Final = Projection(
     name="artifacts",
     version=1,
     rows=rows,
-    row=ArtifactRow,
+    row=ArtifactColumns,
     key=2,
     index=("project", "session_id", "version", "standing"),
     proposed=_proposed,

@@ -46,7 +46,7 @@ class TrailActor(msgspec.Struct, frozen=True):
     """Of a model, as its provider calls it. Empty when it was not given, and after an erasure."""
 
 
-class TrailStep(msgspec.Struct, frozen=True, kw_only=True):
+class LoggedStep(msgspec.Struct, frozen=True, kw_only=True):
     """One event, and who is behind it."""
 
     stored: Stored
@@ -63,7 +63,7 @@ class TrailStep(msgspec.Struct, frozen=True, kw_only=True):
     """Why the session does not verify; empty where it does."""
 
 
-def steps(read: Read) -> Iterator[TrailStep]:
+def steps(read: Read) -> Iterator[LoggedStep]:
     """Every event of a session, in order."""
     requests: dict[str, Model] = {}
     follows: int | None = None
@@ -73,7 +73,7 @@ def steps(read: Read) -> Iterator[TrailStep]:
         if isinstance(event, CompletionRequested):
             requests[event.call] = Model(event.provider, event.model)
         model = _model(event, requests)
-        yield TrailStep(
+        yield LoggedStep(
             stored=one,
             event=event,
             role="input" if is_input else "decision",
@@ -129,7 +129,7 @@ class TrailFilter(msgspec.Struct, frozen=True, kw_only=True):
     """The last version that is wanted."""
 
 
-def wanted(found: Iterator[TrailStep], want: TrailFilter) -> Iterator[TrailStep]:
+def wanted(found: Iterator[LoggedStep], want: TrailFilter) -> Iterator[LoggedStep]:
     """Those of a session's steps that are wanted."""
     is_theirs = not want.actor
     for step in found:
@@ -148,7 +148,7 @@ def _within(at: object, want: TrailFilter) -> bool:
     return (want.since is None or at >= want.since) and (want.until is None or at <= want.until)
 
 
-def is_by(step: TrailStep, who: str) -> bool:
+def is_by(step: LoggedStep, who: str) -> bool:
     """Whether the actor with this kind or name is behind an Input.
 
     Args:

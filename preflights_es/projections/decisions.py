@@ -15,7 +15,7 @@ from preflights_es.kernel.ports import Row
 from preflights_es.projections.projection import DECISIONS_VERSION, Projection, Read, kept, text
 
 
-class DecisionRow(msgspec.Struct, frozen=True):
+class DecisionColumns(msgspec.Struct, frozen=True):
     """A patch, with what is asked before it is read."""
 
     session_id: str
@@ -29,7 +29,7 @@ class DecisionRow(msgspec.Struct, frozen=True):
     decided: str
 
 
-class Decision(msgspec.Struct, frozen=True):
+class PatchRow(msgspec.Struct, frozen=True):
     """A patch, and the session that it stands in."""
 
     session_id: str
@@ -81,7 +81,7 @@ DECISIONS: Final = Projection(
     name="decisions",
     version=DECISIONS_VERSION,
     rows=rows,
-    row=DecisionRow,
+    row=DecisionColumns,
     key=2,
     index=("project", "session_id", "version", "accepted_at", "superseded_at"),
     proposed=_proposed,
@@ -89,17 +89,17 @@ DECISIONS: Final = Projection(
 PROJECTION: Final = DECISIONS
 
 
-def decision(row: Mapping[str, Any]) -> Decision:
+def decision(row: Mapping[str, Any]) -> PatchRow:
     """A row, as it was folded.
 
     Raises:
         ProjectionDamaged: no fold writes such a row.
     """
     decided = kept(DECISIONS.name, row, "decided", Decided)
-    return Decision(row["session_id"], row["project"], decided)
+    return PatchRow(row["session_id"], row["project"], decided)
 
 
-def in_force(rows: Iterable[Mapping[str, Any]], at: int | None = None) -> Iterator[Decision]:
+def in_force(rows: Iterable[Mapping[str, Any]], at: int | None = None) -> Iterator[PatchRow]:
     """The architecture: decisions that a person had accepted and no later one had superseded.
 
     Args:

@@ -11,7 +11,7 @@ from preflights_es.kernel.ports import Row
 from preflights_es.projections.projection import Projection, Read, text, whole
 
 
-class ItemRow(msgspec.Struct, frozen=True):
+class ItemColumns(msgspec.Struct, frozen=True):
     """An item, and the session that holds it."""
 
     session_id: str
@@ -84,7 +84,7 @@ ITEMS: Final = Projection(
     name="items",
     version=1,
     rows=rows,
-    row=ItemRow,
+    row=ItemColumns,
     key=2,
     index=("project", "session_id"),
 )

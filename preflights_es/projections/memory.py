@@ -25,7 +25,7 @@ MARK: Final = ""
 TERMS_MAX: Final = 200  # words that are kept of a decision
 
 
-class MemoryRow(msgspec.Struct, frozen=True):
+class MemoryColumns(msgspec.Struct, frozen=True):
     """A word of an accepted decision, or one that is learned for it in another session.
 
     A learned word has no `accepted_at`. It counts while its decision does.
@@ -144,7 +144,7 @@ MEMORY: Final = Projection(
     name="memory",
     version=MEMORY_VERSION,
     rows=rows,
-    row=MemoryRow,
+    row=MemoryColumns,
     key=3,
     index=("project", "term", "session_id", "superseded_at"),
 )

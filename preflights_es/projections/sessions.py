@@ -15,7 +15,7 @@ from preflights_es.kernel.questions import Answers
 from preflights_es.projections.projection import Projection, Read, text, whole
 
 
-class SessionRow(msgspec.Struct, frozen=True):
+class SessionColumns(msgspec.Struct, frozen=True):
     """Where a session stands."""
 
     session_id: str
@@ -107,7 +107,7 @@ SESSIONS: Final = Projection(
     name="sessions",
     version=1,
     rows=rows,
-    row=SessionRow,
+    row=SessionColumns,
     # In the order in which rows are read, with all that is asked before a row is: a row has texts.
     index=("project", "session_id", "status", "began_at", "moved_at"),
     words="intention",

@@ -24,7 +24,7 @@ from preflights_es.records.record_text import (
     READ_MAX,
     REFERENCES_MAX,
     Parts,
-    Said,
+    StatusSaid,
     bare,
     body_of,
     entries,
@@ -135,7 +135,7 @@ def status_of(parts: Parts) -> str:
 STATUS_NAMES: Final = ("status", "decision status", "current status", "zustand", "state")
 
 
-def _said(parts: Parts) -> Said:
+def _said(parts: Parts) -> StatusSaid:
     """The status, with what other lines say of the records before and after this one."""
     found = said(status_of(parts))
     by = found.superseded_by or reference(_value(parts, *_REPLACED_BY))
@@ -145,7 +145,7 @@ def _said(parts: Parts) -> Said:
         more = said(_below(parts, name))
         by = by or (more.superseded_by if status == "superseded" else None)
         takes = takes or more.supersedes
-    return Said(status, by, takes[:REFERENCES_MAX])
+    return StatusSaid(status, by, takes[:REFERENCES_MAX])
 
 
 def _applies_to(parts: Parts) -> tuple[str, ...]:
@@ -194,7 +194,7 @@ _MADR: Final = frozenset(
 _NYGARD: Final = frozenset(("context", "decision", "kontext", "entscheidung"))
 
 
-def _tool(name: str, parts: Parts, found: Said) -> Tool:
+def _tool(name: str, parts: Parts, found: StatusSaid) -> Tool:
     """The form that the record has; what several forms have in common is taken for the newest."""
     names = {heading.name for heading in parts.headings}
     forms = {key: place.form for key, place in parts.said.items()}

@@ -80,7 +80,7 @@ _NOTHING: Final = frozenset(
 )
 
 
-class Said(msgspec.Struct, frozen=True):
+class StatusSaid(msgspec.Struct, frozen=True):
     """What the lines of a status say."""
 
     status: Status = "unknown"
@@ -91,7 +91,7 @@ class Said(msgspec.Struct, frozen=True):
 # 1. Status -----------------------------------------------------------------------------------
 
 
-def said(text: str) -> Said:
+def said(text: str) -> StatusSaid:
     """What a status says; `unknown` where it says nothing, or offers several as a template does."""
     found: list[tuple[str, Status]] = []
     by: Reference | None = None
@@ -106,7 +106,7 @@ def said(text: str) -> Said:
             found.append((iso_date(line), status))
     # Of several lines with a date each, the newest counts; else the first.
     status = max(found, key=lambda one: one[0])[1] if found else "unknown"
-    return Said("superseded" if is_gone else status, by, tuple(takes[:REFERENCES_MAX]))
+    return StatusSaid("superseded" if is_gone else status, by, tuple(takes[:REFERENCES_MAX]))
 
 
 def _lines(text: str) -> Iterator[str]:

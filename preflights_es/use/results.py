@@ -23,7 +23,7 @@ from preflights_es.runtime.inputs import AskedElsewhere, Recalled
 from preflights_es.runtime.runner import Handle, Step
 
 if TYPE_CHECKING:
-    from preflights_es.projections.decisions import Decision as Patch
+    from preflights_es.projections.decisions import PatchRow
 
 
 NOT_EXPECTED: Final = "it does not fit the session as it stands"
@@ -132,7 +132,7 @@ class SessionRow(Result, frozen=True):
     intention: str
 
 
-class Prompt(Result, frozen=True, kw_only=True):
+class AgentPrompt(Result, frozen=True, kw_only=True):
     """The brief for a coding agent."""
 
     format: str = "prompt/1"
@@ -160,7 +160,7 @@ class Who(Result, frozen=True):
         return cls(kind="model", name="") if origin.source == "suggested" else cls.of(origin.by)
 
 
-class Provenance(Result, frozen=True):
+class ShownOrigin(Result, frozen=True):
     """Where a decided value came from; numbers are versions of the session's events."""
 
     key: str
@@ -205,7 +205,7 @@ class DecisionRow(Result, frozen=True):
     scope: str
     """What it is for; empty for the whole project."""
     fields: tuple[tuple[str, str], ...]
-    provenance: tuple[Provenance, ...]
+    provenance: tuple[ShownOrigin, ...]
     response: int | None
     proposed_at: str
     acknowledged_at: str | None
@@ -242,7 +242,7 @@ class DecisionRow(Result, frozen=True):
         return origin_of(Actor("agent", self.imported_by.name), by.name if by else "")
 
     @classmethod
-    def of(cls, one: Patch) -> Self:
+    def of(cls, one: PatchRow) -> Self:
         """As the projection `decisions` keeps it."""
         from preflights_es.projections.decisions import accepted_at
 
@@ -258,7 +258,7 @@ class DecisionRow(Result, frozen=True):
             category=decided.category,
             scope=decided.scope or "",
             fields=decided.fields,
-            provenance=tuple(map(Provenance.of, decided.origins)),
+            provenance=tuple(map(ShownOrigin.of, decided.origins)),
             response=decided.response,
             proposed_at=iso(decided.proposed_at),
             acknowledged_at=iso_or_none(decided.acknowledged_at),

@@ -25,7 +25,7 @@ from preflights_es.kernel.events import ERASED_TAG, Actor, Event, SessionErased
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.questions import Observed, WrittenQuestion
 from preflights_es.kernel.session import STATUSES, UNKNOWN
-from preflights_es.kernel.views import Erased, View
+from preflights_es.kernel.views import ErasedBy, View
 from preflights_es.runtime.features import FEATURES, IMPORTS, WORKFLOWS
 from preflights_es.runtime.finding import is_listed
 from preflights_es.runtime.runner import Handle, Step
@@ -47,7 +47,7 @@ from preflights_es.use.answers import (
 )
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
-from preflights_es.use.results import Prompt, Result, SessionRow, session_of
+from preflights_es.use.results import AgentPrompt, Result, SessionRow, session_of
 
 LISTED: Final = 20  # sessions of a list that is not whole
 KEPT: Final = ("workflow", "status", "progress", "intention")
@@ -279,13 +279,13 @@ def show(request: Request, session: str) -> View:
     return replace(found, erased=_erased(at.process, handle)) if found.status == "erased" else found
 
 
-def _erased(process: Process, handle: Handle) -> Erased:
+def _erased(process: Process, handle: Handle) -> ErasedBy:
     """All that is left to say of a session."""
     stored = process.store.read(handle.session_id)
     one = next(one for one in stored if one.type == ERASED_TAG)
     event = process.runner.codec(handle.workflow).decode(one)
     assert isinstance(event, SessionErased), "its tag says so"
-    return Erased(at=one.recorded_at, by=event.actor, reason=event.reason)
+    return ErasedBy(at=one.recorded_at, by=event.actor, reason=event.reason)
 
 
 def sessions(
@@ -416,7 +416,7 @@ def _standing(request: Request, session_id: str) -> tuple[str, str, float | None
     return handle.workflow.name, handle.status, handle.view.progress, handle.view.intention
 
 
-def prompt(request: Request, session: str) -> Prompt:
+def prompt(request: Request, session: str) -> AgentPrompt:
     """The brief for a coding agent: what is decided, and what is still open."""
     from preflights_es.records.project_brief import IN_FORCE, LEAST, ROOM, cost
     from preflights_es.use.brief import beside
@@ -428,7 +428,7 @@ def prompt(request: Request, session: str) -> Prompt:
     room = max(ROOM - cost(f"{text}\n## {IN_FORCE}\n\n"), LEAST)
     if lines := beside(request, handle.session_id, f"{view.intention} {view.scope}", room):
         text = documents.brief(handle, lines)
-    return Prompt(session_id=handle.session_id, prompt=text)
+    return AgentPrompt(session_id=handle.session_id, prompt=text)
 
 
 class Recorded(Result, frozen=True):

@@ -14,8 +14,15 @@ from preflights_es.kernel.ids import iso, iso_or_none
 from preflights_es.kernel.json import decoded
 from preflights_es.kernel.ports import Head
 from preflights_es.kernel.text import NAME_MAX, shortened
-from preflights_es.projections.audit import Model, TrailActor, TrailFilter, is_by, steps, wanted
-from preflights_es.projections.audit import TrailStep as Step
+from preflights_es.projections.audit import (
+    LoggedStep,
+    Model,
+    TrailActor,
+    TrailFilter,
+    is_by,
+    steps,
+    wanted,
+)
 from preflights_es.projections.projection import Read
 from preflights_es.store.chain import erased
 from preflights_es.use.archives import ImportedBy, imports, imports_of, named
@@ -57,7 +64,7 @@ class TrailStep(Result, frozen=True, tag_field="format", tag="trail/1"):
     """The payload, JSON byte for byte; None where it is gone or no JSON."""
 
     @classmethod
-    def of(cls, step: Step, *, is_erased: bool, imported: ImportedBy | None) -> TrailStep:
+    def of(cls, step: LoggedStep, *, is_erased: bool, imported: ImportedBy | None) -> TrailStep:
         """A step as it is told."""
         one, event = step.stored, step.event
         call = getattr(event, "call", None)
@@ -85,7 +92,7 @@ class TrailStep(Result, frozen=True, tag_field="format", tag="trail/1"):
         )
 
 
-def _data(step: Step) -> msgspec.Raw | None:
+def _data(step: LoggedStep) -> msgspec.Raw | None:
     data = step.stored.data
     if data is None:
         return None
@@ -127,7 +134,7 @@ class Trail:
         self.has_actor = False
         """Whether the wanted one was met."""
 
-    def passing(self, found: Iterable[Step]) -> Iterator[Step]:
+    def passing(self, found: Iterable[LoggedStep]) -> Iterator[LoggedStep]:
         """The same steps."""
         for step in found:
             if self._wanted and step.actor is not None:

@@ -27,7 +27,7 @@ from preflights_es.kernel.errors import AnotherVersion, LogDamaged, Refused
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.imports import NAME as IMPORTS
 from preflights_es.kernel.ports import Head, Stored, Stream
-from preflights_es.projections.sessions import SessionRow, rows
+from preflights_es.projections.sessions import SessionColumns, rows
 from preflights_es.providers.capabilities import ALIASES
 from preflights_es.runtime.finding import LAST
 from preflights_es.store.log_rows import head_of
@@ -244,7 +244,7 @@ class _Found(NamedTuple):
     head: Head | None = None
     """None in a file."""
     file: int = -1
-    row: SessionRow | None = None
+    row: SessionColumns | None = None
     """None where it cannot be read, or was not asked for."""
     shape: bytes = b""
     place: int = 0
@@ -272,7 +272,7 @@ class _Picking:
         project = None if asked.any_project or named is not None else process.project
         if named is None and asked.looks_inside:
             pairs = process.projector.newest(project)
-            known = ((head, SessionRow(**row) if row else None) for head, row in pairs)
+            known = ((head, SessionColumns(**row) if row else None) for head, row in pairs)
         else:
             heads = process.store.heads(project) if named is None else named
             known = ((head, None) for head in heads)
@@ -304,13 +304,13 @@ class _Picking:
             if self._asked.workflow in (None, head.workflow) and self._is_meant(row):
                 yield _Found(run.session_id, file=number, row=row, shape=shape_of(stored))
 
-    def _row(self, stream: Stream) -> SessionRow | None:
+    def _row(self, stream: Stream) -> SessionColumns | None:
         try:
-            return SessionRow(*rows(self._reader.read(stream))[0])
+            return SessionColumns(*rows(self._reader.read(stream))[0])
         except AnotherVersion:
             return None
 
-    def _is_meant(self, row: SessionRow | None) -> bool:
+    def _is_meant(self, row: SessionColumns | None) -> bool:
         asked = self._asked
         if row is None:
             return True
