@@ -482,6 +482,15 @@ def test_a_process_that_finds_the_call_answered_asks_no_provider(processes: Proc
     assert provider.asked == []
 
 
+def test_the_process_that_was_answered_finds_it_with_a_handle_of_before(
+    processes: Processes,
+) -> None:
+    ada = processes.another()
+    stale = begun(ada)
+    step = settled(ada, Scripted("hers"), stale)
+    assert settled(ada, Scripted(), stale) == Step(step.handle, ())
+
+
 # 5. What was asked is not asked again --------------------------------------------------------
 
 

@@ -14,6 +14,7 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.history.replayer import Replayer
+from preflights_es.kernel import imports
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import (
     Completion,
@@ -39,6 +40,7 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import (
     Actor,
     ArtifactWritten,
+    Evidence,
     Input,
     InputIgnored,
     InputQuarantined,
@@ -60,6 +62,7 @@ from tests.runtime.performing import Hands, Scripted
 
 SESSION = "00000001-0000-7000-8000-000000000001"
 OTHER = "00000002-0000-7000-8000-000000000002"
+BOT = Actor("agent", "bot")
 CLAIM_US = (CALL_MS + MARGIN_MS) * 1_000
 
 
@@ -157,6 +160,13 @@ class LosesTheAnswer(Counting):
         if self._committed:
             super().append(batches)
         raise CommitUnknown("the connection broke")
+
+
+class StaysLost(LosesTheAnswer):
+    """The same, and afterwards it can be asked nothing."""
+
+    def session_of_input(self, input_id: str) -> str | None:
+        raise StoreUnavailable("no route to the host")
 
 
 class AlwaysMoving(Counting):
@@ -352,6 +362,12 @@ def test_an_input_whose_commit_is_unknown_and_that_is_not_there_is_said_so(
     assert store.heads(None) == ()
     begun(runner(breaking), toy.said("a"))
     assert len(store.read(SESSION)) == 2
+
+
+def test_a_log_that_cannot_be_asked_after_an_unknown_commit_says_both(store: MemoryStore) -> None:
+    both = "the connection broke; and then: no route to the host"
+    with pytest.raises(CommitUnknown, match=both):
+        begun(runner(StaysLost(store, committed=True)), toy.said("a"))
 
 
 def test_a_fault_whose_commit_is_unknown_is_still_a_fault(store: MemoryStore) -> None:
@@ -915,3 +931,28 @@ def test_actors_are_recorded_by_kind_outside_and_by_name_inside(store: MemorySto
     assert event.actor_kind == "agent"
     assert event.data is not None
     assert b"Robo" in event.data
+
+
+# What an agent imported ------------------------------------------------------------------------
+
+
+def test_what_an_agent_imported_is_a_proposal_until_a_person_confirms_it(
+    store: MemoryStore,
+) -> None:
+    view = toy.view(toy.State())
+    accepting = replace(
+        toy.WORKFLOW, acknowledges=toy.Said, view=lambda _: replace(view, status="accepted")
+    )
+    run = Runner(store, {"toy": accepting, "imports": imports.WORKFLOW}, Clock(), Ids())
+    taken = imports.TakenSession(SESSION, 0, begun(run, toy.said("a")).handle.version, "00")
+    assert run.load(SESSION).status == "accepted"
+    new: Input = imports.ProposalTaken(
+        at=2, actor=BOT, evidence=Evidence(), source="a.jsonl", digest="00", session=taken
+    )
+    run.open(imports.WORKFLOW, PROJECT, new, OTHER, imports.proposed_id(SESSION))
+    handle = run.load(SESSION)
+    assert handle.proposal == imports.Proposal(BOT, "Ada")
+    assert (handle.status, handle.view.can_accept) == ("proposed", True)
+    new = imports.ProposalConfirmed(at=3, actor=toy.ADA, evidence=Evidence(), session=taken)
+    run.submit(run.load(OTHER), new, imports.confirmed_id(SESSION))
+    assert (run.load(SESSION).proposal, run.load(SESSION).status) == (None, "accepted")
