@@ -2,8 +2,8 @@
 
 python -m tests.house.mutants [--count 300] [--jobs 2] [--seed 1]
 
-A mutant changes one place of one module, in a copy of the repository. A process with the libraries
-imported forks for each, and runs the tests of that module until one fails. It shows those that live.
+A mutant changes one place of a module, in a copy of the repository. A process with the libraries
+imported forks for each, and runs the tests of the module until one fails. It shows those that live.
 No text for people, annotation, declaration of a class or `assert` of the impossible is changed.
 """
 

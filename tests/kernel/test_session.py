@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 import pytest
@@ -380,3 +380,15 @@ def test_a_mapping_that_has_no_such_workflow_says_so() -> None:
     assert known({"toy": toy.WORKFLOW}, "toy") is toy.WORKFLOW
     with pytest.raises(WorkflowMissing, match=f"'toy' is not known here: {WHY}"):
         known({}, "toy")
+
+
+class Unloadable(dict[str, Workflow[Any]]):
+    """Workflows whose packages do not load."""
+
+    def __missing__(self, name: str) -> Workflow[Any]:
+        raise WorkflowMissing(name, "install it again")
+
+
+def test_a_mapping_that_knows_why_a_workflow_is_missing_is_believed() -> None:
+    with pytest.raises(WorkflowMissing, match="'toy' is not known here: install it again"):
+        known(Unloadable(), "toy")

@@ -316,6 +316,14 @@ def test_a_value_of_the_wrong_kind_is_damage_and_no_crash(changes: dict[str, Any
     assert found(altered(conversation(), 2, **changes)).version == 2
 
 
+@each("field", ["session_id", "project", "workflow"])
+def test_a_stream_whose_name_is_of_the_wrong_kind_is_damaged_from_its_head(field: str) -> None:
+    unnamed = [replace(event, **{field: 7}) for event in conversation()]
+    with pytest.raises(LogDamaged, match="its head's values are of another kind") as damaged:
+        verified(unnamed)
+    assert damaged.value.version == 1
+
+
 # 6. Putting behind ---------------------------------------------------------------------------
 
 
