@@ -168,6 +168,13 @@ def test_a_workflow_that_answers_with_nothing_is_a_bug_with_a_name() -> None:
         follows(pressed("nothing"))
 
 
+def test_a_workflow_that_says_no_more_is_led_by_rules_and_listed_as_any_other() -> None:
+    assert (COUNTER.always_led, COUNTER.written, COUNTER.aside) == (False, False, False)
+    assert (COUNTER.package, COUNTER.missing) == ("", "")
+    assert COUNTER.lead(Count()) is None
+    assert COUNTER.number(Count()) is None
+
+
 # 2. Calls ------------------------------------------------------------------------------------
 
 
@@ -301,6 +308,7 @@ def test_it_is_loaded_with_its_version_and_says_what_is_missing(store: MemorySto
     assert kernel.status(here.workflow, here.session) == "unknown"
     assert here.workflow.statuses == ("unknown",)
     assert (view.to_do, view.questions, view.can_accept) == ("", (), False)
+    assert not here.workflow.is_terminal(here.session.state), "its code may go on with it"
 
 
 def test_what_the_kernel_knows_of_it_is_shown(store: MemoryStore) -> None:
