@@ -269,6 +269,12 @@ def test_payloads_may_be_gone_where_an_erasure_covers_them() -> None:
     assert verified(gone, events[-1].hash) is gone
 
 
+def test_an_erasure_does_not_cover_itself() -> None:
+    events = chain_of(said("one", "a"), heard("one"), erased())
+    damage = found(_gone(events, 1, 2, 3))
+    assert (damage.version, damage.found) == (3, "its payload is gone without an erasure")
+
+
 def test_an_erasure_covers_no_other_change() -> None:
     events = _gone(chain_of(said("one", "a"), heard("one"), erased()), 1)
     assert found(altered(events, 2, data=b'{"text":"forged"}')).version == 2
