@@ -119,7 +119,6 @@ class _Decoders(dict[str, Decode | None]):
     """By tag, each made when it is first used: a command meets a few of them."""
 
     def __init__(self, classes: Iterable[type[Event]]) -> None:
-        super().__init__()
         self._classes = {cls.tag: cls for cls in classes}
         assert "" not in self._classes, "every event has a tag"
 
