@@ -955,4 +955,5 @@ def test_what_an_agent_imported_is_a_proposal_until_a_person_confirms_it(
     assert (handle.status, handle.view.can_accept) == ("proposed", True)
     new = imports.ProposalConfirmed(at=3, actor=toy.ADA, evidence=Evidence(), session=taken)
     run.submit(run.load(OTHER), new, imports.confirmed_id(SESSION))
-    assert (run.load(SESSION).proposal, run.load(SESSION).status) == (None, "accepted")
+    handle = run.load(SESSION)
+    assert (handle.proposal, handle.view.status) == (None, "accepted")
