@@ -59,7 +59,7 @@ PAIRS: Final = (
     *((ast.Gt, ast.GtE), (ast.And, ast.Or), (ast.Add, ast.Sub), (ast.Mult, ast.FloorDiv)),
 )
 SWAPPED: Final[dict[type, type]] = {a: b for pair in PAIRS for a, b in (pair, pair[::-1])}
-ADDED: Final[dict[type, Any]] = {int: 1, float: 1, str: "!", bytes: b"!"}
+ADDED: Final[dict[type, Any]] = {int: 1, float: 1, str: "x", bytes: b"x"}
 SILENT: Final = ("annotation", "returns", "decorator_list")  # say nothing of what is done
 Node = ast.expr | ast.stmt
 Mutant = tuple[str, str]  # the path of a module, and its text with one change

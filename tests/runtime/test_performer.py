@@ -672,3 +672,24 @@ def test_what_failed_without_a_response_cost_nothing_that_is_known(processes: Pr
     (failed,) = failures(ada)
     assert (failed.received, failed.model, failed.request_id) == ("", "", "")
     assert (failed.input_tokens, failed.output_tokens) == (None, None)
+
+
+@pytest.mark.parametrize(("moved_us", "latency_ms"), [(1_234_567, 1_234), (-500_000, 0)])
+@pytest.mark.parametrize("answer", ["because", LLMTimeoutError("no answer")])
+def test_a_call_is_recorded_with_the_milliseconds_it_took(
+    answer: str | LLMTimeoutError,
+    moved_us: int,
+    latency_ms: int,
+    processes: Processes,
+    hands: Hands,
+) -> None:
+    class Taking(Scripted):
+        async def respond(self, request: CompletionRequested) -> Completion:
+            hands.at += moved_us
+            return await super().respond(request)
+
+    ada = processes.another()
+    begun(ada)
+    settled(ada, Taking(answer, "because"))
+    made = [one for one in events(ada) if isinstance(one, CompletionReceived | CompletionFailed)]
+    assert made[0].latency_ms == latency_ms

@@ -619,6 +619,8 @@ FALSE_ACTOR = CODEC.draft(toy.said("b"), "second")
             1,
             "its envelope names another actor",
         ),
+        ((Draft(SAID.type, SAID.data, "toy/1", "a\0b", "user"), HEARD), 1, "envelope holds NUL"),
+        ((Draft(SAID.type, SAID.data, "toy/1\0", "a", "user"), HEARD), 1, "envelope holds NUL"),
     ],
 )
 def test_a_log_without_grammar_is_damaged_though_its_chain_verifies(
