@@ -272,6 +272,15 @@ def test_the_status_is_the_first_that_holds() -> None:
     assert kernel.status(COUNTER, run(pressed("ask"), ABANDONED)) == "abandoned"
 
 
+def test_a_session_is_stalled_that_waits_for_a_model_and_has_asked_none() -> None:
+    strict = replace(COUNTER, view=lambda _: View(status="waiting", intention=""))
+    assert kernel.is_stalled(strict, run(pressed()))
+    assert not kernel.is_stalled(strict, kernel.begin(strict))
+    assert not kernel.is_stalled(strict, run(pressed("ask")))
+    assert not kernel.is_stalled(strict, run(pressed(), ABANDONED))
+    assert not kernel.is_stalled(COUNTER, run(pressed()))
+
+
 SESSION = "00000001-0000-7000-8000-000000000001"
 WHY = "upgrade preflights"
 

@@ -31,8 +31,18 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import Decision, Event, Input, ResponseIgnored, SessionAbandoned
 from preflights_es.kernel.ports import Batch, Claim, Head, Provider, Store
 from preflights_es.kernel.session import Workflow
-from preflights_es.runtime.performer import CALL_MS, CLAIM_MAX_MS, LOST, MARGIN_MS, claim_ms
+from preflights_es.runtime.performer import (
+    CALL_MS,
+    CLAIM_MAX_MS,
+    LOST,
+    MARGIN_MS,
+    PROGRAM,
+    Performed,
+    Performer,
+    claim_ms,
+)
 from preflights_es.runtime.runner import Handle, Runner, Step
+from preflights_es.store.memory import MemoryStore
 from preflights_es.store.sql import SqlStore
 from tests import toy
 from tests.fixed import PROJECT, Clock, Ids, salt
@@ -563,6 +573,16 @@ def test_a_response_that_could_not_be_recorded_is_recorded_by_the_next_try(
     assert settled(ada, provider).handle.session.state.answers == ("hers",)
     assert attempts(provider) == [1]
     assert is_whole(ada)
+
+
+def test_a_task_that_asks_as_recording_fails_is_handed_what_was_paid_for(hands: Hands) -> None:
+    performer = Performer(MemoryStore(hands, salt), "ada", hands, Ids(), None)
+    request = CompletionRequested(call="c-1", provider="echo", model="echo-1", messages=())
+    outcome = CompletionReceived(at=1, actor=PROGRAM, call="c-1", text="hers")
+    made = Performed(outcome, "first")
+    with pytest.raises(StoreUnavailable), performer.recording(SESSION, made):
+        raise StoreUnavailable("the disk is full")
+    assert asyncio.run(performer.performed(SESSION, request, Scripted())) is made
 
 
 def test_a_response_that_could_not_be_recorded_in_time_is_recorded_late(

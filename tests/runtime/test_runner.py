@@ -299,6 +299,15 @@ def test_an_unknown_session_and_an_unknown_workflow_are_named(store: MemoryStore
     assert stranger.load(SESSION).workflow.missing == "upgrade preflights"
 
 
+def test_a_new_session_stands_behind_those_of_its_project(store: MemoryStore) -> None:
+    late = "7fffffff-0000-7000-8000-000000000001"  # by a clock that was wrong
+    run = runner(store)
+    assert late > run.new_session_id(PROJECT) > SESSION
+    begun(run, toy.said("a"), late)
+    assert run.new_session_id(PROJECT) > late
+    assert run.new_session_id("another") < late
+
+
 # 2. One Input once ---------------------------------------------------------------------------
 
 
