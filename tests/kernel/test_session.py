@@ -29,6 +29,7 @@ from preflights_es.kernel.events import (
     ResponseIgnored,
     SessionAbandoned,
     SessionClosed,
+    SessionErased,
 )
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import (
@@ -239,6 +240,12 @@ def test_after_the_end_every_input_is_recorded_and_ignored() -> None:
 def test_an_end_ends_again() -> None:
     assert follows(ABANDONED, ABANDONED) == (SessionClosed(status="abandoned"),)
     assert run(ABANDONED, ABANDONED).closed == "abandoned"
+
+
+def test_an_erasure_closes_a_session_and_leaves_nothing_of_it() -> None:
+    erased = SessionErased(at=3, actor=ADA)
+    assert follows(pressed("ask"), erased) == (SessionClosed(status="erased"),)
+    assert run(pressed("ask"), erased) == Session(Count(), 5, closed="erased")
 
 
 # 4. Quarantine -------------------------------------------------------------------------------
