@@ -350,6 +350,12 @@ def test_opening_a_session_twice_with_one_input_opens_it_once(store: MemoryStore
     assert len(store.read(SESSION)) == 2
 
 
+def test_two_that_open_sessions_with_one_input_get_the_first(store: MemoryStore) -> None:
+    first = begun(runner(store), toy.said("a"))
+    assert begun(runner(store), toy.said("a"), OTHER) == first
+    assert store.read(OTHER) == ()
+
+
 # 3. A commit of which nothing is known -------------------------------------------------------
 
 
