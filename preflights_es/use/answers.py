@@ -192,7 +192,7 @@ def _check_reach(workflow: Workflow[Any], reasons: Reasons) -> None:
     """Refuse what says nowhere where a decision holds.
 
     Raises:
-        Refused: a pattern is none, or there are too many; or such a session holds nowhere.
+        Refused: a pattern is invalid, there are too many, or such a session holds for no files.
     """
     if reasons.paths is UNSET and reasons.hold is UNSET:
         return
