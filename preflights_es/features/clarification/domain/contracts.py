@@ -97,6 +97,7 @@ class Decide(_Answer):
     because: Annotated[str, Line] | None = None
     consequences: Annotated[list[Annotated[str, Line]], Field(max_length=OFFERED_MAX)] = []
     alternatives: Annotated[list[Alternative], Field(max_length=OFFERED_MAX)] = []
+    paths: Annotated[list[Annotated[str, Line]], Field(max_length=OFFERED_MAX)] = []
 
 
 CLARIFY = Contract(

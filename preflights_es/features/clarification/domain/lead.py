@@ -22,6 +22,7 @@ from preflights_es.features.clarification.domain.events import (
     QuestionsEnded,
     QuestionSuggested,
     RationaleSuggested,
+    ReachNoted,
     ScopeNoted,
 )
 from preflights_es.features.clarification.domain.state import State, is_followed, suggested_in
@@ -49,6 +50,7 @@ from preflights_es.kernel.questions import (
     is_placeholder,
     stripped,
 )
+from preflights_es.kernel.reach import Reach, pattern_problem
 from preflights_es.kernel.text import late_pattern, one_line
 from preflights_es.kernel.words import canonical, folded
 
@@ -183,6 +185,7 @@ def answered(state: State, outcome: Outcome) -> tuple[Decision, ...]:
     return (
         verdict.accepted,
         *_offered(state, verdict.payload),
+        *_reach_offered(state, verdict.payload),
         _patched(state, verdict.payload),
     )
 
@@ -439,6 +442,9 @@ def _offer_violations(state: State, payload: dict[str, Any]) -> Iterator[Violati
         if name in taken:
             yield Violation(f"{at}/name", "expected what was not chosen, each once")
         taken.add(name)
+    for i, path in enumerate(payload.get("paths", ())):
+        if why := pattern_problem(path):
+            yield Violation(f"/paths/{i}", f"expected a pattern of files; this one {why}")
     for at, text in said:
         if text and is_placeholder(text):
             yield Violation(at, "expected no placeholder")
@@ -464,6 +470,14 @@ def _offered(state: State, payload: dict[str, Any]) -> tuple[RationaleSuggested,
     )
     is_empty = not (because or consequences or alternatives)
     return () if is_empty and not state.rationale.by_model else (offer,)
+
+
+def _reach_offered(state: State, payload: dict[str, Any]) -> tuple[ReachNoted, ...]:
+    """The paths that the model offers, where nothing was said of any."""
+    paths = tuple(dict.fromkeys(map(stripped, payload.get("paths", ()))))
+    if not paths or (state.reach.paths and state.reach.by != "model"):
+        return ()
+    return (ReachNoted(reach=Reach(paths, state.reach.hold, "model")),)
 
 
 def _patched(state: State, payload: dict[str, Any]) -> PatchProposed:

@@ -142,7 +142,11 @@ def decide(draws: Draws, request: CompletionRequested) -> str:
     if spare and words and draws.chance(0.2):
         values[draws.pick(spare)] = draws.pick(words)
     fields = [{"name": name, "value": value} for name, value in values.items()]
-    return _written(draws, {"category": category, "fields": fields, **why})
+    where = {"paths": draws.sample(_PATHS, 1 + draws.below(2))} if draws.chance(0.1) else {}
+    return _written(draws, {"category": category, "fields": fields, **why, **where})
+
+
+_PATHS = ("src/db/**", "*.sql", "infra/", "services/*/api.py")
 
 
 def _why(draws: Draws) -> dict[str, object]:
