@@ -1,0 +1,1 @@
+"""Pure: which products a change to a file brings in."""

@@ -1,0 +1,60 @@
+"""Which option a module, a package or an image is: by its own name, and by the table of names."""
+
+from __future__ import annotations
+
+import pytest
+
+from preflights_es.features.govern.domain.imports import Kind, Used
+from preflights_es.features.govern.domain.products import named
+
+ARE = (
+    ("GraphQL", "graphene", "module"),
+    ("LaunchDarkly", "ldclient", "module"),
+    ("Kafka (MSK)", "org.apache.kafka.clients.Producer", "jvm"),
+    ("Redis", "django-redis", "package"),
+    ("Redis", "org.springframework.data.redis.core.X", "jvm"),
+    ("MySQL", "sqlx::mysql::MySqlPool", "module"),
+    ("MongoDB", "@nestjs/mongoose", "package"),
+    ("NestJS", "@nestjs/mongoose", "package"),
+    ("MySQL 8", "registry.example.com/x/mysql:8.4", "image"),
+    ("SQL Server", "mcr.microsoft.com/mssql/server:2022", "image"),
+    ("Socket.IO", "socketio", "module"),
+    ("Echo", "github.com/labstack/echo/v4", "address"),
+    ("Jest", "ts-jest", "package"),
+    ("MobX", "mobx-react-lite", "package"),
+    ("Angular", "@angular/core", "package"),
+    ("Lodash", "@types/lodash", "package"),
+    ("Google Pub/Sub", "google.cloud.pubsub_v1", "module"),
+    ("Bun", "oven-sh/setup-bun", "package"),
+    ("npm", "npm", "tool"),
+)
+ARE_NOT = (
+    ("React", "React Native", "react-native-config", "package"),
+    ("Redux", "Redux Toolkit", "@reduxjs/toolkit", "package"),
+    ("Redis", "", "@shop/redis", "package"),
+    ("npm", "", "npm-run-all", "package"),
+    ("Spring Boot", "", "react-spring", "package"),
+    ("Session", "", "express-session", "package"),
+    ("Kafka", "", "kafkaesque", "module"),
+    ("Express", "", "app.express", "module"),
+    ("MongoDB", "", "github.com/ourorg/shop/mongodb", "address"),
+    ("Query", "", "com.shop.Query", "jvm"),
+    ("Java", "", "java.util.Locale", "jvm"),
+    ("System", "", "System.Linq", "module"),
+    ("Light", "", "light", "style"),
+    ("WebSocket", "Socket.IO", "socket.io", "package"),
+    ("JSON", "", "orjson", "module"),
+    ("In memory", "", "memory", "module"),
+)
+
+
+@pytest.mark.parametrize(("option", "name", "kind"), ARE)
+def test_an_option_is_what_it_is_imported_by(option: str, name: str, kind: Kind) -> None:
+    assert named(option, [Used(name, kind)], ["Something"])
+
+
+@pytest.mark.parametrize(("option", "chosen", "name", "kind"), ARE_NOT)
+def test_an_option_is_nothing_that_is_only_called_alike(
+    option: str, chosen: str, name: str, kind: Kind
+) -> None:
+    assert named(option, [Used(name, kind)], [chosen]) is None
