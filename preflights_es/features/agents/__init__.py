@@ -16,5 +16,5 @@ FEATURE = Feature(
             "Write files for coding agents, for a CI, or for plans.",
         ),
     },
-    offers={"forget": "hooks.contradictions:forget"},
+    offers={"forget": "hooks.memory:forget"},
 )

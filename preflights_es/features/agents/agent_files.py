@@ -275,7 +275,7 @@ TABLE: Final[dict[AgentName, AgentSetup]] = {
                 _grouped(
                     "claude",
                     ("SessionStart", "startup|resume|clear|compact"),
-                    ("PreToolUse", "Edit|Write|MultiEdit|NotebookEdit"),
+                    ("PreToolUse", "Edit|Write|MultiEdit|NotebookEdit|Bash"),
                     ("PostToolUse", "AskUserQuestion"),
                     ("PostToolUseFailure", "AskUserQuestion"),
                 ),
@@ -297,7 +297,7 @@ TABLE: Final[dict[AgentName, AgentSetup]] = {
                 _grouped(
                     "codex",
                     ("SessionStart", "startup|resume|clear|compact"),
-                    ("PreToolUse", "apply_patch|Edit|Write"),
+                    ("PreToolUse", "apply_patch|Edit|Write|Bash"),
                     ("PostToolUse", "request_user_input"),
                 ),
             ),
@@ -315,7 +315,7 @@ TABLE: Final[dict[AgentName, AgentSetup]] = {
                     begun=(("version", 1),),
                     hooks=(
                         _cursor("sessionStart", ""),
-                        _cursor("preToolUse", "Write|Edit|StrReplace|ApplyPatch"),
+                        _cursor("preToolUse", "Write|Edit|StrReplace|ApplyPatch|Shell"),
                         _cursor("postToolUse", "AskQuestion"),
                         _cursor("postToolUseFailure", "AskQuestion"),
                     ),
@@ -333,7 +333,7 @@ TABLE: Final[dict[AgentName, AgentSetup]] = {
                 _grouped(
                     "gemini",
                     ("SessionStart", ""),
-                    ("BeforeTool", "write_file|replace"),
+                    ("BeforeTool", "write_file|replace|run_shell_command"),
                     ("AfterTool", "ask_user"),
                     timeout=TIMEOUT_S * 1000,
                 )._replace(server=(("mcpServers", "preflights"), _SERVER)),

@@ -36,9 +36,10 @@ INPUT_MAX: Final = 16_000_000  # bytes of an event; an agent's edit of a file is
 def hook_command(ctx: click.Context, event: tuple[str, ...], agent: str) -> int:
     """Answer an event of a coding agent: JSON on stdin, JSON on stdout.
 
-    At the start of a session and after a compaction the agent gets the brief. Before an edit that
-    contradicts a decision, the person is asked. After the agent asked its person something, the
-    question and the answer are recorded. `preflights init --agent` sets it up.
+    At the start of a session and after a compaction the agent gets the brief. Before an edit that a
+    decision concerns, the agent is told, the person is asked, or the edit is refused. After the
+    agent asked its person something, the question and the answer are recorded. `preflights init
+    --agent` sets it up.
 
     Whatever goes wrong, the exit code is 0, and a line in hooks.log beside the log says why.
 
@@ -102,7 +103,7 @@ class _Hook:
     def _said(self, kind: Kind, event: HookEvent) -> Output:
         from preflights_es.features.agents.hooks.events import concerns
 
-        if not concerns(kind, event.tool_name):
+        if not concerns(kind, event.tool_name) or (kind == "edits" and self._is_idle(event)):
             return {}
         from preflights_es.kernel.errors import PreflightsError
 
@@ -111,6 +112,18 @@ class _Hook:
         except (PreflightsError, OSError) as error:
             self._note(f"{type(error).__name__}: {error}")
             return {}
+
+    @staticmethod
+    def _is_idle(event: HookEvent) -> bool:
+        """Whether a tool gives a shell what installs and edits nothing, as most commands do."""
+        from preflights_es.features.agents.hooks.edits import command, holds_patch
+
+        said = command(event.tool_name, event.tool_input)
+        if not said or holds_patch(said):
+            return False
+        from preflights_es.runtime.features import FEATURES
+
+        return not FEATURES.port("installs")(said)
 
     def _opened(self, kind: Kind, event: HookEvent) -> Output:
         from preflights_es.features.agents.hooks import answers
@@ -128,7 +141,7 @@ class _Hook:
                 return answers.brief_for_agent(app, self._agent, self._name)
             if kind == "edits":
                 folder = beside_log(self._settings)
-                return answers.question_about_edit(app, self._agent, event, folder, surroundings())
+                return answers.before_edit(app, self._agent, event, folder, surroundings())
             for trouble in answers.record_asked(app, self._agent, event, kind):
                 self._note(trouble)
             return {}

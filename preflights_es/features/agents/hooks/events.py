@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
 from preflights_es.kernel.json import NESTED_MAX, is_too_deep
 from preflights_es.kernel.text import late_pattern
+
+if TYPE_CHECKING:
+    from preflights_es.kernel.reach import Hold
 
 Kind = Literal["begins", "edits", "asked", "failed"]
 """`begins`: a conversation begins, or goes on after a compaction; `edits`: a tool is about to run;
@@ -36,7 +39,12 @@ NAMES: Final = {
 EDITING: Final = frozenset(
     """
     edit write multiedit notebookedit applypatch writefile replace strreplace searchreplace editfile
-    createfile replacestringinfile multireplacestringinfile inserteditintofile
+    createfile editfiles replacestringinfile multireplacestringinfile inserteditintofile
+    """.split()  # noqa: SIM905  a table
+)
+SHELLS: Final = frozenset(
+    """
+    bash shell localshell exec execcommand runshellcommand runinterminal powershell terminal
     """.split()  # noqa: SIM905  a table
 )
 ASKING: Final = frozenset(
@@ -44,8 +52,8 @@ ASKING: Final = frozenset(
     askuserquestion requestuserinput askuser askquestion askquestions vscodeaskquestions
     """.split()  # noqa: SIM905  a table
 )
-"""Tools that edit, and tools that ask, of Claude Code, Codex, Cursor, Gemini and VS Code; in lower
-case, without hyphens and underscores."""
+"""Tools that edit, run commands, or ask, of Claude Code, Codex, Cursor, Gemini and VS Code; in
+lower case, without hyphens and underscores."""
 NEVER_ASKED: Final = frozenset(("dontAsk", "bypassPermissions"))
 """Values of `permission_mode` in an event of Claude Code (2.1.280) with which its person said that
 nothing is to be asked: an `ask` would end an edit that they allowed.
@@ -66,6 +74,7 @@ class HookEvent(msgspec.Struct, frozen=True):
     session_id: str = ""
     conversation_id: str = ""
     """Of Cursor."""
+    cwd: str = ""
     chat_id: str = msgspec.field(default="", name="sessionId")
     """Of VS Code."""
     hook_event_name: str = ""
@@ -110,7 +119,7 @@ def concerns(kind: Kind, tool: str) -> bool:
         case "begins":
             return True
         case "edits":
-            return plain(tool) in EDITING
+            return plain(tool) in EDITING or plain(tool) in SHELLS
         case _:
             return plain(tool) in ASKING
 
@@ -134,33 +143,48 @@ def is_attended(event: HookEvent, environment: Mapping[str, str]) -> bool:
     return all(environment.get(name) != value for name, value in UNATTENDED)
 
 
-def asking(agent: str, reason: str, *, attended: bool = True) -> Output:
-    """The person is asked before the edit; where no person is there, the agent is told.
+def answered(agent: str, hold: Hold, reason: str, *, attended: bool = True) -> Output:
+    """The agent is told before the edit, the person is asked, or the edit is refused.
 
-    Codex refuses `ask` and then edits; Cursor takes it and does not ask. There the person reads the
+    Where no person is there, the agent is told instead of a question. Codex refuses `ask` and then
+    edits; Cursor takes it and does not ask. There the person reads the
     reason, and the agent is told to ask. Gemini CLI hangs at an `ask` without a person,
-    and no field or variable of its hooks says whether one is there: it is told in every case.
+    and no field or variable of its hooks says whether one is there: it is told in every case. It
+    has no field for what only its model reads.
     """
-    told = f"{reason} Ask the person before you go on."
-    match agent:
-        case "cursor":
-            return {"permission": "ask", "user_message": reason, "agent_message": told}
-        case "gemini" | "gemini-cli":
+    told = f"{reason} Ask the person before you go on." if hold == "ask" else reason
+    match agent, hold:
+        case "cursor", "tell":
+            return {"agent_message": reason}
+        case "cursor", _:
+            said = told if hold == "ask" else f"{reason} {_REFUSED}"
+            return {"permission": hold, "user_message": reason, "agent_message": said}
+        case (("gemini" | "gemini-cli"), "deny"):
+            return {"decision": "deny", "reason": f"{reason} {_REFUSED}", "systemMessage": reason}
+        case (("gemini" | "gemini-cli"), _):
             return {"systemMessage": told}
-        case "codex":
-            said = {"hookEventName": "PreToolUse", "additionalContext": told}
-            return {"systemMessage": reason, "hookSpecificOutput": said}
+        case _, "deny":
+            refused = f"{reason} {_REFUSED}"
+            return {
+                "systemMessage": reason,
+                **_before(permissionDecision="deny", permissionDecisionReason=refused),
+            }
+        case _, "tell":
+            return _before(additionalContext=reason)
+        case "codex", _:
+            return {"systemMessage": reason, **_before(additionalContext=told)}
         case _ if not attended:
             told = f"{reason} No person is there to ask: keep to the decision, or leave the edit."
-            said = {"hookEventName": "PreToolUse", "additionalContext": told}
-            return {"systemMessage": reason, "hookSpecificOutput": said}
+            return {"systemMessage": reason, **_before(additionalContext=told)}
         case _:
             # Claude Code's dialog before a Write or Edit does not show the reason: the person reads
             # the message, and the model the context.
-            said = {
-                "hookEventName": "PreToolUse",
-                "permissionDecision": "ask",
-                "permissionDecisionReason": reason,
-                "additionalContext": reason,
-            }
-            return {"systemMessage": reason, "hookSpecificOutput": said}
+            asked = {"permissionDecision": "ask", "permissionDecisionReason": reason}
+            return {"systemMessage": reason, **_before(**asked, additionalContext=reason)}
+
+
+_REFUSED: Final = "The decision refuses this edit: a person may change the decision."
+
+
+def _before(**said: str) -> Output:
+    return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **said}}

@@ -36,10 +36,16 @@ def patch(path: str, *lines: str) -> dict[str, Any]:
     return {"tool_name": "apply_patch", "tool_input": {"command": text}}
 
 
+def run(command: str, tool: str = "Bash") -> dict[str, Any]:
+    """A command of a shell."""
+    return {"tool_name": tool, "tool_input": {"command": command}}
+
+
 TOOLS: Final[dict[str, Callable[..., dict[str, Any]]]] = {
     "edit": edit,
     "write": write,
     "patch": patch,
+    "run": run,
 }
 TRUE: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     *((option, TOOLS[tool](*said)) for option, tool, *said in FILED["TRUE"]),
@@ -75,7 +81,6 @@ TRUE: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
 
 INNOCENT: Final[tuple[dict[str, Any], ...]] = (
     *(TOOLS[tool](*said) for tool, *said in FILED["INNOCENT"]),
-    {"tool_name": "Bash", "tool_input": {"command": "mysql -u root"}},
     {"tool_name": "Read", "tool_input": {"file_path": "app/mysql.py"}},
     {"tool_name": "Edit", "tool_input": {"file_path": "app/db.py"}},
     {"tool_name": "Edit", "tool_input": None},

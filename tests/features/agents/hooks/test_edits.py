@@ -11,10 +11,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from preflights_es.features.agents.hooks.answers import question_about_edit
-from preflights_es.features.agents.hooks.contradictions import FILE, remembered
+from preflights_es.features.agents.hooks.answers import before_edit
 from preflights_es.features.agents.hooks.events import HookEvent
-from preflights_es.features.agents.hooks.products import is_product
+from preflights_es.features.agents.hooks.memory import FILE, remembered
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.questions import written_question
 from preflights_es.system import files
@@ -55,7 +54,7 @@ def answered(house: Opened, call: dict[str, Any], agent: str = "claude", said: s
     conversation = said or f"c-{next(_conversations)}"
     event = msgspec.convert({"session_id": conversation, **call}, HookEvent)
     root = house.process.settings.root
-    return question_about_edit(house.request(), agent, event, root)
+    return before_edit(house.request(), agent, event, root)
 
 
 def reason(said: Any) -> str:
@@ -156,27 +155,9 @@ def test_what_is_remembered_is_only_a_help(house: Opened) -> None:
     assert len(remembered(house.process.settings.root).turned) == len(DECISIONS)
 
 
-@pytest.mark.parametrize(
-    ("option", "is_one"),
-    [
-        ("PostgreSQL", True),
-        ("GitHub Actions", True),
-        ("Node.js", True),
-        ("OAuth2", True),
-        ("Static (SSG)", False),
-        ("URL path", False),
-        ("A hosted API", False),
-        ("Cursor", False),
-        ("", False),
-        ("...", False),
-    ],
-)
-def test_only_a_product_has_a_name(option: str, *, is_one: bool) -> None:
-    assert is_product(option) is is_one
-
-
 def test_a_file_that_cannot_be_read_stands_for_none(house: Opened) -> None:
-    folder = house.process.settings.root
+    folder = house.process.settings.root / "folder.py"
+    folder.mkdir()
     assert answered(house, write(str(folder), "import mysql\n")) != {}
     with pytest.raises(files.Unreadable):
         files.regular(folder, 9)
@@ -185,5 +166,8 @@ def test_a_file_that_cannot_be_read_stands_for_none(house: Opened) -> None:
 def test_a_module_of_the_project_is_no_package(house: Opened) -> None:
     call = edit("app/run.py", "import panics")
     assert "names Panics." in reason(answered(house, call))
-    (house.process.settings.root / "panics").mkdir()
+    package = house.process.settings.root / "panics"
+    package.mkdir()
+    assert answered(house, call) != {}, "no module of Python"
+    (package / "__init__.py").touch()
     assert answered(house, call) == {}

@@ -1,0 +1,122 @@
+"""What the hooks of a conversation asked and told; it is only a help, never a fact.
+
+It lies beside the log.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from preflights_es.system import files
+
+FILE: Final = "hooks.json"
+MEMORY_MAX: Final = 2_000_000  # bytes
+EDITED_MAX: Final = 4_000_000  # bytes of a file that was edited
+KEPT_LINES_MAX: Final = 20  # of one edit
+DIGITS: Final = 16
+CONVERSATIONS_MAX: Final = 200  # of which it is known what was asked; the newest stay
+
+Turned = dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]]
+"""By session and version of a decision in force: names of fields, their values, and the others."""
+
+
+class AskedEdit(msgspec.Struct):
+    """The edit about which the person was asked."""
+
+    path: str
+    lines: list[str]
+    """Digests of lines that it adds, the first of them."""
+    call: str = ""
+    """The agent's own id of the call."""
+    each: bool = False
+    """Whether each edit is asked about."""
+
+
+class Memory(msgspec.Struct):
+    """What was asked, and what decisions turned down."""
+
+    asked: dict[str, dict[str, AskedEdit]] = {}
+    """By the conversation: uids of decisions, and the edit about which the person was asked."""
+    turned: Turned = {}
+
+
+def remembered(folder: Path) -> Memory:
+    """What is known; nothing where the file is missing or damaged."""
+    try:
+        content = files.regular(folder / FILE, MEMORY_MAX, follows=False)
+        return msgspec.json.decode(content, type=Memory)
+    except (OSError, files.Unreadable, msgspec.DecodeError, RecursionError):
+        return Memory()
+
+
+def remember(folder: Path, memory: Memory) -> None:
+    """Write it; where that fails, it is found or asked again."""
+    content = msgspec.json.encode(memory)
+    with contextlib.suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # a clone may have no log yet
+        with (
+            files.opened(folder) as here,
+            here.new(FILE, replacing=True, mode=0o600) as file,
+        ):
+            file.write(content)
+
+
+def forget(folder: Path) -> None:
+    """Leave nothing of what decisions say: one of them was erased."""
+    memory = remembered(folder)
+    if memory.turned:
+        memory.turned = {}
+        remember(folder, memory)
+
+
+def has_asked(
+    memory: Memory,
+    conversation: str,
+    about: Iterable[tuple[str, str, Iterable[str], bool]],
+    call: str,
+) -> None:
+    """Note about which decisions and edits a person is asked in a conversation.
+
+    Args:
+        about: a decision's uid, the path of a file, the lines that are to be added to it, and
+            whether each edit is asked about.
+    """
+    before = memory.asked.pop(conversation, {})
+    new = {
+        uid: AskedEdit(path, [*_digests(lines)][:KEPT_LINES_MAX], call, each)
+        for uid, path, lines, each in about
+    }
+    memory.asked[conversation] = before | new
+    for old in list(memory.asked)[:-CONVERSATIONS_MAX]:
+        del memory.asked[old]
+
+
+def agreed(memory: Memory, conversation: str, root: Path, call: str) -> Iterator[str]:
+    """Uids of decisions of which the agent was told, or the person let the edit happen.
+
+    A file that lacks the lines shows that the person said no: then the same edit is asked about
+    again. Where no path is known, asking once is enough; and an editor that runs the hooks of two
+    agents asks about one call once.
+    """
+    for uid, one in memory.asked.get(conversation, {}).items():
+        try:
+            content = files.regular(root / one.path, EDITED_MAX) if one.path else b""
+        except (OSError, ValueError, files.Unreadable):
+            content = b""
+        text = content.decode("utf-8", "replace")
+        is_there = not one.path or {*one.lines} <= {*_digests(text.splitlines())}
+        if (bool(call) and one.call == call) or (is_there and not one.each):
+            yield uid
+
+
+def _digests(lines: Iterable[str]) -> Iterator[str]:
+    """Of lines that hold anything: what a file says is kept nowhere else."""
+    for line in map(str.strip, lines):
+        if line:
+            yield sha256(line.encode("utf-8", "replace")).hexdigest()[:DIGITS]

@@ -1,0 +1,158 @@
+"""A decision with paths concerns each edit of a file that they match, as strongly as it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from preflights_es.features.agents.hooks.answers import before_edit
+from preflights_es.features.agents.hooks.events import HookEvent
+from preflights_es.kernel.decisions import Reasons
+from preflights_es.kernel.events import Actor
+from preflights_es.kernel.questions import written_question
+from preflights_es.kernel.reach import Hold
+from preflights_es.use import sessions
+from preflights_es.use.bootstrap import Opened, opened_process
+from tests.features.agents.hooks.edit_cases import edit, patch, run
+
+ADA = Actor("user", "Ada")
+BOT = Actor("agent", "claude-code")
+UNATTENDED = {"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}
+
+
+def decide(
+    house: Opened,
+    topic: str,
+    options: tuple[str, ...],
+    *paths: str,
+    hold: Hold = "tell",
+    by: Actor = ADA,
+) -> None:
+    """A decision between options, the first of which was chosen."""
+    request = house.request(ADA)
+    written = written_question(f"Which {topic}?", options, topic)
+    reasons = Reasons(because="it is known here", paths=paths, hold=hold)
+    workflow = next(name for name, w in house.process.runner.workflows.items() if w.written)
+    begun = sessions.start(request, f"Choose: {topic}", workflow, written=written, reasons=reasons)
+    sessions.answer(request, begun.session_id, {"": options[0]})
+    sessions.accept(house.request(by), begun.session_id)
+
+
+@pytest.fixture(name="house")
+def _house(tmp_path: Path) -> Iterator[Opened]:
+    opened = opened_process(tmp_path, database=str(tmp_path / "log.db"))
+    yield opened
+    opened.process.close()
+
+
+def said(house: Opened, call: dict[str, Any], agent: str = "claude", **more: Any) -> Any:
+    event = msgspec.convert({"session_id": "c", **call}, HookEvent)
+    root = house.process.settings.root
+    return before_edit(house.request(), agent, event, root, more.get("environment", {}))
+
+
+def told(answer: Any) -> str:
+    text: str = answer["hookSpecificOutput"]["additionalContext"]
+    return text
+
+
+def test_the_agent_is_told_once_in_a_conversation(house: Opened) -> None:
+    decide(house, "Broker", ("NATS", "Kafka"), "src/events/**")
+    answer = said(house, edit("src/events/a.py", "x = 1"))
+    assert answer.keys() == {"hookSpecificOutput"}
+    assert "permissionDecision" not in answer["hookSpecificOutput"]
+    line = "holds for src/events/**: Broker: NATS, because it is known here. Turned down: Kafka."
+    assert line in told(answer)
+    assert said(house, edit("src/events/b.py", "x = 1")) == {}
+    other = {**edit("src/events/b.py", "x = 1"), "session_id": "d"}
+    assert line in told(said(house, other))
+
+
+def test_an_edit_elsewhere_is_told_nothing_whatever_it_imports(house: Opened) -> None:
+    decide(house, "Broker", ("NATS", "Kafka"), "src/events/**")
+    assert said(house, edit("src/web/a.py", "import kafka")) == {}
+    assert said(house, run("pip install kafka-python")) == {}
+    assert said(house, edit("/elsewhere/src/events/a.py", "import kafka")) == {}
+
+
+def test_the_person_is_asked_at_each_edit(house: Opened) -> None:
+    decide(house, "Broker", ("NATS", "Kafka"), "src/**", hold="ask")
+    for name in ("a", "a", "b"):
+        answer = said(house, edit(f"src/{name}.py", "x = 1"))["hookSpecificOutput"]
+        assert answer["permissionDecision"] == "ask"
+    call = {**edit("src/a.py", "x = 1"), "tool_use_id": "toolu_1"}
+    assert said(house, call) != {}
+    assert said(house, call) == {}, "the hooks of two agents ask about one call once"
+
+
+def test_without_a_person_the_agent_is_told(house: Opened) -> None:
+    decide(house, "Broker", ("NATS", "Kafka"), "src/**", hold="ask")
+    answer = said(house, edit("src/a.py", "x = 1"), environment=UNATTENDED)
+    assert "No person is there to ask" in told(answer)
+    assert "permissionDecision" not in answer["hookSpecificOutput"]
+
+
+def test_an_edit_is_refused_where_the_client_can(house: Opened) -> None:
+    decide(house, "Broker", ("NATS", "Kafka"), "src/**", hold="deny")
+    call = {**edit("src/a.py", "x = 1"), "tool_use_id": "toolu_1"}
+    for agent in ("claude", "codex", "vscode"):
+        for _ in range(2):
+            answer = said(house, call, agent, environment=UNATTENDED)["hookSpecificOutput"]
+            assert answer["permissionDecision"] == "deny"
+            assert "NATS" in answer["permissionDecisionReason"]
+    assert said(house, call, "cursor")["permission"] == "deny"
+    assert said(house, call, "gemini")["decision"] == "deny"
+
+
+@pytest.mark.parametrize("agent", ["codex", "cursor", "gemini"])
+def test_a_client_that_cannot_ask_tells(house: Opened, agent: str) -> None:
+    decide(house, "Broker", ("NATS", "Kafka"), "src/**", hold="ask")
+    answer = said(house, edit("src/a.py", "x = 1"), agent)
+    assert "Ask the person before you go on." in str(answer)
+    assert "deny" not in str(answer)
+
+
+def test_what_refuses_comes_first_then_the_most_specific_pattern(house: Opened) -> None:
+    for number, pattern in enumerate(("*.py", "src/", "src/a/**", "src/a/b.py", "src/a/b*", "**")):
+        decide(house, f"Part{number}", (f"One{number}", "Two"), pattern)
+    decide(house, "Whole", ("Three", "Four"), "*", hold="deny")
+    answer = said(house, edit("src/a/b.py", "x = 1"))["hookSpecificOutput"]
+    found = answer["permissionDecisionReason"].split(" holds for ")[1:]
+    assert [one.partition(":")[0] for one in found] == [
+        *("*", "src/a/b.py", "src/a/b*", "src/a/**", "src/")
+    ]
+
+
+def test_a_patch_concerns_each_of_its_files_also_one_that_goes(house: Opened) -> None:
+    decide(house, "Broker", ("NATS", "Kafka"), "src/b.py", hold="deny")
+    call = patch("src/a.py", "+x = 1", "*** Delete File: src/b.py")
+    assert said(house, call)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    listed = {"tool_name": "editFiles", "tool_input": {"files": ["src/a.py", "src/b.py"]}}
+    assert said(house, listed, "vscode")["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def test_a_proposal_concerns_nothing(house: Opened) -> None:
+    decide(house, "Broker", ("NATS", "Kafka"), "src/**", hold="deny", by=BOT)
+    assert said(house, edit("src/a.py", "import kafka")) == {}
+
+
+def test_a_relative_path_begins_where_the_agent_works(house: Opened) -> None:
+    decide(house, "Broker", ("NATS", "Kafka"), "/src/web/**", hold="deny")
+    folder = house.process.settings.root / "src"
+    call = {**edit("web/a.py", "x = 1"), "cwd": str(folder)}
+    assert said(house, call) != {}
+    assert said(house, edit("web/a.py", "x = 1")) == {}
+
+
+def test_what_a_decision_without_paths_refuses_is_refused_where_it_is_imported(
+    house: Opened,
+) -> None:
+    decide(house, "Broker", ("NATS", "Kafka"), hold="deny")
+    assert said(house, edit("src/a.py", "x = 1")) == {}
+    for _ in range(2):
+        answer = said(house, edit("src/a.py", "import kafka"))["hookSpecificOutput"]
+        assert answer["permissionDecision"] == "deny"
