@@ -8,32 +8,44 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from preflights_es.kernel.ids import short
-from preflights_es.kernel.reach import Hold, matched, specificity
-from preflights_es.kernel.statements import turned_down
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.kernel.events import INT_MAX
+from preflights_es.kernel.reach import Hold, Reach, specificity
 from preflights_es.kernel.text import one_line, shortened, shown
-from preflights_es.settings.load import Settings
-from preflights_es.use.decisions import decisions
+from preflights_es.projections.projection import kept
+from preflights_es.use.reading import with_files
 from preflights_es.use.request import Request
-from preflights_es.use.results import DecisionRow
+from preflights_es.use.work_tree import WorkTree
 
 if TYPE_CHECKING:
     from preflights_es.features.govern.domain.imports import Used
+    from preflights_es.use.results import DecisionRow
 
 NAMED_MAX: Final = 5  # decisions of which an edit is told at once
 TEXT_MAX: Final = 80  # characters of a quoted value
-BECAUSE_MAX: Final = 160  # characters of a quoted reason
 NO_CATEGORY: Final = "Other"  # of a decision whose topic is a field of its own
+STRENGTH: Final[tuple[Hold, ...]] = ("deny", "ask", "tell")
 _DATE: Final = len("2026-11-23")
 
 Fields = tuple[tuple[str, str, tuple[str, ...]], ...]
 """Names of fields, their values, and what was turned down."""
 Change = tuple[str, str, str]
 """A file as an agent calls it, its new text or a part of it, and what stood there."""
+
+
+class Known(Protocol):
+    """What is remembered from one edit to the next, so that it need not be looked at again."""
+
+    turned: dict[str, Fields]
+    """What decisions in force turned down, by session and version."""
+    files: str
+    """The log and the folders of session files, when no file said more than the log."""
 
 
 class Concern(NamedTuple):
@@ -60,136 +72,193 @@ def edit_concerns(
     request: Request,
     changes: Sequence[Change],
     command: str,
-    known: MutableMapping[str, Fields],
+    known: Known,
     passed: Iterable[str],
 ) -> tuple[Concern, ...]:
     """The decisions that changes of files or a command concern, the strongest and nearest first.
 
     Args:
-        known: what decisions in force turned down, by session and version; it is kept up to date.
+        known: it is kept up to date.
         passed: uids of decisions of which nothing more is to be said.
     """
-    settings = request.process.settings
-    places = [(path, _relative(path, settings)) for path, _, _ in changes]
-    new, former = _brought_in(changes, command, settings)
-    rows = [row for row in decisions(request) if row.imported_by is None]
-    done = {*passed}
-    found = [*_of_paths(request, rows, places, known, done)]
+    root = request.process.settings.root
+    places = [(path, _relative(path, root)) for path, _, _ in changes]
+    rows, done = _in_force(request, known), {*passed}
+    found = [*_of_paths(request, rows, places, known.turned, done)]
+    new, former = _brought_in(changes, command, root)
     if new:
-        found += _of_imports(request, rows, new, former, known, done)
+        found += _of_imports(request, rows, new, former, known.turned, done)
     return tuple(found[:NAMED_MAX])
 
 
-# 1. By paths ----------------------------------------------------------------------------------
+# 1. Decisions ---------------------------------------------------------------------------------
+
+
+class _Said(msgspec.Struct, frozen=True):
+    """What of a kept decision is looked at first."""
+
+    uid: str
+    fields: tuple[tuple[str, str], ...]
+    reach: Reach = Reach()
+    imported_by: Any = None
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    """A decision in force that a person accepted."""
+
+    session_id: str
+    said: _Said
+    row: dict[str, Any]
+    """Of the projection."""
+    file: str | None = None
+
+    @property
+    def key(self) -> str:
+        return f"{self.session_id}:{self.row['version']}"
+
+    def whole(self) -> DecisionRow:
+        """As lists have it."""
+        from preflights_es.projections.decisions import decision
+        from preflights_es.use.results import DecisionRow
+
+        return replace(DecisionRow.of(decision(self.row)), file=self.file)
+
+
+def _in_force(request: Request, known: Known) -> list[_Kept]:
+    """Those of the log, and of session files where these say more than it."""
+    process = request.process
+    stamp = f"{process.log_id()} {process.session_folders.stamp()}"
+    if known.files == stamp:
+        return [*_of_log(request)]
+    rows = [*with_files(request, _of_log)]
+    known.files = stamp if process.file_log.is_empty else ""
+    return rows
+
+
+def _of_log(request: Request) -> Iterator[_Kept]:
+    process = request.process
+    for row in process.projector.rows("decisions", process.project, "in_force", INT_MAX):
+        if row["accepted_at"] is not None and row["superseded_at"] is None:
+            said = kept("decisions", row, "decided", _Said)
+            if said.imported_by is None:
+                yield _Kept(row["session_id"], said, row)
+
+
+def _fields(request: Request, one: _Kept, turned: MutableMapping[str, Fields]) -> Fields:
+    """What a decision turned down; its session is folded once."""
+    if one.key not in turned:
+        from preflights_es.kernel.statements import turned_down
+
+        at = request.at_files() if one.file else request
+        assert at is not None, "a file has the row"
+        handle = at.process.runner.load(one.session_id)
+        record = handle.workflow.record and handle.workflow.record(handle.session.state)
+        pairs = ((field, turned_down(record, field)) for field in record.fields) if record else ()
+        turned[one.key] = tuple((f.name, f.value, others) for f, others in pairs if others)
+    return turned[one.key]
+
+
+# 2. By paths ----------------------------------------------------------------------------------
 
 
 def _of_paths(
     request: Request,
-    rows: Iterable[DecisionRow],
+    rows: Iterable[_Kept],
     places: Sequence[tuple[str, str]],
-    known: MutableMapping[str, Fields],
+    turned: MutableMapping[str, Fields],
     passed: set[str],
-) -> list[Concern]:
+) -> Iterator[Concern]:
+    tree = WorkTree(request.process.settings.root)
     found = []
-    for row in rows:
-        for path, place in places if row.paths else ():
-            pattern = matched(row.paths, place) if place else None
-            if pattern is not None and (row.hold == "deny" or row.uid not in passed):
-                rank = (STRENGTH.index(row.hold), -specificity(pattern))
-                found.append((rank, row, pattern, path))
+    for one in rows:
+        reach = one.said.reach
+        for path, place in places if reach.paths else ():
+            pattern = tree.matched(reach.paths, place) if place else ""
+            if pattern and (reach.hold == "deny" or one.said.uid not in passed):
+                rank = (STRENGTH.index(reach.hold), -specificity(pattern))
+                found.append((rank, one, pattern, path))
                 break
-    found.sort(key=lambda one: one[0])
-    return [
-        Concern(
-            row.uid,
-            _name(row),
-            row.hold,
-            _told(row, pattern, _fields(request, row, known)),
-            path,
-            True,
-        )
-        for _, row, pattern, path in found[:NAMED_MAX]
-    ]
+    found.sort(key=lambda each: each[0])
+    for _, one, pattern, path in found[:NAMED_MAX]:
+        from preflights_es.use.holding import as_held, line_of
+
+        held = as_held(one.whole(), pattern)
+        others = (other for _, _, others in _fields(request, one, turned) for other in others)
+        instead = tuple(dict.fromkeys((*held.instead_of, *others)))
+        mark = " (file)" if one.file else ""
+        name = f"{held.name}{mark} for {_quoted(pattern)}"
+        line = line_of(replace(held, name=name, instead_of=instead))
+        yield Concern(one.said.uid, held.name, one.said.reach.hold, f"{line}.", path, True)
 
 
-STRENGTH: Final[tuple[Hold, ...]] = ("deny", "ask", "tell")
-
-
-def _told(row: DecisionRow, pattern: str, fields: Fields) -> str:
-    """What is decided, why, and what was turned down."""
-    values = ", ".join(f"{name}: {value}" for name, value in row.fields)
-    because = f", because {_quoted(row.because.text, BECAUSE_MAX)}" if row.because else ""
-    listed = (
-        *(one.name for one in row.alternatives),
-        *(o for _, _, others in fields for o in others),
-    )
-    others = [*dict.fromkeys(map(_quoted, listed))]
-    instead = f". Turned down: {', '.join(others)}" if others else ""
-    return f"{_who(row)} holds for {_quoted(pattern)}: {_quoted(values)}{because}{instead}."
-
-
-# 2. By imports --------------------------------------------------------------------------------
+# 3. By imports --------------------------------------------------------------------------------
 
 
 def _of_imports(
     request: Request,
-    rows: Sequence[DecisionRow],
-    new: Sequence[tuple[Used, str]],
+    rows: Sequence[_Kept],
+    new: Mapping[Used, str],
     former: Iterable[Used],
-    known: MutableMapping[str, Fields],
+    turned: MutableMapping[str, Fields],
     passed: set[str],
 ) -> Iterator[Concern]:
     """The first contradiction of each decision."""
+    for key in turned.keys() - {one.key for one in rows}:
+        del turned[key]
+    chosen = [value for one in rows for _, value in one.said.fields]
+    for one in rows:
+        strongly = one.said.reach.hold == "deny"
+        if one.said.reach.paths or (one.said.uid in passed and not strongly):
+            continue
+        found = _against(_fields(request, one, turned), new, [*former], chosen)
+        if found is not None:
+            line = _contradicted(one.whole(), *found, request.process.settings.root)
+            hold: Hold = "deny" if strongly else "ask"
+            yield Concern(one.said.uid, _name(one), hold, line, found[-1], False)
+
+
+def _against(
+    fields: Fields, new: Mapping[Used, str], former: Sequence[Used], chosen: Sequence[str]
+) -> tuple[str, str, str, str] | None:
+    """A field, its value, what was turned down and is new, and the file."""
     from preflights_es.features.govern.domain.products import named
 
-    chosen = [value for row in rows for _, value in row.fields]
-    before = [*former]
-    files = dict(new)
-    for row in rows:
-        if row.paths or (row.uid in passed and row.hold != "deny"):
-            continue
-        for name, value, others in _fields(request, row, known):
-            for option in others:
-                one = named(option, files, chosen)
-                if one is not None and named(option, before, chosen) is None:
-                    line = _contradicted(row, name, value, option, files[one], request)
-                    hold: Hold = "deny" if row.hold == "deny" else "ask"
-                    yield Concern(row.uid, _name(row), hold, line, files[one], False)
-                    break
-            else:
-                continue
-            break
-    _forget_others(rows, known)
+    for name, value, others in fields:
+        for option in others:
+            used = named(option, new, chosen)
+            if used is not None and named(option, former, chosen) is None:
+                return name, value, option, new[used]
+    return None
 
 
 def _contradicted(
-    row: DecisionRow, name: str, value: str, option: str, file: str, request: Request
+    row: DecisionRow, name: str, value: str, option: str, file: str, root: Path
 ) -> str:
     category = "" if row.category == NO_CATEGORY else row.category
-    place = _relative(file, request.process.settings) or file
+    place = _relative(file, root) or file
     where = f"edit ({_quoted(place)})" if file else "command"
+    mark = " (file)" if row.file else ""
+    date = (row.accepted_at or row.proposed_at)[:_DATE]
     return (
-        f"{_who(row)} decided {_quoted(f'{category} {name}')}: {_quoted(value)}. "
-        f"This {where} names {_quoted(option)}."
+        f"{_named(row.number, row.uid)}{mark} of {date} decided {_quoted(f'{category} {name}')}: "
+        f"{_quoted(value)}. This {where} names {_quoted(option)}."
     )
 
 
 def _brought_in(
-    changes: Sequence[Change], command: str, settings: Settings
-) -> tuple[list[tuple[Used, str]], set[Used]]:
+    changes: Sequence[Change], command: str, root: Path
+) -> tuple[dict[Used, str], set[Used]]:
     """What is new, with its file, and what the files used before."""
     from preflights_es.features.govern.domain.imports import installed, used
 
-    new: list[tuple[Used, str]] = [(one, "") for one in sorted(installed(command))]
+    new = dict.fromkeys(sorted(installed(command)), "")
     before: set[Used] = set()
     for path, text, former in changes:
-        place = _relative(path, settings) or path
+        place = _relative(path, root) or path
         found = used(place, text)
         old = used(place, former) if found else frozenset()
         before |= old
-        new += [
-            (one, path) for one in sorted(found - old) if not _is_own(one, place, settings.root)
-        ]
+        new |= {one: path for one in sorted(found - old) if not _is_own(one, place, root)}
     return new, before
 
 
@@ -240,48 +309,30 @@ def _first(path: Path, key: str) -> str:
     return next((line[len(key) :].strip(" ,") for line in found if line.startswith(key)), "")
 
 
-# 3. Decisions ---------------------------------------------------------------------------------
+# 4. Words -------------------------------------------------------------------------------------
 
 
-def _fields(request: Request, row: DecisionRow, known: MutableMapping[str, Fields]) -> Fields:
-    """What a decision turned down; its session is folded once."""
-    key = _key(row)
-    if key not in known:
-        at = request.at_files() if row.file else request
-        assert at is not None, "a file has the row"
-        handle = at.process.runner.load(row.session_id)
-        record = handle.workflow.record and handle.workflow.record(handle.session.state)
-        pairs = ((one, turned_down(record, one)) for one in record.fields) if record else ()
-        known[key] = tuple((one.name, one.value, others) for one, others in pairs if others)
-    return known[key]
+def _name(one: _Kept) -> str:
+    row = one.whole()
+    return _named(row.number, row.uid)
 
 
-def _key(row: DecisionRow) -> str:
-    return f"{row.session_id}:{row.version}"
+def _named(number: int | None, uid: str) -> str:
+    from preflights_es.use.holding import named
+
+    return named(number, uid)
 
 
-def _forget_others(rows: Iterable[DecisionRow], known: MutableMapping[str, Fields]) -> None:
-    for key in known.keys() - {_key(row) for row in rows}:
-        del known[key]
+def _relative(path: str, root: Path) -> str:
+    """A path from the root, as patterns name it; empty for a file elsewhere."""
+    from preflights_es.kernel.errors import Refused
+    from preflights_es.use.work_tree import project_path
+
+    try:
+        return project_path(root, path.replace("\\", "/")).rstrip("/") if path else ""
+    except (Refused, ValueError):
+        return ""
 
 
-def _name(row: DecisionRow) -> str:
-    return short(row.uid) if row.number is None else f"ADR-{row.number:04}"
-
-
-def _who(row: DecisionRow) -> str:
-    mark = " (file)" if row.file else ""
-    return f"{_name(row)}{mark} of {(row.accepted_at or row.proposed_at)[:_DATE]}"
-
-
-def _relative(path: str, settings: Settings) -> str:
-    """A path from the root, with `/`; empty for a file elsewhere."""
-    place = os.path.normpath(path.replace("\\", "/") or ".")
-    if os.path.isabs(place):
-        place = os.path.relpath(os.path.realpath(place), os.path.realpath(settings.root))
-    place = place.replace("\\", "/")
-    return "" if place.startswith("..") or place == "." else place
-
-
-def _quoted(text: str, length: int = TEXT_MAX) -> str:
-    return shortened(shown(one_line(text)), length)
+def _quoted(text: str) -> str:
+    return shortened(shown(one_line(text)), TEXT_MAX)

@@ -126,7 +126,6 @@ class _Hook:
         return not FEATURES.port("installs")(said)
 
     def _opened(self, kind: Kind, event: HookEvent) -> Output:
-        from preflights_es.features.agents.hooks import answers
         from preflights_es.settings.load import beside_log, surroundings
         from preflights_es.use import bootstrap
 
@@ -137,11 +136,15 @@ class _Hook:
         self._settings = program.process.settings
         try:
             app = program.request()
+            if kind == "edits":
+                from preflights_es.features.agents.hooks.guarding import before_edit
+
+                folder = beside_log(self._settings)
+                return before_edit(app, self._agent, event, folder, surroundings())
+            from preflights_es.features.agents.hooks import answers
+
             if kind == "begins":
                 return answers.brief_for_agent(app, self._agent, self._name)
-            if kind == "edits":
-                folder = beside_log(self._settings)
-                return answers.before_edit(app, self._agent, event, folder, surroundings())
             for trouble in answers.record_asked(app, self._agent, event, kind):
                 self._note(trouble)
             return {}

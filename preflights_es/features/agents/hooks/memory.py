@@ -44,6 +44,8 @@ class Memory(msgspec.Struct):
     asked: dict[str, dict[str, AskedEdit]] = {}
     """By the conversation: uids of decisions, and the edit about which the person was asked."""
     turned: Turned = {}
+    files: str = ""
+    """The log and the folders of session files, when no file said more than the log."""
 
 
 def remembered(folder: Path) -> Memory:

@@ -47,13 +47,21 @@ def installed(command: str) -> frozenset[Used]:
 def _read(place: str, text: str) -> Iterator[Used]:
     name = place.rpartition("/")[2]
     for patterns, reads in _forms():
-        if any(fnmatchcase(place if "/" in one else name, one) for one in patterns):
+        if any(_fits(one, place if "/" in one else name) for one in patterns):
             for kind, form in reads:
                 if kind in _READERS:
                     yield from _READERS[kind](text)
                 else:
                     found = _form(form).finditer(text)
                     yield from (Used(one[1], cast("Kind", kind)) for one in found)
+
+
+def _fits(pattern: str, name: str) -> bool:
+    """Whether a pattern with `*` fits a name; most are an ending, for which none is compiled."""
+    if "*" not in pattern[1:]:
+        is_end = pattern[0] == "*"
+        return name.endswith(pattern[1:]) if is_end else name == pattern
+    return fnmatchcase(name, pattern)
 
 
 @cache

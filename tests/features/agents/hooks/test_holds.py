@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from preflights_es.features.agents.hooks.answers import before_edit
 from preflights_es.features.agents.hooks.events import HookEvent
+from preflights_es.features.agents.hooks.guarding import before_edit
 from preflights_es.kernel.decisions import Reasons
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.questions import written_question
@@ -65,7 +65,7 @@ def test_the_agent_is_told_once_in_a_conversation(house: Opened) -> None:
     answer = said(house, edit("src/events/a.py", "x = 1"))
     assert answer.keys() == {"hookSpecificOutput"}
     assert "permissionDecision" not in answer["hookSpecificOutput"]
-    line = "holds for src/events/**: Broker: NATS, because it is known here. Turned down: Kafka."
+    line = "for src/events/**: Broker: NATS, because it is known here; not Kafka."
     assert line in told(answer)
     assert said(house, edit("src/events/b.py", "x = 1")) == {}
     other = {**edit("src/events/b.py", "x = 1"), "session_id": "d"}
@@ -121,8 +121,8 @@ def test_what_refuses_comes_first_then_the_most_specific_pattern(house: Opened) 
         decide(house, f"Part{number}", (f"One{number}", "Two"), pattern)
     decide(house, "Whole", ("Three", "Four"), "*", hold="deny")
     answer = said(house, edit("src/a/b.py", "x = 1"))["hookSpecificOutput"]
-    found = answer["permissionDecisionReason"].split(" holds for ")[1:]
-    assert [one.partition(":")[0] for one in found] == [
+    found = answer["permissionDecisionReason"].splitlines()
+    assert [one.partition(" for ")[2].partition(":")[0] for one in found] == [
         *("*", "src/a/b.py", "src/a/b*", "src/a/**", "src/")
     ]
 
