@@ -172,9 +172,10 @@ def _of_paths(
     found = []
     for one in rows:
         reach = one.said.reach
+        if one.said.uid in passed and reach.hold != "deny":
+            continue  # before its patterns are compiled, which costs as much as all else
         for path, place in places if reach.paths else ():
-            pattern = tree.matched(reach.paths, place) if place else ""
-            if pattern and (reach.hold == "deny" or one.said.uid not in passed):
+            if pattern := tree.matched(reach.paths, place) if place else "":
                 rank = (STRENGTH.index(reach.hold), -specificity(pattern))
                 found.append((rank, one, pattern, path))
                 break
