@@ -29,7 +29,7 @@ RUN_S: Final = 60  # seconds that one agent has
 WAITS: Final = "WaitForMcpServers"
 SECRET: Final = "scripted"  # stands where a key would
 ASK: Final = "Choose where the orders are kept, then write settings.py."
-LINE: Final = 'DATABASE = "sqlite:///orders.db"\n'
+LINE: Final = "import sqlite3\n"
 STEPS: Final = ("recall", "start_decision", "accept", "write")
 PATCH: Final = f"*** Begin Patch\n*** Add File: settings.py\n+{LINE}*** End Patch\n"
 
