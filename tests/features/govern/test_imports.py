@@ -79,6 +79,7 @@ CASES = (
         "mysql2",
     ),
     ("package.json", '    "dev": "next dev",\n    "jest": "^29.0.0",', "jest"),
+    ("package.json", '{"dependencies": {"shop-kafka": "workspace:*"}}', ""),
     ("package.json", '{"packageManager": "yarn@4.1"}', "yarn"),
     ("deno.json", '{"imports": {"x": "npm:express@4"}}', "express"),
     (
@@ -91,7 +92,7 @@ CASES = (
     (
         "pom.xml",
         "<groupId>io.ktor</groupId>\n<artifactId>ktor-core</artifactId>",
-        "io.ktor ktor-core",
+        "io.ktor:ktor-core",
     ),
     ("build.gradle.kts", 'implementation(platform("io.ktor:ktor-bom:2"))', "io.ktor:ktor-bom"),
     ("A.csproj", '<PackageReference Include="Npgsql" Version="8" />', "Npgsql"),
@@ -121,6 +122,7 @@ COMMANDS = (
     ("helm install mydb bitnami/mysql -f v.yaml", "helm bitnami/mysql"),
     ("sudo apt-get install -y redis-server", "apt-get redis-server"),
     ("kubectl run r --image=redis:7", "kubectl redis:7"),
+    ("bash -lc 'pip install flask'", "pip flask"),
     ("git commit -m 'npm install redis'", ""),
     ("echo npm install redis", ""),
     ("mysql -u root; npm test; pip list", ""),

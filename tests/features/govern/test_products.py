@@ -27,6 +27,12 @@ ARE = (
     ("Google Pub/Sub", "google.cloud.pubsub_v1", "module"),
     ("Bun", "oven-sh/setup-bun", "package"),
     ("npm", "npm", "tool"),
+    ("MySQL", "gorm.io/driver/mysql", "address"),
+    ("NATS", "github.com/nats-io/nats.go", "address"),
+    ("MongoDB", ":spring-boot-starter-data-mongodb", "package"),
+    ("Redis", "org.springframework.boot:spring-boot-starter-data-redis", "package"),
+    ("Kafka", "bitnami/kafka-exporter:1", "image"),
+    ("Prettier", "pre-commit/mirrors-prettier", "package"),
 )
 ARE_NOT = (
     ("React", "React Native", "react-native-config", "package"),
@@ -45,6 +51,10 @@ ARE_NOT = (
     ("WebSocket", "Socket.IO", "socket.io", "package"),
     ("JSON", "", "orjson", "module"),
     ("In memory", "", "memory", "module"),
+    ("Kafka", "", "com.acme:shop-kafka-events", "package"),
+    ("Kafka", "", ":shop-kafka-events", "package"),
+    ("Kafka", "", "ghcr.io/acme/orders-kafka:1", "image"),
+    ("Redis", "", "github.com/acme/shop-redis-tools", "address"),
 )
 
 

@@ -312,8 +312,21 @@ def _json(text: str) -> Iterator[Used]:
 
 def _versioned(name: str, version: Any) -> Iterator[Used]:
     alias = re.match(r"(?:npm|jsr):((?:@[\w.-]+/)?[a-zA-Z][\w.-]*)", str(version))
-    if alias or name not in _OWN:
+    is_own = name in _OWN or str(version).startswith(("workspace:", "file:", "link:"))
+    if alias or not is_own:
         yield Used(alias[1] if alias else name, "package")
+
+
+def _pom(text: str) -> Iterator[Used]:
+    """Pairs of group and artifact; of a part of a file one of them."""
+    for group, artifact, alone in _ARTIFACT.findall(text):
+        yield Used(f"{group or alone}:{artifact}", "package")
+
+
+_ARTIFACT: Final = late_pattern(
+    r"(?:<groupId>([\w.-]+)</groupId>\s*)?<artifactId>([\w.-]+)</artifactId>"
+    r"|<groupId>([\w.-]+)</groupId>"
+)
 
 
 def _below(key: str, form: str) -> Read:
@@ -333,8 +346,8 @@ def _below(key: str, form: str) -> Read:
 # 3. Commands ----------------------------------------------------------------------
 
 _START: Final = late_pattern(
-    r"^[ \t]*(?:(?:-|run:|script:|command:|RUN|CMD|sudo|exec|time|env|@|\$|>|\||\w+=\S*|--\S+)"
-    r"[ \t]+|[@\"'])*"
+    r"^[ \t]*(?:(?:-|run:|script:|command:|RUN|CMD|sudo|exec|time|env|(?:ba|z)?sh[ \t]+-l?c|@|\$|>"
+    r"|\||\w+=\S*|--\S+)[ \t]+|[@\"'])*"
 )
 _BETWEEN: Final = late_pattern(r"\r?\n|&&|\|\|?|;|\$\(")
 _PINS: Final = late_pattern(r"(?<=.)(?:@(?![\w.-]+/)|[=<>!~\[;]|:(?=[\d^~*]|latest)).*")
@@ -438,6 +451,7 @@ _READERS: Final[Mapping[str, Read]] = {
     "setup": _setup,
     "setup_cfg": _setup_cfg,
     "json": _json,
+    "pom": _pom,
     "pubspec": _below(
         r"(?:dev_)?dependencies:", r"  [\'\"]?(\w+)[\'\"]?:[ \t]*(?:[\^\d<>~'\"]|any\b|$)"
     ),

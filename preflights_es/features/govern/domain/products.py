@@ -234,16 +234,39 @@ def _image(name: str) -> str:
 
 
 def _words(one: Used) -> Iterator[str]:
-    """The words of a package's name; none in a scope that may be the project's."""
-    if one.kind not in ("package", "image", "address"):
-        return
-    name = _image(one.name) if one.kind == "image" else _MAJOR.sub("", one.name)
-    scope, slash, rest = name.partition("/")
-    if name.startswith("@"):
-        name = rest.partition("/")[0] if scope[1:] in SCOPES else ""
-    elif slash:
-        name = "/".join(name.split("/")[2:3]) if one.kind == "address" else rest
+    """The words of a package's name; none of a name that may be the project's own.
+
+    That is one in a scope, a group or a registry that publishes nothing for products of others.
+    """
+    name = {"package": one.name, "image": one.name, "address": _MAJOR.sub("", one.name)}.get(
+        one.kind, ""
+    )
+    first, slash, rest = name.partition("/")
+    if one.kind == "image":
+        bare = _image(name)
+        name = bare.rpartition("/")[2] if bare.rpartition("/")[0] in PUBLISHERS else ""
+    elif one.kind == "address":
+        words = re.split(r"[-_.]+", folded("".join(name.split("/")[2:3])))
+        left = [word for word in words if word not in _OF_GO]
+        name = left[0] if len(left) == 1 else ""
+    elif name.startswith("@"):
+        name = rest.partition("/")[0] if first[1:] in SCOPES else ""
     elif ":" in name:
-        name = name.partition(":")[2]
+        group, _, name = name.partition(":")
+        is_known = _PLATFORMS & {*group.split(".")} if group else _is_of_product(name)
+        name = name if is_known else "" if group else name.partition("-")[0]
+    elif slash:
+        name = rest
     for word in filter(None, re.split(r"[-_./]+", folded(name))):
         yield word.rstrip("0123456789") or word
+
+
+PUBLISHERS: Final = ("", "library", "bitnami", "bitnamicharts", "cimg", "confluentinc", "prom")
+"""Owners of images that have those of products of others; empty for the official ones."""
+_OF_GO: Final = ("", "go", "golang", "client", "driver", "sdk", "api", "lib")
+
+
+def _is_of_product(artifact: str) -> bool:
+    """Whether a name without its group begins with a product's, as `spring-boot-starter-x`."""
+    first, _, rest = folded(artifact).partition("-")
+    return not {first, first + rest.partition("-")[0]}.isdisjoint(_parts())
