@@ -173,17 +173,8 @@ def _specified(name: str) -> Iterator[Used]:
     for prefix in ("npm:", "jsr:"):
         name = name.removeprefix(prefix)
     is_path = name.startswith((".", "@/", "node:", "bun:"))
-    if _BARE.match(name) and not is_path and name.partition("/")[0] not in NODE:
+    if _BARE.match(name) and not is_path and name.partition("/")[0] not in table("node"):
         yield Used(name, "package")
-
-
-NODE: Final = frozenset(
-    """
-    assert async_hooks buffer child_process cluster console constants crypto dgram dns domain events
-    fs http http2 https inspector module net os path perf_hooks process punycode querystring
-    readline repl stream string_decoder sys timers tls tty url util v8 vm worker_threads zlib
-    """.split()  # noqa: SIM905  a table
-)
 
 
 def _script(text: str) -> Iterator[Used]:
@@ -351,31 +342,9 @@ _START: Final = late_pattern(
 )
 _BETWEEN: Final = late_pattern(r"\r?\n|&&|\|\|?|;|\$\(")
 _PINS: Final = late_pattern(r"(?<=.)(?:@(?![\w.-]+/)|[=<>!~\[;]|:(?=[\d^~*]|latest)).*")
-_LONGER: Final[Mapping[str, str]] = {
-    "python -m pip install": "pip install",
-    "python3 -m pip install": "pip install",
-    "py -m pip install": "pip install",
-    "uv pip install": "uv add",
-    "uv tool install": "uv add",
-    "uv tool run": "uvx",
-    "yarn global add": "yarn add",
-    "dotnet tool install": "nuget install",
-    "dotnet package add": "nuget install",
-    "dart pub add": "flutter add",
-    "flutter pub add": "flutter add",
-    "helm repo add": "",
-}
 _NUGET: Final = late_pattern(r"dotnet[ \t]+add[ \t]+(?:\S+[ \t]+)?package[ \t]+")
-_VALUED: Final = frozenset(
-    """
-    -r --requirement -c --constraint -i --index-url --extra-index-url --registry -G --group --prefix
-    -w --workspace --filter -F --target -t --version --source --features -n --namespace -f --values
-    --python --cwd --dir --optional --find-links --set -s --cache -C -y=
-    """.split()  # noqa: SIM905  a table
-)
-"""Options that take the next word."""
 _SWITCHES: Final = late_pattern(
-    r"-[ditqP]+|--(?:rm|init|privileged|detach|interactive|tty|quiet)|--\S+=.*"
+    r"-[ditqP]+|--(?:rm|init|privileged|detach|interactive|tty|quiet)|-\S+=.*"
 )
 """Options of `docker run` that do not."""
 _OF_IMAGES: Final = ("docker", "podman", "nerdctl")
@@ -384,12 +353,12 @@ _OF_IMAGES: Final = ("docker", "podman", "nerdctl")
 def _commands(text: str) -> Iterator[Used]:
     for part in _BETWEEN.split(text.replace("\\\n", " ")):
         line = _NUGET.sub("nuget install ", _START.sub("", part, count=1), count=1)
-        for long, short in _LONGER.items():
-            if line.startswith(f"{long} "):
+        for long, short in _installs()[1]:
+            if line.startswith(long):
                 line = short + line[len(long) :]
         words = [word.strip("\"'`,])") for word in line.split()]
         program = words[0] if words else ""
-        verbs = _installs().get(program)
+        verbs = _installs()[0].get(program)
         if verbs is None or (verbs and (len(words) < 2 or words[1] not in verbs)):
             if program == "yarn" and len(words) == 1:
                 yield Used(program, "tool")
@@ -427,18 +396,36 @@ def _operands(program: str, words: Iterable[str]) -> Iterator[str]:
         if is_value or not word or word in ("&", "\\"):
             is_value = False
         elif word.startswith("-"):
-            takes = not _SWITCHES.fullmatch(word) if program in _OF_IMAGES else word in _VALUED
+            takes = (
+                not _SWITCHES.fullmatch(word) if program in _OF_IMAGES else word in table("valued")
+            )
             is_value = takes and "=" not in word
         elif not word.startswith((".", "/", "$")):
             yield word
 
 
 @cache
-def _installs() -> dict[str, frozenset[str]]:
-    """Programs that install, and the words behind them with which they do; none needs a word."""
+def _installs() -> tuple[dict[str, frozenset[str]], list[tuple[str, str]]]:
+    """Programs that install, with the words behind them that do; and commands that mean another.
+
+    None of `npx` needs a word.
+    """
     lines = own_file(__spec__, "installs.txt").decode().splitlines()
-    pairs = (line.split("|") for line in lines)
-    return {one: frozenset(verbs.split()) for programs, verbs in pairs for one in programs.split()}
+    pairs = [line.split("|") for line in lines if "|" in line]
+    short = [line.split(" > ") for line in lines if " > " in line]
+    programs = {one: frozenset(verbs.split()) for names, verbs in pairs for one in names.split()}
+    return programs, [(f"{long} ", f"{one} ") for long, one in short]
+
+
+@cache
+def table(name: str) -> frozenset[str]:
+    """Words of `words.txt`: `node`, modules of Node itself; `valued`, options that take a word.
+
+    `platforms` own many products, and the next part of a name says which; `scopes`, `publishers`
+    and `of_go` are of names that need not be the project's own.
+    """
+    lines = own_file(__spec__, "words.txt").decode().splitlines()
+    return next(frozenset(line.split()[2:]) for line in lines if line.startswith(f"{name} |"))
 
 
 _READERS: Final[Mapping[str, Read]] = {

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from preflights_es.features.govern.domain.imports import Used
+from preflights_es.features.govern.domain.imports import Used, table
 from preflights_es.kernel.statements import EVERYDAY, GENERIC
 from preflights_es.kernel.text import late_pattern
 from preflights_es.kernel.words import folded, names
@@ -28,13 +28,6 @@ _MORE: Final = late_pattern(
     re.IGNORECASE,
 )
 """Words around a name that say no other product."""
-_PLATFORMS: Final = frozenset(
-    """
-    amazon amazonaws apache awssdk azure boot camel cloud commons data eclipse fasterxml github
-    google http jakarta jetbrains logging microsoft springframework software
-    """.split()  # noqa: SIM905  a table
-)
-"""Owners of many products: the next part of a name says which."""
 _SHAPED: Final = late_pattern(r"^\S*(?:[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z]\d)\S*$")
 """A name that is written like no word: MobX, Log4j."""
 WORD_MIN: Final = 5  # letters of a name that is written like a word, as a part of another
@@ -46,15 +39,6 @@ _COMMON: Final = EVERYDAY | frozenset(
     store string style styles system table token tokens upload
     """.split()  # noqa: SIM905  a table
 )
-_STANDARD: Final = frozenset(("System", "std", "core", "alloc", "crate", "self", "super"))
-_TOP: Final = frozenset("com org io net dev app ai co de fr me nl uk eu gg sh tech run".split())  # noqa: SIM905
-SCOPES: Final = frozenset(
-    """
-    astrojs aws-sdk azure elastic fastify google-cloud hapi hono keyv koa mikro-orm nestjs next nuxt
-    nuxtjs opentelemetry storybook sveltejs tanstack testing-library trpc typegoose types vitejs
-    """.split()  # noqa: SIM905  a table
-)
-"""Scopes of npm that have packages for products of others; a scope may be the project's own."""
 
 
 def named(option: str, found: Iterable[Used], chosen: Iterable[str]) -> Used | None:
@@ -192,7 +176,7 @@ def _whole(one: Used) -> Iterator[str]:
         case "package" if name.startswith("@"):
             scope, _, rest = name[1:].partition("/")
             bare = rest.partition("/")[0]
-            yield from (f"{scope}/{bare}", *((bare,) if scope in SCOPES else ()))
+            yield from (f"{scope}/{bare}", *((bare,) if scope in table("scopes") else ()))
             if scope != "types":
                 yield scope
         case "package" if ":" in name or "." in name:  # Maven, NuGet
@@ -207,7 +191,7 @@ def _whole(one: Used) -> Iterator[str]:
             yield from (*host.split(".")[-2:-1], *parts[:2])
         case "jvm" if name.partition(".")[0] not in ("java", "javax", "kotlin", "scala"):
             yield from _dotted(name)
-        case "module" if (parts := [*filter(None, _PART.split(name))])[0] not in _STANDARD:
+        case "module" if (parts := [*filter(None, _PART.split(name))])[0] not in table("standard"):
             yield from ("".join(parts[:end]) for end in range(1, min(len(parts), 4) + 1))
 
 
@@ -218,10 +202,10 @@ def _dotted(name: str, between: str = ".") -> Iterator[str]:
         between.join(parts[:end]) for end in range(1 if between == "." else 2, len(parts) + 1)
     )
     if between == ".":
-        rest = parts[1:] if parts[0] in _TOP and len(parts) > 1 else parts
+        rest = parts[1:] if parts[0] in table("top") and len(parts) > 1 else parts
         while rest:
             yield rest[0]
-            if rest[0].casefold() not in _PLATFORMS:
+            if rest[0].casefold() not in table("platforms"):
                 break
             rest = rest[1:]
 
@@ -244,26 +228,22 @@ def _words(one: Used) -> Iterator[str]:
     first, slash, rest = name.partition("/")
     if one.kind == "image":
         bare = _image(name)
-        name = bare.rpartition("/")[2] if bare.rpartition("/")[0] in PUBLISHERS else ""
+        owner, _, name = bare.rpartition("/")
+        name = name if not owner or owner in table("publishers") else ""
     elif one.kind == "address":
         words = re.split(r"[-_.]+", folded("".join(name.split("/")[2:3])))
-        left = [word for word in words if word not in _OF_GO]
+        left = [word for word in words if word and word not in table("of_go")]
         name = left[0] if len(left) == 1 else ""
     elif name.startswith("@"):
-        name = rest.partition("/")[0] if first[1:] in SCOPES else ""
+        name = rest.partition("/")[0] if first[1:] in table("scopes") else ""
     elif ":" in name:
         group, _, name = name.partition(":")
-        is_known = _PLATFORMS & {*group.split(".")} if group else _is_of_product(name)
+        is_known = table("platforms") & {*group.split(".")} if group else _is_of_product(name)
         name = name if is_known else "" if group else name.partition("-")[0]
     elif slash:
         name = rest
     for word in filter(None, re.split(r"[-_./]+", folded(name))):
         yield word.rstrip("0123456789") or word
-
-
-PUBLISHERS: Final = ("", "library", "bitnami", "bitnamicharts", "cimg", "confluentinc", "prom")
-"""Owners of images that have those of products of others; empty for the official ones."""
-_OF_GO: Final = ("", "go", "golang", "client", "driver", "sdk", "api", "lib")
 
 
 def _is_of_product(artifact: str) -> bool:
