@@ -81,6 +81,7 @@ CASES = (
     ("package.json", '    "dev": "next dev",\n    "jest": "^29.0.0",', "jest"),
     ("package.json", '{"dependencies": {"shop-kafka": "workspace:*"}}', ""),
     ("package.json", '{"packageManager": "yarn@4.1"}', "yarn"),
+    ("package.json", '    "packageManager": "yarn@4.1",', "yarn"),
     ("deno.json", '{"imports": {"x": "npm:express@4"}}', "express"),
     (
         "go.mod",

@@ -27,6 +27,8 @@ ARE = (
     ("Google Pub/Sub", "google.cloud.pubsub_v1", "module"),
     ("Bun", "oven-sh/setup-bun", "package"),
     ("npm", "npm", "tool"),
+    ("OpenAI API", "openai.OpenAI", "module"),
+    ("AWS Cognito", "amazon-cognito-identity-js", "package"),
     ("MySQL", "gorm.io/driver/mysql", "address"),
     ("NATS", "github.com/nats-io/nats.go", "address"),
     ("MongoDB", ":spring-boot-starter-data-mongodb", "package"),

@@ -216,6 +216,7 @@ _QUOTED: Final = late_pattern(r"^[ \t]*['\"]([^'\"\n]+)['\"][ \t]*,?[ \t]*(?:#.*
 _PAIR: Final = late_pattern(
     rf"^[ \t]*[{{,]?[ \t]*\"([@\w][\w./-]*)\"[ \t]*:[ \t]*\"({_VERSION}[^\"\n]*)", re.MULTILINE
 )
+_MANAGER: Final = late_pattern(r"\"packageManager\"[ \t]*:[ \t]*\"(\w+)")
 _KEY: Final = late_pattern(
     r"^[ \t]*[\"']?(\w[\w.-]*)[\"']?[ \t]*=[ \t]*(?:[\"'][~^<>=*\d]|\{)", re.MULTILINE
 )
@@ -292,7 +293,7 @@ def _json(text: str) -> Iterator[Used]:
     except (msgspec.DecodeError, RecursionError):
         for name, version in _PAIR.findall(text):
             yield from _versioned(name, version)
-        return
+        found = {"packageManager": "".join(_MANAGER.findall(text))}
     for key in (*_LISTS, "require", "require-dev", "imports"):
         said = found.get(key)
         for name, version in said.items() if isinstance(said, dict) else ():

@@ -24,10 +24,11 @@ _VERSION: Final = late_pattern(r"(?<=[a-z])\d[\d.]*$|[-_.]?v\d+(?:beta\d)?$|\.gi
 _MAJOR: Final = late_pattern(r"/v\d+(?=/|$)|(?<=\w)\.v\d+(?=/|$)")
 _MORE: Final = late_pattern(
     r"^(?:apache|plain|raw|self-hosted|managed|hosted|hashicorp)\s+"
-    r"|\s+(?:v?\d[\d.x]*|clients?|library|db|database|driver|sdk|orm|framework|atlas|server|cluster|cache|queue|broker|streams)$",
+    r"|\s+(?:v?\d[\d.x]*|clients?|library|db|database|driver|sdk|orm|framework|atlas|server|cluster|cache|queue|broker|streams|api)$",
     re.IGNORECASE,
 )
 """Words around a name that say no other product."""
+_VENDOR: Final = late_pattern(r"^(?:aws|amazon|google|azure|microsoft)\s+", re.IGNORECASE)
 _SHAPED: Final = late_pattern(r"^\S*(?:[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z]\d)\S*$")
 """A name that is written like no word: MobX, Log4j."""
 WORD_MIN: Final = 5  # letters of a name that is written like a word, as a part of another
@@ -103,7 +104,8 @@ def _form(one: Used) -> _Form:
 def product_of(option: str) -> str:
     """The product that an option names, by its name in the table; empty where it names none."""
     bare = _ASIDE.sub("", option).strip()
-    return _called().get(folded(bare)) or _called().get(folded(_bare(option)), "")
+    spelled = (bare, _bare(option), _VENDOR.sub("", bare))
+    return next((known for one in spelled if (known := _called().get(folded(one)))), "")
 
 
 @lru_cache(maxsize=4096)
