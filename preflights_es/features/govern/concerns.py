@@ -19,12 +19,12 @@ from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.reach import Hold, Reach, specificity
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.projections.projection import kept
-from preflights_es.use.reading import with_files
 from preflights_es.use.request import Request
 from preflights_es.use.work_tree import WorkTree
 
 if TYPE_CHECKING:
     from preflights_es.features.govern.domain.imports import Used
+    from preflights_es.use.process import Process
     from preflights_es.use.results import DecisionRow
 
 NAMED_MAX: Final = 5  # decisions of which an edit is told at once
@@ -129,14 +129,13 @@ def _in_force(request: Request, known: Known) -> list[_Kept]:
     process = request.process
     stamp = f"{process.log_id()} {process.session_folders.stamp()}"
     if known.files == stamp:
-        return [*_of_log(request)]
-    rows = [*with_files(request, _of_log)]
+        return [*_of_log(process)]
+    rows = [*request.reading.rows(_of_log)]
     known.files = stamp if process.file_log.is_empty else ""
     return rows
 
 
-def _of_log(request: Request) -> Iterator[_Kept]:
-    process = request.process
+def _of_log(process: Process) -> Iterator[_Kept]:
     for row in process.projector.rows("decisions", process.project, "in_force", INT_MAX):
         if row["accepted_at"] is not None and row["superseded_at"] is None:
             said = kept("decisions", row, "decided", _Said)
@@ -149,9 +148,7 @@ def _fields(request: Request, one: _Kept, turned: MutableMapping[str, Fields]) -
     if one.key not in turned:
         from preflights_es.kernel.statements import turned_down
 
-        at = request.at_files() if one.file else request
-        assert at is not None, "a file has the row"
-        handle = at.process.runner.load(one.session_id)
+        handle = request.reading.load(one)
         record = handle.workflow.record and handle.workflow.record(handle.session.state)
         pairs = ((field, turned_down(record, field)) for field in record.fields) if record else ()
         turned[one.key] = tuple((f.name, f.value, others) for f, others in pairs if others)
