@@ -156,3 +156,16 @@ def test_what_a_decision_without_paths_refuses_is_refused_where_it_is_imported(
     for _ in range(2):
         answer = said(house, edit("src/a.py", "import kafka"))["hookSpecificOutput"]
         assert answer["permissionDecision"] == "deny"
+
+
+def test_a_decision_that_only_a_session_file_holds_counts(house: Opened) -> None:
+    decide(house, "Broker", ("NATS", "Kafka"), "src/**", hold="deny")
+    decide(house, "Cache", ("Redis", "Memcached"))
+    root = house.process.settings.root
+    clone = opened_process(root, database=str(root / "other.db"))
+    for _ in range(2):
+        refused = said(clone, edit("src/a.py", "x = 1"))["hookSpecificOutput"]
+        assert "(file) for src/**: Broker: NATS" in refused["permissionDecisionReason"]
+    asked = said(clone, edit("b.py", "import pymemcache"))["hookSpecificOutput"]
+    assert "(file) of " in asked["permissionDecisionReason"]
+    clone.process.close()
