@@ -61,7 +61,7 @@ def pattern_problem(pattern: str) -> str:
         (bare.startswith("#"), "begins with #: write \\# if the file is called so"),
         (_ESCAPED.search(bare) is not None, "has a \\ between folders: write /"),
         (bare[1:2] == ":", "begins with a drive: give a path from the repository's root"),
-        ("" in names, "has // between folders: write /"),
+        ("//" in bare, "has // between folders: write /"),
         (bool({".", ".."} & {*names}), "leads elsewhere: give a path from the repository's root"),
         ("[:" in bare, "has a named class of characters: write them, such as [0-9]"),
         ("[" in _CLASS.sub("", _plain(bare)), "has a [ without its ]: write \\[ for the character"),
@@ -94,8 +94,33 @@ def matches(pattern: str, path: str, *, ignores_case: bool = False) -> bool:
         pattern, path = pattern.casefold(), path.casefold()
     if len(pattern) > PATTERN_MAX or len(path) > PATH_MAX or not _may_match(pattern, path):
         return False
-    expression = None if pattern_problem(pattern) else _compiled(pattern.strip())
-    return expression is not None and expression.match(path) is not None
+    if pattern_problem(pattern):
+        return False
+    plainly = _plainly(pattern.strip(), path)
+    if plainly is not None:
+        return plainly
+    expression = _compiled(pattern.strip())
+    return expression is not None and expression.search(path) is not None
+
+
+def _plainly(pattern: str, path: str) -> bool | None:
+    """Whether a pattern of a common form matches; None for another form.
+
+    What compiles the others takes as long to import as a hook may take: `src/db`, `src/db/**` and
+    `*.sql` do without.
+    """
+    bare = pattern.removeprefix("/")
+    folder, is_below, _ = bare.partition("/**")
+    stem = folder if is_below and bare == f"{folder}/**" else bare.rstrip("/")
+    ending = stem.removeprefix("*")
+    is_anchored = "/" in pattern.rstrip("/")
+    if _WILD.search(stem if is_anchored else ending):
+        return None
+    if is_anchored:
+        return path.startswith(f"{stem}/") or (path == stem and stem == bare)
+    *folders, name = path.split("/")
+    names = folders if bare.endswith("/") else [*folders, name]
+    return any(one.endswith(ending) if ending != stem else one == stem for one in names)
 
 
 def _may_match(pattern: str, path: str) -> bool:

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from preflights_es.kernel.reach import (
     PATH_MAX,
     PATTERN_MAX,
+    _compiled,
+    _plainly,
     beginning,
     matches,
     pattern_problem,
@@ -23,6 +25,7 @@ PATTERNS: Final = (
     *("src/db/**", "src/db", "src/db/", "/src/db/orders.py", "*.sql", "db/*.py", "**/db/*.py"),
     *("src/**/orders.py", "orders.py", "a*b", "[ab]c", "[!a]c", "[^a]c", "?c", "src/*/x", "docs/"),
     *("/readme", "**", "*", "src/**/a/**/b", "\\!x", "\\#x", "with space", "SRC/**", "*/**/x.py"),
+    *("*.sql/", "x/**", "/x/", "*b", "x/y/", "*/", "**/"),
     *("[0-9]x", "[a-c]/x", "a\\*b", "**/x"),
 )
 PATHS: Final = (
@@ -112,6 +115,16 @@ def test_a_pattern_of_a_stranger_costs_little() -> None:
 def test_a_match_begins_as_its_pattern_does(pattern: str, path: str) -> None:
     if matches(pattern, path):
         assert path.startswith(beginning(pattern))
+
+
+@given(st.text("ab.*/", min_size=1, max_size=8), st.text("ab./", min_size=1, max_size=8))
+def test_what_is_matched_plainly_is_what_the_library_matches(pattern: str, path: str) -> None:
+    clean = "/".join(filter(None, path.split("/")))
+    if not clean or pattern_problem(pattern):
+        return
+    plainly, compiled = _plainly(pattern, clean), _compiled(pattern)
+    assert compiled is not None
+    assert plainly in (None, compiled.search(clean) is not None)
 
 
 def test_the_pattern_that_says_more_is_the_more_specific_one() -> None:
