@@ -86,6 +86,7 @@ def figures() -> list[Figure]:
                 *("decisions", many, "decisions", none, FOREIGN_LIMIT),
             ),
             *_among(Path(folder)),
+            *_placed(Path(folder) / "placed"),
         ]
 
 
@@ -116,6 +117,23 @@ def _among(folder: Path) -> Iterator[Figure]:
             limit,
             None,
         )
+
+
+def _placed(folder: Path) -> Iterator[Figure]:
+    """The hook before an edit, among many decisions with patterns: one matches, and none does."""
+    folder.mkdir()
+    (folder / "nothing.py").write_text(NOTHING)
+    with preflights_es.open(folder, database=str(folder / "log.db")) as log:
+        for n in range(HELD):
+            value, place = VALUES[n % len(VALUES)], f"src/area{n % 37}/module{n}"
+            paths = [f"{place}/**", f"{place}.sql"]
+            begun = log.start(f"Use {value} for module{n}", paths=paths, hold="ask")
+            log.accept(begun.session_id, by="Ada")
+    for what, place in (("one of which matches", "area1/module1"), ("none of which matches", "x")):
+        said = {"file_path": f"src/{place}/app.py", "content": "x = 2\n"}
+        event = {"session_id": "s", "tool_name": "Write", "tool_input": said}
+        size = f", among {HELD} decisions with patterns, {what}"
+        yield _hook(str(folder), ["--db", "log.db"], "PreToolUse", event, size)
 
 
 def _project(folder: Path) -> Path:
