@@ -14,16 +14,14 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from msgspec.structs import replace
 
+from preflights_cli.reports import COMMENT_MAX, SUMMARY_MAX, span
 from preflights_es.features.regress.commands.reports import (
-    COMMENT_MAX,
     MARKER,
-    SUMMARY_MAX,
     github_annotations,
     json_lines,
     junit,
     markdown,
     rendered,
-    span,
 )
 from preflights_es.features.regress.results import Case, Report
 from preflights_es.kernel.text import shown

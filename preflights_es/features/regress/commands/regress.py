@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NoReturn
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
 
 import click
 
@@ -13,14 +13,14 @@ from preflights_cli import EXIT_DAMAGED, EXIT_ENVIRONMENT, EXIT_INCONCLUSIVE, EX
 from preflights_cli.common import Voice, given, reading
 from preflights_cli.dates import Moment
 from preflights_cli.progress import bar, counted
+from preflights_cli.reports import check, pairs, refuse, reports_of, write
 from preflights_es.features.regress.change import ChangeOptions, change_of
 from preflights_es.features.regress.regress import LOST, NOT_THERE, Announced, RunOptions, regress
 from preflights_es.features.regress.results import Report
 from preflights_es.features.regress.selection import Selection
 from preflights_es.features.regress.strict import ERASED
 from preflights_es.features.regress.verdict import MARGIN
-from preflights_es.kernel.errors import PreflightsError, Refused
-from preflights_es.system.files import new_file
+from preflights_es.kernel.errors import PreflightsError
 from preflights_es.use.request import Request
 
 EXIT_UNTESTABLE: Final = 125
@@ -128,7 +128,7 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
       preflights regress --since 2026-11-01 --prompt clarify=v2
       preflights regress --sample 500 --model claude-sonnet-5-5 --live --max-calls 200
     """
-    wanted, options = reports_of(asked["reports"]), options_of(asked)
+    wanted, options = reports_of(asked["reports"], FORMATS, EXAMPLES["--report"]), options_of(asked)
     check(wanted, replacing=asked["replaces"], is_json=voice.as_json)
     selection = Selection(**{name: asked[name] for name in Selection.__struct_fields__})
     change = change_of(app.leads, change_asked(asked))
@@ -142,7 +142,10 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
             raise
         voice.warn(str(error))
         return EXIT_UNTESTABLE
-    write(report, wanted, replacing=asked["replaces"])
+    if wanted:
+        from preflights_es.features.regress.commands.reports import rendered
+
+        write(partial(rendered, report), wanted, replacing=asked["replaces"])
     voice.json(report)
     if all(file != "-" for _, file in wanted):
         from preflights_es.features.regress.commands.reports import say
@@ -180,10 +183,10 @@ def exit_code(report: Report, *, bisects: bool = False) -> int:
 def change_asked(asked: Mapping[str, Any]) -> ChangeOptions:
     """The change."""
     return ChangeOptions(
-        prompts=pairs("--prompt", asked["prompts"]),
+        prompts=pairs("--prompt", asked["prompts"], EXAMPLES["--prompt"]),
         provider=asked["provider_"],
         model=asked["model_"],
-        parameters=pairs("--parameter", asked["parameters"]),
+        parameters=pairs("--parameter", asked["parameters"], EXAMPLES["--parameter"]),
         seed=asked["seed_"],
     )
 
@@ -191,15 +194,15 @@ def change_asked(asked: Mapping[str, Any]) -> ChangeOptions:
 def options_of(asked: Mapping[str, Any]) -> RunOptions:
     """How the run goes."""
     if asked["calls_max"] is not None and not asked["is_live"]:
-        _refuse("--max-calls limits what --live asks: give --live, or leave it out")
+        refuse("--max-calls limits what --live asks: give --live, or leave it out")
     if not asked["repeat"] % 2:
-        _refuse(f"--repeat: found {asked['repeat']}, expected an odd number, such as 3")
+        refuse(f"--repeat: found {asked['repeat']}, expected an odd number, such as 3")
     if not asked["is_live"] and (asked["repeat"] > 1 or asked["is_recorded"]):
-        _refuse("--repeat and --recorded say how --live asks: give --live, too")
+        refuse("--repeat and --recorded say how --live asks: give --live, too")
     if math.isnan(asked["margin"]):
-        _refuse("--margin: found nan, expected a share between 0 and 1")
+        refuse("--margin: found nan, expected a share between 0 and 1")
     if asked["is_fresh"] and asked["resumes"]:
-        _refuse("--resume uses the results of the run before, --fresh none: give one")
+        refuse("--resume uses the results of the run before, --fresh none: give one")
     given = {name: asked[name] for name in RunOptions.__struct_fields__ if name in asked}
     given |= {name: asked[name] or "" for name in ("scheduler", "code", "against", "baseline")}
     return RunOptions(**given, repeating=_repeating(asked))
@@ -220,73 +223,3 @@ def _repeating(asked: Mapping[str, Any]) -> tuple[str, ...]:
         words += () if value is None else (name, str(value))
     words += ["--live"] * asked["is_live"] + ["--recorded"] * asked["is_recorded"]
     return (*words, *(("--repeat", str(asked["repeat"])) if asked["repeat"] > 1 else ()))
-
-
-# Reports -------------------------------------------------------------------------------------
-
-
-def reports_of(typed: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs of format and file.
-
-    Raises:
-        UsageError: there is no such format.
-    """
-    found = list(pairs("--report", typed))
-    for name, _ in found:
-        if name not in FORMATS:
-            _refuse(f"--report: found {name!r}, expected one of {', '.join(FORMATS)}")
-    return found
-
-
-def check(wanted: Sequence[tuple[str, str]], *, replacing: bool, is_json: bool) -> None:
-    """That all reports can be written, before the run takes long.
-
-    Raises:
-        UsageError: two go to the same file, or to stdout.
-        Refused: a file exists, and is not to be replaced.
-    """
-    files = [file for _, file in wanted] + ["-"] * is_json
-    for file in files:
-        if files.count(file) > 1:
-            _refuse(
-                f"--report: two reports go to {'stdout' if file == '-' else file}: name two files"
-            )
-        if file != "-" and not replacing and os.path.lexists(file):
-            raise Refused(f"{file} exists: name a new file, or give --replace")
-
-
-def write(report: Report, wanted: Sequence[tuple[str, str]], *, replacing: bool) -> None:
-    """The report in files; - is stdout.
-
-    Raises:
-        Refused: a file exists, and is not to be replaced.
-        StoreUnavailable: it cannot be written.
-    """
-    from preflights_es.features.regress.commands.reports import rendered
-
-    for name, file in wanted:
-        content = rendered(report, name)
-        if file == "-":
-            click.echo(content, nl=False)
-            continue
-        with new_file(file, replacing=replacing) as made:
-            made.write(content.encode())
-
-
-def pairs(option: str, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """What is typed as NAME=VALUE.
-
-    Raises:
-        UsageError: a text has no name or no value.
-    """
-    found = []
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not (name and equals and value):
-            _refuse(f"{option}: found {text!r}, expected a pair such as {EXAMPLES[option]}")
-        found.append((name, value))
-    return tuple(found)
-
-
-def _refuse(message: str) -> NoReturn:
-    raise click.UsageError(message)

@@ -14,13 +14,22 @@ from hashlib import sha256
 from itertools import groupby, islice
 from pathlib import Path
 from string import Template
-from typing import Final, Literal
+from typing import Final
 
 from msgspec.structs import replace
 
 from preflights_cli.common import Voice
 from preflights_cli.progress import counted
 from preflights_cli.replay import value
+from preflights_cli.reports import (
+    COMMENT_MAX,
+    KINDS,
+    SUMMARY_MAX,
+    Kind,
+    annotation,
+    limited,
+    span,
+)
 from preflights_es.features.regress.batches import LOG
 from preflights_es.features.regress.results import (
     Case,
@@ -39,10 +48,10 @@ GRAVEST_FIRST: Final[tuple[Outcome, ...]] = (
     *("failed", "faulted", "damaged", "open", "changed", "fixed", "same"),
 )
 
-Level = Literal["error", "warning", "notice"]
+TITLE: Final = "preflights regress"
 
 
-def level(case: Case, report: Report) -> Level | None:
+def level(case: Case, report: Report) -> Kind | None:
     """How grave it is; None where nothing differs. In a strict run, any difference is an error."""
     if case.outcome == "same":
         return None
@@ -169,40 +178,30 @@ def _value(found: object) -> str:
 
 # 2. GitHub Actions ---------------------------------------------------------------------------
 
-KIND_MAX: Final = 10  # annotations of a kind that GitHub shows of one step; of a job, 50
-LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "notice")
-_OF_VERDICT: Final[dict[VerdictWord, Level]] = {
+_OF_VERDICT: Final[dict[VerdictWord, Kind]] = {
     "different": "error",
     "BLOCK": "error",
     "INCONCLUSIVE": "warning",
 }
-_DATA: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
-_PROPERTY: Final = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 def github_annotations(report: Report) -> str:
     """At most ten lines of each kind; where there is more, the last one says how much."""
-    lines: dict[Level, list[str]] = {kind: [] for kind in LEVELS}
+    lines: dict[Kind, list[str]] = {kind: [] for kind in KINDS}
     word = report.verdict.word
     kind = _OF_VERDICT.get(word, "notice")
-    lines[kind].append(_command(kind, report.verdict.why, title=f"preflights regress: {word}"))
+    lines[kind].append(annotation(kind, report.verdict.why, title=f"{TITLE}: {word}"))
     held = Counter(case.source for case in report.cases)
     for case in by_gravity(report):
         if graveness := level(case, report):
             is_alone = held[case.source] == 1
             lines[graveness].append(_of_case(graveness, case, is_alone=is_alone))
-    return "".join(f"{line}\n" for kind in LEVELS for line in _limited(kind, lines[kind]))
+    return "".join(
+        f"{line}\n" for kind in KINDS for line in limited(kind, lines[kind], "session", TITLE)
+    )
 
 
-def _limited(kind: Level, lines: list[str]) -> list[str]:
-    if len(lines) <= KIND_MAX:
-        return lines
-    more = len(lines) - KIND_MAX + 1
-    said = f"{counted(more, 'more session')} not shown here: the report has them."
-    return [*lines[: KIND_MAX - 1], _command(kind, said, title="preflights regress")]
-
-
-def _of_case(kind: Level, case: Case, *, is_alone: bool) -> str:
+def _of_case(kind: Kind, case: Case, *, is_alone: bool) -> str:
     """Args:
     is_alone: in its file, where an event's version is its line.
     """
@@ -211,30 +210,16 @@ def _of_case(kind: Level, case: Case, *, is_alone: bool) -> str:
         line = next((one.version for one in case.differences if one.version and is_alone), 1)
         place = {"file": case.source, "line": str(line)}
     title = f"{headline(case)}: {case.session_id or case.source}"
-    return _command(kind, "\n".join(explained(case)), **place, title=title)
-
-
-def _command(kind: Level, message: str, **properties: str) -> str:
-    """One line: what text holds ends no line and no property.
-
-    Source: escapeData and escapeProperty of the toolkit of GitHub Actions.
-    """
-    said = ",".join(f"{key}={shown(text).translate(_PROPERTY)}" for key, text in properties.items())
-    text = "\n".join(map(shown, message.split("\n")))
-    return f"::{kind} {said}::{text.translate(_DATA)}"
+    return annotation(kind, "\n".join(explained(case)), **place, title=title)
 
 
 # 3. Markdown ---------------------------------------------------------------------------------
 
 MARKER: Final = "<!-- preflights regress -->"
 """The first line: a later run finds its comment by it."""
-COMMENT_MAX: Final = 65_000  # bytes; GitHub takes 65,536 characters
-SUMMARY_MAX: Final = 1_000_000  # bytes; GitHub takes 1 MiB a step
-SPAN_MAX: Final = 160  # characters of one text from outside
 COMMAND_MAX: Final = 1_000  # characters of a command that is to be repeated
 LISTED_MAX: Final = 20  # changes, and kinds of what was not judged
 ENDS_MAX: Final = 200  # bytes that end a list of sessions
-_TICKS: Final = re.compile("`+")
 
 
 def markdown(report: Report, limit: int = COMMENT_MAX) -> str:
@@ -348,14 +333,6 @@ def _folded(title: str, items: list[str], of: int) -> str:
     more = of - len(items)
     body = "\n".join(items + [f"- {counted(more, 'more session')}"] * bool(more))
     return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>"
-
-
-def span(text: str, width: int = SPAN_MAX) -> str:
-    """As code, on one line: its fence is longer than any run of backticks within."""
-    said = shortened(shown(one_line(text)), width) or " "
-    fence = "`" * (1 + max(map(len, _TICKS.findall(said)), default=0))
-    pad = " " if said.startswith("`") or said.endswith("`") else ""
-    return f"{fence}{pad}{said}{pad}{fence}"
 
 
 def _size(text: str) -> int:
