@@ -33,6 +33,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
         "decisions",
         "recall",
         "why",
+        "check",
         "prompt",
         "facts",
         "log",

@@ -34,6 +34,22 @@ def said(
     words: Sequence[str], folder: Path, env: Mapping[str, str], timeout_s: float = TIMEOUT_S
 ) -> str | None:
     """What git prints, without the white space around it; None where it fails or is not there."""
+    found = output(words, folder, env, timeout_s)
+    return None if found is None else found.decode("utf-8", "replace").strip()
+
+
+def output(
+    words: Sequence[str],
+    folder: Path,
+    env: Mapping[str, str],
+    timeout_s: float = TIMEOUT_S,
+    given: bytes = b"",
+) -> bytes | None:
+    """The bytes that git prints; None where it fails or is not there.
+
+    Args:
+        given: what it reads from its standard input.
+    """
     program = _program(env)
     if program is None:
         return None
@@ -44,14 +60,14 @@ def said(
             [program, *_ALWAYS, *words],
             cwd=folder,
             env={**{k: v for k, v in env.items() if k not in _ELSEWHERE}, **_SET},
-            stdin=subprocess.DEVNULL,
+            input=given,
             capture_output=True,
             timeout=timeout_s,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return found.stdout.decode("utf-8", "replace").strip() if found.returncode == 0 else None
+    return found.stdout if found.returncode == 0 else None
 
 
 def _program(env: Mapping[str, str]) -> str | None:

@@ -60,25 +60,25 @@ def brief(request: Request, task: str = "") -> Brief:
     waiting = inbox(request, deciding=True)
     rows = sorted(decisions(request, everything=True), key=_moved, reverse=True)
     in_force, near, count = _in_force(request, rows, task)
-    conflicts = [*_conflicts(row for row in rows if row.standing == "accepted")]
+    colliding = [*conflicts(row for row in rows if row.standing == "accepted")]
     proposed = [_told(row) for row in rows if row.standing in PENDING]
     asked = [
         Open(short(one.session_id), one.intention, one.question)
         for one in waiting.waiting
         if one.question is not None
     ]
-    found = told(in_force, conflicts, proposed, asked, count, waiting.more, near)
+    found = told(in_force, colliding, proposed, asked, count, waiting.more, near)
     return Brief(
         project=request.process.project,
         behind=bool(request.process.projector.behind),
         near=min(near, found.decisions),
         decisions=tuple(in_force[: found.decisions]),
-        conflicts=tuple(conflicts[: found.conflicts]),
+        conflicts=tuple(colliding[: found.conflicts]),
         proposed=tuple(proposed[: found.proposed]),
         open=tuple(asked[: found.open]),
         left_out={
             "decisions": count - found.decisions,
-            "conflicts": len(conflicts) - found.conflicts,
+            "conflicts": len(colliding) - found.conflicts,
             "proposed": len(proposed) - found.proposed,
             "open": len(asked) + waiting.more - found.open,
         },
@@ -193,7 +193,7 @@ def _excluded(row: DecisionRow, by_uid: Mapping[str, DecisionRow]) -> Iterable[s
         yield from (value for name, value in former.fields if (name, value) not in row.fields)
 
 
-def _conflicts(rows: Iterable[DecisionRow]) -> Iterator[Conflict]:
+def conflicts(rows: Iterable[DecisionRow]) -> Iterator[Conflict]:
     """Fields of one place that have two values in force, which no person kept on purpose."""
     alike: dict[tuple[str, str, frozenset[str]], list[DecisionRow]] = {}
     for row in rows:

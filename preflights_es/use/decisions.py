@@ -143,12 +143,16 @@ def decisions(
         everything: also what is not in force.
     """
     return request.reading.rows(
-        lambda process: _decisions(process, at=at, category=category, everything=everything)
+        lambda process: log_decisions(process, at=at, category=category, everything=everything)
     )
 
 
-def _decisions(
-    process: Process, *, at: int | None, category: str | None, everything: bool
+def log_decisions(
+    process: Process,
+    *,
+    at: int | None = None,
+    category: str | None = None,
+    everything: bool = False,
 ) -> Iterator[DecisionRow]:
     """The same of one log."""
     choice: Choice = "all" if everything else "in_force"

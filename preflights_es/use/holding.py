@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -140,9 +141,21 @@ def held(request: Request, *, everything: bool = False) -> Iterator[DecisionRow 
 
 def unused(request: Request) -> Iterator[UnusedPattern]:
     """Patterns of decisions in force that match no file of the work tree."""
-    tree = WorkTree(request.process.settings.root)
-    for one in held(request):
+    return unused_of(held(request), WorkTree(request.process.settings.root))
+
+
+def unused_of(
+    rows: Iterable[DecisionRow | ForeignRow], tree: WorkTree, compared_max: float = inf
+) -> Iterator[UnusedPattern]:
+    """The patterns of these that match no file.
+
+    Args:
+        compared_max: how often patterns are held against paths; what is beyond is left out.
+    """
+    for one in rows:
         for pattern in one.paths:
+            if tree.compared > compared_max:
+                return
             if not tree.has_match(pattern):
                 row = as_held(one, pattern)
                 yield UnusedPattern(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -18,8 +18,15 @@ LISTED_S: Final = 30  # for git to list the files of a work tree
 class WorkTree:
     """The files of a project, as patterns see them."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, files: Iterable[str] | None = None) -> None:
+        """Args:
+        files: those that count; all of the project where none are given.
+        """
         self.root = root
+        self.compared = 0
+        """How often a pattern was held against a path by `matching`."""
+        if files is not None:
+            self.files = sorted(files)
 
     @cached_property
     def ignores_case(self) -> bool:
@@ -61,14 +68,18 @@ class WorkTree:
 
     def has_match(self, pattern: str) -> bool:
         """Whether any file is matched."""
+        return next(self.matching(pattern), None) is not None
+
+    def matching(self, pattern: str) -> Iterator[str]:
+        """The files that a pattern matches, in order."""
         first = "" if self.ignores_case else beginning(pattern)
-        start = bisect_left(self.files, first)
-        for path in self.files[start:]:
+        for at in range(bisect_left(self.files, first), len(self.files)):
+            path = self.files[at]
             if not path.startswith(first):
-                return False
+                return
+            self.compared += 1
             if matches(pattern, path, ignores_case=self.ignores_case):
-                return True
-        return False
+                yield path
 
 
 def project_path(root: Path, typed: str, cwd: Path | None = None) -> str:
