@@ -16,6 +16,7 @@ from preflights_es.history.transfer import Collision, Taken
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import shown
+from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.finding import LAST
 from preflights_es.use.archives import SessionFile, export, imported, lines
 from preflights_es.use.request import Request
@@ -174,6 +175,8 @@ def sync_command(yes: bool, erase: bool, app: Request, voice: Voice) -> int:
     voice.json(done)
     if consent.refused:
         raise Refused(f"{consent.refused}; nothing was imported")
+    for text in FEATURES.port("edited_records")(app):
+        voice.warn(text)
     _say_synced(app, voice, done)
     warn_twice(voice, done.collisions)
     return EXIT_REFUSED if done.apart else 0

@@ -316,6 +316,7 @@ TYPES: Final[dict[str, Any]] = {
     "number": (int, float),
     "boolean": bool,
     "object": dict,
+    "list of integers": list,
     "list of strings": list,
     "list of objects": list,
     "list of pairs": list,

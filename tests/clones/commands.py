@@ -55,6 +55,7 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
     "admin renumber": (("admin", "renumber", "--check"),),
     "decisions": (("decisions", "--all"), ("decisions", "--at", "2026-11-22", "--json")),
     "why": (("why", "DECIDED"),),
+    "check": (("check",), ("check", "--staged", "--json"), ("check", "--base", "HEAD")),
     "usage": (("usage",),),
     "admin erase": (("admin", "erase", "DECIDED", "--dry-run"),),
     "audit trail": (("audit", "trail"), ("audit", "trail", "--format", "csv")),

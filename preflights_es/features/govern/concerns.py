@@ -146,13 +146,18 @@ def _of_log(process: Process) -> Iterator[_Kept]:
 def _fields(request: Request, one: _Kept, turned: MutableMapping[str, Fields]) -> Fields:
     """What a decision turned down; its session is folded once."""
     if one.key not in turned:
-        from preflights_es.kernel.statements import turned_down
-
-        handle = request.reading.load(one)
-        record = handle.workflow.record and handle.workflow.record(handle.session.state)
-        pairs = ((field, turned_down(record, field)) for field in record.fields) if record else ()
-        turned[one.key] = tuple((f.name, f.value, others) for f, others in pairs if others)
+        turned[one.key] = fields_of(request, one)
     return turned[one.key]
+
+
+def fields_of(request: Request, row: _Kept | DecisionRow) -> Fields:
+    """What a session turned down; it is folded."""
+    from preflights_es.kernel.statements import turned_down
+
+    handle = request.reading.load(row)
+    record = handle.workflow.record and handle.workflow.record(handle.session.state)
+    pairs = ((field, turned_down(record, field)) for field in record.fields) if record else ()
+    return tuple((f.name, f.value, others) for f, others in pairs if others)
 
 
 # 2. By paths ----------------------------------------------------------------------------------
@@ -256,11 +261,11 @@ def _brought_in(
         found = used(place, text)
         old = used(place, former) if found else frozenset()
         before |= old
-        new |= {one: path for one in sorted(found - old) if not _is_own(one, place, root)}
+        new |= {one: path for one in sorted(found - old) if not is_own(one, place, root)}
     return new, before
 
 
-def _is_own(one: Used, place: str, root: Path) -> bool:
+def is_own(one: Used, place: str, root: Path) -> bool:
     """Whether a name is of the project itself, or of the language."""
     first = one.name.replace("::", ".").replace("/", ".").split(".")[0]
     if one.kind == "module" and place.endswith((".py", ".pyi", ".ipynb", ".rb")):

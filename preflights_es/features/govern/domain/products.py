@@ -7,7 +7,7 @@ imported and installed. The longest name that fits decides: `react-native` is no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -55,6 +55,43 @@ def named(option: str, found: Iterable[Used], chosen: Iterable[str]) -> Used | N
 def _is_in(option: str, value: str) -> bool:
     """Whether an option is a word of a chosen value: Redux, where Redux Toolkit was chosen."""
     return re.search(rf"(?<!\w){re.escape(_bare(option))}(?!\w)", value, re.IGNORECASE) is not None
+
+
+def brought_in(
+    options: Iterable[str], found: Iterable[Used], chosen: Sequence[str]
+) -> dict[str, list[Used]]:
+    """By option, what of many names it is, and no chosen value is as well: as `named`."""
+    values = dict[Used, list[str]]()
+    for value, ones in _fitting(chosen, found).items():
+        for one in ones:
+            values.setdefault(one, []).append(value)
+    brought = dict[str, list[Used]]()
+    for option, ones in _fitting(options, found).items():
+        near = [value for value in chosen if _is_in(option, value)]
+        brought[option] = [
+            one for one in ones if named(option, [one], [*near, *values.get(one, ())])
+        ]
+    return brought
+
+
+def _fitting(options: Iterable[str], found: Iterable[Used]) -> dict[str, list[Used]]:
+    """By option, what of many names it is; pairs that have no name in common are not compared."""
+    called, sold = dict[str, list[str]](), dict[str, list[str]]()
+    for option in dict.fromkeys(options):
+        product = product_of(option)
+        sold.setdefault(product, []).append(option)
+        for key in {*_own(option), squeezed(product)}:
+            called.setdefault(key, []).append(option)
+    fitting = dict[str, list[Used]]()
+    for one in found:
+        form = _form(one)
+        keys = {*form.keys, *form.words, *map("".join, pairwise(form.words))}
+        near = [option for key in sorted(keys) for option in called.get(key, ())]
+        near += [option for of in form.rows.values() for option in sold.get(of, ())]
+        for option in dict.fromkeys(near):
+            if fits(option, one):
+                fitting.setdefault(option, []).append(one)
+    return fitting
 
 
 def fits(option: str, one: Used) -> str:

@@ -1,0 +1,194 @@
+"""Which files a change touches, and what stands in them: git is asked, and runs no program.
+
+Names of files are bytes of strangers: what of them is no UTF-8 is a surrogate here.
+Git compares by plumbing alone: `git diff` itself runs filters that a repository configures.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha1, sha256
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from preflights_es.kernel.text import shown
+from preflights_es.settings.load import surroundings
+from preflights_es.system import files, git
+from preflights_es.system.files import Unreadable
+
+CONTENT_MAX: Final = 2_000_000  # bytes of a file that is read
+READ_MAX: Final = 256_000_000  # bytes of all that is read of git at once
+GIT_S: Final = 60  # seconds
+_DIFF: Final = (
+    *("diff-index", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv"),
+    *("--ignore-submodules=dirty", "--relative"),
+)
+_REGULAR: Final = (b"100644", b"100755")
+
+
+class ChangedFile(NamedTuple):
+    """A file that a change adds, edits or deletes; a renamed one is two."""
+
+    path: str
+    """Relative to the project's root, with `/`."""
+    is_gone: bool = False
+    is_text: bool = True
+    """False for a link and a submodule, of which nothing is read."""
+    old: str = ""
+    """Git's id of what stood there; empty where nothing did, or no file."""
+    new: str = ""
+    """Git's id of what is there; empty where the work tree is read."""
+
+
+class Change(NamedTuple):
+    """Files that are checked."""
+
+    files: tuple[ChangedFile, ...] = ()
+    base: str = ""
+    """The commit that they are compared with; empty without one."""
+    trouble: str = ""
+    """Why there is nothing to compare with, and what to do."""
+
+
+def changed(root: Path, base: str = "", *, staged: bool = False) -> Change:
+    """What differs from a base, in the work tree or in what is staged.
+
+    Args:
+        base: a revision: what it has in common with HEAD is the base; else it is HEAD.
+    """
+    head = _said(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    found = _said(root, "merge-base", f"{base}^{{commit}}", "HEAD") if base and head else head
+    if base and not found:
+        return Change(trouble=_missing(root, base))
+    tree = found or _said(root, "hash-object", "-t", "tree", "--stdin")  # no commit yet: of nothing
+    words = (*_DIFF, *(("--cached",) if staged else ()), tree, "--")
+    raw = git.output(words, root, _unfiltered(root), GIT_S) if tree else None
+    if raw is None:
+        return Change(trouble="git finds no repository here: name the files that are to be checked")
+    listed = [
+        one
+        for one, has_its_mode in _listed(raw)
+        if staged or one.new or not (has_its_mode and _is_same(root, one))
+    ]
+    if not (base or staged):
+        others = _output(root, "ls-files", "-z", "--others", "--exclude-standard") or b""
+        listed += [ChangedFile(path) for path in _names(others)]
+    return Change(tuple(sorted(listed)), found or "")
+
+
+def _missing(root: Path, base: str) -> str:
+    is_there = _said(root, "rev-parse", "--verify", "--quiet", f"{base}^{{commit}}")
+    why = "has no commit in common with HEAD" if is_there else "is not in this clone"
+    return (
+        f"the base {shown(base)!r} {why}: fetch the whole history (in GitHub Actions "
+        "`fetch-depth: 0` of actions/checkout, elsewhere `git fetch --unshallow`)"
+    )
+
+
+def _listed(raw: bytes) -> Iterator[tuple[ChangedFile, bool]]:
+    """The lines of `git diff-index --raw -z`: two modes, two ids and a letter, then the name.
+
+    Also whether the mode is as it was.
+    """
+    fields = iter(raw.split(b"\0"))
+    for head in fields:
+        if head:
+            before, after, old, new, _ = head[1:].split(b" ")
+            is_gone = after == b"000000"
+            one = ChangedFile(
+                os.fsdecode(next(fields)),
+                is_gone,
+                (before if is_gone else after) in _REGULAR,
+                old.decode() if before in _REGULAR else "",
+                new.decode() if new.strip(b"0") else "",
+            )
+            yield one, before == after
+
+
+def _is_same(root: Path, one: ChangedFile) -> bool:
+    """Whether a file was touched alone: the index knows its former time."""
+    if one.is_gone or not one.old or not one.is_text:
+        return False
+    content = _of_work_tree(root, one.path, READ_MAX)
+    if content is None:
+        return False
+    hashed = sha1 if len(one.old) == 40 else sha256
+    return one.old in (
+        hashed(b"blob %d\0%b" % (len(text), text)).hexdigest()
+        for text in (content, content.replace(b"\r\n", b"\n"))
+    )
+
+
+def texts(root: Path, change: Change) -> Iterator[tuple[ChangedFile, str]]:
+    """Each text that is new or edited; nothing of binaries, and of what is too large."""
+    wanted = [one for one in change.files if one.is_text and not one.is_gone]
+    stored = objects(root, [one.new for one in wanted if one.new])
+    for one in wanted:
+        content = stored.get(one.new) if one.new else _of_work_tree(root, one.path, CONTENT_MAX)
+        if content and b"\0" not in content:
+            yield one, content.decode("utf-8", "replace")
+
+
+def content_of(root: Path, one: ChangedFile) -> bytes | None:
+    """What stands in a file now; None of what cannot be read."""
+    if one.new:
+        return objects(root, [one.new]).get(one.new)
+    return _of_work_tree(root, one.path, CONTENT_MAX)
+
+
+def objects(root: Path, ids: Sequence[str]) -> Mapping[str, bytes]:
+    """What git has under ids, as far as it is there and not too large."""
+    asked = "".join(f"{one}\n" for one in dict.fromkeys(filter(None, ids))).encode()
+    sizes = _output(root, "cat-file", "--batch-check", given=asked) if asked else None
+    room, fitting = READ_MAX, list[bytes]()
+    for name, kind, *size in map(bytes.split, (sizes or b"").splitlines()):
+        if kind == b"blob" and int(size[0]) <= min(CONTENT_MAX, room):
+            room -= int(size[0])
+            fitting.append(name)
+    given = b"".join(b"%b\n" % name for name in fitting)
+    content = _output(root, "cat-file", "--batch", given=given) if fitting else None
+    found, at = dict[str, bytes](), 0
+    while content and at < len(content):
+        end = content.index(b"\n", at)
+        name, _, length = content[at:end].split()
+        at = end + 1 + int(length) + 1
+        found[name.decode()] = content[end + 1 : at - 1]
+    return found
+
+
+def printable(path: str) -> str:
+    """A name of a file as any terminal and any JSON takes it."""
+    return shown(os.fsencode(path).decode("utf-8", "backslashreplace"))
+
+
+def _of_work_tree(root: Path, path: str, limit: int) -> bytes | None:
+    try:
+        return files.regular(root / path, limit, follows=False)
+    except (OSError, Unreadable):
+        return None
+
+
+def _names(said: bytes) -> Iterator[str]:
+    return (os.fsdecode(one) for one in said.split(b"\0") if one)
+
+
+def _said(root: Path, *words: str) -> str:
+    return (_output(root, *words) or b"").decode("ascii", "replace").strip()
+
+
+def _output(root: Path, *words: str, given: bytes = b"") -> bytes | None:
+    return git.output(words, root, surroundings(), GIT_S, given)
+
+
+def _unfiltered(root: Path) -> Mapping[str, str]:
+    """The environment, without the filters through which git would read a file that was touched."""
+    words = ("config", "--null", "--name-only", "--get-regexp", r"^filter\.")
+    env = dict(surroundings())
+    said = git.output(words, root, env, GIT_S) or b""
+    count = int(env.get("GIT_CONFIG_COUNT") or 0)
+    for at, key in enumerate(_names(said), count):
+        env[f"GIT_CONFIG_KEY_{at}"] = key
+        env[f"GIT_CONFIG_VALUE_{at}"] = "false" if key.endswith(".required") else ""
+        env["GIT_CONFIG_COUNT"] = str(at + 1)
+    return env

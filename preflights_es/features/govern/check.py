@@ -1,0 +1,408 @@
+"""What decisions say of a change: the gate of a pull request.
+
+It needs no log: in a fresh clone, records and session files say what is decided. What needs no base
+is checked without one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from math import inf
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+from urllib.parse import quote
+
+from msgspec.structs import replace
+
+from preflights_es.features.govern.changes import (
+    Change,
+    ChangedFile,
+    changed,
+    content_of,
+    objects,
+    printable,
+    texts,
+)
+from preflights_es.features.govern.concerns import fields_of, is_own
+from preflights_es.features.govern.domain import products
+from preflights_es.features.govern.domain.imports import Used, used
+from preflights_es.features.govern.records import differing_records, told
+from preflights_es.kernel.errors import PreflightsError, Refused
+from preflights_es.kernel.text import one_line, shown
+from preflights_es.records.session_files import FOLDER
+from preflights_es.store import jsonl
+from preflights_es.use.brief import conflicts
+from preflights_es.use.filed_sessions import FiledSessions
+from preflights_es.use.foreign import ForeignRow
+from preflights_es.use.holding import as_held, held, line_of, named, turned_down, unused_of
+from preflights_es.use.progress import Drawn, ticking, undrawn
+from preflights_es.use.request import Request
+from preflights_es.use.results import DecisionRow, Result
+from preflights_es.use.work_tree import WorkTree, project_path
+
+Rule = Literal[
+    "holds",
+    "turned-down",
+    "denied",
+    "record-differs",
+    "unverified-session",
+    "contradiction",
+    "unused-pattern",
+]
+RULES: Final[tuple[Rule, ...]] = get_args(Rule)
+Level = Literal["error", "warning", "note"]
+LEVELS: Final[tuple[Level, ...]] = get_args(Level)
+
+FINDING, UNVERIFIED, NO_BASE = 1, 4, 6
+COMPARED_MAX: Final = 2_000_000
+"""How often patterns of records without a session are held against paths: strangers may write any
+number of them, and they only tell. Those of decisions are all compared."""
+NAMED_MAX: Final = 5  # files that a message names
+
+
+class Finding(Result, frozen=True, kw_only=True):
+    """One thing that a check has to say."""
+
+    rule: Rule
+    level: Level
+    message: str
+    """What it is, why it matters and what to do."""
+    file: str = ""
+    """The first file that it is about, relative to the root, as it can be shown; empty of none."""
+    line: int | None = None
+    files: tuple[str, ...] = ()
+    """All files that it is about."""
+    uris: tuple[str, ...] = ()
+    """The same, percent-encoded."""
+    decision: str = ""
+    """`ADR-0007`, a uid, or the path of a record of another tool."""
+    session_id: str = ""
+
+
+class Checked(Result, frozen=True, kw_only=True, tag_field="format", tag="check/1"):
+    """What decisions say of a change."""
+
+    project: str
+    base: str | None
+    """The commit with which the change was compared."""
+    changed: int
+    """How many files were checked."""
+    findings: tuple[Finding, ...]
+    left_out: tuple[str, ...]
+    """What could not be checked, and what to do."""
+    codes: tuple[int, ...]
+    """Every exit code that applies; the first one counts."""
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+        return self.codes[0] if self.codes else 0
+
+
+def check(
+    request: Request,
+    *,
+    base: str = "",
+    staged: bool = False,
+    files: Sequence[str] = (),
+    cwd: Path | None = None,
+    drawn: Drawn = undrawn,
+) -> Checked:
+    """Check the work tree against HEAD, or another change.
+
+    Args:
+        base: a revision: what was done since it parted from HEAD.
+        staged: what the next commit holds.
+        files: these, whatever changed in them.
+
+    Raises:
+        Refused: several of them, or a file outside of the project.
+    """
+    root = request.process.settings.root
+    if bool(base) + staged + bool(files) > 1 or base.startswith("-"):
+        message = "give one of a base, what is staged, and files; a base does not begin with -"
+        raise Refused(message, code="which_change")
+    change = _named(root, files, cwd) if files else changed(root, base, staged=staged)
+    every = [*held(request, everything=True)]
+    rows = [*_in_force(every)]
+    own = [one for one in rows if isinstance(one, DecisionRow)]
+    others = [one for one in rows if isinstance(one, ForeignRow)]
+    tree, whole = WorkTree(root, (one.path for one in change.files)), WorkTree(root)
+    with drawn(len(rows)) as update:
+        found = [*_sessions(request, change), *_records(request, every, change)]
+        found += _of_places(request, ticking(own, update), tree)
+        found += [*_imports(request, own, tree, change), *_contradictions(own)]
+        found += _unused(own, whole)
+        before = tree.compared, whole.compared
+        found += _of_places(request, ticking(others, update), tree, COMPARED_MAX)
+        found += _unused(others, whole, COMPARED_MAX)
+    left_out = [change.trouble] if change.trouble else []
+    if max(tree.compared - before[0], whole.compared - before[1]) > COMPARED_MAX:
+        left_out.append("some patterns of records without a session: there are too many")
+    found.sort(key=lambda one: (LEVELS.index(one.level), one.file))
+    return Checked(
+        project=request.process.project,
+        base=change.base or None,
+        changed=len(change.files),
+        findings=tuple(found),
+        left_out=tuple(left_out),
+        codes=tuple(_codes(found, change)),
+    )
+
+
+def _codes(found: Iterable[Finding], change: Change) -> Iterator[int]:
+    rules = {one.rule for one in found if one.level == "error"}
+    if "unverified-session" in rules:
+        yield UNVERIFIED
+    if rules - {"unverified-session"}:
+        yield FINDING
+    if change.trouble:
+        yield NO_BASE
+
+
+def _named(root: Path, typed: Iterable[str], cwd: Path | None) -> Change:
+    paths = dict.fromkeys(project_path(root, one, cwd) for one in typed)
+    lies = {path: root / path for path in paths}
+    return Change(
+        tuple(
+            ChangedFile(path, is_gone=not (at.exists() or at.is_symlink()))
+            for path, at in lies.items()
+        )
+    )
+
+
+def _in_force(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[DecisionRow | ForeignRow]:
+    """Those that count: a decision of this change replaces one that does not say so yet."""
+    own = [*rows]
+    replaced = {
+        one.uid
+        for row in own
+        if isinstance(row, DecisionRow) and row.standing == "accepted"
+        for one in (row.supersedes, *row.also_supersedes)
+        if one is not None
+    }
+    for row in own:
+        if isinstance(row, ForeignRow):
+            if row.is_held:
+                yield row
+        elif row.standing == "accepted" and row.uid not in replaced:
+            yield row
+
+
+def _finding(
+    rule: Rule, level: Level, message: str, paths: Sequence[str] = (), **more: Any
+) -> Finding:
+    """Args:
+    paths: of files, with surrogates for what is no UTF-8; the first one is where it is shown.
+    """
+    files = tuple(map(printable, paths))
+    return Finding(
+        rule=rule,
+        level=level,
+        message=message,
+        file=files[0] if files else "",
+        files=files,
+        uris=tuple(quote(os.fsencode(path)) for path in paths),
+        **more,
+    )
+
+
+# 1. Places ------------------------------------------------------------------------------------
+
+_NEWER: Final = "`preflights start INTENTION --supersedes {}`"
+
+
+def _of_places(
+    request: Request,
+    rows: Iterable[DecisionRow | ForeignRow],
+    tree: WorkTree,
+    compared_max: float = inf,
+) -> Iterator[Finding]:
+    """The decisions that hold for changed files, and those that refuse the change."""
+    most = tree.compared + compared_max
+    for row in rows:
+        paths = {
+            path: pattern
+            for pattern in (row.paths if tree.compared <= most else ())
+            for path in tree.matching(pattern)
+        }
+        if not paths:
+            continue
+        touched = sorted(paths)
+        one = as_held(row, paths[touched[0]])
+        line = line_of(replace(one, instead_of=turned_down(request, row)))
+        newer, files = _NEWER.format(shown(one.name)), _files(touched)
+        more = {"decision": one.name, "session_id": one.session_id}
+        if one.hold == "deny":
+            text = (
+                f"{line}. What `{one.pattern}` matches is not to be changed, and this change "
+                f"touches {files}. Undo that, or accept a decision that replaces it: {newer}"
+            )
+            yield _finding("denied", "error", text, touched, **more)
+            continue
+        asks = " Ask a person before you go on." if one.hold == "ask" else ""
+        text = (
+            f"{line}. It holds for {files} (`{one.pattern}`): keep to it, or replace it: "
+            f"{newer}.{asks}"
+        )
+        yield _finding("holds", "warning" if asks else "note", text, touched, **more)
+
+
+def _files(paths: Sequence[str]) -> str:
+    named = ", ".join(map(printable, paths[:NAMED_MAX]))
+    more = len(paths) - NAMED_MAX
+    return f"{named} and {more:,} more" if more > 0 else named
+
+
+def _unused(
+    rows: Sequence[DecisionRow | ForeignRow], tree: WorkTree, compared_max: float = inf
+) -> Iterator[Finding]:
+    """Patterns of decisions in force that match no file."""
+    records = {held.name: held.record for held in (as_held(row, "") for row in rows)}
+    for one in unused_of(rows, tree, compared_max):
+        text = (
+            f"{shown(one.name)}: its pattern `{shown(one.pattern)}` matches no file. Restore the "
+            f"files, or say anew where it holds: {_NEWER.format(shown(one.name))}"
+        )
+        more = {"decision": one.name, "session_id": one.session_id}
+        record = [*filter(None, [records.get(one.name, "")])]
+        yield _finding("unused-pattern", "note", text, record, **more)
+
+
+# 2. Imports -----------------------------------------------------------------------------------
+
+
+def _imports(
+    request: Request, rows: Sequence[DecisionRow], tree: WorkTree, change: Change
+) -> Iterator[Finding]:
+    """What changed files import or install, and did not before, where a decision turned it down."""
+    uses = dict[Used, list[ChangedFile]]()
+    for file, text in texts(tree.root, change):
+        for one in used(file.path, text):
+            uses.setdefault(one, []).append(file)
+    if not uses:
+        return
+    of_rows = [(row, fields_of(request, row)) for row in rows]
+    options = (option for _, fields in of_rows for _, _, others in fields for option in others)
+    values = [value for row in rows for _, value in row.fields]
+    brought = products.brought_in(options, uses, values)
+    met = {one for names in brought.values() for one in names}
+    former = _former(tree.root, change, [file for one in met for file in uses[one]])
+    for row, fields in of_rows:
+        for name, value, others in fields:
+            for option in others:
+                new = {
+                    file.path: one
+                    for one in brought.get(option, ())
+                    for file in uses[one]
+                    if (not row.paths or tree.matched(row.paths, file.path))
+                    and not is_own(one, file.path, tree.root)
+                    and not products.named(option, former[file.path] | former[""], ())
+                }
+                if new:
+                    yield _brought_in(tree.root, row, f"{name}: {value}", option, new, change)
+
+
+def _former(root: Path, change: Change, met: Iterable[ChangedFile]) -> dict[str, set[Used]]:
+    """What files used before; under no name, what the files used that the change deletes."""
+    gone = [one for one in change.files if one.is_gone and one.old]
+    stored = objects(root, [one.old for one in (*gone, *met)])
+    found: dict[str, set[Used]] = {"": set()}
+    for one in (*gone, *met):
+        before = used(one.path, stored.get(one.old, b"").decode("utf-8", "replace"))
+        found.setdefault("" if one.is_gone else one.path, set()).update(before)
+    return found
+
+
+def _brought_in(
+    root: Path, row: DecisionRow, decided: str, option: str, new: dict[str, Used], change: Change
+) -> Finding:
+    paths = sorted(new)
+    name, one = named(row.number, row.uid), new[paths[0]]
+    because = f", because {shown(one_line(row.because.text))}" if row.because else ""
+    text = (
+        f"{name} decided {shown(one_line(decided))}{because}, and turned down "
+        f"{shown(one_line(option))}: {_files(paths)} now uses it ({shown(one.name)}). Take it out "
+        f"again, or replace the decision: {_NEWER.format(name)}"
+    )
+    file = next(file for file in change.files if file.path == paths[0])
+    lines = (content_of(root, file) or b"").decode("utf-8", "replace").splitlines()
+    line = next((at for at, said in enumerate(lines, 1) if one.name in said), None)
+    more = {"decision": name, "session_id": row.session_id, "line": line}
+    return _finding("turned-down", "error", text, paths, **more)
+
+
+# 3. Decisions among themselves ----------------------------------------------------------------
+
+
+def _contradictions(rows: Sequence[DecisionRow]) -> Iterator[Finding]:
+    """Two values in force for one field at one place."""
+    records = {f"ADR-{row.number}": row.artifact for row in rows if row.number is not None}
+    for one in conflicts(sorted(rows, key=lambda row: row.accepted_at or "", reverse=True)):
+        said = " and ".join(f"{shown(value)} ({name})" for value, name in one.values)
+        place = f" for {shown(one.scope)}" if one.scope else ""
+        newest = one.values[0][1].partition(" ")[0]
+        text = (
+            f"{shown(one.category)}, {shown(one.field)}{place}: {said} are both in force. Replace "
+            f"one, {_NEWER.format(newest)}, or accept one as an exception"
+        )
+        record = records.get(newest) or ""
+        yield _finding("contradiction", "error", text, [record] if record else [], decision=newest)
+
+
+# 4. Records and sessions ----------------------------------------------------------------------
+
+
+def _records(
+    request: Request, rows: Iterable[DecisionRow | ForeignRow], change: Change
+) -> Iterator[Finding]:
+    own = (row for row in rows if isinstance(row, DecisionRow))
+    gone = (one.path for one in change.files if one.is_gone)
+    for one in differing_records(request, own, gone):
+        more = {"decision": named(one.row.number, one.row.uid), "session_id": one.row.session_id}
+        yield _finding("record-differs", "error", told(one), [one.path], line=one.line, **more)
+
+
+def _sessions(request: Request, change: Change) -> Iterator[Finding]:
+    """Session files that do not verify, and those whose past this change takes away."""
+    for read in FiledSessions(request.process).files(whole=True):
+        if why := read.file.told:
+            text = f"{shown(why)}. Restore the file as it was committed, or run `preflights sync`"
+            own = {"session_id": read.file.session_id}
+            yield _finding("unverified-session", "error", text, [read.file.path], **own)
+    root = request.process.settings.root
+    folders = {folder.path for folder in request.process.session_folders}
+    now = {_name(one): one for one in change.files if not one.is_gone}
+    was = [one for one in change.files if one.old and _is_session(one.path, folders)]
+    before = objects(root, [one.old for one in was])
+    for one in was:
+        why = "is deleted"
+        if there := now.get(_name(one)):
+            former = _hashes(before.get(one.old, b""))
+            found = _hashes(content_of(root, there) or b"")
+            if not former or not found or found[: len(former)] == former:
+                continue  # what does not verify is said above
+            why = "holds other events than before"
+        text = (
+            f"{printable(one.path)} {why}, so that what people decided there counts no more. "
+            "Restore it: a decision is replaced, and never taken out"
+        )
+        yield _finding("unverified-session", "error", text, [one.path])
+
+
+def _name(one: ChangedFile) -> str:
+    return one.path.rpartition("/")[2]
+
+
+def _is_session(path: str, folders: Collection[str]) -> bool:
+    folder, _, name = path.rpartition("/")
+    return name.endswith(".jsonl") and (folder in folders or folder.endswith(f"/{FOLDER}"))
+
+
+def _hashes(content: bytes) -> list[bytes]:
+    """Of the events of a session file; none where it cannot be read."""
+    try:
+        return [one.hash for one in jsonl.stored(content.splitlines(keepends=True), "")]
+    except PreflightsError:
+        return []

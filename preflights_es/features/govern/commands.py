@@ -1,0 +1,102 @@
+"""`check`: a change, held against what was decided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from preflights_cli.common import Voice, given, reading
+from preflights_cli.progress import bar
+from preflights_cli.reports import check as check_reports
+from preflights_cli.reports import reports_of, write
+from preflights_es.features.govern.check import Checked, Finding, check
+from preflights_es.kernel.text import shown
+from preflights_es.use.request import Request
+
+FORMATS: Final = ("json", "sarif", "annotations", "summary")
+"""Of reports."""
+
+
+def _revision(_ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """A revision that git takes for no option."""
+    if (revision := given(_ctx, parameter, value)) and revision.startswith("-"):
+        message = "it begins with -: give a branch, a tag or a commit"
+        raise click.BadParameter(message, param=parameter)
+    return value
+
+
+@click.command()
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.option(
+    "--base", metavar="REV", callback=_revision, help="What was done since it parted from HEAD."
+)
+@click.option("--staged", is_flag=True, help="What the next commit holds.")
+@click.option(
+    "--report",
+    "reports",
+    multiple=True,
+    metavar="FORMAT=FILE",
+    help=f"Write a report: {', '.join(FORMATS)}.",
+)
+@click.option("--replace", "replaces", is_flag=True, help="Replace report files that exist.")
+@reading
+def check_command(
+    files: tuple[str, ...],
+    base: str | None,
+    staged: bool,
+    reports: tuple[str, ...],
+    replaces: bool,
+    app: Request,
+    voice: Voice,
+) -> int:
+    """Check a change against what was decided; without an option, the work tree against HEAD.
+
+    Names the decisions that hold for changed files. An error is an import that was turned down, a
+    change where a decision denies one, a record or a session file that was edited, and two
+    decisions that contradict each other. Exit codes: 0 no error, 1 an error, 4 a session that does
+    not verify, 6 no base to compare with; the first of 4, 1 and 6.
+
+    \b
+    Examples:
+      preflights check
+      preflights check --base origin/main --report sarif=check.sarif
+      preflights check --staged
+    """
+    if bool(files) + staged + (base is not None) > 1:
+        message = "--base, --staged and files exclude each other: give one"
+        raise click.UsageError(message)
+    wanted = reports_of(reports, FORMATS, "sarif=check.sarif")
+    check_reports(wanted, replacing=replaces, is_json=voice.as_json)
+    found = check(
+        *(app,),
+        base=base or "",
+        staged=staged,
+        files=files,
+        cwd=Path.cwd(),
+        drawn=bar(voice, "Checking"),
+    )
+    if wanted:
+        from preflights_es.features.govern.reports import RENDER
+
+        write(lambda name: RENDER[name](found), wanted, replacing=replaces)
+    voice.json(found)
+    if all(file != "-" for _, file in wanted) and not voice.as_json:
+        _say(voice, found)
+    return found.code
+
+
+def _say(voice: Voice, found: Checked) -> None:
+    from preflights_es.features.govern.reports import summed
+
+    for text in found.left_out:
+        voice.warn(f"not checked: {text}")
+    for one in found.findings:
+        voice.say(f"{_place(one)}{one.level}: {shown(one.message)} [{one.rule}]")
+    voice.say(summed(found))
+
+
+def _place(one: Finding) -> str:
+    line = f":{one.line}" if one.line else ""
+    return f"{one.file}{line}: " if one.file else ""

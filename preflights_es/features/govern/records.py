@@ -1,0 +1,127 @@
+"""Records that a person edited, so that they differ from their session.
+
+Title, status, chosen value, scope and the files that it holds for are compared, as the reader of
+records reads them in the file and in the text that the session gives. Any other prose is free.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
+from typing import Final, NamedTuple
+
+from preflights_es.kernel.errors import ArtifactOutside, PreflightsError
+from preflights_es.kernel.text import late_pattern, one_line, shortened, shown
+from preflights_es.records.foreign_records import foreign_record
+from preflights_es.records.record_header import RECORD_MAX
+from preflights_es.system.files import Unreadable, regular
+from preflights_es.use.decisions import log_decisions
+from preflights_es.use.holding import named
+from preflights_es.use.request import Request
+from preflights_es.use.results import DecisionRow
+
+VALUE_MAX: Final = 80  # characters of a value that is quoted
+_ROW: Final = late_pattern(
+    r"^[*+-][ \t]+(?P<name>[^\n:]{1,200}?):[ \t]*(?P<mark>\*\*|__)?(?P<value>.+?)(?:(?P=mark)|$)",
+    re.MULTILINE,
+)
+_SCOPE: Final = ("For", "F\u00fcr")
+
+
+class DifferingRecord(NamedTuple):
+    """A record that does not say what its session says."""
+
+    row: DecisionRow
+    path: str
+    why: str
+    line: int | None
+
+
+def differing_records(
+    request: Request, rows: Iterable[DecisionRow], gone: Iterable[str] = ()
+) -> Iterator[DifferingRecord]:
+    """The records of these decisions that were edited so that they say something else.
+
+    Args:
+        gone: files that were deleted; another one that is not there is of another branch.
+    """
+    process, deleted = request.process, {*gone}
+    for row in {one.session_id: one for one in rows if one.artifact and one.sha256}.values():
+        if row.artifact is None or row.imported_by is not None:
+            continue
+        documents = (process.file_log if row.file else process).documents
+        try:
+            content = regular(documents.target(row.artifact), RECORD_MAX, follows=False)
+            if sha256(content).hexdigest() == row.sha256:
+                continue
+            wanted = _said(row, documents.text(row.session_id)[1].encode())
+            found = _said(row, content)
+        except FileNotFoundError:
+            if row.artifact in deleted:
+                yield DifferingRecord(row, row.artifact, "it was deleted", None)
+            continue
+        except ArtifactOutside:
+            continue  # the log of another checkout has another folder
+        except (OSError, Unreadable, PreflightsError) as error:
+            yield DifferingRecord(row, row.artifact, f"it cannot be compared: {error}", None)
+            continue
+        if others := [name for name, said in wanted.items() if found.get(name, "") != said]:
+            why = "; ".join(
+                f"its {name} is {_quoted(found.get(name, ''))}, and its session says "
+                f"{_quoted(wanted[name])}"
+                for name in others
+            )
+            yield DifferingRecord(row, row.artifact, why, _line(content, others[0], found))
+
+
+def edited_records(request: Request) -> tuple[str, ...]:
+    """What `sync` says of records that were edited, one line each."""
+    rows = log_decisions(request.process, everything=True)
+    return tuple(map(told, differing_records(request, rows)))
+
+
+def told(one: DifferingRecord) -> str:
+    """What is wrong, and what to do."""
+    name = named(one.row.number, one.row.uid)
+    return (
+        f"{shown(one.path)} says something else than its session: {one.why}. Undo that edit, or "
+        f"decide it anew: `preflights start INTENTION --supersedes {name}`"
+    )
+
+
+def _said(row: DecisionRow, content: bytes) -> Mapping[str, str]:
+    """What is compared of a text, by the words for it."""
+    one = foreign_record(row.artifact or "", content)
+    text = content.decode("utf-8", "replace").replace("\r\n", "\n")
+    rows = [(_bare(one["name"]), _bare(one["value"]), one["mark"]) for one in _ROW.finditer(text)]
+    return {
+        "title": one.title,
+        "status": one.status + (f" by {one.superseded_by.text}" if one.superseded_by else ""),
+        "applies-to": ", ".join(one.applies_to),
+        "chosen value": one.chosen,
+        "scope": next((value for name, value, _ in rows if name in _SCOPE), ""),
+        **{field: _value(field, rows) for field, _ in row.fields},
+    }
+
+
+def _value(field: str, rows: Iterable[tuple[str, str, str | None]]) -> str:
+    """What is said of a field: in bold, as records have it, else in any list."""
+    said = [(value, mark) for name, value, mark in rows if name == one_line(field)]
+    return ", ".join(value for value, mark in said if mark or not any(m for _, m in said))
+
+
+def _bare(text: str) -> str:
+    return one_line(text.replace("\\", ""))
+
+
+def _line(content: bytes, name: str, found: Mapping[str, str]) -> int | None:
+    """Where a value stands that differs; None where it stands nowhere."""
+    key = {"title": "# ", "status": "status:", "applies-to": "applies-to:"}.get(name, found[name])
+    lines = content.decode("utf-8", "replace").splitlines()
+    places = (at for at, line in enumerate(lines, 1) if key and key in line)
+    return next(places, None)
+
+
+def _quoted(text: str) -> str:
+    return repr(shortened(shown(one_line(text)), VALUE_MAX)) if text else "missing"

@@ -1,0 +1,482 @@
+"""`check`: what it finds in a change, with which exit code, in real repositories."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.cli.program import Project, Result
+from tests.cli.test_docs import check as documented
+
+STORE: Final = "Store orders in a database"
+ORDERS: Final = "src/db/orders.py"
+
+
+def write(house: Project, path: str, text: str | bytes = "x = 1\n") -> Path:
+    file = house.folder / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text.encode() if isinstance(text, str) else text)
+    return file
+
+
+def commit(house: Project, *add: str) -> None:
+    house.git("add", *(add or ("--all",)))
+    house.git("commit", "--quiet", "--allow-empty", "--message", "Go on")
+
+
+def decide(house: Project, *words: str, value: str = "PostgreSQL", intention: str = STORE) -> str:
+    """An accepted decision about a database; its record's path."""
+    known = ("--answer", f"db_type={value}", "--accept", "--again", "--by", "Ada", "--json")
+    done = house.call("start", intention, *known, *words)
+    assert done.code == 0, done.err
+    return str(done.json["artifacts"][0])
+
+
+def checked(house: Project, *words: str) -> tuple[int, dict[str, list[Any]], Any]:
+    """The exit code, the findings by rule, and the whole."""
+    done = house.call("check", *words, "--json")
+    assert done.is_safe(), done
+    found: dict[str, list[Any]] = {}
+    for one in done.json["findings"]:
+        found.setdefault(one["rule"], []).append(one)
+    assert done.code == (done.json["codes"] or [0])[0]
+    return done.code, found, done.json
+
+
+@pytest.fixture
+def shop(house: Project) -> Project:
+    """A committed repository, without a decision."""
+    write(house, ORDERS, "import os\n")
+    write(house, "src/web.py", "import os\n")
+    commit(house)
+    return house
+
+
+# 1. What it says ------------------------------------------------------------------------------
+
+
+def test_nothing_is_said_of_a_change_without_decisions(shop: Project) -> None:
+    write(shop, ORDERS)
+    done = shop.call("check")
+    assert (done.code, done.out, done.err) == (0, "1 changed file: nothing to say.\n", "")
+
+
+def test_a_decision_holds_for_changed_files_and_that_is_no_error(shop: Project) -> None:
+    record = decide(shop, "--path", "src/db/**", "--because", "We know it")
+    commit(shop)
+    assert checked(shop)[1] == {}
+    write(shop, ORDERS)
+    write(shop, "src/db/new.py")
+    code, found, shape = checked(shop)
+    documented("check/1", shape)
+    assert (code, list(found)) == (0, ["holds"])
+    (one,) = found["holds"]
+    assert (one["level"], one["decision"], one["file"]) == ("note", "ADR-0001", "src/db/new.py")
+    assert one["files"] == ["src/db/new.py", ORDERS]
+    assert "Type: PostgreSQL, because We know it; not MySQL, MongoDB" in one["message"]
+    assert "--supersedes ADR-0001" in one["message"]
+    assert (shop.folder / record).exists()
+
+
+def test_an_edit_that_a_person_is_asked_for_is_a_warning(shop: Project) -> None:
+    decide(shop, "--path", "src/db/**", "--hold", "ask")
+    write(shop, ORDERS)
+    code, found, _ = checked(shop)
+    assert (code, found["holds"][0]["level"]) == (0, "warning")
+
+
+def test_a_change_that_a_decision_denies_is_an_error_until_it_is_replaced(shop: Project) -> None:
+    decide(shop, "--path", "src/db/**", "--hold", "deny")
+    commit(shop)
+    write(shop, ORDERS)
+    code, found, _ = checked(shop)
+    assert (code, list(found), found["denied"][0]["file"]) == (1, ["denied"], ORDERS)
+    decide(shop, "--supersedes", "ADR-0001", value="MySQL")
+    code, found, _ = checked(shop)
+    assert code == 0, found
+
+
+def test_a_new_decision_replaces_one_whose_session_does_not_say_so_yet(
+    shop: Project, tmp_path: Path
+) -> None:
+    decide(shop, "--path", "src/db/**", "--hold", "deny")
+    commit(shop)
+    decide(shop, "--supersedes", "ADR-0001", value="MySQL")
+    write(shop, ORDERS)
+    shop.git("restore", *[one for one in shop.git("ls-files", "-m").split() if "docs/" in one])
+    commit(shop)
+    code, found, _ = checked(clone(shop, tmp_path), "--base", "HEAD~1")
+    assert (code, "denied" in found) == (0, False), found
+
+
+@pytest.mark.parametrize(
+    ("where", "code"), [((), 1), (("--path", "src/db/**"), 1), (("--path", "lib/**"), 0)]
+)
+def test_what_was_turned_down_is_not_brought_in(
+    shop: Project, where: tuple[str, ...], code: int
+) -> None:
+    decide(shop, *where, "--because", "We know it")
+    commit(shop)
+    write(shop, ORDERS, "import os\n\nimport pymongo\n")
+    got, found, _ = checked(shop)
+    assert got == code
+    if code:
+        (one,) = found["turned-down"]
+        assert (one["file"], one["line"], one["decision"]) == (ORDERS, 3, "ADR-0001")
+        assert "turned down MongoDB: src/db/orders.py now uses it (pymongo)" in one["message"]
+    commit(shop)
+    write(shop, ORDERS, "import os\n\nimport pymongo\n\nx = 1\n")
+    assert "turned-down" not in checked(shop)[1]  # it was there before
+    assert ("turned-down" in checked(shop, ORDERS)[1]) is bool(code)
+
+
+def test_what_a_change_moves_is_not_new(shop: Project) -> None:
+    write(shop, ORDERS, "import pymongo\n\nx = 1\n")
+    decide(shop)
+    commit(shop)
+    shop.git("mv", ORDERS, "src/moved.py")
+    write(shop, "src/moved.py", "import pymongo\n\nx = 2\n")
+    assert checked(shop)[:2] == (0, {})
+
+
+def edits() -> dict[str, tuple[Callable[[str], str], str]]:
+    """Edits of a record, and what is then said of it; nothing of those that change only prose."""
+    return {
+        "title": (lambda text: text.replace("# Use PostgreSQL", "# Take PostgreSQL"), "title"),
+        "status": (lambda text: text.replace('status: "accepted"', "status: rejected"), "status"),
+        "value": (lambda text: text.replace("**PostgreSQL**", "**MongoDB**"), "Type"),
+        "chosen": (lambda text: text.replace('option: "Post', 'option: "NoPost'), "chosen value"),
+        "scope": (lambda text: text.replace("* For: orders", "* For: mail"), "scope"),
+        "paths": (lambda text: text.replace('["src/db/**"]', '["docs/**"]'), "applies-to"),
+        "prose": (lambda text: text.replace("we know it", "we have known it for years"), ""),
+        "form": (lambda text: text.replace("\n* ", "\n- ").replace('"accepted"', "accepted"), ""),
+        "more": (lambda text: text + "\n## Notes\n\nPostgreSQL 18 is fine.\n", ""),
+    }
+
+
+@pytest.mark.parametrize("name", edits())
+def test_a_record_says_what_its_session_says(shop: Project, name: str) -> None:
+    where = ("--path", "src/db/**", "--because", "We know it", "--scope", "orders")
+    record = decide(shop, *where)
+    commit(shop)
+    file = shop.folder / record
+    edit, what = edits()[name]
+    text = file.read_text()
+    file.write_text(edit(text))
+    assert file.read_text() != text
+    code, found, _ = checked(shop)
+    said = [one["message"] for one in found.get("record-differs", [])]
+    assert (code, len(said)) == ((1, 1) if what else (0, 0)), said
+    warned = shop.call("sync").err
+    assert bool(what) == ("says something else than its session" in warned), warned
+    if what:
+        assert f"its {what} is " in said[0]
+        assert found["record-differs"][0]["file"] == record
+        assert found["record-differs"][0]["line"]
+
+
+def test_a_record_that_is_deleted_is_said_and_one_of_another_branch_is_not(shop: Project) -> None:
+    record = decide(shop)
+    commit(shop)
+    (shop.folder / record).unlink()
+    code, found, _ = checked(shop)
+    assert (code, "it was deleted" in found["record-differs"][0]["message"]) == (1, True)
+    shop.git("checkout", "--quiet", "--orphan", "other")
+    shop.git("rm", "-rqf", "docs")
+    commit(shop)
+    assert checked(shop)[0] == 0
+
+
+def test_decisions_that_contradict_each_other_are_an_error(shop: Project) -> None:
+    decide(shop)
+    shop.decided_apart("Store mail in a database", "db_type=MySQL")
+    code, found, _ = checked(shop)
+    assert (code, list(found)) == (1, ["contradiction"])
+    said = found["contradiction"][0]["message"]
+    assert "Database, Type: " in said
+    assert "MySQL (ADR-2) and PostgreSQL (ADR-1) are both in force" in said
+
+
+def test_a_pattern_that_matches_nothing_is_told(shop: Project) -> None:
+    record = decide(shop, "--path", "lib/**")
+    code, found, _ = checked(shop)
+    assert (code, list(found)) == (0, ["unused-pattern"])
+    assert (found["unused-pattern"][0]["file"], found["unused-pattern"][0]["level"]) == (
+        record,
+        "note",
+    )
+
+
+# 2. Sessions ----------------------------------------------------------------------------------
+
+
+def session_file(house: Project) -> Path:
+    (file,) = (house.folder / "docs/decisions/.sessions").glob("*.jsonl")
+    return file
+
+
+def test_a_session_file_that_does_not_verify_wins(shop: Project) -> None:
+    record = decide(shop)
+    commit(shop)
+    file = session_file(shop)
+    file.write_bytes(file.read_bytes().replace(b"PostgreSQL", b"PostgresQL"))
+    (shop.folder / record).write_text((shop.folder / record).read_text().replace("Type", "Kind"))
+    code, found, shape = checked(shop, "--base", "nowhere")
+    assert (code, shape["codes"]) == (4, [4, 1, 6])
+    assert found["unverified-session"][0]["file"].endswith(file.name)
+
+
+def test_a_session_file_that_a_change_deletes_takes_its_decision_with_it(
+    shop: Project, tmp_path: Path
+) -> None:
+    decide(shop, "--path", "src/db/**", "--hold", "deny")
+    commit(shop)
+    shop.git("rm", "-q", str(session_file(shop)))
+    write(shop, ORDERS)
+    commit(shop)
+    code, found, _ = checked(clone(shop, tmp_path), "--base", "HEAD~1")
+    assert (code, list(found)) == (4, ["unverified-session", "holds"])
+    assert "is deleted" in found["unverified-session"][0]["message"]
+
+
+def test_a_session_file_that_goes_on_is_fine_and_one_with_another_past_is_not(
+    shop: Project, tmp_path: Path
+) -> None:
+    decide(shop)
+    commit(shop)
+    before = session_file(shop).read_bytes()
+    decide(shop, "--supersedes", "ADR-0001", value="MySQL")
+    commit(shop)
+    other = clone(shop, tmp_path)
+    assert checked(other, "--base", "HEAD~1")[0] == 0
+    name = next(
+        one
+        for one in (other.folder / "docs/decisions/.sessions").glob("*.jsonl")
+        if one.read_bytes().startswith(before)
+    )
+    name.write_bytes(before)  # as if it had never been superseded
+    code, found, _ = checked(other)
+    assert (code, list(found)) == (4, ["unverified-session", "record-differs"])
+    assert "holds other events than before" in found["unverified-session"][0]["message"]
+
+
+def clone(house: Project, tmp_path: Path, *words: str) -> Project:
+    """A fresh clone without a log, and without what the first one's home knows."""
+    folder = tmp_path / "clone"
+    house.git("clone", "--quiet", *words, f"file://{house.folder}", str(folder))
+    return Project(folder, house.home)
+
+
+def test_a_fresh_clone_says_the_same(shop: Project, tmp_path: Path) -> None:
+    decide(shop, "--path", "src/db/**", "--hold", "deny")
+    commit(shop)
+    write(shop, ORDERS, "import pymongo\n")
+    commit(shop)
+    here = checked(shop, "--base", "HEAD~1")[1]
+    other = clone(shop, tmp_path)
+    there = checked(other, "--base", "HEAD~1")[1]
+    assert there == here
+    assert list(there) == ["denied", "turned-down"]
+    assert not other.log.exists()
+
+
+def test_a_clone_of_one_commit_checks_what_needs_no_base(shop: Project, tmp_path: Path) -> None:
+    decide(shop, "--path", "lib/**")
+    commit(shop)
+    other = clone(shop, tmp_path, "--depth", "1")
+    done = other.call("check", "--base", "HEAD~1")
+    assert (done.code, done.err.count("\n")) == (6, 1)
+    assert "fetch-depth: 0" in done.err
+    assert "[unused-pattern]" in done.out
+
+
+# 3. Which files -------------------------------------------------------------------------------
+
+ODD: Final = (
+    b"with space.py",
+    b" first.py",
+    b"a\nb.py",
+    b"caf\xc3\xa9.py",
+    b"\xff.py",
+    b"::x,y%.py",
+)
+
+
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("how", ["new", "staged", "edited", "deleted", "base", "named"])
+def test_any_name_of_a_file_is_found(shop: Project, name: bytes, how: str) -> None:
+    decide(shop, "--path", "odd/**")
+    path = os.fsencode(shop.folder) + b"/odd/" + name
+    file = Path(os.fsdecode(path))
+    file.parent.mkdir()
+    words: tuple[str, ...] = {"staged": ("--staged",), "base": ("--base", "HEAD~1")}.get(how, ())
+    if how in ("edited", "deleted"):
+        file.write_text("x = 1\n")
+    commit(shop)
+    if how == "deleted":
+        file.unlink()
+    else:
+        file.write_text("x = 2\n")
+    if how in ("staged", "base"):
+        shop.git("add", "--all")
+    if how == "base":
+        commit(shop)
+    if how == "named":
+        words = (os.fsdecode(b"odd/" + name),)
+    code, found, _ = checked(shop, *words)
+    assert code == 0
+    shown = os.fsdecode(b"odd/" + name).replace("\n", "\u23ce ")
+    shown = shown.replace("\udcff", "\\xff")
+    assert shown in found["holds"][0]["files"]
+    for form in ("sarif", "annotations", "summary"):
+        done = shop.call("check", *words, "--report", f"{form}=-")
+        assert done.is_safe(), done
+    annotated = shop.call("check", *words, "--report", "annotations=-").out.splitlines()
+    assert all(line.startswith(("::notice ", "::warning ")) for line in annotated)
+
+
+def renamed(house: Project) -> None:
+    house.git("mv", ORDERS, "src/orders.py")
+
+
+def link(house: Project) -> None:
+    (house.folder / ORDERS).unlink()
+    (house.folder / ORDERS).symlink_to("/etc/passwd")
+
+
+def fifo(house: Project) -> None:
+    (house.folder / ORDERS).unlink()
+    os.mkfifo(house.folder / ORDERS)
+
+
+def folder(house: Project) -> None:
+    (house.folder / ORDERS).unlink()
+    write(house, f"{ORDERS}/a.py")
+
+
+def submodule(house: Project) -> None:
+    other = house.folder.parent / "other"
+    house.git("init", "--quiet", "--template=", str(other))
+    Project(other, house.home).git("commit", "--quiet", "--allow-empty", "--message", "Begin")
+    words = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add")
+    house.git(*words, str(other), "src/db/module")
+
+
+CASES: Final[dict[str, tuple[Callable[[Project], object], list[str]]]] = {
+    "deleted": (lambda house: (house.folder / ORDERS).unlink(), [ORDERS]),
+    "deleted in the index": (lambda house: house.git("rm", "-q", ORDERS), [ORDERS]),
+    "renamed": (renamed, [ORDERS]),
+    "renamed into": (lambda house: house.git("mv", "src/web.py", "src/db/"), ["src/db/web.py"]),
+    "binary": (lambda house: write(house, ORDERS, b"import pymongo\n\0\xff"), [ORDERS]),
+    "link": (link, [ORDERS]),
+    "fifo": (fifo, [ORDERS]),
+    "folder": (folder, [ORDERS, f"{ORDERS}/a.py"]),
+    "submodule": (submodule, ["src/db/module"]),
+    "executable": (lambda house: (house.folder / ORDERS).chmod(0o755), [ORDERS]),
+    "touched": (lambda house: os.utime(house.folder / ORDERS, (1, 1)), []),
+    "ignored": (
+        lambda house: (write(house, ".gitignore", "*.tmp\n"), write(house, "src/db/x.tmp")),
+        [],
+    ),
+    "elsewhere": (lambda house: write(house, "src/web.py"), []),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_files_of_a_change(shop: Project, case: str) -> None:
+    decide(shop, "--path", "src/db/**")
+    commit(shop)
+    change, expected = CASES[case]
+    change(shop)
+    code, found, _ = checked(shop)
+    assert code == 0, found
+    assert [path for one in found.get("holds", []) for path in one["files"]] == expected
+
+
+def test_a_base_is_where_the_branches_parted(shop: Project) -> None:
+    decide(shop, "--path", "src/**")
+    commit(shop)
+    shop.git("checkout", "--quiet", "-b", "feature")
+    write(shop, ORDERS)
+    commit(shop)
+    shop.git("checkout", "--quiet", "main")
+    write(shop, "src/web.py", "y = 1\n")
+    commit(shop)
+    shop.git("checkout", "--quiet", "feature")
+    found = checked(shop, "--base", "main")[1]
+    assert found["holds"][0]["files"] == [ORDERS]
+
+
+def test_a_repository_without_a_commit(house: Project) -> None:
+    decide(house, "--path", "src/**")
+    write(house, ORDERS, "import pymongo\n")
+    for words in ((), ("--staged",)):
+        assert checked(house, *words)[0] == (0 if words else 1)
+        assert checked(house, *words)[2]["base"] is None
+    house.git("add", "--all")
+    code, found, _ = checked(house, "--staged")
+    assert (code, found["turned-down"][0]["line"]) == (1, 1)
+    assert checked(house, "--base", "main")[0] == 6
+
+
+def test_a_folder_without_git_checks_the_files_that_are_named(tmp_path: Path, home: Path) -> None:
+    bare = Project(tmp_path / "bare", home)
+    bare.folder.mkdir()
+    decide(bare, "--path", "src/**", "--hold", "deny")
+    write(bare, ORDERS)
+    done = bare.call("check")
+    assert (done.code, "git finds no repository here" in done.err) == (6, True)
+    code, found, _ = checked(bare, ORDERS)
+    assert (code, list(found)) == (1, ["denied"])
+
+
+def test_staged_content_is_read_and_not_what_lies_there(shop: Project) -> None:
+    decide(shop)
+    commit(shop)
+    write(shop, ORDERS, "import pymongo\n")
+    shop.git("add", ORDERS)
+    write(shop, ORDERS, "x = 1\n")
+    assert checked(shop, "--staged")[0] == 1
+    assert checked(shop)[0] == 0
+
+
+def usage(shop: Project, *words: str) -> Result:
+    done = shop.call("check", *words)
+    assert (done.code, done.out) == (2, "")
+    return done
+
+
+def test_wrong_words_are_a_matter_of_usage(shop: Project) -> None:
+    assert "exclude each other" in usage(shop, "--staged", "--base", "main").err
+    assert "exclude each other" in usage(shop, "--staged", ORDERS).err
+    assert "it begins with -" in usage(shop, "--base", "--output=x").err
+    assert "it is empty" in usage(shop, "--base", "").err
+    assert "expected one of json, sarif" in usage(shop, "--report", "html=x").err
+    assert shop.call("check", "../other").code == 1
+
+
+# 4. A repository that means harm --------------------------------------------------------------
+
+
+def test_git_runs_no_program_of_the_repository(shop: Project) -> None:
+    decide(shop, "--path", "src/**")
+    commit(shop)
+    mark = shop.folder / "harm"
+    program = write(shop, "evil", f"#!/bin/sh\necho harm >> '{mark}'\ncat\n")
+    program.chmod(0o755)
+    write(shop, ".gitattributes", "*.py filter=evil diff=evil\n")
+    for key in ("filter.evil.clean", "diff.evil.command", "diff.evil.textconv", "diff.external"):
+        shop.git("config", key, str(program))
+    shop.git("config", "core.fsmonitor", str(program))
+    for path in (ORDERS, "src/web.py"):
+        file = shop.folder / path
+        file.write_text(file.read_text().replace("import", "Import"))  # of the same size
+    for words in ((), ("--staged",), ("--base", "HEAD~1")):
+        shop.call("check", *words)
+    shutil.rmtree(shop.folder / "evil", ignore_errors=True)
+    assert not mark.exists()
