@@ -75,6 +75,7 @@ def _plain(pattern: str) -> str:
     return pattern.replace("\\\\", "").replace("\\[", "")
 
 
+@lru_cache(maxsize=4_096)
 def beginning(pattern: str) -> str:
     """What each path that a pattern matches begins with; empty where nothing is certain."""
     bare = pattern.strip()
@@ -128,8 +129,7 @@ def _may_match(pattern: str, path: str) -> bool:
 
     Most patterns fail here: what compiles the others is not imported for them.
     """
-    bare = pattern.strip().removeprefix("/")
-    pieces = [piece for part in _WILD.split(bare) if (piece := part.strip("/"))]
+    pieces = literals(pattern)
     if not pieces:
         return True
     if not path.startswith(beginning(pattern)):
@@ -140,6 +140,13 @@ def _may_match(pattern: str, path: str) -> bool:
             return False
         at = found + len(piece)
     return True
+
+
+@lru_cache(maxsize=4_096)
+def literals(pattern: str) -> tuple[str, ...]:
+    """What stands in every path that a pattern matches, in this order."""
+    bare = pattern.strip().removeprefix("/")
+    return tuple(piece for part in _WILD.split(bare) if (piece := part.strip("/")))
 
 
 @lru_cache(maxsize=4_096)

@@ -152,9 +152,10 @@ def unused_of(
     Args:
         compared_max: how often patterns are held against paths; what is beyond is left out.
     """
+    most = tree.compared + compared_max
     for one in rows:
         for pattern in one.paths:
-            if tree.compared > compared_max:
+            if tree.compared > most:
                 return
             if not tree.has_match(pattern):
                 row = as_held(one, pattern)

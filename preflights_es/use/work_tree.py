@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Final
 
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.reach import PATH_MAX, beginning, matches, specificity
+from preflights_es.kernel.reach import (
+    PATH_MAX,
+    PATTERN_MAX,
+    beginning,
+    literals,
+    matches,
+    specificity,
+)
 
 LISTED_S: Final = 30  # for git to list the files of a work tree
 
@@ -66,12 +73,22 @@ class WorkTree:
         )
         return sorted(found)
 
+    @cached_property
+    def _text(self) -> str:
+        """All files in one text: what stands in none of them is found so at once."""
+        text = "\n".join(self.files)
+        return text.casefold() if self.ignores_case else text
+
     def has_match(self, pattern: str) -> bool:
         """Whether any file is matched."""
         return next(self.matching(pattern), None) is not None
 
     def matching(self, pattern: str) -> Iterator[str]:
         """The files that a pattern matches, in order."""
+        self.compared += 1
+        folded = pattern.casefold() if self.ignores_case else pattern
+        if len(pattern) > PATTERN_MAX or not all(one in self._text for one in literals(folded)):
+            return
         first = "" if self.ignores_case else beginning(pattern)
         for at in range(bisect_left(self.files, first), len(self.files)):
             path = self.files[at]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.benchmarks import (
     appending,
+    checking,
     growing,
     importing,
     judging,
@@ -42,6 +43,7 @@ def main() -> int:
         "read": reading,
         "rebuild": rebuilding,
         "list": listing,
+        "check": checking,
         "plan": planning,
         "today": today,
         "recall": recalling,

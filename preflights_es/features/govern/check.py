@@ -55,7 +55,7 @@ Level = Literal["error", "warning", "note"]
 LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 
 FINDING, UNVERIFIED, NO_BASE = 1, 4, 6
-COMPARED_MAX: Final = 2_000_000
+COMPARED_MAX: Final = 1_000_000
 """How often patterns of records without a session are held against paths: strangers may write any
 number of them, and they only tell. Those of decisions are all compared."""
 NAMED_MAX: Final = 5  # files that a message names
@@ -107,6 +107,7 @@ def check(
     staged: bool = False,
     files: Sequence[str] = (),
     cwd: Path | None = None,
+    compared_max: int = COMPARED_MAX,
     drawn: Drawn = undrawn,
 ) -> Checked:
     """Check the work tree against HEAD, or another change.
@@ -115,6 +116,7 @@ def check(
         base: a revision: what was done since it parted from HEAD.
         staged: what the next commit holds.
         files: these, whatever changed in them.
+        compared_max: how often patterns of records without a session are held against paths.
 
     Raises:
         Refused: several of them, or a file outside of the project.
@@ -135,10 +137,10 @@ def check(
         found += [*_imports(request, own, tree, change), *_contradictions(own)]
         found += _unused(own, whole)
         before = tree.compared, whole.compared
-        found += _of_places(request, ticking(others, update), tree, COMPARED_MAX)
-        found += _unused(others, whole, COMPARED_MAX)
+        found += _of_places(request, ticking(others, update), tree, compared_max)
+        found += _unused(others, whole, compared_max)
     left_out = [change.trouble] if change.trouble else []
-    if max(tree.compared - before[0], whole.compared - before[1]) > COMPARED_MAX:
+    if max(tree.compared - before[0], whole.compared - before[1]) > compared_max:
         left_out.append("some patterns of records without a session: there are too many")
     found.sort(key=lambda one: (LEVELS.index(one.level), one.file))
     return Checked(

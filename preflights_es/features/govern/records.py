@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from preflights_es.kernel.errors import ArtifactOutside, PreflightsError
 from preflights_es.kernel.text import late_pattern, one_line, shortened, shown
+from preflights_es.records.documents import Documents
 from preflights_es.records.foreign_records import foreign_record
 from preflights_es.records.record_header import RECORD_MAX
 from preflights_es.system.files import Unreadable, regular
@@ -46,13 +48,18 @@ def differing_records(
     Args:
         gone: files that were deleted; another one that is not there is of another branch.
     """
-    process, deleted = request.process, {*gone}
+    process, deleted, places = request.process, {*gone}, dict[str, Path | None]()
     for row in {one.session_id: one for one in rows if one.artifact and one.sha256}.values():
         if row.artifact is None or row.imported_by is not None:
             continue
         documents = (process.file_log if row.file else process).documents
         try:
-            content = regular(documents.target(row.artifact), RECORD_MAX, follows=False)
+            folder, _, name = row.artifact.rpartition("/")
+            if folder not in places:
+                places[folder] = _folder(documents, row.artifact)
+            if (place := places[folder]) is None:
+                continue  # the log of another checkout has another folder
+            content = regular(place / name, RECORD_MAX, follows=False)
             if sha256(content).hexdigest() == row.sha256:
                 continue
             wanted = _said(row, documents.text(row.session_id)[1].encode())
@@ -61,8 +68,6 @@ def differing_records(
             if row.artifact in deleted:
                 yield DifferingRecord(row, row.artifact, "it was deleted", None)
             continue
-        except ArtifactOutside:
-            continue  # the log of another checkout has another folder
         except (OSError, Unreadable, PreflightsError) as error:
             yield DifferingRecord(row, row.artifact, f"it cannot be compared: {error}", None)
             continue
@@ -73,6 +78,14 @@ def differing_records(
                 for name in others
             )
             yield DifferingRecord(row, row.artifact, why, _line(content, others[0], found))
+
+
+def _folder(documents: Documents, path: str) -> Path | None:
+    """The folder of a record; None where it is none of this project."""
+    try:
+        return documents.target(path).parent
+    except ArtifactOutside:
+        return None
 
 
 def edited_records(request: Request) -> tuple[str, ...]:

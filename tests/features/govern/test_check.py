@@ -10,6 +10,10 @@ from typing import Any, Final
 
 import pytest
 
+import preflights_es
+from preflights_es.features.govern.check import _of_places, check
+from preflights_es.use.holding import held
+from preflights_es.use.work_tree import WorkTree
 from tests.cli.program import Project, Result
 from tests.cli.test_docs import check as documented
 
@@ -480,3 +484,67 @@ def test_git_runs_no_program_of_the_repository(shop: Project) -> None:
         shop.call("check", *words)
     shutil.rmtree(shop.folder / "evil", ignore_errors=True)
     assert not mark.exists()
+
+
+def foreign(house: Project, count: int, *patterns: str) -> None:
+    """Records of another tool that say where they hold."""
+    folder = house.folder / "docs" / "decisions"
+    folder.mkdir(parents=True)
+    listed = "".join(f'  - "{one}"\n' for one in patterns)
+    text = f"---\nstatus: accepted\napplies-to:\n{listed}---\n\n# Use it\n"
+    for number in range(1, count + 1):
+        (folder / f"{number:05}-use-it.md").write_text(text)
+
+
+def test_a_pattern_of_megabytes_matches_nothing(shop: Project) -> None:
+    foreign(shop, 1, "src/**")
+    foreign_file = shop.folder / "docs" / "decisions" / "00002-use-it.md"
+    huge = "a*" * 400_000
+    foreign_file.write_text(f'---\nstatus: accepted\napplies-to: ["src/{huge}"]\n---\n\n# Use it\n')
+    write(shop, "docs/decisions/00003-use-it.md", b"# Use it\n" + b"x" * 10_000_000)
+    write(shop, ORDERS)
+    code, found, _ = checked(shop)
+    assert code == 0
+    assert [one["decision"] for one in found["holds"]] == ["docs/decisions/00001-use-it.md"]
+
+
+NAIVE: Final = (
+    *("a*a*a*b", "**/a/**/a/**/a", "*a*/**/*a*", "[!x]*a*a*[!x]", "a*a*a*a*a*a*a*a*a*b"),
+    *("**/**/**/**/**/x", "a?a?a?*a*b", "*" * 150, "(a+)+$", "a{1,99999}"),
+)
+"""For which a matcher that tries all ways needs minutes over a long name."""
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(10_000, marks=pytest.mark.slow("sizes"))])
+def test_patterns_are_compared_so_often_and_not_more(shop: Project, count: int) -> None:
+    foreign(shop, count, *NAIVE)
+    for number in range(30):
+        write(shop, f"src/{'a/' * 40}{'a' * 90}{number}.py")
+    with preflights_es.open(shop.folder) as log:
+        request = log.request(actor="Ada", kind="user")
+        rows = [*held(request)]
+        assert len(rows) == count
+        tree = WorkTree(shop.folder, [f"src/{'a/' * 300}{'a' * 200}{n}" for n in range(100)])
+        few = [*_of_places(request, rows, tree, 10_000)]
+        assert len(few) < 100
+        assert tree.compared <= 10_000 + len(NAIVE) * (len(tree.files) + 1)
+        found = check(request)
+    assert found.codes == ()
+    assert len(found.left_out) == (count > 60)
+
+
+def test_what_is_not_compared_is_said_and_is_no_decision_of_people(shop: Project) -> None:
+    decide(shop, "--path", "src/**", "--hold", "deny")
+    commit(shop)
+    write(shop, ORDERS)
+    folder = shop.folder / "docs" / "decisions"
+    for number in range(100, 200):
+        listed = "".join(f"  - 's*{letter}*'\n" for letter in "rdeopysb.")
+        text = f"---\nstatus: accepted\napplies-to:\n{listed}---\n\n# Use it\n"
+        (folder / f"{number}-use-it.md").write_text(text)
+    with preflights_es.open(shop.folder) as log:
+        request = log.request(actor="Ada", kind="user")
+        found = check(request, compared_max=10)
+    assert "denied" in {one.rule for one in found.findings}
+    assert found.left_out == ("some patterns of records without a session: there are too many",)
+    assert found.codes == (1,)

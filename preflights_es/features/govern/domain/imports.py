@@ -123,7 +123,9 @@ def _python(text: str) -> Iterator[Used]:
 def _parsed(text: str) -> Iterator[str]:
     import ast
 
-    for one in ast.walk(ast.parse(text)):
+    tree = ast.parse(text)
+    has_calls = "import_module" in text or "__import__" in text
+    for one in ast.walk(tree) if has_calls else _statements(tree):
         match one:
             case ast.Import(names=names):
                 yield from (alias.name for alias in names)
@@ -135,6 +137,17 @@ def _parsed(text: str) -> Iterator[str]:
                 args=[ast.Constant(value=str(module)), *_],
             ) if not module.startswith("."):
                 yield module
+
+
+def _statements(tree: Any) -> Iterator[Any]:
+    """The statements of a module, those within others too; its expressions take far longer."""
+    left = [tree]
+    while left:
+        one = left.pop()
+        yield one
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            within = getattr(one, name, ())
+            left += within if isinstance(within, list) else ()
 
 
 def _searched(text: str) -> Iterator[str]:
