@@ -136,16 +136,33 @@ def test_it_has_no_secret_no_model_and_no_other_event(workflow: Any) -> None:
 
 
 def test_actions_are_pinned_by_commit(workflow: Any) -> None:
-    used = [step["uses"] for step in _steps(workflow) if "uses" in step]
+    steps = [*_steps(workflow), *_steps(workflow, "decisions")]
+    used = [step["uses"] for step in steps if "uses" in step]
     assert used
     for one in used:
         assert len(one.partition("@")[2]) == 40
         assert int(one.partition("@")[2], 16)
 
 
-def _steps(workflow: Any) -> list[Any]:
-    steps: list[Any] = workflow["jobs"]["regress"]["steps"]
+def _steps(workflow: Any, job: str = "regress") -> list[Any]:
+    steps: list[Any] = workflow["jobs"][job]["steps"]
     return steps
+
+
+def test_the_job_of_decisions_has_the_history_and_writes_nothing(workflow: Any) -> None:
+    checkout, *_, last = _steps(workflow, "decisions")
+    assert checkout["with"] == {"fetch-depth": 0, "persist-credentials": False}
+    assert "permissions" not in workflow["jobs"]["decisions"]
+    assert last["env"] == {"BASE": "${{ github.event.pull_request.base.sha }}"}
+    assert "${{" not in last["run"]
+
+
+def test_the_entry_for_a_commit_checks_what_is_staged(empty: Project) -> None:
+    _init(empty)
+    (repo,) = YAML(typ="safe").load((empty.folder / HOOK).read_text())["repos"]
+    entries = {one["id"]: one["entry"] for one in repo["hooks"]}
+    assert entries["preflights-check"] == "preflights-es check --staged"
+    assert len(entries) == 2
 
 
 # 3. The steps in a local shell ---------------------------------------------------------------
@@ -198,9 +215,11 @@ def _host() -> Iterator[tuple[str, list[dict[str, Any]]]]:
 class _Runner:
     """Runs the steps as the host does: a shell that stops at errors, files for what they say."""
 
-    def __init__(self, project: Project, workflow: Any, folder: Path, api: str) -> None:
+    def __init__(
+        self, project: Project, workflow: Any, folder: Path, api: str, job: str = "regress"
+    ) -> None:
         self._project = project
-        self._workflow = workflow
+        self._steps = _steps(workflow, job)
         self._folder = folder
         self._api = api
         self.summary = folder / "summary.md"
@@ -210,7 +229,7 @@ class _Runner:
         shutil.rmtree(self._folder, ignore_errors=True)
         self._folder.mkdir()
         code, log = 0, ""
-        for step in _steps(self._workflow):
+        for step in self._steps:
             if "run" in step and (not code or "cancelled()" in step.get("if", "")):
                 done = self._step(step)
                 code, log = code or done.returncode, log + done.stdout
@@ -225,6 +244,7 @@ class _Runner:
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "TOKEN": "of the job",
             "PULL_REQUEST": "7",
+            "BASE": "HEAD~1",
             "CI": "true",
             "PIP_NO_INDEX": "1",
         }
@@ -274,6 +294,24 @@ def test_the_steps_replay_comment_once_and_update(
     assert "::error" in log.rpartition("::stop-commands::")[2]
     assert len(comments) == 131
     assert "damaged" in comments[-1]["body"]
+
+
+@pytest.mark.slow("whole runs")
+def test_the_steps_check_the_change(house: Project, tmp_path: Path) -> None:
+    _init(house)
+    workflow = YAML(typ="safe").load((house.folder / WORKFLOW).read_text())
+    (house.folder / "app.py").write_text("import os\n")
+    where = ("--path", "*.py", "--hold", "deny")
+    house.decided("Add OAuth login", *where)
+    house.git("add", "--all")
+    house.git("commit", "--quiet", "--message", "Begin")
+    (house.folder / "app.py").write_text("import sys\n")
+    house.git("commit", "--quiet", "--all", "--message", "Edit")
+    runner = _Runner(house, workflow, tmp_path / "runner", "", "decisions")
+    code, log = runner.run()
+    assert code == 1, log
+    assert "::error file=app.py" in log.rpartition("::stop-commands::")[2]
+    assert runner.summary.read_text().startswith("## Preflights check")
 
 
 def test_the_files_lie_at_the_root_of_the_repository(empty: Project) -> None:
