@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -26,7 +25,9 @@ def figures() -> list[Figure]:
         shop = Path(folder) / "shop"
         made(shop)
         clone = Path(folder) / "clone"
-        shutil.copytree(shop, clone, ignore=shutil.ignore_patterns("preflights"))
+        run(["git", "clone", "--quiet", shop, clone], check=True)
+        change(shop)
+        change(clone)
         return [
             _figure("with a log", shop),
             _figure("in a fresh clone", clone),
@@ -48,7 +49,7 @@ def _figure(where: str, folder: Path) -> Figure:
 
 
 def made(folder: Path) -> None:
-    """A repository with so many decisions, each of some files, and so many changed files."""
+    """A repository with so many decisions, each of some files."""
     git = partial(run, cwd=folder, check=True, capture_output=True)
     folder.mkdir()
     git(["git", "init", "--quiet", "--template="])
@@ -65,6 +66,10 @@ def made(folder: Path) -> None:
     git(["git", "add", "--all"])
     person = ("-c", "user.name=Ada", "-c", "user.email=ada@preflights.test")
     git(["git", *person, "commit", "--quiet", "--message", "Begin"])
+
+
+def change(folder: Path) -> None:
+    """Edit every file."""
     for n in range(FILES):
         file = folder / f"src/area{n % DECISIONS}/module{n}.py"
         file.write_text(f"import os\nimport package{n}\n" + "x = compute(1)\n" * 100)

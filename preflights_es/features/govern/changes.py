@@ -74,7 +74,7 @@ def changed(root: Path, base: str = "", *, staged: bool = False) -> Change:
     if not (base or staged):
         others = _output(root, "ls-files", "-z", "--others", "--exclude-standard") or b""
         listed += [ChangedFile(path) for path in _names(others)]
-    return Change(tuple(sorted(listed)), found or "")
+    return Change(tuple(sorted({*listed})), found or "")
 
 
 def _missing(root: Path, base: str) -> str:
