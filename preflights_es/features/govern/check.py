@@ -212,7 +212,7 @@ def _finding(
 
 # 1. Places ------------------------------------------------------------------------------------
 
-_NEWER: Final = "`preflights start INTENTION --supersedes {}`"
+_NEWER: Final = "accept a decision that supersedes {}"
 
 
 def _of_places(
@@ -239,15 +239,12 @@ def _of_places(
         if one.hold == "deny":
             text = (
                 f"{line}. What `{one.pattern}` matches is not to be changed, and this change "
-                f"touches {files}. Undo that, or accept a decision that replaces it: {newer}"
+                f"touches {files}. Undo that, or {newer}"
             )
             yield _finding("denied", "error", text, touched, **more)
             continue
         asks = " Ask a person before you go on." if one.hold == "ask" else ""
-        text = (
-            f"{line}. It holds for {files} (`{one.pattern}`): keep to it, or replace it: "
-            f"{newer}.{asks}"
-        )
+        text = f"{line}. It holds for {files} (`{one.pattern}`): keep to it, or {newer}.{asks}"
         yield _finding("holds", "warning" if asks else "note", text, touched, **more)
 
 
@@ -265,7 +262,7 @@ def _unused(
     for one in unused_of(rows, tree, compared_max):
         text = (
             f"{shown(one.name)}: its pattern `{shown(one.pattern)}` matches no file. Restore the "
-            f"files, or say anew where it holds: {_NEWER.format(shown(one.name))}"
+            f"files, or {_NEWER.format(shown(one.name))} and says where it holds now"
         )
         more = {"decision": one.name, "session_id": one.session_id}
         record = [*filter(None, [records.get(one.name, "")])]
@@ -326,7 +323,7 @@ def _brought_in(
     text = (
         f"{name} decided {shown(one_line(decided))}{because}, and turned down "
         f"{shown(one_line(option))}: {_files(paths)} now uses it ({shown(one.name)}). Take it out "
-        f"again, or replace the decision: {_NEWER.format(name)}"
+        f"again, or {_NEWER.format(name)}"
     )
     file = next(file for file in change.files if file.path == paths[0])
     lines = (content_of(root, file) or b"").decode("utf-8", "replace").splitlines()
@@ -346,8 +343,8 @@ def _contradictions(rows: Sequence[DecisionRow]) -> Iterator[Finding]:
         place = f" for {shown(one.scope)}" if one.scope else ""
         newest = one.values[0][1].partition(" ")[0]
         text = (
-            f"{shown(one.category)}, {shown(one.field)}{place}: {said} are both in force. Replace "
-            f"one, {_NEWER.format(newest)}, or accept one as an exception"
+            f"{shown(one.category)}, {shown(one.field)}{place}: {said} are both in force. "
+            f"Undo one: {_NEWER.format(newest)}, or the other, or keep one as an exception"
         )
         record = records.get(newest) or ""
         yield _finding("contradiction", "error", text, [record] if record else [], decision=newest)
@@ -370,7 +367,7 @@ def _sessions(request: Request, change: Change) -> Iterator[Finding]:
     """Session files that do not verify, and those whose past this change takes away."""
     for read in FiledSessions(request.process).files(whole=True):
         if why := read.file.told:
-            text = f"{shown(why)}. Restore the file as it was committed, or run `preflights sync`"
+            text = f"{shown(why)}. Restore the file as it was committed"
             own = {"session_id": read.file.session_id}
             yield _finding("unverified-session", "error", text, [read.file.path], **own)
     root = request.process.settings.root

@@ -95,6 +95,8 @@ def _say(voice: Voice, found: Checked) -> None:
     for one in found.findings:
         voice.say(f"{_place(one)}{one.level}: {shown(one.message)} [{one.rule}]")
     voice.say(summed(found))
+    if any(one.decision for one in found.findings):
+        voice.hint("`preflights start INTENTION --supersedes DECISION` begins what replaces one.")
 
 
 def _place(one: Finding) -> str:

@@ -99,7 +99,7 @@ def told(one: DifferingRecord) -> str:
     name = named(one.row.number, one.row.uid)
     return (
         f"{shown(one.path)} says something else than its session: {one.why}. Undo that edit, or "
-        f"decide it anew: `preflights start INTENTION --supersedes {name}`"
+        f"accept a decision that supersedes {name}"
     )
 
 
