@@ -671,7 +671,7 @@ def a_decision_holds_at_paths(r: Recorder) -> None:
 
 
 def a_model_says_why_and_a_person_edits_it(r: Recorder) -> None:
-    for seed in (7, 24):
+    for seed in (7, 4):
         handle = r.led("Keep orders safe", seed)
         question = handle.session.state.question
         handle = r.settled(r.answer_all(handle, {question.id: question.options[0]}))

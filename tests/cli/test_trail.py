@@ -128,7 +128,7 @@ def test_a_list_of_decisions_marks_what_a_model_suggested(house: Project) -> Non
     category = " ".join(" ".join(line[at[0] : at[1]] for line in lines).split())
     decided = " ".join(" ".join(line[at[1] :] for line in lines).split())
     assert "Framework: Svelte Strategy: OAuth" in decided
-    assert "Hosting: Self-hosted, CI_CD: orders (model)" in decided
+    assert "Hosting: Kubernetes, CI_CD: orders (model)" in decided
     assert "Frontend Authentication Database (model) Infra (model)" in category
     assert f"{category} {decided}".count("(model)") == 3
 
