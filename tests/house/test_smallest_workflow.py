@@ -46,11 +46,14 @@ def test_the_defaults_say_how_it_stands(module: Any) -> None:
     for new in (
         module.Met(at=1, actor=ADA, text="The build is red"),
         module.StepGiven(at=2, actor=ADA, answers=(given,)),
+        module.Met(at=3, actor=ADA, text="The tests are red"),
     ):
         for event in (new, *decide(workflow, session, new)):
             session = evolve(workflow, session, event)
         view = workflow.view(session.state)
         told.append((status(workflow, session), view.to_do, workflow.is_terminal(session.state)))
-    assert told == [("needs_answers", "answer the question", False), ("done", "", True)]
+    done = ("done", "", True)
+    assert told == [("needs_answers", "answer the question", False), done, done]
     assert {one for one, _, _ in told} <= {*workflow.statuses}
+    assert session.state.intention == "The build is red"
     assert workflow.reached(session.state).result == "Pin the compiler"
