@@ -48,15 +48,23 @@ def _none(_state: object) -> None:
 
 
 class ResultView(View, frozen=True, kw_only=True):
-    """What is shown of a workflow without a view of its own."""
+    """What is shown of a workflow without a view of its own: `result/1` (docs/api.md)."""
+
+    FORMAT = "result/1"
+    SHAPE = ("intention", "progress", "result")
 
     result: str = ""
+    """What the session came to; empty until then."""
 
 
 def plain_view(state: object) -> ResultView:
-    """What a state says in fields that are called like a view's, the rest as most sessions are."""
+    """What a state says in fields that are called like a view's, the rest as most sessions are.
+
+    The progress is 0.0 until there is a result; of a state without that field, until it is begun.
+    """
     said = {name: getattr(state, name) for name in VIEWED if hasattr(state, name)}
-    plain: dict[str, Any] = {"intention": "", "status": "done", "progress": 1.0}
+    is_reached = bool(said.get("result", said.get("intention")))
+    plain: dict[str, Any] = {"intention": "", "status": "done", "progress": float(is_reached)}
     if said.get("questions"):
         plain |= {"status": "needs_answers", "progress": 0.0, "to_do": "answer the question"}
     elif said.get("intention"):

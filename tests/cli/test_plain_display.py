@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from typing import ClassVar, Final
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -14,6 +15,7 @@ from preflights_cli import rendering
 from preflights_cli.common import Voice
 from preflights_es.kernel.json import decoded, encoded
 from preflights_es.kernel.questions import AnswerRefusal, Question, Refusal
+from preflights_es.kernel.session import plain_view
 from preflights_es.kernel.views import View
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner, Step
@@ -99,6 +101,40 @@ def test_its_json_has_the_documented_fields(handle: Handle) -> None:
             "message": "'tune' was refused: unknown question: it takes tone",
         }
     ]
+
+
+class Come(msgspec.Struct, frozen=True):
+    """A state that the defaults show."""
+
+    intention: str = ""
+    questions: tuple[Question, ...] = ()
+    result: str = ""
+
+
+class Begun(msgspec.Struct, frozen=True):
+    """One without a result."""
+
+    intention: str = ""
+
+
+def test_the_json_of_the_defaults_has_what_the_session_came_to() -> None:
+    shape = decoded(encoded(rendering.session_json(plain_view(Come("Say hello", (), "hello")))))
+    assert shape["format"] == "result/1"
+    assert set(shape) == {ticked(row["field"])[0] for row in tables("docs/api.md")["result/1"]}
+    assert (shape["status"], shape["progress"], shape["result"]) == ("done", 1.0, "hello")
+
+
+@pytest.mark.parametrize(
+    ("state", "progress"),
+    [
+        *((Come(), 0.0), (Come("Say hello"), 0.0), (Come("Say hello", ASKING.questions), 0.0)),
+        *((Come("Say hello", (), "hello"), 1.0), (Begun(), 0.0), (Begun("Say hello"), 1.0)),
+    ],
+)
+def test_the_progress_of_the_defaults_follows_from_the_result(
+    state: object, progress: float
+) -> None:
+    assert plain_view(state).progress == progress
 
 
 def test_every_workflow_with_a_folder_has_a_display() -> None:

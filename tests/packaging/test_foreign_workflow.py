@@ -160,7 +160,8 @@ def test_the_smallest_one_is_recorded_answered_shown_replayed_and_exported(
     assert ", done\n  Pin the compiler\n" in answered
     _, ended = house.call("answer", "last", "step=Again", code=1)
     assert ended.endswith("is done: start a new one\n")
-    assert json.loads(house.out("show", "--json"))["status"] == "done"
+    told = json.loads(house.out("show", "--json"))
+    assert (told["status"], told["result"]) == ("done", "Pin the compiler")
     assert "identical: 6 events" in house.out("replay", "last")
     assert "identical" in house.out("replay", "last", "--drift")
     assert house.out("blockers") == "done: The build is red\n"
