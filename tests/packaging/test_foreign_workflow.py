@@ -208,7 +208,7 @@ def test_it_is_recorded_answered_shown_replayed_exported_and_erased(
 
 
 def test_the_commands_of_the_page_do_what_it_says(house: House) -> None:
-    for words, code in commands(PAGE, 6):
+    for words, code in commands(PAGE, 7):
         house.run(*words, code=code)
 
 
