@@ -10,6 +10,7 @@ import asyncio
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 
@@ -758,21 +759,14 @@ def inputs(r: Recorder) -> Inputs:
 
 
 def every() -> dict[Path, Callable[[Recorder], None]]:
-    """By the file that each is recorded in."""
-    from tests import record_notes, record_passes, record_plans, record_questions, record_recalls
-
-    by_workflow = {
-        "clarification": GOLDENS,
-        "compiler": record_passes.GOLDENS,
-        "extraction": record_notes.GOLDENS,
-        "recall": record_recalls.GOLDENS,
-        "metrics": record_questions.GOLDENS,
-        "planning": record_plans.GOLDENS,
-    }
+    """By the file that each is recorded in: of each `record_*.py` with `WORKFLOW` and `GOLDENS`."""
+    paths = sorted(Path(__file__).parent.glob("record_*.py"))
+    modules = [import_module(f"tests.{path.stem}") for path in paths]
     return {
-        FOLDER / name / f"{golden.__name__}.jsonl": golden
-        for name, goldens in by_workflow.items()
-        for golden in goldens
+        FOLDER / module.WORKFLOW.name / f"{golden.__name__}.jsonl": golden
+        for module in modules
+        if hasattr(module, "WORKFLOW") and hasattr(module, "GOLDENS")
+        for golden in module.GOLDENS
     }
 
 

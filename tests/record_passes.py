@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from preflights_es.features.compiler.domain import WORKFLOW  # noqa: F401  `record_goldens` asks
 from preflights_es.features.compiler.domain.events import (
     FindingsWaived,
     PlanApproved,

@@ -17,7 +17,12 @@ from tests import toy
 from tests.installed import TOY, installed
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-SHIPPED: Final = ("clarification", "compiler", "extraction", "metrics", "planning", "recall")
+FOLDER: Final = ROOT / "preflights_es" / "features"
+SHIPPED: Final = tuple(
+    path.parent.name
+    for path in sorted(FOLDER.glob("*/__init__.py"))
+    if "workflow=" in path.read_text("utf-8")
+)
 
 
 @pytest.fixture
@@ -43,6 +48,11 @@ def why(name: str = "toy") -> str:
 
 
 # 1. What is found ----------------------------------------------------------------------------
+
+
+def test_those_that_ship_are_those_of_the_folder() -> None:
+    assert {"clarification", "extraction"} <= {*SHIPPED}
+    assert tuple(Registry()) == SHIPPED
 
 
 def test_those_that_ship_are_listed_without_importing_them() -> None:
