@@ -23,7 +23,7 @@ QUESTION: Final = {
     "reason": "Several services write at once.",
     "topic": "Database",
 }
-EDIT: Final = {"file_path": "settings.py", "content": 'DATABASE = "sqlite:///orders.db"\n'}
+EDIT: Final = {"file_path": "settings.py", "content": "import sqlite3\n"}
 
 
 def says(text: str) -> None:
