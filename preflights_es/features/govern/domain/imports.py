@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple, cast
 
 from preflights_es.kernel.text import late_pattern, own_file
 
-Kind = Literal["module", "jvm", "address", "package", "image", "tool", "style"]
-"""`module`: the root of a dotted name says whose it is; `jvm`: its second part does; `address`: a
-path behind a host; `package`: of a registry; `tool`: a program that installs; `style`: a sheet."""
+Kind = Literal["module", "jvm", "address", "npm", "package", "image", "tool"]
+"""`module`: a dotted name, whose root says whose it is; `jvm`: one whose owner stands behind a
+domain, with `:` before the artifact; `address`: a path behind a host; `package`: of a registry but
+npm's; `image`: what runs, of a registry of images or a system's packages; `tool`: what installs."""
 
 
 class Used(NamedTuple):
@@ -29,6 +29,11 @@ class Used(NamedTuple):
 
 Read = Callable[[str], Iterable[Used]]
 PARSED_MAX: Final = 200_000  # characters of a Python file that is parsed; a larger one is searched
+_APART: Final = late_pattern(
+    r"(?:^|/)(?:node_modules|vendor|third_party|site-packages|\.git)/|\.(?:lock|sum|min\.js|map)$"
+    r"|(?:^|/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|packages\.lock\.json)$"
+)
+"""Files of others, and what a resolver wrote."""
 
 
 def used(path: str, text: str) -> frozenset[Used]:
@@ -57,11 +62,8 @@ def _read(place: str, text: str) -> Iterator[Used]:
 
 
 def _fits(pattern: str, name: str) -> bool:
-    """Whether a pattern with `*` fits a name; most are an ending, for which none is compiled."""
-    if "*" not in pattern[1:]:
-        is_end = pattern[0] == "*"
-        return name.endswith(pattern[1:]) if is_end else name == pattern
-    return fnmatchcase(name, pattern)
+    begin, star, end = pattern.partition("*")
+    return name.startswith(begin) and name.endswith(end) if star else name == pattern
 
 
 @cache
@@ -84,14 +86,6 @@ def _form(text: str) -> re.Pattern[str]:
     return re.compile(rf"^[ \t]*(?:{written})", re.MULTILINE)
 
 
-_APART: Final = late_pattern(
-    r"(?:^|/)(?:node_modules|vendor|third_party|site-packages|\.git)/|\.(?:lock|sum|min\.js|map)$"
-    r"|(?:^|/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|packages\.lock\.json"
-    r"|gradle\.lockfile|package\.resolved)$"
-)
-"""Files of others, and what a resolver wrote."""
-
-
 # 1. Source ------------------------------------------------------------------------------------
 
 _IMPORT: Final = late_pattern(
@@ -100,101 +94,6 @@ _IMPORT: Final = late_pattern(
     r"[ \t]*(?:[;#].*)?$)",
     re.MULTILINE,
 )
-_CELL: Final = late_pattern(r"^[ \t]*\"((?:[^\"\\\n]|\\.)*?)(?:\\n)?\",?[ \t]*$", re.MULTILINE)
-_ASIDE: Final = late_pattern(
-    r"^[ \t]*/\*.*?\*/|^[ \t]*//.*?$|[ \t]//[ \t].*?$", re.MULTILINE | re.DOTALL
-)
-
-
-def _python(text: str) -> Iterator[Used]:
-    if not _IMPORT.search(text) and "import_module" not in text and "__import__" not in text:
-        return
-    from textwrap import dedent
-
-    try:
-        found = [*_parsed(dedent(text))] if len(text) <= PARSED_MAX else None
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        found = None  # a part of a file
-    for name in found if found is not None else _searched(text):
-        if not name.startswith("unittest.mock"):  # tests of any runner use it
-            yield Used(name, "module")
-
-
-def _parsed(text: str) -> Iterator[str]:
-    import ast
-
-    tree = ast.parse(text)
-    has_calls = "import_module" in text or "__import__" in text
-    for one in ast.walk(tree) if has_calls else _statements(tree):
-        match one:
-            case ast.Import(names=names):
-                yield from (alias.name for alias in names)
-            case ast.ImportFrom(module=str(module), names=names, level=0):
-                yield from (f"{module}.{alias.name}" for alias in names)
-            case ast.Call(
-                func=ast.Name(id="__import__" | "import_module")
-                | ast.Attribute(attr="import_module"),
-                args=[ast.Constant(value=str(module)), *_],
-            ) if not module.startswith("."):
-                yield module
-
-
-def _statements(tree: Any) -> Iterator[Any]:
-    """The statements of a module, those within others too; its expressions take far longer."""
-    left = [tree]
-    while left:
-        one = left.pop()
-        yield one
-        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-            within = getattr(one, name, ())
-            left += within if isinstance(within, list) else ()
-
-
-def _searched(text: str) -> Iterator[str]:
-    for module, first, names in _IMPORT.findall(text):
-        yield from [f"{module}.{first}"] if module else (one.split()[0] for one in names.split(","))
-
-
-def _notebook(text: str) -> Iterator[Used]:
-    """Cells of JSON, or the code of one."""
-    code = "\n".join(_CELL.findall(text)) if text.lstrip().startswith(("{", '"')) else text
-    lines = code.splitlines()
-    yield from _python("\n".join(line for line in lines if line.lstrip()[:1] not in ("!", "%")))
-    for line in lines:
-        if line.lstrip().startswith(("!", "%")):
-            yield from _commands(line.lstrip("!% \t"))
-
-
-_BARE: Final = late_pattern(r"(?:@[\w.-]+/)?[\w.-]+")
-_CDN: Final = late_pattern(
-    r"(?:unpkg\.com|esm\.(?:sh|run)|(?:cdn\.)?skypack\.dev|jspm\.dev|deno\.land/x"
-    r"|cdn\.jsdelivr\.net/(?:npm|gh)|cdnjs\.cloudflare\.com/ajax/libs|ajax\.googleapis\.com/ajax/libs"
-    r"|code\.jquery\.com)/(?:v\d+/|stable/|pin/)?((?:@[\w.-]+/)?[a-zA-Z][\w.]*(?:-[a-zA-Z]\w*)*)"
-)
-_PINNED: Final = late_pattern(r"/((?:@[\w.-]+/)?[a-zA-Z][\w.-]*)@[\dv^~]")
-_HOST: Final = late_pattern(r"(?:https?:)?//(?:[\w-]+\.)*([\w-]+)\.[a-z]{2,}(?=[/:?#]|$)")
-
-
-def _specified(name: str) -> Iterator[Used]:
-    """What a module of JavaScript is called by: no path, no alias of one, nothing of Node."""
-    if "//" in name:
-        if found := _CDN.search(name) or _PINNED.search(name):
-            yield Used(found[1], "package")
-        elif found := _HOST.match(name):
-            yield Used(found[1], "module")
-        return
-    for prefix in ("npm:", "jsr:"):
-        name = name.removeprefix(prefix)
-    is_path = name.startswith((".", "@/", "node:", "bun:"))
-    if _BARE.match(name) and not is_path and name.partition("/")[0] not in table("node"):
-        yield Used(name, "package")
-
-
-def _script(text: str) -> Iterator[Used]:
-    for found in _JS.finditer(_ASIDE.sub("", text)):
-        yield from _specified(next(filter(None, found.groups()), ""))
-
-
 _JS: Final = late_pattern(
     r"^[ \t]*(?:import|export|\}|\{)[^'\"\n;]*?\bfrom[ \t]*['\"]([^'\"\n]+)['\"]"
     r"|^[ \t]*import[ \t]*['\"]([^'\"\n]+)['\"]"
@@ -202,34 +101,65 @@ _JS: Final = late_pattern(
     r"['\"`]([^'\"`\n$]+)['\"`]",
     re.MULTILINE,
 )
-_LOADS: Final = late_pattern(
-    r"<(?:script\b[^>]*?\bsrc|link\b(?=[^>]*stylesheet)[^>]*?\bhref)=[\"']([^\"'\s]+)",
-    re.IGNORECASE,
+_COMMENT: Final = late_pattern(
+    r"^[ \t]*/\*.*?\*/|^[ \t]*//.*?$|[ \t]//[ \t].*?$", re.MULTILINE | re.DOTALL
+)
+_BARE: Final = late_pattern(
+    r"(?:npm:|jsr:)?((?:@[a-z\d][\w.-]*/)?[a-zA-Z\d][\w./-]*)(?:@[\d^~].*)?"
 )
 
+_NODE: Final = frozenset(
+    """
+    assert buffer child_process cluster console crypto dns events fs http http2 https module net os
+    path perf_hooks process querystring readline stream string_decoder timers tls url util v8 vm
+    worker_threads zlib
+    """.split()  # noqa: SIM905  a table
+)
+"""Modules of Node itself."""
 
-def _page(text: str) -> Iterator[Used]:
-    """What a page loads from elsewhere."""
-    for name in _LOADS.findall(text):
-        yield from _specified(name) if "//" in name else ()
+
+def _python(text: str) -> Iterator[Used]:
+    if not _IMPORT.search(text):
+        return
+    import ast
+    from textwrap import dedent
+
+    found: list[str] = []
+    try:
+        for one in ast.walk(ast.parse(dedent(text))) if len(text) <= PARSED_MAX else ():
+            if isinstance(one, ast.Import):
+                found += [alias.name for alias in one.names]
+            elif isinstance(one, ast.ImportFrom) and one.module and not one.level:
+                found += [f"{one.module}.{alias.name}" for alias in one.names]
+        is_parsed = len(text) <= PARSED_MAX
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        is_parsed = False  # a part of a file
+    for module, first, names in () if is_parsed else _IMPORT.findall(text):
+        found += [f"{module}.{first}"] if module else [one.split()[0] for one in names.split(",")]
+    # Tests of any runner use its mocks.
+    yield from (Used(one, "module") for one in found if not one.startswith("unittest.mock"))
+
+
+def _script(text: str) -> Iterator[Used]:
+    """Modules of JavaScript: no path, no alias of one, no address."""
+    for found in _JS.finditer(_COMMENT.sub("", text)):
+        bare = _BARE.fullmatch(next(filter(None, found.groups()), ""))
+        if bare and bare[1].partition("/")[0] not in _NODE:
+            yield Used(bare[1], "npm")
 
 
 # 2. Lists of packages -------------------------------------------------------------------------
 
 _REQUIREMENT: Final = late_pattern(
-    r"[ \t]*(?:-[ \t]+)?([A-Za-z0-9][\w.-]*)[ \t]*(?:\[[^]]*\])?[ \t]*"
-    r"(?:(?:[=<>!~]?=|[<>@;]).*)?(?:#.*)?$"
+    r"[ \t]*([A-Za-z0-9][\w.-]*)[ \t]*(?:\[[^]]*\])?[ \t]*(?:(?:[=<>!~]?=|[<>@;]).*)?(?:#.*)?$"
 )
 _COMPILED: Final = late_pattern(r"^#.*\bautogenerated by (?:pip-compile|uv)\b", re.MULTILINE)
-_VERSION: Final = (
-    r"(?:[~^<>=*\dv]|(?:workspace|catalog|npm|jsr|file|link|git(?:hub)?|https?)[:+]"
-    r"|(?:latest|next|any)\")"
-)
 _QUOTED: Final = late_pattern(r"^[ \t]*['\"]([^'\"\n]+)['\"][ \t]*,?[ \t]*(?:#.*)?$", re.MULTILINE)
 _PAIR: Final = late_pattern(
-    rf"^[ \t]*[{{,]?[ \t]*\"([@\w][\w./-]*)\"[ \t]*:[ \t]*\"({_VERSION}[^\"\n]*)", re.MULTILINE
+    r"^[ \t]*[{,]?[ \t]*\"([@\w][\w./-]*)\"[ \t]*:[ \t]*\"((?:[~^<>=*\dv]|(?:workspace|catalog|npm"
+    r"|file|link|git(?:hub)?|https?)[:+]|(?:latest|next)\"|\w+@)[^\"\n]*)",
+    re.MULTILINE,
 )
-_MANAGER: Final = late_pattern(r"\"packageManager\"[ \t]*:[ \t]*\"(\w+)")
 _KEY: Final = late_pattern(
     r"^[ \t]*[\"']?(\w[\w.-]*)[\"']?[ \t]*=[ \t]*(?:[\"'][~^<>=*\d]|\{)", re.MULTILINE
 )
@@ -243,9 +173,7 @@ _OWN: Final = frozenset(("version", "node", "npm", "pnpm", "yarn", "python", "ph
 
 
 def _required(lines: Iterable[str]) -> Iterator[Used]:
-    for line in lines:
-        if found := _REQUIREMENT.match(line):
-            yield Used(found[1], "package")
+    yield from (Used(one[1], "package") for one in map(_REQUIREMENT.match, lines) if one)
 
 
 def _requirements(text: str) -> Iterator[Used]:
@@ -273,59 +201,29 @@ def _table(of: Mapping[str, Any], *, inside: bool = False) -> Iterator[Used]:
             yield from _required(one for one in value if is_list and isinstance(one, str))
         elif inside and key not in _OWN:
             said = value if isinstance(value, dict) else {}
-            named = said.get("module") or said.get("id") or said.get("package") or key
-            yield Used(str(named), "jvm" if "id" in said else "package")
+            of_jvm = said.get("module") or said.get("id")
+            yield Used(str(of_jvm or said.get("package") or key), "jvm" if of_jvm else "package")
         elif isinstance(value, dict):
             yield from _table(value, inside=bool(is_list))
 
 
-def _setup(text: str) -> Iterator[Used]:
-    """Quoted requirements with a version, and those of a list that is said to be one."""
-    for found in re.finditer(r"(?:requires?|requirements)\w*['\"]?\s*[=:]\s*[\[{]([^]}]*)", text):
-        yield from _required(re.findall(r"['\"]([^'\"\n]+)['\"](?!\s*:)", found[1]))
-    for line in _QUOTED.findall(text):
-        if re.search(r"[=<>~]=", line):
-            yield from _required([line])
-
-
-def _setup_cfg(text: str) -> Iterator[Used]:
-    key = "install_requires"
-    for line in text.splitlines():
-        value = line
-        if line[:1].strip():
-            key, _, value = line.partition("=")
-        if value.strip() and ("require" in key or "options.extras" in key):
-            yield from _required([value])
-
-
-def _json(text: str) -> Iterator[Used]:
+def _json(text: str, kind: Kind = "npm") -> Iterator[Used]:
     import msgspec
 
     try:
         found = msgspec.json.decode(text, type=dict[str, Any])
+        lists = [found.get(key) for key in (*_LISTS, "require", "require-dev")]
+        pairs = [pair for one in lists if isinstance(one, dict) for pair in one.items()]
+        pairs.append(("packageManager", found.get("packageManager", "")))
     except (msgspec.DecodeError, RecursionError):
-        for name, version in _PAIR.findall(text):
-            yield from _versioned(name, version)
-        found = {"packageManager": "".join(_MANAGER.findall(text))}
-    for key in (*_LISTS, "require", "require-dev", "imports"):
-        said = found.get(key)
-        for name, version in said.items() if isinstance(said, dict) else ():
-            yield from _versioned(name, version)
-    manager = str(found.get("packageManager", "")).partition("@")[0]
-    yield Used(manager, "tool")
-
-
-def _versioned(name: str, version: Any) -> Iterator[Used]:
-    alias = re.match(r"(?:npm|jsr):((?:@[\w.-]+/)?[a-zA-Z][\w.-]*)", str(version))
-    is_own = name in _OWN or str(version).startswith(("workspace:", "file:", "link:"))
-    if alias or not is_own:
-        yield Used(alias[1] if alias else name, "package")
-
-
-def _pom(text: str) -> Iterator[Used]:
-    """Pairs of group and artifact; of a part of a file one of them."""
-    for group, artifact, alone in _ARTIFACT.findall(text):
-        yield Used(f"{group or alone}:{artifact}", "package")
+        pairs = _PAIR.findall(text)
+    for name, version in pairs:
+        said, _, alias = str(version).partition(":")
+        if name == "packageManager":
+            yield Used(said.partition("@")[0], "tool")
+        elif name not in _OWN and said not in ("workspace", "file", "link"):
+            bare = _BARE.fullmatch(alias) if said == "npm" else None
+            yield Used(bare[1] if bare else name, kind)
 
 
 _ARTIFACT: Final = late_pattern(
@@ -334,21 +232,13 @@ _ARTIFACT: Final = late_pattern(
 )
 
 
-def _below(key: str, form: str) -> Read:
-    """Reads lines of YAML under a key, or of a part that shows no key at its left."""
-
-    def read(text: str) -> Iterator[Used]:
-        inside = True
-        for line in text.splitlines():
-            if line[:1].strip() and line[:1] not in "#-":
-                inside = re.match(key, line) is not None
-            elif inside and (found := re.match(form, line)):
-                yield Used(found[1], "package")
-
-    return read
+def _pom(text: str) -> Iterator[Used]:
+    """Pairs of group and artifact; of a part of a file one of them."""
+    found = _ARTIFACT.findall(text)
+    yield from (Used(f"{group or alone}:{artifact}", "jvm") for group, artifact, alone in found)
 
 
-# 3. Commands ----------------------------------------------------------------------
+# 3. Commands ----------------------------------------------------------------------------------
 
 _START: Final = late_pattern(
     r"^[ \t]*(?:(?:-|run:|script:|command:|RUN|CMD|sudo|exec|time|env|(?:ba|z)?sh[ \t]+-l?c|@|\$|>"
@@ -360,8 +250,15 @@ _NUGET: Final = late_pattern(r"dotnet[ \t]+add[ \t]+(?:\S+[ \t]+)?package[ \t]+"
 _SWITCHES: Final = late_pattern(
     r"-[ditqP]+|--(?:rm|init|privileged|detach|interactive|tty|quiet)|-\S+=.*"
 )
-"""Options of `docker run` that do not."""
-_OF_IMAGES: Final = ("docker", "podman", "nerdctl")
+"""Options of `docker run` that take no word."""
+_VALUED: Final = frozenset(
+    """
+    -r --requirement -c --constraint -i --index-url --extra-index-url --registry -G --group --prefix
+    -w --workspace --filter -F --target -t --version --source --features -n --namespace -f --values
+    --python --cwd --dir --optional --find-links --set -s --cache -C
+    """.split()  # noqa: SIM905  a table
+)
+"""Options of the others that take one."""
 
 
 def _commands(text: str) -> Iterator[Used]:
@@ -370,38 +267,32 @@ def _commands(text: str) -> Iterator[Used]:
         for long, short in _installs()[1]:
             if line.startswith(long):
                 line = short + line[len(long) :]
-        words = [word.strip("\"'`,])") for word in line.split()]
-        program = words[0] if words else ""
-        verbs = _installs()[0].get(program)
-        if verbs is None or (verbs and (len(words) < 2 or words[1] not in verbs)):
-            if program == "yarn" and len(words) == 1:
-                yield Used(program, "tool")
+        program, *words = (word.strip("\"'`,])") for word in line.split() or [""])
+        while words[1:] and words[0].startswith("-"):  # before the verb
+            words = words[2 if words[0] in _VALUED else 1 :]
+        kind, verbs = _installs()[0].get(program, ("", frozenset()))
+        if not kind or (verbs and words[:1] and words[0] not in verbs):
             continue
-        yield Used(program, "tool")
-        yield from _arguments(program, words[1:] if verbs else ["", *words[1:]])
+        if words or program == "yarn":
+            yield Used(program, "tool")
+            yield from _arguments(program, cast("Kind", kind), words if verbs else ["", *words])
 
 
-def _arguments(program: str, words: list[str]) -> Iterator[Used]:
-    verb, *rest = words
-    if program == "helm" and verb != "pull":  # the name of the release
-        rest = [*_operands(program, rest)][1:]
-    for word in _operands(program, rest):
-        name = _PINS.sub("", word.removeprefix("oci://"))
-        if program in _OF_IMAGES:
-            yield Used(word, "image")
+def _arguments(program: str, kind: Kind, words: list[str]) -> Iterator[Used]:
+    verb, *rest = words or [""]
+    if program == "kubectl":
+        yield from (Used(word.partition("--image=")[2], kind) for word in rest)
+        return
+    are_images = program in ("docker", "podman")
+    skipped = int(program == "helm" and verb != "pull")  # the name of the release
+    for word in [*_operands(rest, are_images=are_images)][skipped:]:
+        name = word.removeprefix("oci://") if are_images else _PINS.sub("", word)
+        yield Used(f"create-{name}" if verb in ("create", "init") else name, kind)
+        if are_images or verb in ("", "run", "dlx", "x", "exec", "create", "init"):
             return  # what follows is for the program that runs
-        if program == "kubectl":
-            continue
-        yield Used(name, "address" if program == "go" else "package")
-        if verb in ("create", "init"):
-            yield Used(f"create-{name}", "package")
-        if verb in ("", "run", "dlx", "x", "exec", "create", "init"):
-            return
-    for word in rest if program == "kubectl" else ():
-        yield Used(word.partition("--image=")[2], "image")
 
 
-def _operands(program: str, words: Iterable[str]) -> Iterator[str]:
+def _operands(words: Iterable[str], *, are_images: bool) -> Iterator[str]:
     """Words that are no options, and no values of these; no paths."""
     is_value = False
     for word in words:
@@ -410,56 +301,37 @@ def _operands(program: str, words: Iterable[str]) -> Iterator[str]:
         if is_value or not word or word in ("&", "\\"):
             is_value = False
         elif word.startswith("-"):
-            takes = (
-                not _SWITCHES.fullmatch(word) if program in _OF_IMAGES else word in table("valued")
-            )
+            takes = not _SWITCHES.fullmatch(word) if are_images else word in _VALUED
             is_value = takes and "=" not in word
         elif not word.startswith((".", "/", "$")):
             yield word
 
 
 @cache
-def _installs() -> tuple[dict[str, frozenset[str]], list[tuple[str, str]]]:
-    """Programs that install, with the words behind them that do; and commands that mean another.
+def _installs() -> tuple[dict[str, tuple[str, frozenset[str]]], list[tuple[str, str]]]:
+    """Programs that install: the kind, and the words behind them that do; what means another.
 
     None of `npx` needs a word.
     """
     lines = own_file(__spec__, "installs.txt").decode().splitlines()
-    pairs = [line.split("|") for line in lines if "|" in line]
+    rows = [line.split("|") for line in lines if "|" in line]
     short = [line.split(" > ") for line in lines if " > " in line]
-    programs = {one: frozenset(verbs.split()) for names, verbs in pairs for one in names.split()}
+    programs = {
+        one: (kind.strip(), frozenset(verbs.split()))
+        for kind, names, verbs in rows
+        for one in names.split()
+    }
     return programs, [(f"{long} ", f"{one} ") for long, one in short]
-
-
-@cache
-def table(name: str) -> frozenset[str]:
-    """Words of `words.txt`: `node`, modules of Node itself; `valued`, options that take a word.
-
-    `platforms` own many products, and the next part of a name says which; `scopes`, `publishers`
-    and `of_go` are of names that need not be the project's own.
-    """
-    lines = own_file(__spec__, "words.txt").decode().splitlines()
-    return next(frozenset(line.split()[2:]) for line in lines if line.startswith(f"{name} |"))
 
 
 _READERS: Final[Mapping[str, Read]] = {
     "python": _python,
-    "notebook": _notebook,
     "script": _script,
-    "page": _page,
     "requirements": _requirements,
     "toml": _toml,
-    "setup": _setup,
-    "setup_cfg": _setup_cfg,
-    "json": _json,
+    "package.json": _json,
+    "composer.json": lambda text: _json(text, "package"),
     "pom": _pom,
-    "pubspec": _below(
-        r"(?:dev_)?dependencies:", r"  [\'\"]?(\w+)[\'\"]?:[ \t]*(?:[\^\d<>~'\"]|any\b|$)"
-    ),
-    "conda": _below(
-        "dependencies:", r"[ \t]*-[ \t]+(?:[\w.-]+::)?([A-Za-z][\w.-]*)[ \t]*(?:[=<>!~\[].*)?$"
-    ),
-    "chart": _below("dependencies:", r"[ \t]*-?[ \t]+name:[ \t]*['\"]?([\w.-]+)"),
     "commands": _commands,
 }
 """What reads a file, by its name in `forms.txt`."""

@@ -1,7 +1,8 @@
 """Which option of a decision a module, a package or an image is.
 
-By the option's own name, and by the rows of `names.txt`, which say by what names a product is
-imported and installed. The longest name that fits decides: `react-native` is not React.
+A product for which `names.txt` lists packages is what these rows say, and nothing else; an image
+or a tool is called as the product is. Another option is what bears its own name, with words such as
+`client` around it at most. An option is never one word among others: `spark-md5` is not Spark.
 """
 
 from __future__ import annotations
@@ -9,37 +10,52 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise
 from typing import Final, NamedTuple
 
-from preflights_es.features.govern.domain.imports import Used, table
-from preflights_es.kernel.statements import EVERYDAY, GENERIC
+from preflights_es.features.govern.domain.imports import Used
+from preflights_es.kernel.statements import GENERIC
 from preflights_es.kernel.text import late_pattern
-from preflights_es.kernel.words import folded, names
+from preflights_es.kernel.words import Name, folded, names
 
 _ASIDE: Final = late_pattern(r"\s*\([^()]*\)|[`\"']")
-_SQUEEZED: Final = late_pattern(r"[\W_]+")
+_OWNER: Final = late_pattern(r"\(([A-Za-z][\w.]*[a-z][\w.]*)\)")
+_JS: Final = late_pattern(r"(?:\.js|(?<=[a-z])JS| JS)$")
+_WORD: Final = late_pattern(r"[A-Z]?[a-z]+\d*|[A-Z]+(?![a-z])\d*|\d+|[^\W_]+")
 _PART: Final = late_pattern(r"[./:\\]+")
 _VERSION: Final = late_pattern(r"(?<=[a-z])\d[\d.]*$|[-_.]?v\d+(?:beta\d)?$|\.git$")
-_MAJOR: Final = late_pattern(r"/v\d+(?=/|$)|(?<=\w)\.v\d+(?=/|$)")
+_MAJOR: Final = late_pattern(r"/v\d+(?=/|$)|\.v\d+(?=/|$)")
+_COMPANY: Final = late_pattern(r"^(?:aws|amazon|google|azure|microsoft|hashicorp)\s+", re.I)
 _MORE: Final = late_pattern(
-    r"^(?:apache|plain|raw|self-hosted|managed|hosted|hashicorp)\s+"
-    r"|\s+(?:v?\d[\d.x]*|clients?|library|db|database|driver|sdk|orm|framework|atlas|server|cluster|cache|queue|broker|streams|api)$",
-    re.IGNORECASE,
+    r"^(?:apache|plain|raw|self-hosted|managed|hosted)\s+"
+    r"|\s+(?:v?\d[\d.x]*|clients?|library|db|database|driver|sdk|orm|framework|atlas|server|cluster"
+    r"|cache|queue|broker|streams|api)$",
+    re.I,
 )
-"""Words around a name that say no other product."""
-_VENDOR: Final = late_pattern(r"^(?:aws|amazon|google|azure|microsoft)\s+", re.IGNORECASE)
-_SHAPED: Final = late_pattern(r"^\S*(?:[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z]\d)\S*$")
-"""A name that is written like no word: MobX, Log4j."""
-WORD_MIN: Final = 5  # letters of a name that is written like a word, as a part of another
-_GENERIC: Final = frozenset(word.replace(" ", "") for word in GENERIC)
-_COMMON: Final = EVERYDAY | frozenset(
+"""Words around the name of a product that say no other one."""
+_ROLES: Final = frozenset(
     """
-    batch cookie cookies cursor error errors event events exceptions light logger message offset
-    pages query queue result results retry route router search session sessions state static storage
-    store string style styles system table token tokens upload
+    adapter api android client common connector core dotnet driver framework go golang http ios java
+    js jvm kotlin ktx lib net node nodejs orm php py python rb rs ruby rust sdk server swift ts web
     """.split()  # noqa: SIM905  a table
 )
+"""Words around the name of a package: what it does for the product, and for which language."""
+_PLACES: Final = frozenset("cloud current default existing hosted managed only recommended".split())
+"""Asides that name no owner."""
+_DOMAINS: Final = frozenset(
+    "ai app ch co com de dev eu fr gg io me net nl org run sh tech uk".split()
+)
+_PLATFORMS: Final = frozenset(
+    """
+    alibaba amazon amazonaws apache boot cloud commons eclipse facebook fasterxml github google
+    jakarta jboss jetbrains logging microsoft netflix qos software springframework squareup uber
+    """.split()  # noqa: SIM905  a table
+)
+"""Owners of many products: the next part of a name says which."""
+_STANDARD: Final = frozenset(
+    "System alloc core crate java javax kotlin scala self std super".split()
+)
+_NONE: Final = frozenset(word.replace(" ", "") for word in GENERIC)
+_REGISTERS: Final = ("module", "npm", "package")
 
 
 def named(option: str, found: Iterable[Used], chosen: Iterable[str]) -> Used | None:
@@ -54,7 +70,8 @@ def named(option: str, found: Iterable[Used], chosen: Iterable[str]) -> Used | N
 
 def _is_in(option: str, value: str) -> bool:
     """Whether an option is a word of a chosen value: Redux, where Redux Toolkit was chosen."""
-    return re.search(rf"(?<!\w){re.escape(_bare(option))}(?!\w)", value, re.IGNORECASE) is not None
+    bare = _ASIDE.sub("", option).strip()
+    return re.search(rf"(?<!\w){re.escape(bare)}(?!\w)", value, re.IGNORECASE) is not None
 
 
 def brought_in(
@@ -95,30 +112,83 @@ def _fitting(options: Iterable[str], found: Iterable[Used]) -> dict[str, list[Us
 
 
 def fits(option: str, one: Used) -> str:
-    """The longest part of a name that the option is, squeezed; empty where it is no part."""
-    form, own = _form(one), _own(option)
-    product = product_of(option) if form.rows or form.words else ""
-    found = own & form.keys if one.kind != "style" else set[str]()
-    found |= {key for key, of in form.rows.items() if product and of == product}
-    if not found and form.words:
-        found = _among(form.words, option, own, product)
-        found = {key for key in found if not any(key in row for row in form.rows)}
-    return max((key for key in found if len(key) > 1), key=len, default="")
+    """The longest part of a name that the option is, squeezed; empty where it is none."""
+    owner = _OWNER.search(option)
+    if (
+        owner
+        and owner[1].casefold() not in _PLACES
+        and _squeezed(owner[1]) not in _squeezed(one.name)
+    ):
+        return ""
+    form, product = _form(one), _product(option)
+    found = {key for key, of in form.rows.items() if product and product.name == of}
+    if product is None or not product.packages or one.kind in ("image", "tool"):
+        found |= form.keys & _own(option, one.kind, product)
+    return max(found, key=len, default="")
 
 
-def _among(words: tuple[str, ...], option: str, own: set[str], product: str) -> set[str]:
-    """Words of a package's name that an option is: `connect-redis` is for Redis.
+# 1. Options -----------------------------------------------------------------------------------
 
-    An option that the table lacks, and that is written like a word, must be the first one.
+
+@lru_cache(maxsize=4096)
+def _product(option: str) -> Name | None:
+    """The product of the table that an option names."""
+    bare = _ASIDE.sub("", option).strip()
+    spelled = [bare, _COMPANY.sub("", bare)]
+    while bare and (shorter := _MORE.sub("", bare, count=1)) != bare:
+        bare = shorter
+        spelled.append(bare)
+    return next((known for one in spelled if (known := _called().get(folded(one)))), None)
+
+
+@lru_cache(maxsize=4096)
+def _own(option: str, kind: str, product: Name | None) -> frozenset[str]:
+    """How an option may be called itself, squeezed."""
+    bare = re.sub(r" v?\d[\d.x]*$", "", _ASIDE.sub("", option).strip())
+    found = {bare, *((product.name, *product.aliases) if product else ())}
+    if kind == "npm":
+        found.add(_JS.sub("", bare))
+    if kind in _REGISTERS and "-" in bare and " " not in bare:  # python-jose
+        found.add("".join(_inner(bare)))
+    return frozenset(key for one in found if len(key := _squeezed(one)) > 1) - _NONE
+
+
+def _squeezed(name: str) -> str:
+    return re.sub(r"[\W_]+", "", folded(name))
+
+
+def _inner(name: str) -> list[str]:
+    """Words of a name without those around it that say what it is for."""
+    words = _WORD.findall(name)
+    while words and words[-1].casefold() in _ROLES:
+        words.pop()
+    while words and words[0].casefold() in _ROLES:
+        words.pop(0)
+    return words
+
+
+@cache
+def _called() -> dict[str, Name]:
+    return {folded(called): one for one in names() for called in (one.name, *one.aliases)}
+
+
+@cache
+def _rows() -> dict[str, str]:
+    """Products by each name of a package, squeezed.
+
+    Of a scope it keeps the `/`, and of an artifact without its group the `:`.
     """
-    pairs = (*words, *map("".join, pairwise(words)))
-    if product in _with_packages():
-        return {squeezed(product)} & {*pairs}
-    if product or not _SHAPED.search(_bare(option)):
-        is_word = product or own & _COMMON or max(map(len, own), default=0) < WORD_MIN
-        ends = (*words[:1], *(words[-1:] if words[0] in _parts() else ()))
-        return set() if is_word else own & {*ends}
-    return own & {*pairs}
+    found: dict[str, str] = {}
+    for one in names():
+        for name in one.packages:
+            bare = name if name.endswith("/") else _squeezed(_MAJOR.sub("", name))
+            found.setdefault(bare, one.name)
+            if ":" in name and "::" not in name:
+                found.setdefault(":" + _squeezed(name.partition(":")[2]), one.name)
+    return found
+
+
+# 2. What is used ------------------------------------------------------------------------------
 
 
 class _Form(NamedTuple):
@@ -126,127 +196,85 @@ class _Form(NamedTuple):
 
     keys: frozenset[str]
     rows: dict[str, str]
-    """Those of them that stand in the table, and their products."""
-    words: tuple[str, ...]
-    """Of a package's name."""
+    """Spellings that stand in the table, and their products."""
 
 
 @lru_cache(maxsize=1024)
 def _form(one: Used) -> _Form:
-    keys = frozenset(filter(None, _keys(one)))
-    rows = {key: _rows()[key] for key in keys & _rows().keys()}
-    return _Form(keys, rows, tuple(_words(one)))
+    groups, own = _spelled(one)
+    rows: dict[str, str] = {}
+    for group in groups:  # the longest of each
+        key = next((key for name in group for key in _keys(name) if key in _rows()), "")
+        if key:
+            rows[key] = _rows()[key]
+    keys = {_squeezed(spelled) for name in own for spelled in (name, _VERSION.sub("", name))}
+    keys |= {
+        _squeezed("".join(_inner(_VERSION.sub("", folded(name) if name.isupper() else name))))
+        for name in own
+    }
+    return _Form(frozenset(filter(None, keys)), rows)
 
 
-def product_of(option: str) -> str:
-    """The product that an option names, by its name in the table; empty where it names none."""
-    bare = _ASIDE.sub("", option).strip()
-    spelled = (bare, _bare(option), _VENDOR.sub("", bare))
-    return next((known for one in spelled if (known := _called().get(folded(one)))), "")
+def _keys(name: str) -> Iterator[str]:
+    if name.endswith("/"):
+        yield name
+    else:
+        mark = ":" if name.startswith(":") else ""
+        yield mark + _squeezed(name)
+        yield mark + _squeezed(_VERSION.sub("", folded(name)))
 
 
-@lru_cache(maxsize=4096)
-def _bare(option: str) -> str:
-    """An option without what stands in brackets, and without words around its name."""
-    bare = _ASIDE.sub("", option).strip()
-    while bare and (shorter := _MORE.sub("", bare, count=1)) != bare:
-        bare = shorter
-    return bare
-
-
-@lru_cache(maxsize=4096)
-def _own(option: str) -> set[str]:
-    """An option's own name, in both ways."""
-    return {squeezed(option), squeezed(_bare(option))} - _GENERIC
-
-
-def squeezed(name: str) -> str:
-    """A name without what is written in many ways: `Socket.IO`, `socketio`; `Vue.js`, `vue`."""
-    bare = folded(_ASIDE.sub("", name)).strip()
-    for end in (".js", ".py", ".rs"):
-        bare = bare.removesuffix(end)
-    return _SQUEEZED.sub("", bare)
-
-
-@cache
-def _called() -> dict[str, str]:
-    return {folded(called): one.name for one in names() for called in (one.name, *one.aliases)}
-
-
-@cache
-def _with_packages() -> frozenset[str]:
-    return frozenset(one.name for one in names() if one.packages)
-
-
-@cache
-def _parts() -> frozenset[str]:
-    return frozenset(map(squeezed, _with_packages()))
-
-
-@cache
-def _rows() -> dict[str, str]:
-    """Products by each squeezed name of the table: of a product, a package, a group of packages."""
-    found: dict[str, str] = {}
-    for one in names():
-        for name in (one.name, *one.packages, *one.aliases):
-            found.setdefault(squeezed(_MAJOR.sub("", name)), one.name)
-            if ":" in name:
-                found.setdefault(squeezed(name.partition(":")[0]), one.name)
-    return found
-
-
-def _keys(one: Used) -> Iterator[str]:
-    """What a name is called, squeezed: itself, and what of it says whose it is."""
-    for name in _whole(one):
-        bare = squeezed(name)
-        yield bare
-        if len(name) > 3 and (without := squeezed(_VERSION.sub("", folded(name)))) != bare:
-            yield without
-
-
-def _whole(one: Used) -> Iterator[str]:
+def _spelled(one: Used) -> tuple[list[list[str]], list[str]]:
+    """Groups of names that the table may list, the longest of each first, and names of its own."""
     name = one.name
     match one.kind:
-        case "tool" | "style":
-            yield from (name, name.partition("/")[0])
         case "image":
-            bare = _image(name)
-            yield from (bare, *bare.split("/"))
-        case "package" if name.startswith("@"):
-            scope, _, rest = name[1:].partition("/")
-            bare = rest.partition("/")[0]
-            yield from (f"{scope}/{bare}", *((bare,) if scope in table("scopes") else ()))
-            if scope != "types":
-                yield scope
-        case "package" if ":" in name or "." in name:  # Maven, NuGet
-            yield name
-            group, _, artifact = name.partition(":")
-            yield from (*_dotted(group), artifact)
-        case "package":
-            yield from (name, *(part.removeprefix("setup-") for part in name.split("/")[:2]))
+            owner, slash, bare = _image(name).rpartition("/")
+            return [[f"{owner}{slash}{bare}"], [bare]], [bare, f"{owner.rpartition('/')[2]} {bare}"]
+        case "tool":
+            return [[name]], [name]
+        case "npm" if name.startswith("@types/"):
+            return _spelled(Used(name.removeprefix("@types/"), "npm"))
+        case "npm" if name.startswith("@"):
+            scope, bare, *_ = (*name[1:].split("/"), "")
+            return [[f"{scope}/{bare}"], [f"@{scope}/"]], _pair(scope, bare, is_public=False)
+        case "npm" | "package" if "/" in name:
+            first, second, *_ = name.split("/")
+            if one.kind == "npm":  # what lies deeper
+                return [[f"{first}/{second}"], [first]], [first]
+            own = _squeezed(second) in _squeezed(first)
+            return [[name], [second] if own else []], _pair(first, second)
         case "address":
-            yield from _dotted(_MAJOR.sub("", name), between="/")
             host, *parts = _MAJOR.sub("", name).split("/")
-            yield from (*host.split(".")[-2:-1], *parts[:2])
-        case "jvm" if name.partition(".")[0] not in ("java", "javax", "kotlin", "scala"):
-            yield from _dotted(name)
-        case "module" if (parts := [*filter(None, _PART.split(name))])[0] not in table("standard"):
-            yield from ("".join(parts[:end]) for end in range(1, min(len(parts), 4) + 1))
+            rows = ["/".join((host, *parts[:end])) for end in range(len(parts), -1, -1)]
+            return [rows], _pair(*parts[:2]) if parts[1:] else parts
+        case "jvm":
+            group, colon, artifact = name.partition(":")
+            root = group.split(".")
+            if root[0] in _STANDARD:
+                return [], []
+            parts = root[1:] if root[0] in _DOMAINS else root
+            while parts[1:] and parts[0] in _PLATFORMS:
+                parts = parts[1:]
+            alone = [f":{artifact}"] if artifact and not group else []
+            rows = [".".join(root[:end]) for end in range(len(root), 0, -1)]
+            return [[name] if colon else [], alone, rows], [*parts[:1], artifact]
+        case "module":
+            parts = [*filter(None, _PART.split(name))]
+            if not parts or parts[0] in _STANDARD:
+                return [], []
+            rows = [".".join(parts[:end]) for end in range(min(len(parts), 5), 0, -1)]
+            return [rows], [parts[0], *rows]
+    return [[name]], [name]
 
 
-def _dotted(name: str, between: str = ".") -> Iterator[str]:
-    """The beginnings of a name, and the part that says its owner, or the owner's product."""
-    parts = name.split(between)
-    yield from (
-        between.join(parts[:end]) for end in range(1 if between == "." else 2, len(parts) + 1)
-    )
-    if between == ".":
-        rest = parts[1:] if parts[0] in table("top") and len(parts) > 1 else parts
-        while rest:
-            yield rest[0]
-            if rest[0].casefold() not in table("platforms"):
-                break
-            rest = rest[1:]
+def _pair(first: str, second: str, *, is_public: bool = True) -> list[str]:
+    """An owner and what it owns: both together, what it owns where all may publish, or the owner.
+
+    The last where the rest says only what for: `@emotion/core`, `doctrine/orm`.
+    """
+    alone = [first] if not _inner(second) else []
+    return [f"{first} {second}", *alone, *([second] if is_public else [])]
 
 
 def _image(name: str) -> str:
@@ -254,38 +282,3 @@ def _image(name: str) -> str:
     first, slash, rest = name.partition("/")
     bare = rest if slash and ("." in first or ":" in first or first == "localhost") else name
     return bare.partition("@")[0].partition(":")[0]
-
-
-def _words(one: Used) -> Iterator[str]:
-    """The words of a package's name; none of a name that may be the project's own.
-
-    That is one in a scope, a group or a registry that publishes nothing for products of others.
-    """
-    name = {"package": one.name, "image": one.name, "address": _MAJOR.sub("", one.name)}.get(
-        one.kind, ""
-    )
-    first, slash, rest = name.partition("/")
-    if one.kind == "image":
-        bare = _image(name)
-        owner, _, name = bare.rpartition("/")
-        name = name if not owner or owner in table("publishers") else ""
-    elif one.kind == "address":
-        words = re.split(r"[-_.]+", folded("".join(name.split("/")[2:3])))
-        left = [word for word in words if word and word not in table("of_go")]
-        name = left[0] if len(left) == 1 else ""
-    elif name.startswith("@"):
-        name = rest.partition("/")[0] if first[1:] in table("scopes") else ""
-    elif ":" in name:
-        group, _, name = name.partition(":")
-        is_known = table("platforms") & {*group.split(".")} if group else _is_of_product(name)
-        name = name if is_known else "" if group else name.partition("-")[0]
-    elif slash:
-        name = rest
-    for word in filter(None, re.split(r"[-_./]+", folded(name))):
-        yield word.rstrip("0123456789") or word
-
-
-def _is_of_product(artifact: str) -> bool:
-    """Whether a name without its group begins with a product's, as `spring-boot-starter-x`."""
-    first, _, rest = folded(artifact).partition("-")
-    return not {first, first + rest.partition("-")[0]}.isdisjoint(_parts())
