@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, get_args
 
-from preflights_es.features.govern.domain.imports import Used
+from preflights_es.features.govern.domain.imports import Kind, Used
 from preflights_es.kernel.statements import GENERIC
 from preflights_es.kernel.text import late_pattern
 from preflights_es.kernel.words import Name, folded, names
@@ -24,12 +24,14 @@ _WORD: Final = late_pattern(r"[A-Z]?[a-z]+\d*|[A-Z]+(?![a-z])\d*|\d+|[^\W_]+")
 _PART: Final = late_pattern(r"[./:\\]+")
 _VERSION: Final = late_pattern(r"(?<=[a-z])\d[\d.]*$|[-_.]?v\d+(?:beta\d)?$|\.git$")
 _MAJOR: Final = late_pattern(r"/v\d+(?=/|$)|\.v\d+(?=/|$)")
-_COMPANY: Final = late_pattern(r"^(?:aws|amazon|google|azure|microsoft|hashicorp)\s+", re.I)
+_COMPANY: Final = late_pattern(
+    r"^(?:aws|amazon|google|azure|microsoft|hashicorp)\s+", re.IGNORECASE
+)
 _MORE: Final = late_pattern(
     r"^(?:apache|plain|raw|self-hosted|managed|hosted)\s+"
     r"|\s+(?:v?\d[\d.x]*|clients?|library|db|database|driver|sdk|orm|framework|atlas|server|cluster"
     r"|cache|queue|broker|streams|api)$",
-    re.I,
+    re.IGNORECASE,
 )
 """Words around the name of a product that say no other one."""
 _ROLES: Final = frozenset(
@@ -39,10 +41,32 @@ _ROLES: Final = frozenset(
     """.split()  # noqa: SIM905  a table
 )
 """Words around the name of a package: what it does for the product, and for which language."""
-_PLACES: Final = frozenset("cloud current default existing hosted managed only recommended".split())
+_PLACES: Final = frozenset(
+    ["cloud", "current", "default", "existing", "hosted", "managed", "only", "recommended"]
+)
 """Asides that name no owner."""
 _DOMAINS: Final = frozenset(
-    "ai app ch co com de dev eu fr gg io me net nl org run sh tech uk".split()
+    [
+        "ai",
+        "app",
+        "ch",
+        "co",
+        "com",
+        "de",
+        "dev",
+        "eu",
+        "fr",
+        "gg",
+        "io",
+        "me",
+        "net",
+        "nl",
+        "org",
+        "run",
+        "sh",
+        "tech",
+        "uk",
+    ]
 )
 _PLATFORMS: Final = frozenset(
     """
@@ -52,7 +76,7 @@ _PLATFORMS: Final = frozenset(
 )
 """Owners of many products: the next part of a name says which."""
 _STANDARD: Final = frozenset(
-    "System alloc core crate java javax kotlin scala self std super".split()
+    ["System", "alloc", "core", "crate", "java", "javax", "kotlin", "scala", "self", "std", "super"]
 )
 _NONE: Final = frozenset(word.replace(" ", "") for word in GENERIC)
 _REGISTERS: Final = ("module", "npm", "package")
@@ -95,15 +119,14 @@ def _fitting(options: Iterable[str], found: Iterable[Used]) -> dict[str, list[Us
     """By option, what of many names it is; pairs that have no name in common are not compared."""
     called, sold = dict[str, list[str]](), dict[str, list[str]]()
     for option in dict.fromkeys(options):
-        product = product_of(option)
-        sold.setdefault(product, []).append(option)
-        for key in {*_own(option), squeezed(product)}:
+        if product := _product(option):
+            sold.setdefault(product.name, []).append(option)
+        for key in {key for kind in get_args(Kind) for key in _own(option, kind, product)}:
             called.setdefault(key, []).append(option)
     fitting = dict[str, list[Used]]()
     for one in found:
         form = _form(one)
-        keys = {*form.keys, *form.words, *map("".join, pairwise(form.words))}
-        near = [option for key in sorted(keys) for option in called.get(key, ())]
+        near = [option for key in sorted(form.keys) for option in called.get(key, ())]
         near += [option for of in form.rows.values() for option in sold.get(of, ())]
         for option in dict.fromkeys(near):
             if fits(option, one):
@@ -224,6 +247,28 @@ def _keys(name: str) -> Iterator[str]:
         yield mark + _squeezed(_VERSION.sub("", folded(name)))
 
 
+def _scoped(name: str) -> tuple[list[list[str]], list[str]]:
+    """The same of a package of npm that has a scope."""
+    if name.startswith("@types/"):
+        return _spelled(Used(name.removeprefix("@types/"), "npm"))
+    scope, bare, *_ = (*name[1:].split("/"), "")
+    return [[f"{scope}/{bare}"], [f"@{scope}/"]], _pair(scope, bare, is_public=False)
+
+
+def _of_jvm(name: str) -> tuple[list[list[str]], list[str]]:
+    """The same of a package or an artifact of the JVM."""
+    group, colon, artifact = name.partition(":")
+    root = group.split(".")
+    if root[0] in _STANDARD:
+        return [], []
+    parts = root[1:] if root[0] in _DOMAINS else root
+    while parts[1:] and parts[0] in _PLATFORMS:
+        parts = parts[1:]
+    alone = [f":{artifact}"] if artifact and not group else []
+    rows = [".".join(root[:end]) for end in range(len(root), 0, -1)]
+    return [[name] if colon else [], alone, rows], [*parts[:1], artifact]
+
+
 def _spelled(one: Used) -> tuple[list[list[str]], list[str]]:
     """Groups of names that the table may list, the longest of each first, and names of its own."""
     name = one.name
@@ -233,11 +278,8 @@ def _spelled(one: Used) -> tuple[list[list[str]], list[str]]:
             return [[f"{owner}{slash}{bare}"], [bare]], [bare, f"{owner.rpartition('/')[2]} {bare}"]
         case "tool":
             return [[name]], [name]
-        case "npm" if name.startswith("@types/"):
-            return _spelled(Used(name.removeprefix("@types/"), "npm"))
         case "npm" if name.startswith("@"):
-            scope, bare, *_ = (*name[1:].split("/"), "")
-            return [[f"{scope}/{bare}"], [f"@{scope}/"]], _pair(scope, bare, is_public=False)
+            return _scoped(name)
         case "npm" | "package" if "/" in name:
             first, second, *_ = name.split("/")
             if one.kind == "npm":  # what lies deeper
@@ -249,16 +291,7 @@ def _spelled(one: Used) -> tuple[list[list[str]], list[str]]:
             rows = ["/".join((host, *parts[:end])) for end in range(len(parts), -1, -1)]
             return [rows], _pair(*parts[:2]) if parts[1:] else parts
         case "jvm":
-            group, colon, artifact = name.partition(":")
-            root = group.split(".")
-            if root[0] in _STANDARD:
-                return [], []
-            parts = root[1:] if root[0] in _DOMAINS else root
-            while parts[1:] and parts[0] in _PLATFORMS:
-                parts = parts[1:]
-            alone = [f":{artifact}"] if artifact and not group else []
-            rows = [".".join(root[:end]) for end in range(len(root), 0, -1)]
-            return [[name] if colon else [], alone, rows], [*parts[:1], artifact]
+            return _of_jvm(name)
         case "module":
             parts = [*filter(None, _PART.split(name))]
             if not parts or parts[0] in _STANDARD:
