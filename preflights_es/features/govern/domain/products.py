@@ -147,6 +147,8 @@ def fits(option: str, one: Used) -> str:
     found = {key for key, of in form.rows.items() if product and product.name == of}
     if product is None or not product.packages or one.kind in ("image", "tool"):
         found |= form.keys & _own(option, one.kind, product)
+    elif _squeezed(product.name) == _owner_of(one):  # what a vendor publishes in its own name
+        found.add(_squeezed(product.name))
     return max(found, key=len, default="")
 
 
@@ -174,6 +176,13 @@ def _own(option: str, kind: str, product: Name | None) -> frozenset[str]:
     if kind in _REGISTERS and "-" in bare and " " not in bare:  # python-jose
         found.add("".join(_inner(bare)))
     return frozenset(key for one in found if len(key := _squeezed(one)) > 1) - _NONE
+
+
+def _owner_of(one: Used) -> str:
+    """Who publishes it, squeezed: a scope of npm, a vendor of PHP; empty where none is named."""
+    owner, slash, _ = one.name.removeprefix("@").partition("/")
+    is_owned = slash and (one.name.startswith("@") if one.kind == "npm" else one.kind == "package")
+    return _squeezed(owner) if is_owned else ""
 
 
 def _squeezed(name: str) -> str:
