@@ -135,7 +135,7 @@ def _fitting(options: Iterable[str], found: Iterable[Used]) -> dict[str, list[Us
 
 
 def fits(option: str, one: Used) -> str:
-    """The longest part of a name that the option is, squeezed; empty where it is none."""
+    """The longest part of a name that the option is, squeezed; empty where it is no part."""
     owner = _OWNER.search(option)
     if (
         owner
