@@ -39,7 +39,10 @@ CHAIN: Final = ("store/test_chain", "store/test_specification", "store/test_eras
 LOST: Final = ("runtime/test_performer", "runtime/test_lost_calls")
 MADE: Final = ("history/test_redacted_responses", "providers/test_in_a_session")
 SUBJECTS: Final = {
-    "preflights_es/kernel/session.py": ("kernel/test_session", "runtime/test_runner", *LAWS),
+    "preflights_es/kernel/session.py": (
+        *("kernel/test_session", "house/test_smallest_workflow", "cli/test_plain_display"),
+        *("runtime/test_runner", *LAWS),
+    ),
     "preflights_es/runtime/runner.py": ("runtime/test_runner", "kernel/test_session", *LOST, *LAWS),
     "preflights_es/runtime/performer.py": (*LOST, "runtime/test_runner", *MADE),
     "preflights_es/store/chain.py": (*CHAIN, *LAWS),
