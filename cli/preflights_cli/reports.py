@@ -9,13 +9,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Sequence
-from typing import Final, Literal, NoReturn
+from typing import Any, Final, Literal, NoReturn, TypeVar
 
 import click
 
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.system.files import new_file
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 # 1. Files ------------------------------------------------------------------------------------
 
@@ -33,6 +35,28 @@ def pairs(option: str, texts: Sequence[str], example: str) -> tuple[tuple[str, s
             refuse(f"{option}: found {text!r}, expected a pair such as {example}")
         found.append((name, value))
     return tuple(found)
+
+
+def report_options(formats: Sequence[str]) -> Callable[[Command], Command]:
+    """`--report FORMAT=FILE` and `--replace`."""
+
+    def having(command: Command) -> Command:
+        for option in (
+            click.option(
+                "--replace", "replaces", is_flag=True, help="Replace report files that exist."
+            ),
+            click.option(
+                "--report",
+                "reports",
+                multiple=True,
+                metavar="FORMAT=FILE",
+                help=f"Write a report: {', '.join(formats)}.",
+            ),
+        ):
+            command = option(command)
+        return command
+
+    return having
 
 
 def reports_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -19,9 +19,10 @@ from preflights_es.kernel.items import Cause, path_of
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import WRITERS
 from preflights_es.kernel.questions import asked_elsewhere
+from preflights_es.kernel.reach import HELD
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.use.archives import ImportedBy
-from preflights_es.use.holding import HoldsHere, file_meant, holding_for
+from preflights_es.use.holding import Held, HoldsHere, file_meant, holding_for
 from preflights_es.use.request import Request
 from preflights_es.use.results import Who
 from preflights_es.use.why import why
@@ -92,21 +93,10 @@ def _say_holding(app: Request, voice: Voice, found: HoldsHere) -> int:
     if not found.decisions:
         voice.say(shown(f"No decision in force says that it holds for {found.path}."))
     for one in (*found.decisions, *found.superseded):
-        values = ", ".join(f"{name}: {one_line(value)}" for name, value in one.fields)
         voice.say(voice.bold(shown(f"{one.name} {one_line(one.title)}")))
-        if values:
-            voice.say(shown(f"  decided     {values}"))
-        if one.because:
-            voice.say(shown(f"  because     {one_line(one.because)}"))
-        if one.instead_of:
-            voice.say(shown(f"  not         {', '.join(map(one_line, one.instead_of))}"))
-        by = f" by {_by(one.accepted_by)}" if one.accepted_by else ""
-        what = "dated" if one.accepted_by is None else "accepted"
-        if one.accepted_at:
-            voice.say(shown(f"  {what:<11} {one.accepted_at[:DAY_LENGTH]}{by}"))
-        voice.say(shown(f"  holds for   {one.pattern}{_HELD.get(one.hold, '')}"))
-        if one.superseded_by:
-            voice.say(shown(f"  superseded  by {one_line(one.superseded_by)}"))
+        for name, text in _of_held(one):
+            if text:
+                voice.say(shown(f"  {name:<11} {text}"))
     if found.everywhere:
         which = "decision holds" if found.everywhere == 1 else "decisions hold"
         more = "more " if found.decisions else ""
@@ -114,7 +104,16 @@ def _say_holding(app: Request, voice: Voice, found: HoldsHere) -> int:
     return 0
 
 
-_HELD: Final = {"ask": " (agents ask first)", "deny": " (agents do not edit)"}
+def _of_held(one: Held) -> Iterator[tuple[str, str]]:
+    """What is said of a decision that holds: names and texts, empty where there is nothing."""
+    day, by = one.accepted_at[:DAY_LENGTH], one.accepted_by
+    yield "decided", ", ".join(f"{name}: {one_line(value)}" for name, value in one.fields)
+    yield "because", one_line(one.because)
+    yield "not", ", ".join(map(one_line, one.instead_of))
+    yield ("accepted", f"{day} by {_by(by)}") if by else ("dated", day)
+    yield "holds for", one.pattern
+    yield "hold", "" if one.hold == "tell" else HELD[one.hold]
+    yield "superseded", f"by {one_line(one.superseded_by)}" if one.superseded_by else ""
 
 
 def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:

@@ -59,6 +59,11 @@ def short(session_id: str) -> str:
     return session_id[-SHORT:]
 
 
+def decision_name(number: int | None, uid: str) -> str:
+    """What people call a decision: by the number of its record, else by the end of its uid."""
+    return f"ADR-{number:04}" if number else short(uid)
+
+
 def imports(session_id: str = "") -> tuple[str, str]:
     """The range of ids by which imports of a session, or of all, are found.
 

@@ -17,6 +17,13 @@ Hold = Literal["tell", "ask", "deny"]
 """What a file's change meets: the agent is told, a person is asked, or the change is refused."""
 HOLDS: Final[tuple[Hold, ...]] = ("tell", "ask", "deny")
 
+HELD: Final[dict[Hold, str]] = {
+    "tell": "tell an agent that edits them",
+    "ask": "ask a person before an edit",
+    "deny": "refuse an edit",
+}
+"""The same in words."""
+
 PATTERNS_MAX: Final = 20
 PATTERN_MAX: Final = 200  # characters
 STARS_MAX: Final = (

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from preflights_es.kernel.errors import AmbiguousSession, RecordWithoutSession, UnknownSession
-from preflights_es.kernel.ids import short
+from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.reach import Hold, specificity
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.use.decisions import decisions, records_beside
@@ -165,7 +165,7 @@ def unused_of(
 
 
 def turned_down(request: Request, one: DecisionRow | ForeignRow) -> tuple[str, ...]:
-    """What else was offered or named where a decision was taken; its session is folded for it."""
+    """What else a person saw or named where a decision was taken; its session is folded for it."""
     if isinstance(one, ForeignRow):
         return ()
     handle = request.reading.load(one)
@@ -197,7 +197,7 @@ def as_held(one: DecisionRow | ForeignRow, pattern: str) -> Held:
         )
     later = one.superseded_by
     return Held(
-        name=named(one.number, one.uid),
+        name=decision_name(one.number, one.uid),
         pattern=pattern,
         hold=one.hold,
         title=one.title,
@@ -208,7 +208,7 @@ def as_held(one: DecisionRow | ForeignRow, pattern: str) -> Held:
         accepted_at=one.accepted_at or "",
         accepted_by=one.acknowledged_by,
         standing=one.standing,
-        superseded_by=named(later.number, later.uid) if later else "",
+        superseded_by=decision_name(later.number, later.uid) if later else "",
         session_id=one.session_id,
         uid=one.uid,
         record=one.artifact or "",
@@ -228,11 +228,6 @@ def line_of(one: Held) -> str:
 
 
 LINE_MAX: Final = 240  # characters of a decision that an agent is told of
-
-
-def named(number: int | None, uid: str) -> str:
-    """What people call a decision."""
-    return short(uid) if number is None else f"ADR-{number:04}"
 
 
 def _by_pattern(one: Held) -> tuple[int, str]:

@@ -83,6 +83,10 @@ class WorkTree:
         """Whether any file is matched."""
         return next(self.matching(pattern), None) is not None
 
+    def below(self, folder: str) -> list[str]:
+        """The files in a folder, which ends with a `/`; all of them where it is empty."""
+        return [path for path in self.files if path.startswith(folder)]
+
     def matching(self, pattern: str) -> Iterator[str]:
         """The files that a pattern matches, in order."""
         self.compared += 1

@@ -22,7 +22,7 @@ ERRORS: Final = [
     if isinstance(one, type) and issubclass(one, errors.PreflightsError)
 ]
 COMMAND: Final = re.compile(r"`preflights [a-z-]")
-SURFACES: Final = ("preflights_es/surfaces/mcp/", "preflights_es/features/agents/hooks/guarding.py")
+SURFACES: Final = ("preflights_es/surfaces/mcp/", "preflights_es/features/agents/hooks/edits.py")
 """What coding agents and their persons read: it says what to do, as the command line does."""
 FRAME: Final = "from preflights_cli"
 """Of what belongs to the command line, also in a feature."""

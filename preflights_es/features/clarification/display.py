@@ -23,8 +23,9 @@ from preflights_es.features.clarification.domain.views import (
     RelatedDecision,
 )
 from preflights_es.kernel.decisions import EXCEPTION, Speaker, alternative_text
-from preflights_es.kernel.ids import short
+from preflights_es.kernel.ids import decision_name, short
 from preflights_es.kernel.questions import Question
+from preflights_es.kernel.reach import HELD
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.kernel.views import View
 
@@ -97,7 +98,7 @@ def _in_force(found: ClarificationView) -> Iterator[str]:
         for place, one in enumerate(found.known, 1):
             yield f"{place}. {known_line(one)}"
     if (kept := found.keeps) is not None:
-        name = f"ADR-{kept.number:04}" if kept.number else short(kept.uid) or "a record"
+        name = decision_name(kept.number, kept.uid) or "a record"
         is_here = all(one.same_place for one in found.known if one.uid == kept.uid)
         says = "says so already" if is_here else "is kept"
         yield shown(f"{name} {says}: {one_line(kept.title)}")
@@ -205,9 +206,6 @@ def _by(one: Provenance, say: Say) -> str:
     who = shown(relayer.name or _KINDS[relayer.kind]) if relayer else ""
     relayed = say(", relayed by {who}", who=who) if who else ""
     return f", {say(f'by {_KINDS[one.by]}')}{relayed}"
-
-
-HELD: Final = {"ask": "ask a person before an edit", "deny": "refuse an edit"}
 
 
 def why(found: ClarificationView) -> list[str]:

@@ -29,13 +29,14 @@ from preflights_es.features.govern.domain import products
 from preflights_es.features.govern.domain.imports import Used, used
 from preflights_es.features.govern.records import differing_records, told
 from preflights_es.kernel.errors import PreflightsError, Refused
+from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.records.session_files import FOLDER
 from preflights_es.store import jsonl
 from preflights_es.use.brief import conflicts
 from preflights_es.use.filed_sessions import FiledSessions
 from preflights_es.use.foreign import ForeignRow
-from preflights_es.use.holding import as_held, held, line_of, named, turned_down, unused_of
+from preflights_es.use.holding import as_held, held, line_of, turned_down, unused_of
 from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
@@ -125,12 +126,13 @@ def check(
     if bool(base) + staged + bool(files) > 1 or base.startswith("-"):
         message = "give one of a base, what is staged, and files; a base does not begin with -"
         raise Refused(message, code="which_change")
-    change = _named(root, files, cwd) if files else changed(root, base, staged=staged)
+    whole = WorkTree(root)
+    change = _named(whole, files, cwd) if files else changed(root, base, staged=staged)
     every = [*held(request, everything=True)]
     rows = [*_in_force(every)]
     own = [one for one in rows if isinstance(one, DecisionRow)]
     others = [one for one in rows if isinstance(one, ForeignRow)]
-    tree, whole = WorkTree(root, (one.path for one in change.files)), WorkTree(root)
+    tree = WorkTree(root, (one.path for one in change.files))
     with drawn(len(rows)) as update:
         found = [*_sessions(request, change), *_records(request, every, change)]
         found += _of_places(request, ticking(own, update), tree)
@@ -163,8 +165,16 @@ def _codes(found: Iterable[Finding], change: Change) -> Iterator[int]:
         yield NO_BASE
 
 
-def _named(root: Path, typed: Iterable[str], cwd: Path | None) -> Change:
-    paths = dict.fromkeys(project_path(root, one, cwd) for one in typed)
+def _named(tree: WorkTree, typed: Iterable[str], cwd: Path | None) -> Change:
+    """The files that are named, and those in a folder that is."""
+    root, paths = tree.root, dict[str, None]()
+    for one in typed:
+        is_root = os.path.realpath((cwd or root) / one) == os.path.realpath(root)
+        path = "" if is_root else project_path(root, one, cwd)
+        inside = tree.below(path) if is_root or path.endswith("/") else [path]
+        if not inside:
+            raise Refused(f"{one!r} holds no file: name one that is there", code="no_file")
+        paths |= dict.fromkeys(inside)
     lies = {path: root / path for path in paths}
     return Change(
         tuple(
@@ -318,7 +328,7 @@ def _brought_in(
     root: Path, row: DecisionRow, decided: str, option: str, new: dict[str, Used], change: Change
 ) -> Finding:
     paths = sorted(new)
-    name, one = named(row.number, row.uid), new[paths[0]]
+    name, one = decision_name(row.number, row.uid), new[paths[0]]
     because = f", because {shown(one_line(row.because.text))}" if row.because else ""
     text = (
         f"{name} decided {shown(one_line(decided))}{because}, and turned down "
@@ -359,7 +369,10 @@ def _records(
     own = (row for row in rows if isinstance(row, DecisionRow))
     gone = (one.path for one in change.files if one.is_gone)
     for one in differing_records(request, own, gone):
-        more = {"decision": named(one.row.number, one.row.uid), "session_id": one.row.session_id}
+        more = {
+            "decision": decision_name(one.row.number, one.row.uid),
+            "session_id": one.row.session_id,
+        }
         yield _finding("record-differs", "error", told(one), [one.path], line=one.line, **more)
 
 

@@ -10,7 +10,7 @@ import click
 from preflights_cli.common import Voice, given, reading
 from preflights_cli.progress import bar
 from preflights_cli.reports import check as check_reports
-from preflights_cli.reports import reports_of, write
+from preflights_cli.reports import report_options, reports_of, write
 from preflights_es.features.govern.check import Checked, Finding, check
 from preflights_es.kernel.text import shown
 from preflights_es.use.request import Request
@@ -33,14 +33,7 @@ def _revision(_ctx: click.Context, parameter: click.Parameter, value: str | None
     "--base", metavar="REV", callback=_revision, help="What was done since it parted from HEAD."
 )
 @click.option("--staged", is_flag=True, help="What the next commit holds.")
-@click.option(
-    "--report",
-    "reports",
-    multiple=True,
-    metavar="FORMAT=FILE",
-    help=f"Write a report: {', '.join(FORMATS)}.",
-)
-@click.option("--replace", "replaces", is_flag=True, help="Replace report files that exist.")
+@report_options(FORMATS)
 @reading
 def check_command(
     files: tuple[str, ...],

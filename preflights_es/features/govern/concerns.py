@@ -16,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.kernel.events import INT_MAX
+from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.reach import Hold, Reach, specificity
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.projections.projection import kept
@@ -84,7 +85,7 @@ def edit_concerns(
     root = request.process.settings.root
     places = [(path, _relative(path, root)) for path, _, _ in changes]
     rows, done = _in_force(request, known), {*passed}
-    found = [*_of_paths(request, rows, places, known.turned, done)]
+    found = [*_of_paths(request, rows, places, done)]
     new, former = _brought_in(changes, command, root)
     if new:
         found += _of_imports(request, rows, new, former, known.turned, done)
@@ -95,7 +96,10 @@ def edit_concerns(
 
 
 class _Said(msgspec.Struct, frozen=True):
-    """What of a kept decision is looked at first."""
+    """What of a kept decision is looked at first.
+
+    A hook waits for it: the whole of 500 decisions takes as long to decode as all else.
+    """
 
     uid: str
     fields: tuple[tuple[str, str], ...]
@@ -167,7 +171,6 @@ def _of_paths(
     request: Request,
     rows: Iterable[_Kept],
     places: Sequence[tuple[str, str]],
-    turned: MutableMapping[str, Fields],
     passed: set[str],
 ) -> Iterator[Concern]:
     tree = WorkTree(request.process.settings.root)
@@ -183,14 +186,13 @@ def _of_paths(
                 break
     found.sort(key=lambda each: each[0])
     for _, one, pattern, path in found[:NAMED_MAX]:
-        from preflights_es.use.holding import as_held, line_of
+        from preflights_es.use.holding import as_held, line_of, turned_down
 
-        held = as_held(one.whole(), pattern)
-        others = (other for _, _, others in _fields(request, one, turned) for other in others)
-        instead = tuple(dict.fromkeys((*held.instead_of, *others)))
+        row = one.whole()
+        held = as_held(row, pattern)
         mark = " (file)" if one.file else ""
         name = f"{held.name}{mark} for {_quoted(pattern)}"
-        line = line_of(replace(held, name=name, instead_of=instead))
+        line = line_of(replace(held, name=name, instead_of=turned_down(request, row)))
         yield Concern(one.said.uid, held.name, one.said.reach.hold, f"{line}.", path, True)
 
 
@@ -215,9 +217,11 @@ def _of_imports(
             continue
         found = _against(_fields(request, one, turned), new, [*former], chosen)
         if found is not None:
-            line = _contradicted(one.whole(), *found, request.process.settings.root)
+            row = one.whole()
+            line = _contradicted(row, *found, request.process.settings.root)
             hold: Hold = "deny" if strongly else "ask"
-            yield Concern(one.said.uid, _name(one), hold, line, found[-1], False)
+            name = decision_name(row.number, row.uid)
+            yield Concern(row.uid, name, hold, line, found[-1], False)
 
 
 def _against(
@@ -242,10 +246,9 @@ def _contradicted(
     where = f"edit ({_quoted(place)})" if file else "command"
     mark = " (file)" if row.file else ""
     date = (row.accepted_at or row.proposed_at)[:_DATE]
-    return (
-        f"{_named(row.number, row.uid)}{mark} of {date} decided {_quoted(f'{category} {name}')}: "
-        f"{_quoted(value)}. This {where} names {_quoted(option)}."
-    )
+    who, what = decision_name(row.number, row.uid), _quoted(f"{category} {name}")
+    decided = f"{who}{mark} of {date} decided {what}: {_quoted(value)}."
+    return f"{decided} This {where} names {_quoted(option)}."
 
 
 def _brought_in(
@@ -268,7 +271,7 @@ def _brought_in(
 def is_own(one: Used, place: str, root: Path) -> bool:
     """Whether a name is of the project itself, or of the language."""
     first = one.name.replace("::", ".").replace("/", ".").split(".")[0]
-    if one.kind == "module" and place.endswith((".py", ".pyi", ".ipynb", ".rb")):
+    if one.kind == "module" and place.endswith((".py", ".pyi", ".rb")):
         if first in sys.stdlib_module_names and first not in _CHOSEN:
             return True
         beside = root / os.path.dirname(place)
@@ -282,9 +285,6 @@ def is_own(one: Used, place: str, root: Path) -> bool:
         return _package(place).startswith(".".join(one.name.split(".")[:2]))
     if one.kind == "address":
         return one.name.startswith(_first(root / "go.mod", "module ") or "\0")
-    if one.kind == "package" and one.name.startswith("@"):
-        own = _first(root / "package.json", '"name":').strip('"').partition("/")
-        return bool(own[1]) and one.name.startswith(f"{own[0]}/")
     return False
 
 
@@ -313,17 +313,6 @@ def _first(path: Path, key: str) -> str:
 
 
 # 4. Words -------------------------------------------------------------------------------------
-
-
-def _name(one: _Kept) -> str:
-    row = one.whole()
-    return _named(row.number, row.uid)
-
-
-def _named(number: int | None, uid: str) -> str:
-    from preflights_es.use.holding import named
-
-    return named(number, uid)
 
 
 def _relative(path: str, root: Path) -> str:

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from preflights_es.kernel.errors import ArtifactOutside, PreflightsError
+from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.text import late_pattern, one_line, shortened, shown
 from preflights_es.records.documents import Documents
 from preflights_es.records.foreign_records import foreign_record
 from preflights_es.records.record_header import RECORD_MAX
 from preflights_es.system.files import Unreadable, regular
 from preflights_es.use.decisions import log_decisions
-from preflights_es.use.holding import named
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow
 
@@ -96,7 +96,7 @@ def edited_records(request: Request) -> tuple[str, ...]:
 
 def told(one: DifferingRecord) -> str:
     """What is wrong, and what to do."""
-    name = named(one.row.number, one.row.uid)
+    name = decision_name(one.row.number, one.row.uid)
     return (
         f"{shown(one.path)} says something else than its session: {one.why}. Undo that edit, or "
         f"accept a decision that supersedes {name}"

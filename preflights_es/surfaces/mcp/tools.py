@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.ids import EPOCH, short
+from preflights_es.kernel.ids import EPOCH, decision_name, short
 from preflights_es.kernel.text import shortened, shown
 from preflights_es.kernel.views import View
 from preflights_es.surfaces.mcp.call import Call
@@ -109,7 +109,7 @@ async def decisions(call: Call, given: Wanted) -> Decided:
 def _told(row: DecisionRow) -> DecisionTold:
     by = row.acknowledged_by
     return DecisionTold(
-        name=f"ADR-{row.number:04}" if row.number else short(row.uid),
+        name=decision_name(row.number, row.uid),
         session=short(row.session_id),
         title=row.title,
         topic=row.category,

@@ -548,3 +548,16 @@ def test_what_is_not_compared_is_said_and_is_no_decision_of_people(shop: Project
     assert "denied" in {one.rule for one in found.findings}
     assert found.left_out == ("some patterns of records without a session: there are too many",)
     assert found.codes == (1,)
+
+
+def test_a_folder_stands_for_all_files_in_it(shop: Project) -> None:
+    decide(shop, "--path", "src/db/**", "--hold", "deny")
+    write(shop, ORDERS)
+    for named in ("src", "src/db/", "."):
+        done = shop.call("check", named, "--json")
+        denied = [one["file"] for one in done.json["findings"] if one["rule"] == "denied"]
+        assert (done.code, denied) == (1, [ORDERS]), (named, done.err)
+    (shop.folder / "empty").mkdir()
+    done = shop.call("check", "empty")
+    assert (done.code, done.out) == (1, "")
+    assert "'empty' holds no file" in done.err

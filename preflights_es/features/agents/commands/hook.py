@@ -137,7 +137,7 @@ class _Hook:
         try:
             app = program.request()
             if kind == "edits":
-                from preflights_es.features.agents.hooks.guarding import before_edit
+                from preflights_es.features.agents.hooks.edits import before_edit
 
                 folder = beside_log(self._settings)
                 return before_edit(app, self._agent, event, folder, surroundings())

@@ -24,7 +24,7 @@ from preflights_es.features.recall.use.variants import stems
 from preflights_es.kernel.decisions import Decided, Related
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.events import Source
-from preflights_es.kernel.ids import iso
+from preflights_es.kernel.ids import decision_name, iso
 from preflights_es.kernel.questions import WrittenQuestion
 from preflights_es.kernel.text import INTENTION_MAX, one_line, shortened, shown
 from preflights_es.kernel.words import words
@@ -165,7 +165,7 @@ def _line(process: Process, session_id: str, one: Decided, *, is_here: bool) -> 
         head = None
     if head is None:
         return None
-    name = f"ADR-{one.number:04}" if one.number else one.uid[-8:]
+    name = decision_name(one.number, one.uid)
     at = max(one.acknowledged_at or 0, 0)
     because = one.rationale.because
     reason = f": {one_line(because.text)}" if because else ""

@@ -126,7 +126,7 @@ def _python(text: str) -> Iterator[Used]:
 
     found: list[str] = []
     try:
-        for one in ast.walk(ast.parse(dedent(text))) if len(text) <= PARSED_MAX else ():
+        for one in _statements(ast.parse(dedent(text))) if len(text) <= PARSED_MAX else ():
             if isinstance(one, ast.Import):
                 found += [alias.name for alias in one.names]
             elif isinstance(one, ast.ImportFrom) and one.module and not one.level:
@@ -138,6 +138,17 @@ def _python(text: str) -> Iterator[Used]:
         found += [f"{module}.{first}"] if module else [one.split()[0] for one in names.split(",")]
     # Tests of any runner use its mocks.
     yield from (Used(one, "module") for one in found if not one.startswith("unittest.mock"))
+
+
+def _statements(tree: Any) -> Iterator[Any]:
+    """The statements of a module and those within others; to walk its expressions takes longer."""
+    left = [tree]
+    while left:
+        one = left.pop()
+        yield one
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            within = getattr(one, name, ())
+            left += within if isinstance(within, list) else ()
 
 
 def _script(text: str) -> Iterator[Used]:

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, get_args
 from preflights_es.features.govern.domain.imports import Kind, Used
 from preflights_es.kernel.statements import GENERIC
 from preflights_es.kernel.text import late_pattern
-from preflights_es.kernel.words import Name, folded, names
+from preflights_es.kernel.words import Name, folded, names, product
 
 _ASIDE: Final = late_pattern(r"\s*\([^()]*\)|[`\"']")
 _OWNER: Final = late_pattern(r"\(([A-Za-z][\w.]*[a-z][\w.]*)\)")
@@ -42,31 +42,15 @@ _ROLES: Final = frozenset(
 )
 """Words around the name of a package: what it does for the product, and for which language."""
 _PLACES: Final = frozenset(
-    ["cloud", "current", "default", "existing", "hosted", "managed", "only", "recommended"]
+    """
+    cloud current default existing hosted managed only recommended
+    """.split()  # noqa: SIM905  a table
 )
 """Asides that name no owner."""
 _DOMAINS: Final = frozenset(
-    [
-        "ai",
-        "app",
-        "ch",
-        "co",
-        "com",
-        "de",
-        "dev",
-        "eu",
-        "fr",
-        "gg",
-        "io",
-        "me",
-        "net",
-        "nl",
-        "org",
-        "run",
-        "sh",
-        "tech",
-        "uk",
-    ]
+    """
+    ai app ch co com de dev eu fr gg io me net nl org run sh tech uk
+    """.split()  # noqa: SIM905  a table
 )
 _PLATFORMS: Final = frozenset(
     """
@@ -163,7 +147,7 @@ def _product(option: str) -> Name | None:
     while bare and (shorter := _MORE.sub("", bare, count=1)) != bare:
         bare = shorter
         spelled.append(bare)
-    return next((known for one in spelled if (known := _called().get(folded(one)))), None)
+    return next((_by_name()[known] for one in spelled if (known := product(one))), None)
 
 
 @lru_cache(maxsize=4096)
@@ -200,8 +184,8 @@ def _inner(name: str) -> list[str]:
 
 
 @cache
-def _called() -> dict[str, Name]:
-    return {folded(called): one for one in names() for called in (one.name, *one.aliases)}
+def _by_name() -> dict[str, Name]:
+    return {one.name: one for one in names()}
 
 
 @cache

@@ -13,7 +13,7 @@ from preflights_cli import EXIT_DAMAGED, EXIT_ENVIRONMENT, EXIT_INCONCLUSIVE, EX
 from preflights_cli.common import Voice, given, reading
 from preflights_cli.dates import Moment
 from preflights_cli.progress import bar, counted
-from preflights_cli.reports import check, pairs, refuse, reports_of, write
+from preflights_cli.reports import check, pairs, refuse, report_options, reports_of, write
 from preflights_es.features.regress.change import ChangeOptions, change_of
 from preflights_es.features.regress.regress import LOST, NOT_THERE, Announced, RunOptions, regress
 from preflights_es.features.regress.results import Report
@@ -104,14 +104,7 @@ EXAMPLES: Final = {
 @click.option("--fresh", "is_fresh", is_flag=True, help="Use no result of an earlier run.")
 @click.option("--resume", "resumes", is_flag=True, help="Go on with an interrupted run.")
 @click.option("--baseline", metavar="REPORT", callback=given, help="Name what is new since.")
-@click.option(
-    "--report",
-    "reports",
-    multiple=True,
-    metavar="FORMAT=FILE",
-    help=f"Write a report: {', '.join(FORMATS)}.",
-)
-@click.option("--replace", "replaces", is_flag=True, help="Replace report files that exist.")
+@report_options(FORMATS)
 @click.option("--bisect", "bisects", is_flag=True, help="Exit codes of `git bisect run`.")
 @reading
 def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **asked: Any) -> int:

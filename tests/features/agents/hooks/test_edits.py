@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from preflights_es.features.agents.hooks.edits import before_edit
 from preflights_es.features.agents.hooks.events import HookEvent
-from preflights_es.features.agents.hooks.guarding import before_edit
 from preflights_es.features.agents.hooks.memory import FILE, remembered
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.questions import written_question
