@@ -134,7 +134,7 @@ def decisions_command(
     tell_behind(app, voice)
     voice.listed(found.head, "decisions", found.rows)
     if not voice.as_json:
-        _say_decisions(voice, found.rows, everything=everything, query=query)
+        _say_decisions(voice, found.rows, everything=everything, query=query, path=file)
     say_foreign(voice, found.head.foreign, found.unread)
     if found.head.everywhere and not voice.as_json:
         count = found.head.everywhere
@@ -179,7 +179,12 @@ def _lost(one: Lost) -> str:
 
 
 def _say_decisions(
-    voice: Voice, found: Iterable[DecisionRow], *, everything: bool, query: str | None
+    voice: Voice,
+    found: Iterable[DecisionRow],
+    *,
+    everything: bool,
+    query: str | None,
+    path: str,
 ) -> None:
     columns: dict[str, Callable[[DecisionRow], str]] = {
         "uid": lambda decided: short(decided.uid),
@@ -203,6 +208,8 @@ def _say_decisions(
         voice.say(told)
     if are_some:
         voice.hint("Ask why with: preflights why UID")
+    elif path:
+        voice.say(shown(f"No decision says that it holds for {path}."))
     elif query:
         voice.say("No decision matches.")
     else:

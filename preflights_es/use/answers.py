@@ -178,7 +178,10 @@ def taking(workflow: Workflow[Any], reasons: Reasons) -> type[Input]:
         message = f"a session of the workflow {workflow.name} takes no reasons"
         raise Refused(message, code="no_reasons", workflow=workflow.name)
     _check_reach(workflow, reasons)
-    cleaned_fields(workflow.reasons, said_of(reasons))
+    fields = cleaned_fields(workflow.reasons, said_of(reasons))
+    if reasons.paths and fields["paths"] != reasons.paths:  # what is left would match other files
+        message = "a path holds what looks like a secret: name a pattern without it"
+        raise Refused(message, code="unfit_pattern")
     return workflow.reasons
 
 

@@ -147,7 +147,7 @@ def _in_force(request: Request, what: str) -> list[tuple[Why, str]]:
         more = _of_log(request, filed, what)
         values += [one for one in more if known(one[0].session_id) is None]
     if not values:
-        message = f"{what!r} is no session, and no field of a decision in force"
+        message = f"{what!r} is no session, no file here, and no field of a decision in force"
         raise Refused(message, code="nothing_matches", typed=what)
     return values
 

@@ -183,7 +183,10 @@ def test_what_a_model_read_is_the_models(house: Project, api: FakeAPI) -> None:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (("Weather",), "'Weather' is no session, and no field of a decision in force"),
+        (
+            ("Weather",),
+            "'Weather' is no session, no file here, and no field of a decision in force",
+        ),
         (("last", "Weather"), "has no field 'Weather': it has Category, Strategy"),
         (("deadbeef", "Strategy"), "no session matches 'deadbeef'"),
     ],

@@ -53,6 +53,9 @@ def test_what_is_no_pattern_records_nothing(house: Project) -> None:
     made = house.call(*START, "--no-input", "--path", "!src")
     assert (made.code, made.out) == (1, "")
     assert "the path '!src' begins with !" in made.err
+    hidden = house.call(*START, "--no-input", "--path", "AKIAIOSFODNN7EXAMPLE/**")
+    assert (hidden.code, hidden.out) == (1, "")
+    assert "a path holds what looks like a secret" in hidden.err
     many = [word for n in range(21) for word in ("--path", f"src/{n}")]
     assert "expected at most 20" in house.call(*START, "--no-input", *many).err
     assert house.call(*START, "--no-input", "--hold", "never").code == 2
@@ -83,6 +86,8 @@ def test_a_file_is_asked_for_what_holds(house: Project) -> None:
     listed = house.call("decisions", "--path", "src/api.py", "--json").json
     assert [one["fields"][0][1] for one in listed["decisions"]] == ["RabbitMQ"]
     assert (listed["path"], listed["everywhere"]) == ("src/api.py", 1)
+    none = house.call("decisions", "--path", "docs/x").out
+    assert "No decision says that it holds for docs/x." in none
 
 
 def test_a_path_is_taken_from_where_one_stands(house: Project, home: Path) -> None:

@@ -130,6 +130,11 @@ def texts(root: Path, change: Change) -> Iterator[tuple[ChangedFile, str]]:
             yield one, content.decode("utf-8", "replace")
 
 
+def was_there(root: Path, path: str) -> bool:
+    """Whether HEAD has a file."""
+    return bool(_said(root, "rev-parse", "--verify", "--quiet", f"HEAD:./{path}"))
+
+
 def content_of(root: Path, one: ChangedFile) -> bytes | None:
     """What stands in a file now; None of what cannot be read."""
     if one.new:

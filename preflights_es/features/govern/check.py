@@ -23,6 +23,7 @@ from preflights_es.features.govern.changes import (
     objects,
     printable,
     texts,
+    was_there,
 )
 from preflights_es.features.govern.concerns import fields_of, is_own
 from preflights_es.features.govern.domain import products
@@ -174,6 +175,10 @@ def _named(tree: WorkTree, typed: Iterable[str], cwd: Path | None) -> Change:
         inside = tree.below(path) if is_root or path.endswith("/") else [path]
         if not inside:
             raise Refused(f"{one!r} holds no file: name one that is there", code="no_file")
+        is_there = os.path.lexists(root / path) or path in tree.files or was_there(root, path)
+        if not is_there:
+            message = f"{one!r} is no file here, and was none at HEAD: name one that is there"
+            raise Refused(message, code="no_file")
         paths |= dict.fromkeys(inside)
     lies = {path: root / path for path in paths}
     return Change(

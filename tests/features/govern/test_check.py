@@ -561,3 +561,10 @@ def test_a_folder_stands_for_all_files_in_it(shop: Project) -> None:
     done = shop.call("check", "empty")
     assert (done.code, done.out) == (1, "")
     assert "'empty' holds no file" in done.err
+    done = shop.call("check", "src/db/ordres.py")
+    assert (done.code, done.out) == (1, "")
+    assert "'src/db/ordres.py' is no file here, and was none at HEAD" in done.err
+    write(shop, "src/gone.py")
+    commit(shop)
+    shop.git("rm", "-q", "src/gone.py")
+    assert shop.call("check", "src/gone.py").code == 0
