@@ -15,7 +15,7 @@ from preflights_es.kernel.decisions import Reasons
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import ArtifactDue, Input
 from preflights_es.kernel.questions import AnswerRefusal, Question, Refusal
-from preflights_es.kernel.reach import HOLDS, PATTERN_MAX, PATTERNS_MAX, pattern_problem
+from preflights_es.kernel.reach import PATTERN_MAX, PATTERNS_MAX, pattern_problem
 from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.views import View
 from preflights_es.records.record_folder import USUAL
@@ -202,9 +202,6 @@ def _check_reach(workflow: Workflow[Any], reasons: Reasons) -> None:
     if workflow.reasons and "paths" not in workflow.reasons.__struct_fields__:
         message = f"a session of the workflow {workflow.name} holds for no files"
         raise Refused(message, code="no_reach", workflow=workflow.name)
-    if reasons.hold and reasons.hold not in HOLDS:  # a program's word
-        message = f"found hold {reasons.hold!r}, expected {', '.join(HOLDS)}"
-        raise Refused(message, code="unfit_hold")
     paths = reasons.paths or ()
     if len(paths) > PATTERNS_MAX:
         message = f"found {len(paths)} patterns of paths, expected at most {PATTERNS_MAX}"

@@ -57,6 +57,24 @@ def test_a_session_is_begun_answered_accepted_and_asked_why(log: Any, tmp_path: 
     assert json.loads(bytes(trail[0].data))["intention"] == "Add login"
 
 
+def test_a_decision_holds_for_files(log: Any) -> None:
+    begun = log.start("Add login", answers={"auth_strategy": "OAuth"}, paths=["src/auth/**"])
+    assert (begun.paths, begun.paths_by, begun.hold) == (("src/auth/**",), "script", "tell")
+    done = log.accept(begun.session_id, by="Grace", hold="deny")
+    assert (done.paths_by, done.hold) == ("user", "deny")
+    (one,) = log.holds("src/auth/login.py").decisions
+    assert (one.pattern, one.hold, one.accepted_by.name) == ("src/auth/**", "deny", "Grace")
+    assert "Magic Link" in one.instead_of
+    assert log.holds("src/mail.py").decisions == ()
+    assert [row.uid for row in log.decisions(path="src/auth/x").decisions] == [done.uid]
+    assert log.decisions(path="src/mail.py").decisions == ()
+    for wrong, why in (({"paths": ["!src"]}, "begins with !"), ({"hold": "never"}, "'never'")):
+        with pytest.raises(Refused, match=why):
+            log.start("Add login again", **wrong)
+    with pytest.raises(Refused, match="expected a file of the project"):
+        log.holds("../elsewhere.py")
+
+
 def test_a_program_writes_the_question(log: Any) -> None:
     begun = log.start(
         "Speed up the search",

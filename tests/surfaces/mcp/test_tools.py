@@ -162,6 +162,30 @@ def test_records_of_other_tools_stand_among_decisions_by_their_day(shop: Project
     talk(shop.folder, flow)
 
 
+def test_an_agent_says_where_a_decision_holds_and_asks_for_a_file(shop: Project) -> None:
+    async def begin(client: Client) -> None:
+        asked = await told(client, "start_decision", intention="Add login", paths=["src/**"])
+        said = {"session": asked["session"], "answer": "OAuth", "relayed": True}
+        await told(client, "answer", **said)
+        assert "begins with !" in await refused(
+            client, "start_decision", intention="Add mail", paths=["!src"]
+        )
+
+    async def ask(client: Client) -> None:
+        (one,) = (await told(client, "decisions", path="src/a.py"))["decisions"]
+        assert (one["name"], one["paths"]) == ("ADR-0001", ["src/**"])
+        assert (await told(client, "decisions", path="docs/a.md"))["decisions"] == []
+        brief = (await told(client, "brief", path="src/a.py"))["brief"]
+        assert brief.startswith("# Holds for src/a.py\n\n* ADR-0001: Strategy: OAuth; not ")
+        assert not (await told(client, "brief", path="docs/a.md"))["brief"].startswith("# Holds")
+
+    talk(shop.folder, begin)
+    shown = shop.show()
+    assert (shown["paths"], shown["paths_by"]) == (["src/**"], "agent")
+    assert shop.call("accept", "last", "--by", "Ada").code == 0
+    talk(shop.folder, ask)
+
+
 def test_a_question_about_data_that_asks_back_is_gone_on_with(shop: Project) -> None:
     async def flow(client: Client) -> None:
         asked = await told(client, "ask", question="decisions per planet?")
