@@ -184,6 +184,15 @@ class Record(Value, frozen=True):
     """Of the sentences that the program adds."""
 
 
+class TurnedDown(Value, frozen=True):
+    """What was not chosen where a decision was taken."""
+
+    seen: tuple[str, ...] = ()
+    """What a person saw or named."""
+    fields: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    """Names of fields, their values, and what else their questions have, shown or not."""
+
+
 Standing = Literal["ready", "replaced", "proposed", "accepted", "superseded", "abandoned"]
 """Where a patch stands.
 

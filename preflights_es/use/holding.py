@@ -6,10 +6,9 @@ import os
 from collections.abc import Iterable, Iterator
 from math import inf
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
-from msgspec.structs import replace
-
+from preflights_es.kernel.decisions import TurnedDown
 from preflights_es.kernel.errors import AmbiguousSession, RecordWithoutSession, UnknownSession
 from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.reach import Hold, specificity
@@ -19,6 +18,15 @@ from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result, Who
 from preflights_es.use.work_tree import WorkTree, project_path
+
+
+class _Row(Protocol):
+    """A decision in a list, whatever else is known of it."""
+
+    @property
+    def session_id(self) -> str: ...
+    @property
+    def file(self) -> str | None: ...
 
 
 class Held(Result, frozen=True, kw_only=True):
@@ -114,8 +122,7 @@ def holding_for(request: Request, path: str, *, everything: bool = False) -> Hol
         if not one.paths:
             everywhere += not is_over
         elif pattern := tree.matched(one.paths, path):
-            row = replace(as_held(one, pattern), instead_of=turned_down(request, one))
-            (former if is_over else found).append(row)
+            (former if is_over else found).append(as_held(request, one, pattern))
     return HoldsHere(
         path=path,
         decisions=tuple(sorted(found, key=_by_pattern)),
@@ -158,27 +165,40 @@ def unused_of(
             if tree.compared > most:
                 return
             if not tree.has_match(pattern):
-                row = as_held(one, pattern)
+                session_id = "" if isinstance(one, ForeignRow) else one.session_id
+                name = name_of(one)
                 yield UnusedPattern(
-                    name=row.name, title=row.title, pattern=pattern, session_id=row.session_id
+                    name=name, title=one.title, pattern=pattern, session_id=session_id
                 )
 
 
-def turned_down(request: Request, one: DecisionRow | ForeignRow) -> tuple[str, ...]:
-    """What else a person saw or named where a decision was taken; its session is folded for it."""
-    if isinstance(one, ForeignRow):
-        return ()
+def turned_down(request: Request, one: _Row) -> TurnedDown:
+    """What was not chosen where a decision was taken; its session is folded for it."""
+    from preflights_es.kernel import statements
+
     handle = request.reading.load(one)
     if handle.workflow.record is None:
-        return ()
-    return handle.workflow.record(handle.session.state).considered[1:]
+        return TurnedDown()
+    record = handle.workflow.record(handle.session.state)
+    pairs = ((field, statements.turned_down(record, field)) for field in record.fields)
+    fields = tuple((field.name, field.value, others) for field, others in pairs if others)
+    return TurnedDown(record.considered[1:], fields)
 
 
-def as_held(one: DecisionRow | ForeignRow, pattern: str) -> Held:
-    """A decision or a record, as it holds by a pattern."""
+def as_held(
+    request: Request,
+    one: DecisionRow | ForeignRow,
+    pattern: str,
+    known: TurnedDown | None = None,
+) -> Held:
+    """A decision or a record, as it holds by a pattern.
+
+    Args:
+        known: what was not chosen, where that is known.
+    """
     if isinstance(one, ForeignRow):
         return Held(
-            name=one.path,
+            name=name_of(one),
             pattern=pattern,
             hold="tell",
             title=one.title,
@@ -197,14 +217,14 @@ def as_held(one: DecisionRow | ForeignRow, pattern: str) -> Held:
         )
     later = one.superseded_by
     return Held(
-        name=decision_name(one.number, one.uid),
+        name=name_of(one),
         pattern=pattern,
         hold=one.hold,
         title=one.title,
         category=one.category,
         fields=one.fields,
         because=one.because.text if one.because else "",
-        instead_of=tuple(other.name for other in one.alternatives),
+        instead_of=(known or turned_down(request, one)).seen,
         accepted_at=one.accepted_at or "",
         accepted_by=one.acknowledged_by,
         standing=one.standing,
@@ -214,6 +234,11 @@ def as_held(one: DecisionRow | ForeignRow, pattern: str) -> Held:
         record=one.artifact or "",
         file=one.file,
     )
+
+
+def name_of(one: DecisionRow | ForeignRow) -> str:
+    """What people call a decision; of a record of another tool its path."""
+    return one.path if isinstance(one, ForeignRow) else decision_name(one.number, one.uid)
 
 
 def line_of(one: Held) -> str:

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 from urllib.parse import quote
 
-from msgspec.structs import replace
-
 from preflights_es.features.govern.changes import (
     Change,
     ChangedFile,
@@ -25,7 +23,7 @@ from preflights_es.features.govern.changes import (
     texts,
     was_there,
 )
-from preflights_es.features.govern.concerns import fields_of, is_own
+from preflights_es.features.govern.concerns import is_own
 from preflights_es.features.govern.domain import products
 from preflights_es.features.govern.domain.imports import Used, used
 from preflights_es.features.govern.records import differing_records, told
@@ -37,7 +35,7 @@ from preflights_es.store import jsonl
 from preflights_es.use.brief import conflicts
 from preflights_es.use.filed_sessions import FiledSessions
 from preflights_es.use.foreign import ForeignRow
-from preflights_es.use.holding import as_held, held, line_of, turned_down, unused_of
+from preflights_es.use.holding import as_held, held, line_of, name_of, turned_down, unused_of
 from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
@@ -247,8 +245,8 @@ def _of_places(
         if not paths:
             continue
         touched = sorted(paths)
-        one = as_held(row, paths[touched[0]])
-        line = line_of(replace(one, instead_of=turned_down(request, row)))
+        one = as_held(request, row, paths[touched[0]])
+        line = line_of(one)
         newer, files = _NEWER.format(shown(one.name)), _files(touched)
         more = {"decision": one.name, "session_id": one.session_id}
         if one.hold == "deny":
@@ -269,11 +267,15 @@ def _files(paths: Sequence[str]) -> str:
     return f"{named} and {more:,} more" if more > 0 else named
 
 
+def _record(row: DecisionRow | ForeignRow) -> str:
+    return (row.path if isinstance(row, ForeignRow) else row.artifact) or ""
+
+
 def _unused(
     rows: Sequence[DecisionRow | ForeignRow], tree: WorkTree, compared_max: float = inf
 ) -> Iterator[Finding]:
     """Patterns of decisions in force that match no file."""
-    records = {held.name: held.record for held in (as_held(row, "") for row in rows)}
+    records = {name_of(row): _record(row) for row in rows}
     for one in unused_of(rows, tree, compared_max):
         text = (
             f"{shown(one.name)}: its pattern `{shown(one.pattern)}` matches no file. Restore the "
@@ -297,7 +299,7 @@ def _imports(
             uses.setdefault(one, []).append(file)
     if not uses:
         return
-    of_rows = [(row, fields_of(request, row)) for row in rows]
+    of_rows = [(row, turned_down(request, row).fields) for row in rows]
     options = (option for _, fields in of_rows for _, _, others in fields for option in others)
     values = [value for row in rows for _, value in row.fields]
     brought = products.brought_in(options, uses, values)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 import msgspec
 from msgspec.structs import replace
 
+from preflights_es.kernel.decisions import TurnedDown
 from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.reach import Hold, Reach, specificity
@@ -34,8 +35,6 @@ NO_CATEGORY: Final = "Other"  # of a decision whose topic is a field of its own
 STRENGTH: Final[tuple[Hold, ...]] = ("deny", "ask", "tell")
 _DATE: Final = len("2026-11-23")
 
-Fields = tuple[tuple[str, str, tuple[str, ...]], ...]
-"""Names of fields, their values, and what was turned down."""
 Change = tuple[str, str, str]
 """A file as an agent calls it, its new text or a part of it, and what stood there."""
 
@@ -43,7 +42,7 @@ Change = tuple[str, str, str]
 class Known(Protocol):
     """What is remembered from one edit to the next, so that it need not be looked at again."""
 
-    turned: dict[str, Fields]
+    turned: dict[str, TurnedDown]
     """What decisions in force turned down, by session and version."""
     files: str
     """The log and the folders of session files, when no file said more than the log."""
@@ -85,7 +84,7 @@ def edit_concerns(
     root = request.process.settings.root
     places = [(path, _relative(path, root)) for path, _, _ in changes]
     rows, done = _in_force(request, known), {*passed}
-    found = [*_of_paths(request, rows, places, done)]
+    found = [*_of_paths(request, rows, places, known.turned, done)]
     new, former = _brought_in(changes, command, root)
     if new:
         found += _of_imports(request, rows, new, former, known.turned, done)
@@ -147,21 +146,15 @@ def _of_log(process: Process) -> Iterator[_Kept]:
                 yield _Kept(row["session_id"], said, row)
 
 
-def _fields(request: Request, one: _Kept, turned: MutableMapping[str, Fields]) -> Fields:
+def _turned_down(
+    request: Request, one: _Kept, known: MutableMapping[str, TurnedDown]
+) -> TurnedDown:
     """What a decision turned down; its session is folded once."""
-    if one.key not in turned:
-        turned[one.key] = fields_of(request, one)
-    return turned[one.key]
+    if one.key not in known:
+        from preflights_es.use.holding import turned_down
 
-
-def fields_of(request: Request, row: _Kept | DecisionRow) -> Fields:
-    """What a session turned down; it is folded."""
-    from preflights_es.kernel.statements import turned_down
-
-    handle = request.reading.load(row)
-    record = handle.workflow.record and handle.workflow.record(handle.session.state)
-    pairs = ((field, turned_down(record, field)) for field in record.fields) if record else ()
-    return tuple((f.name, f.value, others) for f, others in pairs if others)
+        known[one.key] = turned_down(request, one)
+    return known[one.key]
 
 
 # 2. By paths ----------------------------------------------------------------------------------
@@ -171,6 +164,7 @@ def _of_paths(
     request: Request,
     rows: Iterable[_Kept],
     places: Sequence[tuple[str, str]],
+    turned: MutableMapping[str, TurnedDown],
     passed: set[str],
 ) -> Iterator[Concern]:
     tree = WorkTree(request.process.settings.root)
@@ -186,13 +180,11 @@ def _of_paths(
                 break
     found.sort(key=lambda each: each[0])
     for _, one, pattern, path in found[:NAMED_MAX]:
-        from preflights_es.use.holding import as_held, line_of, turned_down
+        from preflights_es.use.holding import as_held, line_of
 
-        row = one.whole()
-        held = as_held(row, pattern)
+        held = as_held(request, one.whole(), pattern, _turned_down(request, one, turned))
         mark = " (file)" if one.file else ""
-        name = f"{held.name}{mark} for {_quoted(pattern)}"
-        line = line_of(replace(held, name=name, instead_of=turned_down(request, row)))
+        line = line_of(replace(held, name=f"{held.name}{mark} for {_quoted(pattern)}"))
         yield Concern(one.said.uid, held.name, one.said.reach.hold, f"{line}.", path, True)
 
 
@@ -204,7 +196,7 @@ def _of_imports(
     rows: Sequence[_Kept],
     new: Mapping[Used, str],
     former: Iterable[Used],
-    turned: MutableMapping[str, Fields],
+    turned: MutableMapping[str, TurnedDown],
     passed: set[str],
 ) -> Iterator[Concern]:
     """The first contradiction of each decision."""
@@ -215,7 +207,7 @@ def _of_imports(
         strongly = one.said.reach.hold == "deny"
         if one.said.reach.paths or (one.said.uid in passed and not strongly):
             continue
-        found = _against(_fields(request, one, turned), new, [*former], chosen)
+        found = _against(_turned_down(request, one, turned), new, [*former], chosen)
         if found is not None:
             row = one.whole()
             line = _contradicted(row, *found, request.process.settings.root)
@@ -225,12 +217,12 @@ def _of_imports(
 
 
 def _against(
-    fields: Fields, new: Mapping[Used, str], former: Sequence[Used], chosen: Sequence[str]
+    turned: TurnedDown, new: Mapping[Used, str], former: Sequence[Used], chosen: Sequence[str]
 ) -> tuple[str, str, str, str] | None:
     """A field, its value, what was turned down and is new, and the file."""
     from preflights_es.features.govern.domain.products import named
 
-    for name, value, others in fields:
+    for name, value, others in turned.fields:
         for option in others:
             used = named(option, new, chosen)
             if used is not None and named(option, former, chosen) is None:

@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from preflights_es.kernel.decisions import TurnedDown
 from preflights_es.system import files
 
 FILE: Final = "hooks.json"
@@ -21,9 +22,6 @@ EDITED_MAX: Final = 4_000_000  # bytes of a file that was edited
 KEPT_LINES_MAX: Final = 20  # of one edit
 DIGITS: Final = 16
 CONVERSATIONS_MAX: Final = 200  # of which it is known what was asked; the newest stay
-
-Turned = dict[str, tuple[tuple[str, str, tuple[str, ...]], ...]]
-"""By session and version of a decision in force: names of fields, their values, and the others."""
 
 
 class AskedEdit(msgspec.Struct):
@@ -43,7 +41,8 @@ class Memory(msgspec.Struct):
 
     asked: dict[str, dict[str, AskedEdit]] = {}
     """By the conversation: uids of decisions, and the edit about which the person was asked."""
-    turned: Turned = {}
+    turned: dict[str, TurnedDown] = {}
+    """By session and version of a decision in force."""
     files: str = ""
     """The log and the folders of session files, when no file said more than the log."""
 
