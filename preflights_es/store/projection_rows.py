@@ -18,6 +18,7 @@ from preflights_es.store.sql import SqlStore
 NAME: Final = "sessions"
 LAST: Final = "\U0010ffff"  # behind every id, on any engine
 HEAD: Final = 5  # columns of a head
+INT_MIN: Final = -INT_MAX - 1  # the smallest whole number that every database keeps
 ROWS_PAGE: Final = 1_000  # sessions whose rows are read at once
 
 
@@ -27,6 +28,8 @@ class SqlRows(Looking):
     def __init__(self, store: SqlStore) -> None:
         super().__init__("projections", store.database)
         self.inputs_between = store.inputs_between
+        self._fitting: set[tuple[Any, ...]] = set()
+        """Projections with the kinds of values of rows that its columns held."""
 
     def newest(
         self, project: str | None, before: str | None, limit: int
@@ -81,12 +84,19 @@ class SqlRows(Looking):
 
     def unfit(self, name: str, rows: Sequence[Row]) -> str:
         """Why rows cannot be kept, on any engine; empty where they can."""
-        try:
-            msgspec.convert(rows, shape(name))
-        except msgspec.ValidationError as error:
-            return str(error)
-        if any("\0" in value for row in rows for value in row if isinstance(value, str)):
-            return "a text with NUL, which PostgreSQL does not take"
+        for row in rows:
+            # Rows of the same kinds fit as well, apart from their values: a conversion of the few
+            # rows of one session takes 25 us, and a rebuild a fifth longer.
+            kinds = (name, *map(type, row))
+            if kinds in self._fitting and _are_held(row):
+                continue
+            try:
+                msgspec.convert([row], shape(name))
+            except msgspec.ValidationError as error:
+                return str(error)
+            if any("\0" in value for value in row if isinstance(value, str)):
+                return "a text with NUL, which PostgreSQL does not take"
+            self._fitting.add(kinds)
         return ""
 
     def rows(
@@ -171,6 +181,17 @@ class SqlRows(Looking):
         """How many sessions a projection has folded."""
         count: int = self._rows("count_marks", of_name=name)[0][0]
         return count
+
+
+def _are_held(row: Row) -> bool:
+    """Whether every column of its kind can hold each value."""
+    for value in row:
+        if isinstance(value, str):
+            if "\0" in value:
+                return False
+        elif isinstance(value, int) and not INT_MIN <= value <= INT_MAX:
+            return False
+    return True
 
 
 def _terms(words: Sequence[str]) -> dict[str, str]:
