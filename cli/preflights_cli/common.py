@@ -199,6 +199,14 @@ by_option = click.option(
 )
 
 
+sign_option = click.option(
+    "--sign/--no-sign",
+    default=None,
+    help="Sign it with your key, or do not; [sign] in your settings says the default.",
+)
+"""Of commands by which a person accepts, approves, rejects or erases."""
+
+
 def _setting(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """The option that says a setting."""
     one = OPTIONS[name]
@@ -290,11 +298,13 @@ def _opening(
         database = options.pop("db") or (ctx.obj or {}).get("db")
         asked = Options(**{n: options.pop(n) for n in PROVIDER_OPTIONS if n in options})
         language, key = options.pop("language", None), options.pop("key", None)
-        who = options.pop("who")
+        who, signs = options.pop("who"), options.pop("sign", None)
         looks = reads and not any(options[flag] for flag in writes_where)
         looks = looks or any(options[flag] for flag in reads_where)
         makes = not looks and (creates or bool(options.get(creates_where)))
         with opened(voice, database, asked, language, who, key or "", makes, looks) as app:
+            if signs is not None:
+                app.signs = signs
             try:
                 return command(*args, app=app, voice=voice, **options)  # type: ignore[arg-type]  # P lacks them
             except KeyboardInterrupt:

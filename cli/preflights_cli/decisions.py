@@ -16,6 +16,7 @@ from preflights_cli.table import streamed
 from preflights_es.kernel.errors import RecordWithoutSession
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.ids import short
+from preflights_es.kernel.signing import Verdict
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.records.record_list import Unread
 from preflights_es.use.decisions import LOST_MAX, Listing, Lost, listing
@@ -233,7 +234,18 @@ def _record(decided: DecisionRow) -> str:
 def _by(decided: DecisionRow) -> str:
     """Who acknowledged it, and the day on which it was accepted."""
     actor = decided.acknowledged_by
-    return f"{who(actor)} {(decided.accepted_at or '')[:DAY_LENGTH]}".rstrip() if actor else ""
+    if actor is None:
+        return ""
+    signed = f" ({SIGNED[decided.signature.verdict]})" if decided.signature else ""
+    return f"{who(actor)} {(decided.accepted_at or '')[:DAY_LENGTH]}".rstrip() + signed
+
+
+SIGNED: Final[dict[Verdict, str]] = {
+    "signed": "signed",
+    "unknown_signer": "unknown signer",
+    "does_not_verify": "signature does not verify",
+    "not_checked": "signature not checked",
+}
 
 
 def who(actor: Actor | Who) -> str:

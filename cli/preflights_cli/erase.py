@@ -11,7 +11,7 @@ import click
 
 from preflights_cli import EXIT_DAMAGED, EXIT_REFUSED
 from preflights_cli.advice import worded
-from preflights_cli.common import Voice, given, is_terminal, reading_where
+from preflights_cli.common import Voice, given, is_terminal, reading_where, sign_option
 from preflights_cli.dates import day
 from preflights_cli.progress import counted, tell_scrubbed
 from preflights_es.history.erasure import DAYS_MAX, Doomed, Quotes
@@ -55,6 +55,7 @@ def _days(ctx: click.Context, parameter: click.Parameter, value: str | None) -> 
 @click.option("--quoting", is_flag=True, help="Also erase the sessions that quote them.")
 @click.option("--reason", default="", metavar="TEXT", help="Reason; it is recorded, and stays.")
 @click.option("--yes", is_flag=True, help="Do not ask; needed without a terminal.")
+@sign_option
 @click.option("--dry-run", is_flag=True, help="Only show what would be erased.")
 @reading_where("dry_run", creates_where="session")
 def erase_command(

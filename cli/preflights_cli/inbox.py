@@ -9,7 +9,7 @@ from typing import Final
 import click
 import msgspec
 
-from preflights_cli.common import Voice, by_option, is_terminal, writing_where
+from preflights_cli.common import Voice, by_option, is_terminal, sign_option, writing_where
 from preflights_cli.rendering import shown_of
 from preflights_cli.table import CELL_MAX, streamed
 from preflights_es.kernel.ids import short
@@ -44,6 +44,7 @@ SETTLES: Final = {
 @click.command()
 @click.option("--all", "everything", is_flag=True, help="Confirm every proposal, after a look.")
 @by_option
+@sign_option
 @writing_where("everything")
 def inbox_command(everything: bool, by: str | None, app: Request, voice: Voice) -> int:
     """List what waits for you: proposals, questions, notes to file, models to ask, session files.

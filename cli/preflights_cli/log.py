@@ -13,10 +13,11 @@ from preflights_cli.dates import day, second
 from preflights_cli.table import streamed
 from preflights_es.kernel.completions import Message
 from preflights_es.kernel.errors import LogDamaged
-from preflights_es.kernel.events import UNSEEN, Event, Evidence, Source
+from preflights_es.kernel.events import UNSEEN, Event, Evidence, Signature, Source
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.questions import Question
+from preflights_es.kernel.signing import made_with
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.store.chain import erased
 from preflights_es.use.request import Request
@@ -115,6 +116,8 @@ def _short(value: object) -> str:
         return value.id
     if isinstance(value, Evidence):
         return repr(shortened(one_line(str(value)), WHAT_MAX))
+    if isinstance(value, Signature):
+        return repr(made_with(value))
     if isinstance(value, Source):
         return short(value.session_id)
     if isinstance(value, tuple) and value and isinstance(value[0], Message):

@@ -84,7 +84,8 @@ def _by(step: TrailStep) -> str:
 
 def _what(told: DecodedStep) -> str:
     if told.event is not None:
-        return what_of(told.event)
+        signed = told.step.signature
+        return f"{what_of(told.event)}{f', {shown(str(signed))}' if signed else ''}"
     if told.is_gone:
         return ERASED if told.step.erased else GONE
     return UNREAD

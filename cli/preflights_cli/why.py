@@ -277,7 +277,8 @@ def _by_at(said: Said | Acknowledged) -> str:
 
 
 def _seen(done: Acknowledged) -> str:
-    return f", seen: {shown(str(done.evidence))}" if done.evidence != UNSEEN else ""
+    seen = f", seen: {shown(str(done.evidence))}" if done.evidence != UNSEEN else ""
+    return f"{seen}, {shown(str(done.signature))}" if done.signature else seen
 
 
 def _by(actor: Actor | Who | None) -> str:

@@ -41,6 +41,7 @@ from preflights_es.kernel.events import (
     Quoted,
     SessionClosed,
     SessionErased,
+    Signable,
     has_sources,
     sources,
 )
@@ -48,6 +49,7 @@ from preflights_es.kernel.ids import decision_uid, short
 from preflights_es.kernel.json import decoded
 from preflights_es.kernel.ports import Archive, Batch, Head, Stored
 from preflights_es.kernel.session import Session
+from preflights_es.kernel.signing import proposal_text, said_of
 from preflights_es.kernel.text import ANSWER_MAX, one_line, visible
 from preflights_es.records.files import fronts
 from preflights_es.runtime.inputs import Inputs
@@ -538,7 +540,11 @@ class Erasure(Sessions):
 
     def _batch(self, head: Head, last: Stored, reason: str, input_id: str) -> Batch:
         codec = self._runner.codec(self._runner.workflow_or_opaque(head.workflow))
-        erased = SessionErased(at=self._runner.now(), actor=self._actor, reason=reason)
+        erased: Signable = SessionErased(at=self._runner.now(), actor=self._actor, reason=reason)
+        if self._inputs.signer is not None:
+            seen = (head.session_id, last.version, last.hash)
+            shown = proposal_text(erased, said_of(erased))
+            erased = self._inputs.signer.signed(erased, seen, shown)
         return Batch(
             session_id=head.session_id,
             project=head.project,

@@ -168,6 +168,8 @@ class Record(Value, frozen=True):
     scope: str = ""
     """What it is for; empty for the whole project."""
     reach: Reach = Reach()
+    signed_with: str = ""
+    """The key by which its acceptance was signed; empty without a signature."""
     shown: tuple[ShownQuestion, ...] = ()
     offered_by: tuple[tuple[Speaker, str], ...] = ()
     """Names of the writer of the question and of the model, whose reasons are marked as theirs."""
@@ -273,6 +275,8 @@ class Decided(Value, frozen=True, kw_only=True):
     """A person only where it is, or was, accepted."""
     relayed_by: Actor | None = None
     """The actor who passed that person's word on; None if the person gave it directly."""
+    key: str | UnsetType = UNSET
+    """The public key that signed its acknowledgement; not written where none did."""
     rationale: Rationale = Rationale()
     """What speaks for it, and what was not chosen."""
     superseded_at: Whole | None = None

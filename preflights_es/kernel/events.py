@@ -16,6 +16,7 @@ from itertools import chain
 from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar, get_args
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from preflights_es.kernel.text import ANSWER_MAX
 
@@ -124,6 +125,34 @@ class Outcome(Input, frozen=True):
     call: str
 
 
+PROPOSAL_MAX: Final = 400_000  # characters; a decision with every field at its limit has fewer
+BASE64_MAX: Final = 12_000  # characters; a signature with a certificate has some 3,000
+
+Act = Literal["acceptance", "approval", "rejection", "erasure", "checkpoint"]
+"""What can be signed."""
+Base64 = Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9+/]{16,}={0,2}$", max_length=BASE64_MAX)]
+"""Bytes, and no text of a person: redaction does not read it."""
+
+
+class Signature(Value, frozen=True):
+    """What a key says of an act (docs/specs/log.md, section 14)."""
+
+    proposal: Annotated[str, msgspec.Meta(max_length=PROPOSAL_MAX)]
+    """What was seen, as canonical JSON."""
+    key: Base64
+    """The public key as OpenSSH encodes it, without its comment."""
+    sshsig: Base64
+    """The signature as OpenSSH encodes it, without the lines around it."""
+
+
+class Signable(Input, frozen=True, kw_only=True):
+    """An Input that its actor may sign; `decide` does not look at the signature."""
+
+    act: ClassVar[Act] = "acceptance"
+    signature: Signature | UnsetType = UNSET
+    """Not written where there is none: then the act is only claimed."""
+
+
 class SessionAbandoned(Input, frozen=True):
     """The actor gave the session up."""
 
@@ -147,13 +176,14 @@ class InputQuarantined(Input, frozen=True):
     """Type and message of what deciding it raised, as the process that quarantined it saw them."""
 
 
-class SessionErased(Input, frozen=True):
+class SessionErased(Signable, frozen=True):
     """The actor erased the session: the payloads of all events before are gone.
 
     Reaches no workflow, and holds nothing of what is gone.
     """
 
     tag: ClassVar[str] = "session.erased.v1"
+    act: ClassVar[Act] = "erasure"
     reason: str = ""
 
 

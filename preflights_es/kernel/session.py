@@ -31,11 +31,13 @@ from preflights_es.kernel.events import (
     SessionAbandoned,
     SessionClosed,
     SessionErased,
+    Signable,
 )
 from preflights_es.kernel.items import KeptItem, Planned
 from preflights_es.kernel.lead import Lead
 from preflights_es.kernel.ports import SettingsTable, Stored
 from preflights_es.kernel.questions import Answers, Behind, Question, Reached
+from preflights_es.kernel.signing import said_of
 from preflights_es.kernel.views import View
 
 S = TypeVar("S")
@@ -73,6 +75,10 @@ def plain_view(state: object) -> ResultView:
 
 
 VIEWED: Final = ResultView.__struct_fields__
+
+
+def _as_said(_state: object, new: Signable) -> Mapping[str, Any]:
+    return said_of(new)
 
 
 def _as_its_view(_state: object) -> bool:
@@ -121,6 +127,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """By which a person accepts what is proposed; None where nothing is."""
     accepting: Callable[[S, Mapping[str, Any]], Accepting] = lambda _state, _said: Accepting()
     """What an acceptance takes, in any state, with the fields that the caller said."""
+    proposal: Callable[[S, Signable], Mapping[str, Any]] = _as_said
+    """What an actor sees of what is signed, in the state before; by default what the Input says."""
     record: Callable[[S], Record] | None = None
     """The content of the session's document in any state; None without a document."""
     decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Decided, ...]] | None = None

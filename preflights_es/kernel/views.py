@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final, Self
 from preflights_es.kernel.errors import Notice
 from preflights_es.kernel.events import Actor, Growing, Value, Written
 from preflights_es.kernel.questions import Question
+from preflights_es.kernel.signing import Signed
 
 
 class RefusedAnswer(Value, frozen=True, kw_only=True):
@@ -107,6 +108,8 @@ class View(Value, frozen=True, kw_only=True):
     """Whether the call was made before, under the same key, and the session went on since."""
     erased: ErasedBy | None = None
     """Only of an erased session that is looked at."""
+    signature: Signed | None = None
+    """What the signature of a person's acceptance proves; None where it is only claimed."""
 
     @property
     def format(self) -> str:

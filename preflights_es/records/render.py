@@ -384,6 +384,8 @@ def _relations(record: Record) -> str:
     places = dict.fromkeys(place for one in record.shown for place in one.evidence)
     named = ", ".join(inline(_place(place)) for place in places)
     lines = [_said(record, "Evidence: {}", named)] if places else []
+    if record.signed_with:
+        lines.append(_said(record, "Accepted with a signature of the key {}", record.signed_with))
     if record.supersedes is not None:
         link = _link(record.supersedes, record.supersedes_file)
         lines.append(_said(record, "Supersedes {}", link))

@@ -5,13 +5,13 @@ What the key was used for before is compared with what is to be recorded: actor,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from copy import copy
 from functools import cached_property
 from hashlib import sha256
 from itertools import takewhile
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -25,15 +25,59 @@ from preflights_es.kernel.errors import (
     Refused,
     StoreUnavailable,
 )
-from preflights_es.kernel.events import UNSEEN, Actor, Decision, Event, Evidence, Input, Outcome
+from preflights_es.kernel.events import (
+    UNSEEN,
+    Actor,
+    Decision,
+    Event,
+    Evidence,
+    Input,
+    Outcome,
+    Signable,
+)
 from preflights_es.kernel.lead import Lead, Setup, setup_of
 from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.signing import proposal_text
 from preflights_es.runtime.finding import Finder
-from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Runner, Step, following
+from preflights_es.runtime.runner import (
+    CONFLICTS_MAX,
+    Handle,
+    Proposed,
+    Runner,
+    Step,
+    following,
+)
 from preflights_es.runtime.sanitizing import name_cleaned
 
 PERSON: Final = Actor("user")
 """The person whose words an agent passes on; the log does not know the name."""
+
+
+class Signs(Protocol):
+    """Signs what an actor does."""
+
+    @property
+    def is_hardware(self) -> bool:
+        """Whether a touch of its key may prove that a person is there."""
+        ...
+
+    def person(self, by: str | None) -> Actor:
+        """The person whose key it is."""
+        ...
+
+    def signed(
+        self,
+        new: Signable,
+        seen: tuple[str, int, bytes],
+        proposal: str,
+        others: tuple[object, ...] = (),
+    ) -> Signable:
+        """An Input with its signature."""
+        ...
+
+    def proves_person(self, signed: Signable) -> bool:
+        """Whether the signature shows that a person was there."""
+        ...
 
 
 class Recalled(Step, frozen=True):
@@ -52,10 +96,12 @@ class WantedInput(msgspec.Struct, frozen=True):
 
     kinds: tuple[type[Input], ...]
     actor: Actor
+    """Or another one, whom only a signature proves: `proved`."""
     session_id: str = ""
     """The session that it goes to; empty where it opens one."""
     is_said: Callable[[Any], bool] = lambda _: True
     """Whether an Input of one of the kinds says the same."""
+    proved: Actor | None = None
 
 
 class _Recorded(msgspec.Struct, frozen=True):
@@ -87,6 +133,7 @@ class Inputs:
         finder: Finder | None = None,
         settle: Callable[[Step], Step] = lambda step: step,
         check: Callable[[Handle], None] = lambda _: None,
+        signer: Signs | None = None,
     ) -> None:
         """Args:
         who: is at work; not asked by what only looks.
@@ -96,12 +143,14 @@ class Inputs:
         finder: finds sessions; without one, by what the log alone knows.
         settle: makes the completions that a step asks for.
         check: refuses a session whose lead cannot be asked, before anything is recorded.
+        signer: signs what can be signed; None where nothing is.
         """
         self.runner = runner
         self.project = project
         self.finder = finder or Finder(runner, project)
         self.settle = settle
         self.check = check
+        self.signer = signer
         self._who = who
         self._evidence = evidence
         self._key = key
@@ -119,7 +168,7 @@ class Inputs:
     @cached_property
     def actor(self) -> Actor:
         """As an Input records it."""
-        return _cleaned(self._who())
+        return cleaned(self._who())
 
     @property
     def agent(self) -> str:
@@ -129,7 +178,7 @@ class Inputs:
 
     def named(self, by: str | None) -> Actor:
         """The person whose word a caller passes on; else who is at work."""
-        return self.actor if by is None else _cleaned(Actor("user", by))
+        return self.actor if by is None else cleaned(Actor("user", by))
 
     # 2. Recording ----------------------------------------------------------------------------
 
@@ -146,6 +195,28 @@ class Inputs:
         known |= {"actor": actor, "relayed_by": relayed_by, "evidence": self._evidence}
         more = {name: known[name] for name in known if name in cls.__struct_fields__}
         return cls(at=self.runner.now(), **fields, **more)
+
+    def signed(self, proposed: Proposed, relied: Iterable[Handle] = ()) -> Proposed:
+        """An Input with the actor's signature, where the command signs and the Input can bear one.
+
+        Args:
+            relied: other sessions, which must not move until it is recorded.
+
+        Raises:
+            SessionMoved: one did since the person signed.
+            Refused: nothing could be signed.
+        """
+        new, handle = proposed.input, proposed.handle
+        if self.signer is None or not isinstance(new, Signable):
+            return proposed
+        shown = handle.workflow.proposal(handle.session.state, new)
+        signed = self.signer.signed(
+            new,
+            (handle.session_id, handle.version, handle.hash),
+            proposal_text(new, shown),
+            tuple((one.session_id, one.hash) for one in relied),
+        )
+        return msgspec.structs.replace(proposed, input=signed)
 
     def recorded(
         self, wanted: WantedInput, record: Callable[[str], Step], *, asks: bool = False
@@ -254,7 +325,7 @@ class Inputs:
             isinstance(new, wanted.kinds)
             and goes_there
             and opens != bool(wanted.session_id)
-            and new.actor == wanted.actor
+            and new.actor in (wanted.actor, wanted.proved)
             and wanted.is_said(new)
         ):
             return
@@ -319,7 +390,8 @@ def says(before: Input, fields: Mapping[str, Any], setup: Setup | None = None) -
     return all(getattr(before, name) == fields[name] for name in fields if name != "redacted")
 
 
-def _cleaned(actor: Actor) -> Actor:
+def cleaned(actor: Actor) -> Actor:
+    """An actor as an Input names it."""
     return msgspec.structs.replace(actor, name=name_cleaned(actor.name))
 
 

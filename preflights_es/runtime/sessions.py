@@ -13,12 +13,18 @@ from preflights_es.kernel import ids
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import ErasedSession, Refused, SessionFaulted, SessionMoved
-from preflights_es.kernel.events import Actor, Input, InputQuarantined, SessionAbandoned
+from preflights_es.kernel.events import (
+    Actor,
+    Input,
+    InputQuarantined,
+    SessionAbandoned,
+    Signable,
+)
 from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
 from preflights_es.kernel.questions import Answers, Given
 from preflights_es.kernel.session import Workflow, refuse_missing
 from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, says
-from preflights_es.runtime.runner import Handle, Step
+from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.runtime.sanitizing import cleaned_answers, cleaned_fields
 
 
@@ -133,7 +139,12 @@ class Sessions:
             if asks:
                 self._inputs.check(current)
             new = self._inputs.made(cls, {**fields, **beside()}, actor)
-            return self._runner.submit(current, new, input_id)
+            if self._inputs.signer is None or not isinstance(new, Signable):
+                return self._runner.submit(current, new, input_id)
+            current = self._runner.resume(current).handle
+            return self._runner.submit_all([self._inputs.signed(Proposed(current, new, input_id))])[
+                0
+            ]
 
         actor = PERSON if relays else self._inputs.named(by)
         wanted = WantedInput((cls,), actor, handle.session_id, lambda new: says(new, fields))

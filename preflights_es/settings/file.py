@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -98,6 +98,24 @@ class AgentsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether an acceptance in a form of an agent's client is the person's; else it proposes."""
 
 
+class SignTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table `sign`: with which key the user signs, and whose signatures count."""
+
+    key: str = ""
+    """`git` for git's `user.signingkey`, or the path of a key; empty without one."""
+    always: bool = False
+    """Whether each acceptance is signed, without `--sign`."""
+    signers: str = ""
+    """The path of a file of allowed signers; empty for git's `gpg.ssh.allowedSignersFile`."""
+
+
+class PolicyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table `policy`: it only restricts, so that a repository's file says it without trust."""
+
+    acceptances: Literal["claimed", "signed"] = "claimed"
+    """`signed`: a brief and a hook tell only what an allowed signer signed."""
+
+
 class MetricsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The table `metrics`: how questions about data reach a database."""
 
@@ -176,6 +194,8 @@ FIELDS: Final = (
     Setting("records", RecordsTable, variable=None),
     Setting("plans", PlansTable, variable=None),
     Setting("agents", AgentsTable, variable=None, is_own=True),
+    Setting("sign", SignTable, variable=None, is_own=True),
+    Setting("policy", PolicyTable, variable=None),
     Setting("metrics", MetricsTable, variable=None, is_own=True),
 )
 

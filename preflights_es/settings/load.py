@@ -25,6 +25,7 @@ from preflights_es.settings.file import (
     Layers,
     PlansTable,
     PriceTable,
+    SignTable,
     check_prices,
     held_back,
     outside,
@@ -110,6 +111,10 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
     """By the name of a workflow that a file has a table for: what it comes to."""
     agents: AgentsTable = AgentsTable()
     """What agents may do in the user's name."""
+    sign: SignTable = SignTable()
+    """With which key the user signs, and whose signatures count."""
+    needs_signatures: bool = False
+    """Whether a brief and a hook tell only what an allowed signer signed."""
     beside: Path = Path()
     """Folder of this machine's own files about the log, wherever the log lies."""
     reader_url: str = ""
@@ -193,8 +198,9 @@ def load_settings(
     if here and not trusting:
         here = _believed(here, env, ours)
     mine = _own(env)
-    if mine and "agents" in mine.values and _leads_through(root, mine.source.path):
-        raise mine.source.wrong(("agents",), f"{OWN_ELSEWHERE}: no repository says this")
+    for key in ("agents", "sign"):
+        if mine and key in mine.values and _leads_through(root, mine.source.path):
+            raise mine.source.wrong((key,), f"{OWN_ELSEWHERE}: no repository says this")
     files = tuple(filter(None, (here, mine)))
     layers = Layers((*ours, *within(files)))
     named_project = project_named(layers.first("project"))
@@ -207,7 +213,8 @@ def load_settings(
     named = beside(log.layer.file, log.value) if log else None
     known = named or named_project or remembered
     records, agents = layers.first("records"), layers.first("agents")
-    reading = layers.first("metrics")
+    reading, signing = layers.first("metrics"), layers.first("sign")
+    policies = [one.values["policy"] for one in layers if "policy" in one.values]
     if prices := layers.first("prices"):
         check_prices(prices.value, prices.refused)
     return Settings(
@@ -233,6 +240,8 @@ def load_settings(
         workflows={name: told for one in files[::-1] for name, told in one.workflows.items()},
         prices=prices.value if prices else (),
         agents=agents.value if agents else AgentsTable(),
+        sign=signing.value if signing else SignTable(),
+        needs_signatures=any(one.acceptances == "signed" for one in policies),
         reader_url=env.get(READER_URL) or (reading.value.reader_url if reading else ""),
         source=str(here.source.path) if here else "",
         own=str(mine.source.path) if mine else "",
@@ -275,8 +284,8 @@ def trusted_files(environment: Mapping[str, str] | None = None) -> Trusted:
     return Trusted.of(os.environ if environment is None else environment)
 
 
-def cached(what: Literal["regress", "facts", "values"]) -> Path | None:
-    """Where results of regression runs, facts of repositories or values of dimensions are kept.
+def cached(what: Literal["regress", "facts", "values", "signatures"]) -> Path | None:
+    """Where results of regression runs, facts of repositories and the like are kept.
 
     None where no folder can be named.
     """

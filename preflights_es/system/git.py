@@ -50,7 +50,7 @@ def output(
     Args:
         given: what it reads from its standard input.
     """
-    program = _program(env)
+    program = program_path("git", env)
     if program is None:
         return None
     import subprocess
@@ -70,9 +70,9 @@ def output(
     return found.stdout if found.returncode == 0 else None
 
 
-def _program(env: Mapping[str, str]) -> str | None:
-    """Git by its path: a relative entry of PATH, and Windows, would look into the repository."""
-    name = "git.exe" if sys.platform == "win32" else "git"
+def program_path(name: str, env: Mapping[str, str]) -> str | None:
+    """A program by its path: a relative entry of PATH, and Windows, would look into the clone."""
+    name = f"{name}.exe" if sys.platform == "win32" else name
     for folder in env.get("PATH", os.defpath).split(os.pathsep):
         path = os.path.join(folder, name)
         if os.path.isabs(folder) and os.path.isfile(path) and os.access(path, os.X_OK):

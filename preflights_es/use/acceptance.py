@@ -11,10 +11,10 @@ from preflights_es.kernel.errors import (
     Refused,
     SessionMoved,
 )
-from preflights_es.kernel.events import Actor, Input
+from preflights_es.kernel.events import Actor, Input, Signable
 from preflights_es.kernel.views import View
 from preflights_es.records.documents import Documents
-from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, says
+from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, cleaned, says
 from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.runtime.sanitizing import cleaned_fields
 from preflights_es.runtime.sessions import Sessions
@@ -114,8 +114,8 @@ class Acceptances(Sessions):
             Refused: it is closed, of another project, or nothing in it can be accepted.
         """
         self.refuse_relaying(by, ids.short(session_id))
-        actor = PERSON if relays else self._inputs.named(by)
         fields = cleaned_fields(cls, said)
+        speakers = [PERSON] if relays else self._speakers(by)
 
         def record(input_id: str) -> Step:
             handle = self._runner.resume(self._runner.load(session_id)).handle
@@ -124,19 +124,41 @@ class Acceptances(Sessions):
             self._refuse_unfit(handle, cls)
             self.refuse_elsewhere(handle)
             self._refuse_ended(handle)
-            first = self._acknowledgement(handle, cls, fields, actor, input_id)
-            if complete is not None:  # once it has a number: a decision that takes it is seen
-                if (whole := complete(first)) is None:
-                    return Step(handle, ())
-                first = whole
-            others, unmoved = self._others(first), self._unmoved(first)
+            for actor in speakers:
+                first = self._acknowledgement(handle, cls, fields, actor, input_id)
+                if complete is not None:  # once it has a number: a decision that takes it is seen
+                    if (whole := complete(first)) is None:
+                        return Step(handle, ())
+                    first = whole
+                others, unmoved = self._others(first), self._unmoved(first)
+                if not relays:
+                    relied = (*(one.handle for one in others), *unmoved)
+                    first = self._inputs.signed(first, relied)
+                if actor is speakers[-1] or self._is_proved(first):
+                    break
             return self._runner.submit_all([first, *others], unmoved)[0]
 
         def is_said(before: Any) -> bool:
             return says(before, fields) and (is_same is None or is_same(before))
 
-        wanted = WantedInput((cls,), actor, session_id, is_said)
+        wanted = WantedInput((cls,), speakers[-1], session_id, is_said, speakers[0])
         return self._inputs.recorded(wanted, record)
+
+    def _speakers(self, by: str | None) -> list[Actor]:
+        """Whose word it may be: a person whom a touched key proves, else who is at work."""
+        signer = self._inputs.signer
+        if self._actor.kind == "agent" and signer is not None and signer.is_hardware:
+            return [cleaned(signer.person(by)), self._actor]
+        return [self._inputs.named(by)]
+
+    def _is_proved(self, first: Proposed) -> bool:
+        """Whether the signature shows that a person was there, in an agent's environment."""
+        signer = self._inputs.signer
+        return (
+            signer is not None
+            and isinstance(first.input, Signable)
+            and signer.proves_person(first.input)
+        )
 
     def refuse_relaying(self, by: str | None, session: str = "SESSION") -> None:
         """An agent passes no acceptance on: the log could not show whether there was one.
@@ -144,7 +166,7 @@ class Acceptances(Sessions):
         Raises:
             Refused: an agent names a person.
         """
-        if by is not None and self._actor.kind == "agent":
+        if by is not None and self._actor.kind == "agent" and len(self._speakers(by)) == 1:
             message = f"{self._inputs.agent} cannot accept for {by!r}: a person accepts"
             raise Refused(message, code="agent_cannot_accept", session=session)
 

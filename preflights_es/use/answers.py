@@ -23,6 +23,7 @@ from preflights_es.runtime.inputs import AskedElsewhere, Recalled
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sanitizing import cleaned_answers, cleaned_fields
 from preflights_es.runtime.sessions import Sessions
+from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import refusals, session_of
 
@@ -262,7 +263,13 @@ def filed(request: Request, step: Step) -> View:
             raise
         request.finish_pending()
         _notice_folder(request, step)
-    return session_of(step, request.notices)
+    return with_signature(request.process, session_of(step, request.notices))
+
+
+def with_signature(process: Process, view: View) -> View:
+    """A session, with what the signature of its acceptance proves."""
+    bears = getattr(view, "acknowledged_by", None) or getattr(view, "changed_at", None)
+    return replace(view, signature=process.acceptance(view.session_id)) if bears else view
 
 
 def _notice_folder(request: Request, step: Step) -> None:

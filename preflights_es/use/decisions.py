@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any, Final
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.kernel.errors import (
@@ -16,7 +17,7 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.ids import iso_or_none
 from preflights_es.kernel.ports import Choice
-from preflights_es.projections.decisions import decision, in_force
+from preflights_es.projections.decisions import PatchRow, decision, in_force
 from preflights_es.records.record_list import Unread
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.use.foreign import Foreign, ForeignRow, foreign
@@ -160,7 +161,16 @@ def log_decisions(
     rows = process.projector.rows("decisions", process.project, choice, then)
     for one in map(decision, rows) if everything else in_force(rows, at):
         if category is None or one.decided.category.casefold() == category.casefold():
-            yield DecisionRow.of(one)
+            yield row_of(process, one)
+
+
+def row_of(process: Process, one: PatchRow) -> DecisionRow:
+    """A decision as it is kept, with what its signature proves."""
+    row, decided = DecisionRow.of(one), one.decided
+    if decided.key is UNSET or decided.recorded is None or row.accepted_at is None:
+        return row
+    acts = process.signatures.of(process.runner, one.session_id, decided.recorded - 1)
+    return replace(row, signature=acts[0].signed if acts else None)
 
 
 def _ranks(request: Request, query: str) -> dict[str, int]:

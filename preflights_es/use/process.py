@@ -40,12 +40,14 @@ from preflights_es.use.projections import projected, projections, projector, rea
 if TYPE_CHECKING:
     from preflights_es.history.side_tables import SideTableCheck
     from preflights_es.history.transfer import Transfer
+    from preflights_es.kernel.signing import Signed
     from preflights_es.projections.projection import Read
     from preflights_es.records.documents import Documents
     from preflights_es.records.session_files import SessionFiles, SessionFolder, SessionFolders
     from preflights_es.runtime.projection_check import ProjectionCheck
     from preflights_es.runtime.projector import Follower, Projector
     from preflights_es.store.projection_feed import SqlFollowing
+    from preflights_es.use.signatures import Signatures
 
 T = TypeVar("T")
 
@@ -109,6 +111,19 @@ class Process:
         self._took_over = False
         self._given_back = ExitStack()
         self._file_log: tuple[object, FileLog] | None = None
+
+    @made_once
+    def signatures(self) -> Signatures:
+        """What signatures prove, by the signers of who looks."""
+        from preflights_es.use.signatures import Signatures  # few logs have any
+
+        found = Signatures(self.settings)
+        self._given_back.callback(found.keep)
+        return found
+
+    def acceptance(self, session_id: str) -> Signed | None:
+        """What the signature of a person's acceptance proves; None where it is only claimed."""
+        return self.signatures.of_acceptance(self.runner, session_id)
 
     # 1. The log ------------------------------------------------------------------------------
 

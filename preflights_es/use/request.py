@@ -23,6 +23,7 @@ from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.runtime.sessions import Sessions
+from preflights_es.settings.load import surroundings
 from preflights_es.system.interpreter import ran
 from preflights_es.use.leads import CODE, Leads
 from preflights_es.use.process import Process
@@ -31,6 +32,7 @@ from preflights_es.use.reading import Reading
 
 if TYPE_CHECKING:
     from preflights_es.history.erasure import Erasure
+    from preflights_es.use.signing import Signer
 
 
 SHOWN_AFTER_S: Final = 0.3  # a quicker answer shows nothing
@@ -66,6 +68,8 @@ class Request:
         """Takes each notice at once."""
         self.watch: Watch | None = None
         """Takes who is asked and for how many seconds; None once the answer is here."""
+        self.signs = process.settings.sign.always
+        """Whether what the caller accepts is signed; said before anything is recorded."""
         self.asking_for = ""
         """The session for which a model was asked: what was said in it is recorded."""
 
@@ -73,7 +77,9 @@ class Request:
         """A request of a client to the same process, whose terminal is not the client's."""
         seen = replace(self.evidence, terminal=False, client=client)
         leads = self.leads.anew()
-        return Request(self.process, lambda: actor, evidence=seen, leads=leads, key=key)
+        other = Request(self.process, lambda: actor, evidence=seen, leads=leads, key=key)
+        other.signs = False  # no terminal is there at which a key could ask
+        return other
 
     @cached_property
     def actor(self) -> Actor:
@@ -142,7 +148,15 @@ class Request:
             finder=self.reading.finder,
             settle=self.settled,
             check=self._check_lead,
+            signer=self._signer(),
         )
+
+    def _signer(self) -> Signer | None:
+        if not self.signs:
+            return None
+        from preflights_es.use.signing import Signer  # most sign nothing
+
+        return Signer(self.process.settings, surroundings(), self.tell)
 
     def _check_lead(self, handle: Handle) -> None:
         self.leads.check(handle)  # those of now: the caller may have named others

@@ -17,6 +17,7 @@ from preflights_es.kernel.events import Actor, Decision
 from preflights_es.kernel.ids import iso, iso_or_none
 from preflights_es.kernel.questions import AnswerRefusal, Question, Refusal
 from preflights_es.kernel.reach import Hold
+from preflights_es.kernel.signing import Signed
 from preflights_es.kernel.views import NotDone, View
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.inputs import AskedElsewhere, Recalled
@@ -230,6 +231,8 @@ class DecisionRow(Result, frozen=True):
     word."""
     file: str | None = None
     """The session file that says so, where the log does not."""
+    signature: Signed | None = None
+    """What the signature of its acceptance proves; None where it is only claimed."""
 
     @property
     def filed(self) -> str:

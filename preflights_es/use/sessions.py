@@ -44,6 +44,7 @@ from preflights_es.use.answers import (
     reasoned,
     taking,
     with_reasons,
+    with_signature,
 )
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
@@ -276,7 +277,9 @@ def show(request: Request, session: str) -> View:
     at = request.reading.session(session)
     handle = at.load()
     found = session_of(Step(handle, ()), request.notices)
-    return replace(found, erased=_erased(at.process, handle)) if found.status == "erased" else found
+    if found.status == "erased":
+        return replace(found, erased=_erased(at.process, handle))
+    return with_signature(at.process, found)
 
 
 def _erased(process: Process, handle: Handle) -> ErasedBy:

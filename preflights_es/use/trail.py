@@ -9,10 +9,11 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.kernel.errors import PreflightsError
-from preflights_es.kernel.events import Event, Input
+from preflights_es.kernel.events import Event, Input, Signable
 from preflights_es.kernel.ids import iso, iso_or_none
 from preflights_es.kernel.json import decoded
 from preflights_es.kernel.ports import Head
+from preflights_es.kernel.signing import Signed
 from preflights_es.kernel.text import NAME_MAX, shortened
 from preflights_es.projections.audit import (
     LoggedStep,
@@ -60,11 +61,20 @@ class TrailStep(Result, frozen=True, tag_field="format", tag="trail/1"):
     erased: bool
     """Whether an erasure took the payload; one that is gone without it is damage."""
     damage: str | None
+    signature: Signed | None
+    """What a signature of an Input proves; None without one."""
     data: msgspec.Raw | None
     """The payload, JSON byte for byte; None where it is gone or no JSON."""
 
     @classmethod
-    def of(cls, step: LoggedStep, *, is_erased: bool, imported: ImportedBy | None) -> TrailStep:
+    def of(
+        cls,
+        step: LoggedStep,
+        *,
+        is_erased: bool,
+        imported: ImportedBy | None,
+        signature: Signed | None = None,
+    ) -> TrailStep:
         """A step as it is told."""
         one, event = step.stored, step.event
         call = getattr(event, "call", None)
@@ -88,8 +98,18 @@ class TrailStep(Result, frozen=True, tag_field="format", tag="trail/1"):
             imported=imported,
             erased=is_erased,
             damage=step.damage or None,
+            signature=signature,
             data=_data(step),
         )
+
+
+def _signature(process: Process, step: LoggedStep) -> Signed | None:
+    """What a signature proves; None where there is none, or its session does not verify."""
+    if not isinstance(step.event, Signable) or not step.event.signature or step.damage:
+        return None
+    one = step.stored
+    acts = process.signatures.of(process.runner, one.session_id, one.version)
+    return acts[0].signed if acts else None
 
 
 def _data(step: LoggedStep) -> msgspec.Raw | None:
@@ -179,13 +199,13 @@ def trail(
         at = request.reading.session(decision)
         read = at.process.history(at.session_id)
         upto = replace(want, upto=_decided_at(read))
-        found.steps = _told(read, upto, found, tell, imports_of(at.process, read))
+        found.steps = _told(at.process, read, upto, found, tell, imports_of(at.process, read))
     elif session is not None:
         at = request.reading.session(session)
         head = at.head
         assert head is not None, "it was found"
         read = _read(at.process, head)
-        found.steps = _told(read, want, found, tell, imports_of(at.process, read))
+        found.steps = _told(at.process, read, want, found, tell, imports_of(at.process, read))
     else:
         project = None if any_project else request.process.project
 
@@ -227,7 +247,8 @@ def _of_all(
         except PreflightsError as error:
             tell(Trouble(session_id=head.session_id, kind="left_out", why=str(error)))
             continue
-        yield from _told(read, want, trail, tell, named(read, came.get(head.session_id, ())))
+        brought = named(read, came.get(head.session_id, ()))
+        yield from _told(process, read, want, trail, tell, brought)
 
 
 def _came(process: Process) -> dict[str, tuple[ImportedBy, ...]]:
@@ -239,6 +260,7 @@ def _came(process: Process) -> dict[str, tuple[ImportedBy, ...]]:
 
 
 def _told(
+    process: Process,
     read: Read,
     want: TrailFilter,
     trail: Trail,
@@ -252,5 +274,10 @@ def _told(
     for step in wanted(trail.passing(steps(read)), want):
         version = step.stored.version
         by = next((one for one in came if one.brought(version)), None)
-        told = TrailStep.of(step, is_erased=version in taken, imported=by)
+        told = TrailStep.of(
+            step,
+            is_erased=version in taken,
+            imported=by,
+            signature=_signature(process, step),
+        )
         yield DecodedStep(told, step.event, step.stored.data is None)

@@ -22,11 +22,12 @@ from preflights_es.kernel.errors import (
     Refused,
     UnknownSession,
 )
-from preflights_es.kernel.events import UNSEEN, Event, Input, Source, sources
+from preflights_es.kernel.events import UNSEEN, Event, Input, Signable, Source, sources
 from preflights_es.kernel.ids import SHORT, iso, short
 from preflights_es.kernel.items import Planned, WaivedFinding, item_id
 from preflights_es.kernel.json import decoded
 from preflights_es.kernel.questions import Answers, Behind
+from preflights_es.kernel.signing import Signed
 from preflights_es.projections.artifacts import plan, plans
 from preflights_es.projections.decisions import in_force, proposed
 from preflights_es.projections.projection import Read
@@ -120,7 +121,7 @@ def _meant(
         message = f"session {short(session_id)} has no field {field!r}: it has {known}"
         raise Refused(message, code="no_such_field", session=short(session_id))
     came = imports_of(process, read)
-    return [_why(read, decided, origin, came) for origin in origins], (), ()
+    return [_why(process, read, decided, origin, came) for origin in origins], (), ()
 
 
 def refuse_undecided(read: Read, code: str) -> NoReturn:
@@ -178,7 +179,7 @@ def _of_log(request: Request, process: Process, what: str) -> list[tuple[Why, st
         for decided in patches:
             named = [o for o in decided.origins if _is_named(o, decided, what)]
             if decided.standing == "accepted" or decided.imported_by:
-                values += [_why(read, decided, origin, came) for origin in named]
+                values += [_why(process, read, decided, origin, came) for origin in named]
     return values
 
 
@@ -194,7 +195,7 @@ def _is_named(origin: Origin, decided: Decided, field: str) -> bool:
 
 
 def _why(
-    read: Read, decided: Decided, origin: Origin, came: tuple[ImportedBy, ...]
+    process: Process, read: Read, decided: Decided, origin: Origin, came: tuple[ImportedBy, ...]
 ) -> tuple[Why, str]:
     found = Why(
         session_id=read.head.session_id,
@@ -214,7 +215,7 @@ def _why(
         question=_question(read, origin),
         answer=_answer(read, origin),
         response=response_of(read, origin.response),
-        acknowledged=_acknowledged(read, decided),
+        acknowledged=_acknowledged(process, read, decided),
         imported=came,
         superseded_by=decided.superseded_by,
         kept=decided.kept,
@@ -305,7 +306,7 @@ def _sources(read: Read) -> tuple[Source, ...]:
     return tuple(dict.fromkeys(source for event in read.folded for source in sources(event)))
 
 
-def _acknowledged(read: Read, decided: Decided) -> Acknowledged | None:
+def _acknowledged(process: Process, read: Read, decided: Decided) -> Acknowledged | None:
     if decided.acknowledged_at is None or decided.recorded is None:
         return None
     return Acknowledged(
@@ -314,7 +315,17 @@ def _acknowledged(read: Read, decided: Decided) -> Acknowledged | None:
         relayed_by=Who.of(decided.relayed_by),
         evidence=getattr(_event(read, decided.recorded - 1), "evidence", UNSEEN),
         at=iso(decided.acknowledged_at),
+        signature=_signature(process, read, decided.recorded - 1),
     )
+
+
+def _signature(process: Process, read: Read, version: int) -> Signed | None:
+    """What the signature of an Input proves; None where it is only claimed."""
+    event = _event(read, version)
+    if not isinstance(event, Signable) or not event.signature:
+        return None
+    acts = process.signatures.of(process.runner, read.head.session_id, version)
+    return acts[0].signed if acts else None
 
 
 ID_MIN: Final = 4  # characters by which an artifact can be named
@@ -367,16 +378,15 @@ def artifacts_of(
         message = f"session {short(session_id)} has no artifact"
         raise Refused(message, code="no_artifact", session=short(session_id))
     came = imports_of(process, read)
-    root = process.settings.root
     if not field:
-        return tuple(_why_artifact(root, read, one, came) for one in found)
+        return tuple(_why_artifact(process, read, one, came) for one in found)
     told, known = [], dict[str, None]()
     for one in found:
         payload = _payload(read, one)
         known |= dict.fromkeys(payload if isinstance(payload, dict) else ())
         with suppress(LookupError, ValueError, TypeError):
             value = reduce(_inner, field.strip("/").replace("/", ".").split("."), payload)
-            told.append(replace(_why_artifact(root, read, one, came), field=field, value=value))
+            told.append(replace(_why_artifact(process, read, one, came), field=field, value=value))
     if not told:
         one = found[-1]
         has = f"it has {', '.join(known)}"
@@ -395,8 +405,9 @@ def _inner(value: Any, name: str) -> Any:
 
 
 def _why_artifact(
-    root: Path, read: Read, one: Planned, came: tuple[ImportedBy, ...]
+    process: Process, read: Read, one: Planned, came: tuple[ImportedBy, ...]
 ) -> WhyArtifact:
+    root = process.settings.root
     first, before = read.folded[0], list(enumerate(read.folded[: one.version], 1))
     assert isinstance(first, Input), "a session begins with an Input"
     inputs = [(version, event) for version, event in before if isinstance(event, Input)]
@@ -418,7 +429,7 @@ def _why_artifact(
         records=tuple(RecordRead(kind=r.kind, id=r.id, source=r.source) for r in one.records),
         answers=tuple(answer_of(e, version) for version, e in inputs if isinstance(e, Answers)),
         response=response_of(read, inputs[-1][0]),
-        standings=tuple(_standings(read, one)),
+        standings=tuple(_standings(process, read, one)),
         reason=one.reason,
         findings=one.findings,
         waived=tuple(map(WaivedFinding.of, one.waived)),
@@ -440,13 +451,13 @@ def _now(root: Path, path: str, sha256: str) -> Literal["same", "changed", "gone
     return "same" if real.is_relative_to(top) and found_hash(real) == sha256 else "changed"
 
 
-def _standings(read: Read, one: Planned) -> Iterator[Stood]:
+def _standings(process: Process, read: Read, one: Planned) -> Iterator[Stood]:
     """Every change of its standing, with the Input that it followed from."""
     assert read.workflow.planned is not None, "it made an artifact"
-    before, new = "", None
+    before, new, heard = "", None, 0
     for version, event in enumerate(read.folded, 1):
         if isinstance(event, Input):
-            new = event
+            new, heard = event, version
         made = read.workflow.planned(read.folded[:version], read.sessions[:version])
         now = next((plan.standing for plan in made if plan.id == one.id), "")
         if before and now != before and new is not None:
@@ -456,6 +467,7 @@ def _standings(read: Read, one: Planned) -> Iterator[Stood]:
                 relayed_by=Who.of(getattr(new, "relayed_by", None)),
                 evidence=getattr(new, "evidence", UNSEEN),
                 at=iso(new.at),
+                signature=_signature(process, read, heard),
                 standing=now,
                 stale=getattr(new, "stale", ()),
             )

@@ -8,6 +8,7 @@ from preflights_es.kernel.decisions import KeptDecision, NotChosen, Reason, Rela
 from preflights_es.kernel.events import Evidence, Source
 from preflights_es.kernel.items import Cause, Finding, WaivedFinding
 from preflights_es.kernel.questions import Observed
+from preflights_es.kernel.signing import Signed
 from preflights_es.use.archives import ImportedBy
 from preflights_es.use.results import Result, Who
 
@@ -61,6 +62,8 @@ class Acknowledged(Result, frozen=True):
     evidence: Evidence
     """What was seen of who was at work."""
     at: str
+    signature: Signed | None
+    """What a signature proves; None where it is only claimed."""
 
 
 class AskedAgain(Result, frozen=True):

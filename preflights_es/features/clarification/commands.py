@@ -21,6 +21,7 @@ from preflights_cli.common import (
     led,
     reading_where,
     recording,
+    sign_option,
     whole,
 )
 from preflights_cli.options import from_file, keyed, reasoned
@@ -225,6 +226,7 @@ def _refuse_own(flags: Mapping[str, bool]) -> None:
 @click.option("--no-input", is_flag=True, help="Stop at the first open question with exit code 3.")
 @click.option("--accept", "accepting", is_flag=True, help="Accept the outcome.")
 @by_option
+@sign_option
 @click.option("--as-task", is_flag=True, help="File it as a task, not as a decision record.")
 @click.option("--adr", is_flag=True, help="File it as a record, whatever was said before.")
 @click.option(
@@ -351,6 +353,7 @@ def start_command(
 @click.command()
 @click.argument("session", required=False)
 @by_option
+@sign_option
 @click.option(
     "--expect", type=int, metavar="VERSION", help="Refuse if the session is not at this version."
 )

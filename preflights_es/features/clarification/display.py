@@ -61,8 +61,8 @@ def describe(voice: Voice, session: View) -> None:
     voice.say(f"{voice.bold(shown(one_line(found.intention)))}")
     stands = f"{_standing(found)}, {round(found.progress * 100)} %"
     voice.say(f"  session {short(found.session_id)}, {stands}")
-    if origin := found.origin:
-        voice.say(f"  {shown(origin)}")
+    for line in filter(None, (found.origin, str(found.signature or ""))):
+        voice.say(f"  {shown(line)}")
     for line in (*values(found.provenance, keyed=bool(found.to_do)), *why(found)):
         voice.say(f"  {line}")
     for line in _in_force(found):

@@ -23,7 +23,7 @@ from preflights_es.features.clarification.domain.views import (
     view,
 )
 from preflights_es.kernel.decisions import Accepting
-from preflights_es.kernel.events import Decision, Input
+from preflights_es.kernel.events import Decision, Input, Signable
 from preflights_es.kernel.ports import SettingsTable
 from preflights_es.kernel.session import Workflow
 
@@ -40,6 +40,13 @@ def _accepting(state: State, said: Mapping[str, Any]) -> Accepting:
     from preflights_es.features.clarification.domain.decide import accepting
 
     return accepting(state, said)
+
+
+def _proposal(state: State, new: Signable) -> Mapping[str, Any]:
+    from preflights_es.features.clarification.domain.reasons import proposal
+
+    assert isinstance(new, DecisionAcknowledged), "nothing else of it is signed"
+    return proposal(state, new)
 
 
 def _settings() -> SettingsTable:
@@ -63,6 +70,7 @@ WORKFLOW: Workflow[State] = Workflow(
     number=lambda state: state.number,
     acknowledges=DecisionAcknowledged,
     accepting=_accepting,
+    proposal=_proposal,
     record=record,
     decided=decided,
     reached=reached,

@@ -27,6 +27,7 @@ from preflights_es.kernel.events import (
     Evidence,
     Input,
     RecordNumber,
+    Signable,
     Typed,
     Value,
     Whole,
@@ -194,7 +195,7 @@ class RationaleGiven(Input, frozen=True):
     """Who passed the actor's reasons on, with an acceptance (`--by`); None where the actor did."""
 
 
-class DecisionAcknowledged(Input, frozen=True):
+class DecisionAcknowledged(Signable, frozen=True):
     """The actor accepts the patch as it was shown."""
 
     tag: ClassVar[str] = "clarification.decision_acknowledged.v1"

@@ -63,6 +63,7 @@ from preflights_es.kernel.decisions import KeptDecision, Rationale, Related, Res
 from preflights_es.kernel.events import Actor, ArtifactDue, ArtifactWritten, Event, Input, Written
 from preflights_es.kernel.lead import WRITERS, FellBack
 from preflights_es.kernel.questions import Answers
+from preflights_es.kernel.signing import made_with
 
 
 def evolve(state: State, event: Event) -> State:
@@ -388,6 +389,7 @@ def _after_record(state: State, event: DecisionRecorded) -> State:
             new.relayed_by,
             new.evidence,
             () if new.perhaps is UNSET else new.perhaps,
+            made_with(new.signature),
         ),
         mark=new.mark or state.mark,
         number=event.number,

@@ -65,6 +65,8 @@ class Trail:
         """The model's category."""
         self.patches: list[Decided] = []
         self.recorded: int | None = None
+        self.key: str | UnsetType = UNSET
+        """Of the signature of its acknowledgement."""
         self.superseded_at: int | None = None
         self.former: list[Stood] = []
         """What the acknowledged decision was before something of it changed."""
@@ -121,6 +123,8 @@ def _see(trail: Trail, event: Event, said: Said, state: State) -> None:
             trail.patches[-1] = now
         case DecisionRecorded():
             trail.recorded = said.version
+            signature = getattr(said.new, "signature", UNSET)
+            trail.key = signature.key if signature else UNSET
         case DecisionMarkedSuperseded():
             trail.superseded_at = said.new.at
 
@@ -206,6 +210,7 @@ def _ended(last: Decided, trail: Trail, session: Session[State]) -> Decided:
         kind=done.kind if done else last.kind,
         number=state.number if done else None,
         recorded=trail.recorded,
+        key=trail.key if done else UNSET,
         acknowledged_at=done.at if done else None,
         acknowledged_by=done.actor if done else None,
         relayed_by=done.relayed_by if done else None,

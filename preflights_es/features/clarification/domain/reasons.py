@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from collections.abc import Iterator
+from typing import Any, Final, Literal
 
+import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import (
+    DecisionAcknowledged,
     QuestionSuggested,
     RationaleGiven,
     RationaleNoted,
     RationaleSuggested,
     ReachNoted,
 )
+from preflights_es.features.clarification.domain.state import State, title_of
 from preflights_es.kernel.decisions import Alternative, NotChosen, Rationale, Reason, Speaker
 from preflights_es.kernel.questions import is_placeholder, stripped
 from preflights_es.kernel.reach import PATTERNS_MAX, Reach, pattern_problem
@@ -124,3 +128,45 @@ def of_value(before: Rationale, value: str) -> Rationale:
     """Without the alternative that is decided now."""
     others = tuple(o for o in before.alternatives if o.name.casefold() != value.casefold())
     return before if others == before.alternatives else replace(before, alternatives=others)
+
+
+def proposal(state: State, new: DecisionAcknowledged) -> dict[str, Any]:
+    """All that an acceptance is about, for its signature (docs/specs/log.md, section 14).
+
+    The title is as this program words it; all else stands in events.
+    """
+    why, reach = state.rationale, new.reach or Reach()
+    return {
+        "title": title_of(state),
+        "patch": msgspec.to_builtins(new.patch),
+        "mark": new.mark,
+        "scope": new.scope or "",
+        "paths": list(reach.paths),
+        "hold": reach.hold,
+        "because": why.because.text if why.because else "",
+        "consequences": [one.text for one in why.consequences],
+        "alternatives": [[one.name, one.why_not] for one in why.alternatives],
+        "options": [[one.question, list(one.options)] for one in state.asked],
+        "others": [*_replaced(state), *_chosen(new)],
+    }
+
+
+def _replaced(state: State) -> Iterator[dict[str, Any]]:
+    """The decision that the session was begun to replace."""
+    if one := state.supersedes:
+        named = {"uid": one.uid} if one.uid else {"title": one.title}
+        yield {"choice": "supersedes", "session": one.session_id, **named}
+
+
+def _chosen(new: DecisionAcknowledged) -> Iterator[dict[str, Any]]:
+    """What the person chose about decisions that differ, as these were read."""
+    for one in new.resolved or ():
+        read = one.finding.source
+        yield {
+            "choice": one.choice,
+            "reason": one.reason,
+            "session": read.session_id,
+            "version": read.version,
+            "hash": read.hash,
+            "uid": one.finding.related.uid,
+        }

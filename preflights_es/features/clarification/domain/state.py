@@ -64,6 +64,8 @@ class Acknowledgement(msgspec.Struct, frozen=True):
     evidence: Evidence = UNSEEN
     perhaps: tuple[Differing, ...] = ()
     """Records of other tools that it perhaps contradicts."""
+    signed_with: str = ""
+    """The key that its signature names; empty without one."""
 
 
 class State(msgspec.Struct, frozen=True, gc=False):

@@ -52,6 +52,7 @@ from preflights_es.kernel.questions import (
     asked_elsewhere,
 )
 from preflights_es.kernel.reach import Hold
+from preflights_es.kernel.signing import Signed
 from preflights_es.kernel.text import one_line
 from preflights_es.kernel.views import View, taken_out
 
@@ -175,7 +176,15 @@ class ClarificationView(View, frozen=True, kw_only=True):
     FORMAT = "session/1"
     UNCOMPARED = frozenset(
         (
-            *("acknowledged_by", "relayed_by", "evidence", "perhaps", "offer", "fields"),
+            *(
+                "acknowledged_by",
+                "relayed_by",
+                "evidence",
+                "signature",
+                "perhaps",
+                "offer",
+                "fields",
+            ),
             *("artifacts", "supersedes", "superseded_by", "also_supersedes", "kept", "keeps"),
         )
     )
@@ -204,6 +213,8 @@ class ClarificationView(View, frozen=True, kw_only=True):
     acknowledged_by: Actor | None = None
     relayed_by: Actor | None = None
     evidence: Evidence | None = None
+    signature: Signed | None = None
+    """What the signature of a person's acceptance proves; None where it is only claimed."""
     supersedes: Related | None = None
     superseded_by: Related | None = None
     also_supersedes: tuple[Related, ...] = ()
@@ -442,6 +453,7 @@ def record(state: State) -> Record:
         considered=_considered(state),
         scope=state.scope,
         reach=state.reach,
+        signed_with=done.signed_with if done else "",
         shown=_shown(state),
         offered_by=_names(state),
         language=language_of(state),

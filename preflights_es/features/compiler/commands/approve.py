@@ -8,7 +8,15 @@ import click
 
 from preflights_cli import EXIT_REFUSED
 from preflights_cli.commands import Lazy
-from preflights_cli.common import Voice, by_option, common, given, key_option, reading
+from preflights_cli.common import (
+    Voice,
+    by_option,
+    common,
+    given,
+    key_option,
+    reading,
+    sign_option,
+)
 from preflights_cli.progress import counted
 from preflights_cli.rendering import said
 from preflights_es.features.compiler.use.approval import approve, lock_tests, reject, verify_lock
@@ -20,6 +28,7 @@ from preflights_es.use.request import Request
 @click.command()
 @click.argument("id_", metavar="ID")
 @by_option
+@sign_option
 @click.option(
     "--expect", type=int, metavar="VERSION", help="Refuse if its session is not at this version."
 )
@@ -83,6 +92,7 @@ def _waivers(typed: tuple[str, ...]) -> dict[str, str]:
 @click.argument("id_", metavar="ID")
 @click.option("--reason", required=True, metavar="TEXT", callback=given, help="Why.")
 @by_option
+@sign_option
 @key_option
 @common
 def reject_command(id_: str, reason: str, by: str | None, app: Request, voice: Voice) -> int:

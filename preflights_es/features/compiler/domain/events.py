@@ -21,11 +21,13 @@ from preflights_es.kernel.completions import COMPLETION_EVENTS
 from preflights_es.kernel.events import (
     ARTIFACT_EVENTS,
     UNSEEN,
+    Act,
     Actor,
     Decision,
     Event,
     Evidence,
     Input,
+    Signable,
     Source,
     Typed,
     Whole,
@@ -77,10 +79,11 @@ class AnswersGiven(Answers, frozen=True):
     verb: ClassVar[str] = "answered in"
 
 
-class PlanApproved(Input, frozen=True):
+class PlanApproved(Signable, frozen=True):
     """The actor approves the draft: an approval where a person does it, else a proposal."""
 
     tag: ClassVar[str] = "compiler.plan_approved.v1"
+    act: ClassVar[Act] = "approval"
     verb: ClassVar[str] = "approved the plan of"
     typed: ClassVar = {"waivers": Typed(REASON_MAX, parts=("reason",))}
     id: str
@@ -122,10 +125,11 @@ class FindingsWaived(Input, frozen=True):
     redacted: tuple[str, ...] = ()
 
 
-class PlanRejected(Input, frozen=True):
+class PlanRejected(Signable, frozen=True):
     """The actor rejects the draft."""
 
     tag: ClassVar[str] = "compiler.plan_rejected.v1"
+    act: ClassVar[Act] = "rejection"
     verb: ClassVar[str] = "rejected the plan of"
     typed: ClassVar = {"reason": Typed(REASON_MAX, "say why")}
     id: str

@@ -25,6 +25,7 @@ from preflights_es.kernel.json import decoded, encoded
 from preflights_es.kernel.lead import no_answer, why_none
 from preflights_es.kernel.questions import Reached
 from preflights_es.kernel.session import Session
+from preflights_es.kernel.signing import Signed
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.kernel.views import View, taken_out
 
@@ -100,6 +101,8 @@ class PlanView(View, frozen=True, kw_only=True):
     relayed_by: ActorKind | None
     evidence: Evidence | None
     """What was seen of that actor; None of a draft."""
+    signature: Signed | None = None
+    """What the signature of a person's approval proves; None where it is only claimed."""
     reason: str
     """Of a rejection."""
     superseded_by: str

@@ -1,0 +1,232 @@
+"""Signatures of acts: what is signed, to the byte, and what a signature of OpenSSH holds.
+
+Source: docs/specs/log.md, section 14; PROTOCOL.sshsig and PROTOCOL.u2f of OpenSSH.
+"""
+
+from __future__ import annotations
+
+import struct
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import UnsetType
+
+from preflights_es.kernel.events import Act, Input, Signature, Value, Whole
+
+FORMAT: Final = "preflights.signed/1"
+
+
+def namespace(act: Act) -> str:
+    """That of its signatures: one kind of act never passes for another."""
+    return f"preflights-{act}"
+
+
+# 1. What is signed ---------------------------------------------------------------------------
+
+_OF_THE_ACT: Final = frozenset(
+    ("at", "actor", "signature", "evidence", "relayed_by", "number", "folder", "redacted")
+)
+"""Fields of an Input that are no part of what it accepts, or that the statement says itself."""
+
+
+def said_of(new: Input) -> dict[str, Any]:
+    """What an Input says besides who says it, when, and where its document goes."""
+    said: dict[str, Any] = msgspec.to_builtins(new)
+    return {name: value for name, value in said.items() if name not in _OF_THE_ACT}
+
+
+def proposal_text(new: Input, shown: Mapping[str, Any]) -> str:
+    """What is signed of an Input: its kind of actor, and what that actor saw."""
+    return canonical({**shown, "by": new.actor.kind})
+
+
+def canonical(value: Mapping[str, Any]) -> str:
+    """JSON without white space, names sorted by code point, UTF-8 unescaped."""
+    return msgspec.json.encode(value, order="sorted").decode()
+
+
+def _text(value: str) -> bytes:
+    raw = value.encode()
+    return struct.pack(">I", len(raw)) + raw
+
+
+class Statement(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a signature of an act covers."""
+
+    session_id: str
+    version: int
+    """Of the event that was seen last; the act is the next one."""
+    hash: bytes
+    """Of that event, in the chain."""
+    proposal: str
+    name: str
+    """Of the actor."""
+    at: Whole
+    """The time of the Input."""
+
+    def encoded(self) -> bytes:
+        """The bytes that are signed."""
+        return b"".join(
+            (
+                _text(FORMAT),
+                _text(self.session_id),
+                struct.pack(">Q", self.version),
+                self.hash,
+                sha256(self.proposal.encode()).digest(),
+                _text(self.name),
+                struct.pack(">q", self.at),
+            )
+        )
+
+
+# 2. What OpenSSH made ------------------------------------------------------------------------
+
+_MAGIC: Final = b"SSHSIG"
+_BEGIN: Final = "-----BEGIN SSH SIGNATURE-----"
+_END: Final = "-----END SSH SIGNATURE-----"
+_HARDWARE: Final = b"sk-"
+_USER_PRESENT: Final = 0x01
+
+
+class NoSignature(ValueError):
+    """Bytes that are no signature of OpenSSH; the message says why."""
+
+
+class Sshsig(msgspec.Struct, frozen=True):
+    """The parts of a signature."""
+
+    key: bytes
+    namespace: str
+    is_touched: bool
+    """Whether a hardware key made it, and says that a person touched it then."""
+
+
+class _Reader:
+    """Reads fields, each with its length before it."""
+
+    def __init__(self, raw: bytes) -> None:
+        self.rest = raw
+
+    def take(self, size: int) -> bytes:
+        if size > len(self.rest):
+            raise NoSignature("it is cut off")
+        taken, self.rest = self.rest[:size], self.rest[size:]
+        return taken
+
+    def field(self) -> bytes:
+        return self.take(int(struct.unpack(">I", self.take(4))[0]))
+
+
+def parsed(raw: bytes) -> Sshsig:
+    """The parts of a signature without its armour.
+
+    Raises:
+        NoSignature: it is something else, or of a newer version.
+    """
+    blob = _Reader(raw)
+    if blob.take(len(_MAGIC)) != _MAGIC:
+        raise NoSignature("it does not begin as one")
+    if (version := struct.unpack(">I", blob.take(4))[0]) != 1:
+        raise NoSignature(f"its version is {version}, expected 1")
+    key, name, _reserved, _hash = blob.field(), blob.field(), blob.field(), blob.field()
+    made = _Reader(blob.field())
+    if blob.rest:
+        raise NoSignature("it goes on behind its end")
+    kind = made.field()
+    made.field()
+    touched = kind.startswith(_HARDWARE) and made.take(1)[0] & _USER_PRESENT != 0
+    return Sshsig(key, name.decode("utf-8", "replace"), touched)
+
+
+def dearmoured(text: str) -> bytes:
+    """A signature without the lines around it.
+
+    Raises:
+        NoSignature: they are not there.
+    """
+    lines = text.strip().splitlines()
+    if len(lines) < 3 or lines[0] != _BEGIN or lines[-1] != _END:
+        raise NoSignature("it has no such first and last line")
+    try:
+        return b64decode("".join(lines[1:-1]), validate=True)
+    except ValueError as error:
+        raise NoSignature("it is not base64") from error
+
+
+def armoured(sshsig: str) -> str:
+    """A signature as OpenSSH reads it from a file."""
+    lines = (sshsig[at : at + 70] for at in range(0, len(sshsig), 70))
+    return "\n".join((_BEGIN, *lines, _END, ""))
+
+
+def bare(raw: bytes) -> str:
+    """Bytes as they stand in an event."""
+    return b64encode(raw).decode()
+
+
+def fingerprint(key: str) -> str:
+    """`SHA256:...`, as OpenSSH names a public key."""
+    try:
+        raw = b64decode(key)
+    except ValueError:
+        return "a damaged key"
+    return "SHA256:" + bare(sha256(raw).digest()).rstrip("=")
+
+
+def is_hardware(key: str) -> bool:
+    """Whether a public key is of a kind whose private part stays in hardware."""
+    try:
+        return _Reader(b64decode(key)).field().startswith(_HARDWARE)
+    except ValueError:
+        return False
+
+
+def made_with(made: Signature | UnsetType) -> str:
+    """`SHA256:..., hardware key`: the key that a signature names; nothing is checked."""
+    if not made:
+        return ""
+    try:
+        touched = parsed(b64decode(made.sshsig)).is_touched
+    except ValueError:
+        touched = False
+    return f"{fingerprint(made.key)}{', hardware key' if touched else ''}"
+
+
+# 3. What is said of one ----------------------------------------------------------------------
+
+Verdict = Literal["signed", "unknown_signer", "does_not_verify", "not_checked"]
+
+
+class Signed(Value, frozen=True, kw_only=True):
+    """What was found of a signature; where there is none, an act is only claimed."""
+
+    verdict: Verdict
+    key: str
+    """Its fingerprint."""
+    by: str = ""
+    """The principal whose key it is, by the signers of who looks; empty for another verdict."""
+    is_touched: bool = False
+    """Whether a hardware key made it at a touch."""
+    why: str = ""
+    """Why it does not verify, or was not checked."""
+
+    def __str__(self) -> str:
+        """`signed by ada@example.org (SHA256:..., hardware key)`."""
+        about = f"{self.key}, hardware key" if self.is_touched else self.key
+        match self.verdict:
+            case "signed":
+                return f"signed by {self.by} ({about})"
+            case "unknown_signer":
+                more = f": {self.why}" if self.why else ""
+                return f"signed by a key that is not among your signers ({about}){more}"
+            case "does_not_verify":
+                return f"does not verify: {self.why}"
+            case _:
+                return f"signed with {about}, not checked: {self.why}"
+
+
+CLAIMED: Final = "claimed"
+"""Said of an act without a signature."""

@@ -1,0 +1,168 @@
+"""Asks OpenSSH's `ssh-keygen` to sign and to verify; it never lies in a repository."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from preflights_es.system.git import program_path
+
+SIGN_TIMEOUT_S: Final = 120  # a person looks for the key, types a passphrase, touches it
+VERIFY_TIMEOUT_S: Final = 10
+SAID_MAX: Final = 300  # characters of what ssh-keygen says
+LATEST_S: Final = 4_102_444_800  # 2100-01-01: ssh-keygen takes a year of four digits
+PROGRAM: Final = "ssh-keygen"
+MISSING: Final = "ssh-keygen of OpenSSH 8.2 or newer is not on the PATH: install OpenSSH"
+
+_OLD: Final = re.compile(r"(?i)(illegal|unknown|invalid|unsupported).*option")
+
+
+class SshFailed(Exception):
+    """What ssh-keygen could not do, and what to do; one line."""
+
+
+def sign(key: str, namespace: str, message: bytes, env: Mapping[str, str]) -> str:
+    """The signature of a message, in its armour; a passphrase is asked for at the terminal.
+
+    Args:
+        key: the path of a key file, or a public key whose private part an agent holds.
+
+    Raises:
+        SshFailed: there is none; nothing was signed.
+    """
+    with TemporaryDirectory(prefix="preflights-") as folder:
+        name = key
+        if not os.path.isabs(key):
+            name = str(_written(folder, "key.pub", f"{key}\n".encode()))
+        elif not os.path.isfile(key):
+            raise SshFailed(f"the key {key} is not there: name another one in [sign] key")
+        lies = _written(folder, "message", message)
+        words = ("-Y", "sign", "-f", name, "-n", namespace, str(lies))
+        code, said = _run(words, env, SIGN_TIMEOUT_S, asks=sys.stdin is not None)
+        made = lies.with_name("message.sig")
+        if code or not made.is_file():
+            raise SshFailed(_why(said, key))
+        return made.read_text("ascii", "replace")
+
+
+def is_made_by(armoured: str, namespace: str, message: bytes, env: Mapping[str, str]) -> bool:
+    """Whether a signature is one of the message by the key that it names.
+
+    Raises:
+        SshFailed: it could not be checked.
+    """
+    with TemporaryDirectory(prefix="preflights-") as folder:
+        signature = _written(folder, "message.sig", armoured.encode())
+        words = ("-Y", "check-novalidate", "-n", namespace, "-s", str(signature))
+        code, _ = _run(words, env, VERIFY_TIMEOUT_S, message)
+        return code == 0
+
+
+def principal(
+    armoured: str,
+    namespace: str,
+    message: bytes,
+    signers: bytes,
+    at_s: int,
+    env: Mapping[str, str],
+) -> str | None:
+    """Whose signature it is by a list of signers as it stood at a time; None where it is another's.
+
+    Args:
+        signers: the content of a file of allowed signers.
+        at_s: seconds since 1970.
+
+    Raises:
+        SshFailed: it could not be checked.
+    """
+    if not 0 <= at_s < LATEST_S:
+        return None
+    # The zone of the machine, as in the file of signers.
+    option = f"-Overify-time={time.strftime('%Y%m%d%H%M%S', time.localtime(at_s))}"
+    with TemporaryDirectory(prefix="preflights-") as folder:
+        signature = _written(folder, "message.sig", armoured.encode())
+        allowed = _written(folder, "signers", signers)
+        files = ("-s", str(signature), "-f", str(allowed))
+        code, said = _run(("-Y", "find-principals", *files, option), env, VERIFY_TIMEOUT_S)
+        if code and _OLD.search(said):
+            raise SshFailed(f"{PROGRAM} is older than 8.7: upgrade OpenSSH")
+        names = said.splitlines() if code == 0 else []
+        for name in filter(None, names):
+            words = ("-Y", "verify", *files, "-I", name, "-n", namespace, option)
+            code, _ = _run(words, env, VERIFY_TIMEOUT_S, message)
+            if code == 0:
+                return name
+    return None
+
+
+def _written(folder: str, name: str, content: bytes) -> Path:
+    """A new file in a folder that only its owner can enter."""
+    path = Path(folder) / name
+    path.write_bytes(content)
+    path.chmod(0o600)  # else ssh-keygen refuses a key
+    return path
+
+
+def _run(
+    words: Sequence[str],
+    env: Mapping[str, str],
+    timeout_s: float,
+    given: bytes | None = None,
+    *,
+    asks: bool = False,
+) -> tuple[int, str]:
+    """Its exit code, and what it printed: its output, or else its errors.
+
+    Raises:
+        SshFailed: it is not there, or did not end.
+    """
+    program = program_path(PROGRAM, env)
+    if program is None:
+        raise SshFailed(MISSING)
+    import subprocess
+
+    takes: dict[str, Any] = {"input": given}
+    if given is None:
+        takes = {"stdin": None if asks and sys.stdin.isatty() else subprocess.DEVNULL}
+    try:
+        found: subprocess.CompletedProcess[bytes] = subprocess.run(  # noqa: S603  an absolute path
+            [program, *words],
+            env=dict(env),
+            capture_output=True,
+            timeout=timeout_s,
+            check=False,
+            **takes,
+        )
+    except subprocess.TimeoutExpired:
+        raise SshFailed(f"{PROGRAM} did not end within {timeout_s:g} s: try again") from None
+    except OSError as error:
+        raise SshFailed(f"{PROGRAM} cannot be run: {error.strerror}") from error
+    said = found.stdout if found.returncode == 0 else found.stderr
+    return found.returncode, said.decode("utf-8", "replace").strip()
+
+
+_CURES: Final = (
+    ("incorrect passphrase", "its passphrase is asked for at a terminal; or add it to ssh-agent"),
+    ("device not found", "the hardware key is not plugged in"),
+    ("user presence", "the hardware key was not touched in time: try again"),
+    ("timeout", "the hardware key was not touched in time: try again"),
+    ("requires PIN", "the PIN of the hardware key is asked for at a terminal"),
+    ("agent refused", "ssh-agent refused: unlock the key, and confirm where it asks"),
+    ("No such file", "its private part is neither beside it nor in ssh-agent: add it with ssh-add"),
+    ("invalid format", "it is no key of OpenSSH"),
+    ("UNPROTECTED", "others can read it: `chmod 600` it"),
+)
+
+
+def _why(said: str, key: str) -> str:
+    """What stood in the way, from what ssh-keygen printed, and the cure where it is known."""
+    name = key if os.path.isabs(key) else "the key of ssh-agent"
+    cure = next((cure for sign, cure in _CURES if sign.lower() in said.lower()), "")
+    last = said.splitlines()[-1][:SAID_MAX] if said else "ssh-keygen made no signature"
+    return f"{name} did not sign: {cure or last}"

@@ -1,0 +1,246 @@
+"""What signatures in the log prove, by the signers of who looks: never more than was checked."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from preflights_es.kernel import signing
+from preflights_es.kernel.errors import SettingsError, StoreUnavailable
+from preflights_es.kernel.events import Signable, Signature
+from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.questions import Refusal
+from preflights_es.kernel.session import Session, begin
+from preflights_es.kernel.signing import NoSignature, Signed, Statement, namespace
+from preflights_es.runtime.runner import EventReader, steps
+from preflights_es.settings.load import Settings, cached, surroundings
+from preflights_es.settings.signing import Signers, signers_of
+from preflights_es.store.chain import GENESIS, erased_before, verified
+from preflights_es.system import ssh
+from preflights_es.system.files import Unreadable, regular, replace_private
+
+US_PER_S: Final = 1_000_000
+TITLE: Final = "title"
+"""The one part of a proposal that a later program may word in another way."""
+CACHE: Final = "signatures.json"
+CACHE_FORMAT: Final = "signatures/1"
+CACHE_MAX: Final = 10_000  # sessions that are kept
+CACHE_BYTES_MAX: Final = 8_000_000
+
+
+class SignedAct(msgspec.Struct, frozen=True):
+    """A signature in a session, and what was found of it."""
+
+    version: int
+    """Of the Input that bears it."""
+    type: str
+    signed: Signed
+
+
+class Signatures:
+    """Checks signatures for one process; what was found is kept in the user's folder.
+
+    Such a memory is as safe as the user's account: `audit verify` checks each anew.
+    """
+
+    def __init__(
+        self, settings: Settings, env: Mapping[str, str] | None = None, *, remembers: bool = True
+    ) -> None:
+        """Args:
+        remembers: whether what was found before is taken from the user's folder.
+        """
+        self._env = surroundings() if env is None else env
+        self.trouble = ""
+        """Why it is not known whose signatures count; empty where it is."""
+        try:
+            self.signers = signers_of(settings, self._env)
+        except SettingsError as error:
+            self.signers, self.trouble = Signers(), str(error)
+        self._folder = cached("signatures") if remembers else None
+        self._kept: dict[str, list[SignedAct]] | None = None
+        self._is_new = False
+
+    # 1. A session ----------------------------------------------------------------------------
+
+    def of(
+        self, reader: EventReader, session_id: str, version: int | None = None
+    ) -> tuple[SignedAct, ...]:
+        """The signed acts of a session, oldest first.
+
+        Args:
+            version: of the only act that is looked at.
+
+        Raises:
+            LogDamaged: the session does not verify.
+        """
+        found = reader.store.stream(session_id)
+        if found is None:
+            return ()
+        head, stored = found
+        # What says why a signer is not known is said anew, too.
+        about = (self.signers.content, self.signers.untrusted.encode())
+        key = sha256(head.hash + b"".join(sha256(one).digest() for one in about)).hexdigest()
+        kept = self._known()
+        if key not in kept:
+            verified(stored, head.hash)
+            acts = list(self.checked(reader, stored))
+            if any(act.signed.verdict == "not_checked" for act in acts):
+                return _those(acts, version)
+            kept[key] = acts
+            self._is_new = True
+        return _those(kept[key], version)
+
+    def of_acceptance(self, reader: EventReader, session_id: str) -> Signed | None:
+        """What the signature proves of a person's acceptance that counts; None without one.
+
+        Raises:
+            LogDamaged: the session does not verify.
+        """
+        found = reader.store.stream(session_id)
+        if found is None or not _bears_signature(found[1]):
+            return None
+        head, stored = found
+        workflow = reader.workflow_or_opaque(head.workflow)
+        codec, tag = reader.codec(workflow), workflow.acknowledges and workflow.acknowledges.tag
+        for one, after in pairwise(stored):
+            if (one.type, one.actor_kind) == (tag, "user") and after.data is not None:
+                if isinstance(codec.decode(after), Refusal):
+                    continue
+                acts = self.of(reader, session_id, one.version)
+                return acts[0].signed if acts else None
+        return None
+
+    def checked(self, reader: EventReader, stored: Sequence[Stored]) -> Iterator[SignedAct]:
+        """The same of events whose chain was verified, without a memory."""
+        if not _bears_signature(stored):
+            return
+        workflow = reader.workflow_or_opaque(stored[0].workflow)
+        codec = reader.codec(workflow)
+        gone = erased_before(stored)
+        before: Session[Any] = begin(workflow)
+        if gone:
+            before = Session(before.state, version=gone - 1)
+        for one, (event, after) in zip(
+            stored[before.version :], steps(codec, stored[before.version :], before), strict=True
+        ):
+            if isinstance(event, Signable) and event.signature:
+                last = stored[one.version - 2].hash if one.version > 1 else GENESIS
+                shown = workflow.proposal(before.state, event)
+                signed = self._signed(event, one, last, shown)
+                yield SignedAct(one.version, one.type, signed)
+            before = after
+
+    def _signed(self, new: Signable, one: Stored, last: bytes, shown: Mapping[str, Any]) -> Signed:
+        made = new.signature
+        assert isinstance(made, Signature), "the caller looked"
+        statement = Statement(
+            session_id=one.session_id,
+            version=one.version - 1,
+            hash=last,
+            proposal=made.proposal,
+            name=new.actor.name,
+            at=new.at,
+        )
+        if found := differing(made.proposal, signing.proposal_text(new, shown)):
+            key = signing.fingerprint(made.key)
+            return Signed(verdict="does_not_verify", key=key, why=f"another {found} was signed")
+        at_s = new.at // US_PER_S
+        return self.verdict(made, namespace(new.act), statement.encoded(), at_s)
+
+    def verdict(self, made: Signature, name: str, message: bytes, at_s: int) -> Signed:
+        """What a signature of a message proves.
+
+        Args:
+            name: the namespace that it must have.
+            at_s: when it was made, as it says, in seconds since 1970.
+        """
+        key = signing.fingerprint(made.key)
+
+        def found(verdict: signing.Verdict, why: str = "", by: str = "") -> Signed:
+            return Signed(verdict=verdict, key=key, by=by, is_touched=touched, why=why)
+
+        touched = False
+        try:
+            parts = signing.parsed(b64decode(made.sshsig))
+            if signing.bare(parts.key) != made.key:
+                return found("does_not_verify", "another key made it")
+            if parts.namespace != name:
+                return found("does_not_verify", f"it was made for {parts.namespace[:60]!r}")
+            armoured, env = signing.armoured(made.sshsig), self._env
+            touched = parts.is_touched
+            by = None
+            if self.signers.are_known:
+                by = ssh.principal(armoured, name, message, self.signers.content, at_s, env)
+            if by is not None:
+                return found("signed", by=by)
+            if ssh.is_made_by(armoured, name, message, env):
+                if self.trouble:
+                    return found("not_checked", self.trouble)
+                return found("unknown_signer", self.signers.untrusted)
+        except (NoSignature, ValueError) as error:
+            return found("does_not_verify", f"the signature is damaged: {error}")
+        except ssh.SshFailed as error:
+            return found("not_checked", str(error))
+        touched = False
+        return found("does_not_verify", "the key did not sign this")
+
+    # 2. Memory -------------------------------------------------------------------------------
+
+    def _known(self) -> dict[str, list[SignedAct]]:
+        if self._kept is None:
+            self._kept = _read(self._folder) if self._folder else {}
+        return self._kept
+
+    def keep(self) -> None:
+        """Remember what was found; where that cannot be written, it is found again."""
+        if self._folder is None or not self._is_new or self._kept is None:
+            return
+        newest = dict(list(self._kept.items())[-CACHE_MAX:])
+        whole = msgspec.json.encode({"format": CACHE_FORMAT, "found": newest})
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            replace_private(self._folder / CACHE, whole)
+        except (OSError, StoreUnavailable):
+            return
+        self._is_new = False
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    format: str
+    found: dict[str, list[SignedAct]]
+
+
+def _read(folder: Path) -> dict[str, list[SignedAct]]:
+    """What was found before; nothing where it cannot be read: it is only a memory."""
+    try:
+        kept = msgspec.json.decode(regular(folder / CACHE, CACHE_BYTES_MAX), type=_Kept)
+    except (OSError, Unreadable, msgspec.DecodeError):
+        return {}
+    return kept.found if kept.format == CACHE_FORMAT else {}
+
+
+def _bears_signature(stored: Sequence[Stored]) -> bool:
+    return any(one.data is not None and b'"sshsig"' in one.data for one in stored)
+
+
+def _those(acts: Sequence[SignedAct], version: int | None) -> tuple[SignedAct, ...]:
+    return tuple(act for act in acts if version in (None, act.version))
+
+
+def differing(signed: str, shown: str) -> str:
+    """The part of a proposal in which what was signed is not what stands in the log; else empty."""
+    try:
+        was, now = json.loads(signed), json.loads(shown)
+    except ValueError:
+        return "text"
+    if not isinstance(was, dict) or signing.canonical(was) != signed:
+        return "text"  # of which two readers might take different parts
+    names = sorted({*was, *now} - {TITLE})
+    return next((name for name in names if was.get(name) != now.get(name)), "")

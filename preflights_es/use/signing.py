@@ -1,0 +1,152 @@
+"""Signing an act with the key that the user signs commits with, before it is recorded."""
+
+from __future__ import annotations
+
+import os
+from base64 import b64decode
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.kernel import signing
+from preflights_es.kernel.errors import Notice, Refused, SessionMoved
+from preflights_es.kernel.events import Act, Actor, Signable, Signature
+from preflights_es.kernel.signing import NoSignature, Statement, namespace
+from preflights_es.settings.load import Settings
+from preflights_es.settings.signing import signers_of, signing_key
+from preflights_es.system import ssh
+from preflights_es.system.files import Unreadable, regular
+
+US_PER_S: Final = 1_000_000
+PUBLIC_MAX: Final = 20_000  # bytes of a file with a public key
+
+
+class _Made(msgspec.Struct, frozen=True):
+    """A signature of this command, and what it relies on."""
+
+    statement: Statement
+    others: tuple[object, ...]
+    signature: Signature
+
+
+class Signer:
+    """Signs the acts of one command; a person is asked once for each, however often it is tried."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        env: Mapping[str, str],
+        tell: Callable[[Notice], None] = lambda _: None,
+    ) -> None:
+        """Args:
+        tell: takes what a person has to do meanwhile.
+        """
+        self._settings = settings
+        self._env = env
+        self._tell = tell
+        self._made: dict[str, _Made] = {}
+
+    @cached_property
+    def _key(self) -> str:
+        return signing_key(self._settings, self._env)
+
+    @cached_property
+    def is_hardware(self) -> bool:
+        """Whether the user's key is of hardware, which may prove that a person is there."""
+        text = self._key
+        if os.path.isabs(text):
+            path = Path(text if text.endswith(".pub") else f"{text}.pub")
+            try:
+                text = regular(path, PUBLIC_MAX).decode("ascii", "replace")
+            except (OSError, Unreadable):
+                return False  # as for an ordinary key, the act stays the agent's
+        words = text.split()
+        return len(words) > 1 and signing.is_hardware(words[1])
+
+    def person(self, by: str | None) -> Actor:
+        """The person whose key it is, as the caller or the settings name them."""
+        is_named = self._settings.actor_kind != "agent"
+        return Actor("user", by or (self._settings.actor_name if is_named else ""))
+
+    def signed(
+        self,
+        new: Signable,
+        seen: tuple[str, int, bytes],
+        proposal: str,
+        others: tuple[object, ...] = (),
+    ) -> Signable:
+        """An Input with its signature.
+
+        Args:
+            seen: session, version and hash of the event behind which it is to be recorded.
+            proposal: what the actor sees of it.
+            others: how other sessions stand, which must not move until it is recorded.
+
+        Raises:
+            SessionMoved: a session moved since the person signed; nothing is recorded.
+            Refused: nothing could be signed.
+            SettingsError: no key is configured.
+        """
+        session_id, version, hash_ = seen
+        statement = Statement(
+            session_id=session_id,
+            version=version,
+            hash=hash_,
+            proposal=proposal,
+            name=new.actor.name,
+            at=new.at,
+        )
+        if (made := self._made.get(f"{session_id} {new.actor.kind}")) is None:
+            made = _Made(statement, others, self._signature(new.act, statement))
+            self._made[f"{session_id} {new.actor.kind}"] = made
+        elif made.others != others or replace(statement, at=made.statement.at) != made.statement:
+            was = made.statement.version
+            raise SessionMoved(session_id, was, max(version, was + 1))
+        return replace(new, at=made.statement.at, signature=made.signature)
+
+    def proves_person(self, signed: Signable) -> bool:
+        """Whether a hardware key of an allowed signer was touched for an act of this command.
+
+        No other key does: with an unlocked agent of SSH, a coding agent signs as well.
+        """
+        made = next((one for one in self._made.values() if one.signature == signed.signature), None)
+        if made is None or not signing.parsed(b64decode(made.signature.sshsig)).is_touched:
+            return False
+        signers = signers_of(self._settings, self._env)
+        armoured = signing.armoured(made.signature.sshsig)
+        at_s = made.statement.at // US_PER_S
+        name = namespace(signed.act)
+        whole = made.statement.encoded()
+        return bool(ssh.principal(armoured, name, whole, signers.content, at_s, self._env))
+
+    def _signature(self, act: Act, statement: Statement) -> Signature:
+        sshsig = self.sign(act, statement.encoded())
+        key = signing.parsed(b64decode(sshsig)).key
+        return Signature(proposal=statement.proposal, key=signing.bare(key), sshsig=sshsig)
+
+    def sign(self, act: Act, message: bytes) -> str:
+        """The signature of a message, as it stands in events; it was verified.
+
+        Raises:
+            Refused: nothing could be signed.
+            SettingsError: no key is configured.
+        """
+        if self.is_hardware:
+            self._tell(Notice("touch_key", "touch your hardware key now: it signs", {}))
+        try:
+            armoured = ssh.sign(self._key, namespace(act), message, self._env)
+            raw = signing.dearmoured(armoured)
+            is_good = signing.parsed(raw).namespace == namespace(act) and ssh.is_made_by(
+                armoured, namespace(act), message, self._env
+            )
+        except (ssh.SshFailed, NoSignature) as error:
+            message_ = f"nothing was signed, and nothing is recorded: {error}"
+            raise Refused(message_, code="not_signed") from error
+        if not is_good:
+            found = "ssh-keygen made a signature that does not verify: nothing is recorded"
+            raise Refused(found, code="not_signed")
+        return signing.bare(raw)
