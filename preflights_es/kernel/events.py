@@ -130,7 +130,9 @@ BASE64_MAX: Final = 12_000  # characters; a signature with a certificate has som
 
 Act = Literal["acceptance", "approval", "rejection", "erasure", "checkpoint"]
 """What can be signed."""
-Base64 = Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9+/]{16,}={0,2}$", max_length=BASE64_MAX)]
+Base64 = Annotated[
+    str, msgspec.Meta(pattern=r"\A[A-Za-z0-9+/]{16,}={0,2}\Z", max_length=BASE64_MAX)
+]
 """Bytes, and no text of a person: redaction does not read it."""
 
 

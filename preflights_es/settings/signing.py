@@ -112,7 +112,7 @@ def _of_repository(root: Path, env: Mapping[str, str]) -> tuple[bytes, str]:
     if state == "trusted":
         return source.text.encode(), ""
     why = "changed since you trusted it" if state == "changed" else "is not trusted"
-    return b"", f"{FILE} {why}: `preflights trust` shows it"
+    return b"", f"{FILE} {why}: look at it and trust it"
 
 
 def _git(key: str, settings: Settings, env: Mapping[str, str]) -> str:

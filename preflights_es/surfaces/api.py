@@ -111,6 +111,11 @@ class Preflights:
         name = told.name if actor is None else actor
         return self._opened.request(Actor(kind or told.kind, name), key)
 
+    def _signing(self, request: Request, sign: bool | None) -> Request:
+        if sign is not None:
+            request.signs = sign
+        return request
+
     # 1. Deciding -----------------------------------------------------------------------------
 
     @_checked
@@ -216,6 +221,7 @@ class Preflights:
         keep: Mapping[str, str] | None = None,
         exceptions: Sequence[str] = (),
         again: bool = False,
+        sign: bool | None = None,
         key: str = "",
     ) -> View:
         """Accept what is proposed, and write the document.
@@ -231,6 +237,7 @@ class Preflights:
             keep: decisions that differ, and why each stays in force.
             exceptions: decisions for the whole project to which this one is an exception.
             again: whether it is recorded although a decision in force says the same.
+            sign: whether it is signed with the user's key; None as the user's settings say.
 
         Raises:
             SessionMoved: the session is at another version.
@@ -239,7 +246,7 @@ class Preflights:
         why = _reasons(because, consequences, alternatives, paths, hold)
         kept = tuple((keep or {}).items())
         said = Choices(tuple(supersedes), kept, tuple(exceptions), again)
-        request = self.request(key=key)
+        request = self._signing(self.request(key=key), sign)
         return sessions.accept(request, session, by=by, expect=expect, reasons=why, choices=said)
 
     @_checked
@@ -251,6 +258,7 @@ class Preflights:
         expect: int | None = None,
         allow_stale: bool = False,
         waive: Mapping[str, str] | None = None,
+        sign: bool | None = None,
         key: str = "",
     ) -> View:
         """Approve a plan of the compiler, and write its file.
@@ -262,6 +270,7 @@ class Preflights:
             allow_stale: whether it may be stale.
             waive: names of its findings, and why the person does not mind each. Of a plan that is
                 in force they are waived alone.
+            sign: as in `accept`.
 
         Raises:
             SessionMoved: its session is at another version.
@@ -270,7 +279,8 @@ class Preflights:
         """
         own: dict[str, Any] = {"by": by, "expect": expect, "allow_stale": allow_stale}
         approve = FEATURES.port("approve")
-        approved: View = approve(self.request(key=key), artifact, **own, waive=waive)
+        request = self._signing(self.request(key=key), sign)
+        approved: View = approve(request, artifact, **own, waive=waive)
         return approved
 
     @_checked

@@ -67,6 +67,8 @@ def describe(voice: Voice, session: View) -> None:
         return
     author = f", {_NO_MODEL}" if one.created_by == "system" else ""
     voice.say(f"  artifact {one.id}, {one.standing}{author}")
+    if found.signature:
+        voice.say(f"  {shown(str(found.signature))}")
     if found.document:
         voice.say(f"  written to {shown(found.document)}")
     if found.superseded_by:
