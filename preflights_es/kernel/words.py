@@ -134,18 +134,19 @@ def aliases(value: str) -> tuple[str, ...]:
 
 
 @cache
-def _called() -> dict[str, tuple[str, ...]]:
-    """By each name that is one word: the others that are."""
-    found: dict[str, tuple[str, ...]] = {}
-    for one in names():
-        single = [folded(called) for called in (one.name, *one.aliases) if called.isalnum()]
-        found |= {name: tuple(other for other in single if other != name) for name in single}
-    return found
+def _folded_lines() -> list[str]:
+    return folded(own_file(__spec__, "names.txt").decode()).splitlines()
 
 
 def also_called(word: str) -> tuple[str, ...]:
     """Other names of a product, where a folded word is one; those of one word."""
-    return _called().get(word, ())
+    for line in _folded_lines():
+        if word in line:  # few words are names: a table of all takes longer than to look
+            name, called, _ = line.split("|")
+            single = [*filter(str.isalnum, map(str.strip, f"{name},{called}".split(",")))]
+            if word in single:
+                return tuple(other for other in single if other != word)
+    return ()
 
 
 # Months ----------------------------------------------------------------------------------------

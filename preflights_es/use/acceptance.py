@@ -222,5 +222,6 @@ class Acceptances(Sessions):
 
     def uncounted(self) -> list[int]:
         """Numbers of files that do not count, since they are far beyond the others."""
-        top = highest(self._runner.store.numbers(self._project), self._documents.numbers_used())
-        return sorted(number for number in self._documents.numbers_used() if number > top)
+        used = self._documents.numbers_used()
+        top = highest(self._runner.store.numbers(self._project), used)
+        return sorted(number for number in used if number > top)

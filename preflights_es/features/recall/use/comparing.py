@@ -18,7 +18,7 @@ from preflights_es.features.recall.domain import WORKFLOW, rules
 from preflights_es.features.recall.domain.events import PAIRS_MAX, ComparisonAsked
 from preflights_es.features.recall.domain.ranking import relates
 from preflights_es.features.recall.domain.rules import Compared, evolution, is_related
-from preflights_es.features.recall.use.searching import Search, decided_in_force
+from preflights_es.features.recall.use.searching import RecordRows, Search, decided_in_force
 from preflights_es.features.recall.use.variants import stems
 from preflights_es.kernel import __version__, ids
 from preflights_es.kernel.decisions import Evolution, OlderDecision, Related
@@ -390,14 +390,13 @@ def differing(request: Request, handle: Handle) -> Iterator[Differing]:
     A title is read by the forms and names of the rules alone, so it is never more than *perhaps*.
     """
     state: State = handle.session.state
-    search = Search(request.process, without=handle.session_id)
-    if search.records is None or state.patch is None or state.pack is None:
+    if state.patch is None or state.pack is None:
         return
-    words = _words(state)
+    records = RecordRows(request.process)
     place = stems(state.scope)
-    having = {row["uid"] for row in search.records.rows(words)}
+    having = {row["uid"] for row in records.rows(_words(state))}
     for path in sorted(having):
-        row = search.records.of[path]
+        row = records.of[path]
         if not row.is_held or path.rpartition("/")[2] == state.supersedes_file:
             continue
         named = _value_of(row.title, state.patch.category, state.inlined)
