@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Any, AnyStr, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
 
-def late_pattern(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """What `re.compile` gives; a command uses few of those that its modules name."""
-    return cast("re.Pattern[AnyStr]", _Late(pattern, flags))
-
-
 class _Late:
-    def __init__(self, pattern: Any, flags: int) -> None:
+    """What `re.compile` gives; a command uses few of those that its modules name."""
+
+    def __init__(self, pattern: Any, flags: int = 0) -> None:
         self._said = pattern, flags
 
     def __getattr__(self, name: str) -> object:
         found = getattr(re.compile(*self._said), name)
         setattr(self, name, found)  # found at once from now on
         return found
+
+
+if TYPE_CHECKING:
+    late_pattern = re.compile
+else:
+    late_pattern = _Late
 
 
 def own_file(spec: ModuleSpec | None, path: str) -> bytes:

@@ -33,8 +33,6 @@ IsOurs = Callable[[str | None], bool]
 Mend = Callable[[bytes], bytes | None]
 """Of a person's file; None where it stays as it is."""
 
-_GIT_HAS: Final = ("HEAD", "objects", "refs", "commondir")
-
 LOCK_WAIT_S: Final = 0.01  # seconds between two looks at a lock
 
 
@@ -51,7 +49,7 @@ def checked_folder(root: Path, folder: str) -> Path:
             f"the folder {folder!r} leads outside the project {str(root)!r}: "
             "configure one inside it"
         )
-    if any(_is_git(one) for one in (found, *found.parents) if top in one.parents):
+    if any(map(_is_git, [one for one in (found, *found.parents) if top in one.parents])):
         raise ArtifactOutside(f"the folder {folder!r} belongs to git: configure another one")
     return found
 
@@ -75,12 +73,12 @@ def _is_git(folder: Path) -> bool:
     What lies in it tells the git folder of a work tree or a submodule, and other names of `.git`
     that a file system takes for the same.
     """
-    has = {name for name in _GIT_HAS if os.path.lexists(folder / name)}
-    return (
-        is_git(folder.name)
-        or ("HEAD" in has and has >= {"objects", "refs"})
-        or (has >= {"HEAD", "commondir"})
-    )
+    if is_git(folder.name):
+        return True
+    if not os.path.lexists(folder / "HEAD"):
+        return False
+    has = {name for name in ("objects", "refs", "commondir") if os.path.lexists(folder / name)}
+    return "commondir" in has or has >= {"objects", "refs"}
 
 
 def checked_path(root: Path, folders: tuple[str, ...], path: str) -> Path:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -34,7 +35,7 @@ class Statement(msgspec.Struct, frozen=True, omit_defaults=True):
         """The parameters in the form that the driver takes."""
         if self.fixed:
             values = {**self.fixed, **values}
-        return [values[name] for name in self.names] if self.names is not None else values
+        return [*map(values.__getitem__, self.names)] if self.names is not None else values
 
 
 class FrozenColumn(msgspec.Struct, frozen=True, array_like=True):
@@ -81,7 +82,7 @@ def schema() -> str:
 @cache
 def columns(table: str) -> tuple[str, ...]:
     """Names of a table's columns, on every engine."""
-    return tuple(column.name for column in frozen().tables[table])
+    return tuple(map(attrgetter("name"), frozen().tables[table]))
 
 
 def new_tables() -> list[str]:

@@ -318,7 +318,7 @@ class SqlStore(Looking):
 
     def _events(self, head: Head, after: int = 0) -> tuple[Stored, ...]:
         rows = self._rows("read", in_session=head.session_id, after=after)
-        return tuple(event_of(head, row) for row in rows)
+        return tuple(map(partial(event_of, head), rows))
 
     def head(self, session_id: str) -> Head | None:
         rows = self._rows("head", in_session=session_id)

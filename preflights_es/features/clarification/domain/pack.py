@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
@@ -130,6 +131,12 @@ def _inlined(text: str) -> Pack:
     return msgspec.json.decode(text, type=Pack)
 
 
+@lru_cache(maxsize=4)
+def topics(inlined: str) -> Mapping[str, Topic]:
+    """Those of the pack of a session, by id."""
+    return {topic.id: topic for topic in loaded(inlined).topics}
+
+
 @lru_cache(maxsize=16)
 def tables(inlined: str, language: Language, own: HeuristicsConfig) -> HeuristicsConfig:
     """The tables of a session: those of its pack in a language, and what the team says otherwise.
@@ -141,9 +148,11 @@ def tables(inlined: str, language: Language, own: HeuristicsConfig) -> Heuristic
     merged = {topic.category: topic.as_category(language) for topic in pack.topics}
     merged |= {category.name: category for category in own.categories}
     names = own.menu or tuple(merged)
+    for name in merged.keys() - {*names}:
+        del merged[name]
     return HeuristicsConfig(
-        categories=tuple(category for name, category in merged.items() if name in names),
-        menu=tuple(name for name in names if name in merged),
+        categories=tuple(merged.values()),
+        menu=tuple(filter(merged.__contains__, names)),
         category=_said(own.category, _REFERENCE.category, pack.category.said(language)),
         description=_said(own.description, _REFERENCE.description, pack.description.said(language)),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
@@ -239,13 +240,13 @@ def is_terminal(state: State) -> bool:
 # The topics of its pack, and what was stated --------------------------------------------------
 
 
-def topics_of(state: State) -> dict[str, Topic]:
+def topics_of(state: State) -> Mapping[str, Topic]:
     """The topics of the session's pack, by id; none without a pack."""
     if state.pack is None:
         return {}
-    from preflights_es.features.clarification.domain.pack import loaded
+    from preflights_es.features.clarification.domain.pack import topics
 
-    return {topic.id: topic for topic in loaded(state.inlined).topics}
+    return topics(state.inlined)
 
 
 def topic_of(state: State, key: str) -> Topic | None:
