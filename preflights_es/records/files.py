@@ -44,12 +44,12 @@ def checked_folder(root: Path, folder: str) -> Path:
     """
     top = root.resolve()
     found = resolved(top / folder)
-    if found is None or (found != top and top not in found.parents):
+    if found is None or not found.is_relative_to(top):
         raise ArtifactOutside(
             f"the folder {folder!r} leads outside the project {str(root)!r}: "
             "configure one inside it"
         )
-    if any(map(_is_git, [one for one in (found, *found.parents) if top in one.parents])):
+    if any(map(_is_git, (found, *found.parents)[: len(found.parts) - len(top.parts)])):
         raise ArtifactOutside(f"the folder {folder!r} belongs to git: configure another one")
     return found
 

@@ -217,14 +217,15 @@ def load_settings(
     policies = [one.values["policy"] for one in layers if "policy" in one.values]
     if prices := layers.first("prices"):
         check_prices(prices.value, prices.refused)
+    lies = log_folder(own_git if named else git, env)
     return Settings(
         root=root,
         is_in_git=git is not None,
         project=named_project or remembered or project_of(root, own_git),
         repository=Repository(own_git[1], env) if own_git and named and not named_project else None,
         project_file=project_file(own_git) if own_git and not known else None,
-        database=named or str(log_folder(git, env) / "log.db"),
-        beside=log_folder(own_git, env),
+        database=named or str(lies / "log.db"),
+        beside=lies,
         stand_in=stand_in(git[1], env) if git and not named else None,
         is_read_only=is_read_only(git[1]) if git and not named else False,
         is_database_named=bool(named),
