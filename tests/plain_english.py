@@ -57,13 +57,19 @@ class Found(NamedTuple):
         return f"{self.path}:{self.line}: {self.words!r}: {self.better}"
 
 
+def _apart(pattern: str) -> str:
+    """Words between which a line may end, in prose, comments and literals."""
+    return pattern.replace(" ", r"""(?:[\s#>_]|"\s*f?")+""")
+
+
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Words between which a line may end, in prose, comments and literals; and words of a name."""
-    gap = r"""(?:[\s#>_]|"\s*f?")+"""
-    return re.compile(rf"(?<![^\W_])(?:{pattern.replace(' ', gap)})(?![^\W_])", re.IGNORECASE)
+    """Whole words, also those of a name."""
+    return re.compile(rf"(?<![^\W_])(?:{_apart(pattern)})(?![^\W_])", re.IGNORECASE)
 
 
 _HABITS: Final = tuple((_compiled(pattern), better) for pattern, better in HABITS.items())
+_PERHAPS: Final = re.compile("|".join(map(_apart, HABITS)))
+"""Of a text in small letters: most have no habit, and are read once instead of once for each."""
 _INNOCENT: Final = re.compile(  # a user of the operating system, and the name of a golden recording
     r"""\b(?:is|are)\s+None\b|\bthere\s+(?:is|are)\s+none\b|"nobody"|somebody_else_takes_over"""
 )
@@ -71,6 +77,8 @@ _INNOCENT: Final = re.compile(  # a user of the operating system, and the name o
 
 def found(path: str, text: str) -> Iterator[Found]:
     """The habits of a text, in its order."""
+    if not _PERHAPS.search(text.lower()):
+        return
     text = _INNOCENT.sub(lambda hit: re.sub(r"[^\n]", "~", hit[0]), text)
     hits = [(hit, better) for habit, better in _HABITS for hit in habit.finditer(text)]
     for hit, better in sorted(hits, key=lambda one: one[0].start()):

@@ -95,10 +95,12 @@ class Server:
         name = self._logs.pop() if self._logs else self.database(self._template)
         yield self.url(name)
         with closing(connected(self.url(name))) as connection:
-            # The guards of events look away from a replica's own hand.
-            connection.execute("SET session_replication_role = replica")
-            for table in tables.metadata.tables.keys() - {"log"}:
-                connection.execute(f'DELETE FROM "{table}"'.encode())
+            # The guards of events look away from a replica's own hand. All goes in one trip.
+            emptied = (
+                f'DELETE FROM "{table}"' for table in tables.metadata.tables.keys() - {"log"}
+            )
+            said = "; ".join(("SET session_replication_role = replica", *emptied))
+            connection.execute(said.encode())
         self._logs.append(name)
 
     def close(self) -> None:
