@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.clones import committed
-from tests.cli.program import Project
+from tests.cli.program import Accepted, House, Project
 from tests.providers.server import FakeAPI
 from tests.trusting import trust
 
@@ -53,12 +53,20 @@ def template(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Path:
     return made.folder
 
 
+@pytest.fixture(scope="session")
+def accepted(tmp_path_factory: pytest.TempPathFactory, home: Path, template: Path) -> Accepted:
+    """The same with the decision that most tests begin with."""
+    made = Project(tmp_path_factory.mktemp("accepted") / "house", home)
+    shutil.copytree(template, made.folder)
+    return Accepted(made.folder, made.decided())
+
+
 @pytest.fixture
-def house(tmp_path: Path, home: Path, template: Path) -> Project:
+def house(tmp_path: Path, home: Path, template: Path, accepted: Accepted) -> House:
     """A copy of it for one test."""
     folder = tmp_path / "house"
     shutil.copytree(template, folder)
-    return Project(folder, home)
+    return House(folder, home, accepted)
 
 
 @pytest.fixture

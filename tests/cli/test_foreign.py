@@ -151,7 +151,7 @@ def test_a_file_with_a_number_far_beyond_the_others_does_not_count(
 def test_a_time_that_no_calendar_has_is_shown_as_the_nearest(
     house: Project, other: Project, at: int
 ) -> None:
-    house.decided()
+    house.decided("Add OAuth")  # after the other one, so that it is the last
 
     def change(one: Stored) -> Stored:
         moved = replace(one, recorded_at=at)

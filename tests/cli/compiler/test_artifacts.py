@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.cli.clones import cloned, committed, pulled
+from tests.cli.compiler.conftest import Before
 from tests.cli.compiler.planning import approved, documented, planned
 from tests.cli.compiler.test_approving import BY, drafted, refused, standings
 from tests.cli.program import Project
@@ -37,8 +38,10 @@ def stale(project: Project) -> dict[str, list[tuple[str, list[str], str]]]:
 # 1. The list ---------------------------------------------------------------------------------
 
 
-def test_the_list_has_type_id_standing_and_what_each_depends_on(shop: Project) -> None:
-    ids = approved(shop, "project", "architecture")
+def test_the_list_has_type_id_standing_and_what_each_depends_on(
+    shop: Project, before: Before
+) -> None:
+    ids = before(shop, "project", "architecture")
     rows = listed(shop)
     assert [row["type"] for row in rows.values()] == ["ProjectPlan", "ArchitecturePlan"]
     row = rows[ids["architecture"]]
@@ -75,8 +78,10 @@ def test_a_project_without_artifacts_says_so(house: Project) -> None:
 # 2. What is stale ----------------------------------------------------------------------------
 
 
-def test_an_edited_document_makes_all_stale_that_follow_from_it(shop: Project) -> None:
-    ids = approved(shop, *PASSES)
+def test_an_edited_document_makes_all_stale_that_follow_from_it(
+    shop: Project, before: Before
+) -> None:
+    ids = before(shop, *PASSES)
     assert not any(stale(shop).values())
     (shop.folder / REQUIREMENTS).write_text("# Shop\n\n## Billing\n")
     changed = ("document", [REQUIREMENTS], "changed")
@@ -91,29 +96,29 @@ def test_an_edited_document_makes_all_stale_that_follow_from_it(shop: Project) -
     assert f"stale: {said}" in shop.call("artifacts", "show", ids["scaffold"]).out
 
 
-def test_a_document_that_is_gone_is_said_to_be_gone(shop: Project) -> None:
-    (one,) = approved(shop, "project").values()
+def test_a_document_that_is_gone_is_said_to_be_gone(shop: Project, before: Before) -> None:
+    (one,) = before(shop, "project").values()
     (shop.folder / REQUIREMENTS).unlink()
     assert stale(shop) == {one: [("document", [REQUIREMENTS], "gone")]}
 
 
-def test_a_document_that_cannot_be_read_any_more_has_changed(shop: Project) -> None:
-    (one,) = approved(shop, "project").values()
+def test_a_document_that_cannot_be_read_any_more_has_changed(shop: Project, before: Before) -> None:
+    (one,) = before(shop, "project").values()
     (shop.folder / REQUIREMENTS).unlink()
     (shop.folder / REQUIREMENTS).mkdir()
     assert stale(shop) == {one: [("document", [REQUIREMENTS], "changed")]}
 
 
-def test_a_document_as_it_was_before_is_not_stale(shop: Project) -> None:
-    (one,) = approved(shop, "project").values()
+def test_a_document_as_it_was_before_is_not_stale(shop: Project, before: Before) -> None:
+    (one,) = before(shop, "project").values()
     before = (shop.folder / REQUIREMENTS).read_text()
     (shop.folder / REQUIREMENTS).write_text("other")
     (shop.folder / REQUIREMENTS).write_text(before)
     assert stale(shop) == {one: []}
 
 
-def test_what_read_a_plan_that_was_replaced_is_stale(shop: Project) -> None:
-    ids = approved(shop, *PASSES[:3])
+def test_what_read_a_plan_that_was_replaced_is_stale(shop: Project, before: Before) -> None:
+    ids = before(shop, *PASSES[:3])
     newer = approved(shop, "project")["project"]
     found = stale(shop)
     assert found[newer] == []
@@ -121,8 +126,10 @@ def test_what_read_a_plan_that_was_replaced_is_stale(shop: Project) -> None:
     assert found[ids["architecture"]] == found[ids["scaffold"]] == [replaced]
 
 
-def test_a_stale_plan_refuses_the_next_pass_unless_that_is_allowed(shop: Project) -> None:
-    (one,) = approved(shop, "project").values()
+def test_a_stale_plan_refuses_the_next_pass_unless_that_is_allowed(
+    shop: Project, before: Before
+) -> None:
+    (one,) = before(shop, "project").values()
     (shop.folder / REQUIREMENTS).write_text("# Shop\n\n## Billing\n")
     done = shop.call("plan", "architecture")
     assert (done.code, done.out) == (1, "")
@@ -156,8 +163,8 @@ def test_what_read_an_erased_session_is_stale(shop: Project) -> None:
 # 3. One and two of them ----------------------------------------------------------------------
 
 
-def test_show_prints_the_envelope(shop: Project) -> None:
-    (one,) = approved(shop, "project").values()
+def test_show_prints_the_envelope(shop: Project, before: Before) -> None:
+    (one,) = before(shop, "project").values()
     found = shop.call("artifacts", "show", one[:8], "--json").json
     assert found["format"] == "artifact/1"
     envelope = found["envelope"]
@@ -211,8 +218,8 @@ def test_the_same_plan_twice_has_no_difference(shop: Project) -> None:
     assert (done.code, done.out) == (0, "Both are the same ProjectPlan.\n")
 
 
-def test_two_types_are_not_compared(shop: Project) -> None:
-    ids = approved(shop, "project", "architecture")
+def test_two_types_are_not_compared(shop: Project, before: Before) -> None:
+    ids = before(shop, "project", "architecture")
     why = refused(shop, "artifacts", "diff", *ids.values())
     assert why.endswith("name two of one type")
 
@@ -221,9 +228,9 @@ def test_two_types_are_not_compared(shop: Project) -> None:
 
 
 def test_a_clone_lists_what_session_files_have_and_approves_it_after_a_sync(
-    shop: Project, tmp_path: Any
+    shop: Project, tmp_path: Any, before: Before
 ) -> None:
-    (one,) = approved(shop, "project").values()
+    (one,) = before(shop, "project").values()
     committed(shop)
     clone = cloned(shop, tmp_path / "clone")
     row = listed(clone)[one]

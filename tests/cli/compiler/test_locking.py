@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.compiler.planning import approved, documented
+from tests.cli.compiler.conftest import Before
 from tests.cli.compiler.test_approving import BY, drafted, last_input, refused, standings
 from tests.cli.program import Project
 
@@ -17,9 +17,9 @@ TESTS = ("tests/test_billing.py", "tests/test_catalogue.py")
 
 
 @pytest.fixture
-def shop(house: Project) -> Project:
+def shop(house: Project, before: Before) -> Project:
     """With an approved TestPlan."""
-    approved(documented(house), "project", "architecture", "scaffold", "tests")
+    before(house, "project", "architecture", "scaffold", "tests")
     return house
 
 

@@ -8,7 +8,8 @@ import shutil
 
 import pytest
 
-from tests.cli.compiler.planning import DOCUMENTS, approved, begun, documented, planned, sessions
+from tests.cli.compiler.conftest import Before
+from tests.cli.compiler.planning import DOCUMENTS, begun, documented, planned, sessions
 from tests.cli.program import Project
 from tests.filed_cases import filed_cases
 
@@ -19,8 +20,8 @@ FILED = filed_cases(__file__)
 CHAIN = ("project", "architecture", "scaffold", "tests")
 
 
-def test_each_pass_reads_what_was_approved_before(house: Project) -> None:
-    ids = approved(documented(house), *CHAIN)
+def test_each_pass_reads_what_was_approved_before(house: Project, before: Before) -> None:
+    ids = before(house, *CHAIN)
     read = begun(house)
     assert [one["id"] for one in read["plans"]] == [ids[name] for name in CHAIN[:3]]
     assert [one["standing"] for one in read["plans"]] == ["approved"] * 3
@@ -28,14 +29,18 @@ def test_each_pass_reads_what_was_approved_before(house: Project) -> None:
     assert house.call("replay", house.newest()).code == 0
 
 
-def test_an_approved_artifact_is_read_besides_by_the_beginning_of_its_id(house: Project) -> None:
-    ids = approved(documented(house), "project", "architecture")
+def test_an_approved_artifact_is_read_besides_by_the_beginning_of_its_id(
+    house: Project, before: Before
+) -> None:
+    ids = before(house, "project", "architecture")
     found = planned(house, "project", "--use", ids["architecture"][:8])
     assert [one["id"] for one in found["artifacts"]] == [ids["architecture"]]
 
 
-def test_an_implementation_reads_one_source_file_as_typed_in_a_folder(house: Project) -> None:
-    approved(documented(house), *CHAIN)
+def test_an_implementation_reads_one_source_file_as_typed_in_a_folder(
+    house: Project, before: Before
+) -> None:
+    before(house, *CHAIN)
     (house.folder / "old").mkdir()
     (house.folder / "old" / "legacy.py").write_text("import os\n")
     below = Project(house.folder / "old", house.home)
@@ -46,9 +51,9 @@ def test_an_implementation_reads_one_source_file_as_typed_in_a_folder(house: Pro
 
 
 def test_an_implementation_is_planned_for_a_file_of_the_scaffold_that_is_missing(
-    house: Project,
+    house: Project, before: Before
 ) -> None:
-    approved(documented(house), *CHAIN)
+    before(house, *CHAIN)
     files = begun(house)["plans"][2]["payload"]
     named = next(one["path"] for one in json.loads(files)["files"] if one["kind"] == "source")
     found = planned(house, "impl", named)
@@ -56,10 +61,10 @@ def test_an_implementation_is_planned_for_a_file_of_the_scaffold_that_is_missing
 
 
 def test_a_clone_reads_what_its_session_files_say_is_approved_and_decided(
-    house: Project, colleague: Project
+    house: Project, colleague: Project, before: Before
 ) -> None:
     decided = house.decided()
-    ids = approved(documented(house), "project")
+    ids = before(house, "project")
     for name in (".preflights", "docs"):
         shutil.copytree(house.folder / name, colleague.folder / name)
     told = colleague.call("plan", "architecture", "--dry-run")
@@ -71,9 +76,9 @@ def test_a_clone_reads_what_its_session_files_say_is_approved_and_decided(
 
 
 def test_the_file_of_an_artifact_without_a_session_satisfies_no_pass(
-    house: Project, colleague: Project
+    house: Project, colleague: Project, before: Before
 ) -> None:
-    approved(documented(house), "project")
+    before(house, "project")
     shutil.copytree(house.folder / ".preflights", colleague.folder / ".preflights")
     shutil.rmtree(colleague.folder / ".preflights" / "artifacts" / ".sessions")
     done = colleague.call("plan", "architecture")
@@ -95,9 +100,9 @@ def test_the_file_of_an_artifact_without_a_session_satisfies_no_pass(
     ],
 )
 def test_a_target_that_is_no_file_of_the_project_is_refused(
-    house: Project, path: str, why: str
+    house: Project, path: str, why: str, before: Before
 ) -> None:
-    approved(documented(house), *CHAIN)
+    before(house, *CHAIN)
     (house.folder / "src").mkdir(exist_ok=True)
     (house.folder / "away.py").symlink_to("/etc/hostname")
     (house.folder / "folder").symlink_to("/etc")
@@ -108,8 +113,10 @@ def test_a_target_that_is_no_file_of_the_project_is_refused(
     assert why in done.err
 
 
-def test_a_stale_artifact_is_read_only_where_the_actor_allows_it(house: Project) -> None:
-    ids = approved(documented(house), "project")
+def test_a_stale_artifact_is_read_only_where_the_actor_allows_it(
+    house: Project, before: Before
+) -> None:
+    ids = before(house, "project")
     (house.folder / ".preflights" / "glossary.md").write_text("# Glossary\n\nNew.\n")
     done = house.call("plan", "architecture")
     assert (done.code, done.err.count("\n")) == (1, 1)
