@@ -28,7 +28,6 @@ class Used(NamedTuple):
 
 
 Read = Callable[[str], Iterable[Used]]
-PARSED_MAX: Final = 200_000  # characters of a Python file that is parsed; a larger one is searched
 _APART: Final = late_pattern(
     r"(?:^|/)(?:node_modules|vendor|third_party|site-packages|\.git)/|\.(?:lock|sum|min\.js|map)$"
     r"|(?:^|/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|packages\.lock\.json)$"
@@ -49,16 +48,41 @@ def installed(command: str) -> frozenset[Used]:
     return frozenset(one for one in _commands(command) if one.name)
 
 
+@cache
+def words(kind: str) -> frozenset[str]:
+    """Words of one kind.
+
+    `roles` stand around the name of a package: what it does for a product, and for which language.
+    `platforms` own many products: the next part of a name says which. `standard` begins what comes
+    with a language. `asides` behind an option, in parentheses, name no owner. An option of
+    `valued`, of a program that installs, takes the next word.
+    """
+    rows = (line.split("|") for line in own_file(__spec__, "words.txt").decode().splitlines())
+    return next(frozenset(of.split()) for name, of in rows if name.strip() == kind)
+
+
 def _read(place: str, text: str) -> Iterator[Used]:
     name = place.rpartition("/")[2]
     for patterns, reads in _forms():
-        if any(_fits(one, place if "/" in one else name) for one in patterns):
-            for kind, form in reads:
-                if kind in _READERS:
-                    yield from _READERS[kind](text)
-                else:
-                    found = _form(form).finditer(text)
-                    yield from (Used(one[1], cast("Kind", kind)) for one in found)
+        if not any(_fits(one, place if "/" in one else name) for one in patterns):
+            continue
+        left = text
+        for kind, form in reads:
+            if kind == "without":
+                left = _form(kind, form).sub("", left)
+            elif kind in _READERS:
+                yield from _READERS[kind](left)
+            else:
+                for found in _form(kind, form).finditer(left):
+                    yield from _named(cast("Kind", kind.rstrip("*")), found)
+
+
+def _named(kind: Kind, found: re.Match[str]) -> Iterator[Used]:
+    """The groups of a form are an owner and what it owns, or a list of this."""
+    *owner, owned = (one for one in found.groups() if one is not None)
+    # Without what stands behind `as`.
+    for bare in [one.split()[0] for one in owned.split(",") if one.strip()] or [""]:
+        yield Used((":" if kind == "jvm" else ".").join((*owner, bare)), kind)
 
 
 def _fits(pattern: str, name: str) -> bool:
@@ -80,97 +104,22 @@ def _forms() -> tuple[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], ...]:
 
 
 @cache
-def _form(text: str) -> re.Pattern[str]:
-    """A form of `forms.txt`: a blank stands for several, `~` for any number of them."""
-    written = text.replace(" ", r"[ \t]+").replace("~", r"[ \t]*")
-    return re.compile(rf"^[ \t]*(?:{written})", re.MULTILINE)
+def _form(kind: str, text: str) -> re.Pattern[str]:
+    """A form of `forms.txt`: a blank stands for several, `~` for any number of them.
 
-
-# 1. Source ------------------------------------------------------------------------------------
-
-_IMPORT: Final = late_pattern(
-    r"^[ \t]*(?:from[ \t]+(\w[\w.]*)[ \t]+import\b[ \t]*(?:\([ \t]*)?(\w*)"
-    r"|import[ \t]+(\w[\w.]*(?:[ \t]+as[ \t]+\w+)?(?:[ \t]*,[ \t]*\w[\w.]*(?:[ \t]+as[ \t]+\w+)?)*)"
-    r"[ \t]*(?:[;#].*)?$)",
-    re.MULTILINE,
-)
-_JS: Final = late_pattern(
-    r"^[ \t]*(?:import|export|\}|\{)[^'\"\n;]*?\bfrom[ \t]*['\"]([^'\"\n]+)['\"]"
-    r"|^[ \t]*import[ \t]*['\"]([^'\"\n]+)['\"]"
-    r"|(?<![\w.$'\"])(?:require(?:\.resolve)?|import)[ \t]*\(\s*(?:/\*.*?\*/\s*)?"
-    r"['\"`]([^'\"`\n$]+)['\"`]",
-    re.MULTILINE,
-)
-_COMMENT: Final = late_pattern(
-    r"^[ \t]*/\*.*?\*/|^[ \t]*//.*?$|[ \t]//[ \t].*?$", re.MULTILINE | re.DOTALL
-)
-_BARE: Final = late_pattern(
-    r"(?:npm:|jsr:)?((?:@[a-z\d][\w.-]*/)?[a-zA-Z\d][\w./-]*)(?:@[\d^~].*)?"
-)
-
-_NODE: Final = frozenset(
+    It begins a line, apart from a kind with `*` and from what is left out before the others look.
     """
-    assert buffer child_process cluster console crypto dns events fs http http2 https module net os
-    path perf_hooks process querystring readline stream string_decoder timers tls url util v8 vm
-    worker_threads zlib
-    """.split()  # noqa: SIM905  a table
-)
-"""Modules of Node itself."""
+    written = text.replace(" ", r"[ \t]+").replace("~", r"[ \t]*")
+    begin = "" if kind == "without" or kind.endswith("*") else r"^[ \t]*"
+    return re.compile(f"{begin}(?:{written})", re.MULTILINE)
 
 
-def _python(text: str) -> Iterator[Used]:
-    if not _IMPORT.search(text):
-        return
-    import ast
-    from textwrap import dedent
-
-    found: list[str] = []
-    try:
-        for one in _statements(ast.parse(dedent(text))) if len(text) <= PARSED_MAX else ():
-            if isinstance(one, ast.Import):
-                found += [alias.name for alias in one.names]
-            elif isinstance(one, ast.ImportFrom) and one.module and not one.level:
-                found += [f"{one.module}.{alias.name}" for alias in one.names]
-        is_parsed = len(text) <= PARSED_MAX
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        is_parsed = False  # a part of a file
-    for module, first, names in () if is_parsed else _IMPORT.findall(text):
-        found += [f"{module}.{first}"] if module else [one.split()[0] for one in names.split(",")]
-    # Tests of any runner use its mocks.
-    yield from (Used(one, "module") for one in found if not one.startswith("unittest.mock"))
-
-
-def _statements(tree: Any) -> Iterator[Any]:
-    """The statements of a module and those within others; to walk its expressions takes longer."""
-    left = [tree]
-    while left:
-        one = left.pop()
-        yield one
-        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-            within = getattr(one, name, ())
-            left += within if isinstance(within, list) else ()
-
-
-def _script(text: str) -> Iterator[Used]:
-    """Modules of JavaScript: no path, no alias of one, no address."""
-    for found in _JS.finditer(_COMMENT.sub("", text)):
-        bare = _BARE.fullmatch(next(filter(None, found.groups()), ""))
-        if bare and bare[1].partition("/")[0] not in _NODE:
-            yield Used(bare[1], "npm")
-
-
-# 2. Lists of packages -------------------------------------------------------------------------
+# 1. Lists of packages -------------------------------------------------------------------------
 
 _REQUIREMENT: Final = late_pattern(
     r"[ \t]*([A-Za-z0-9][\w.-]*)[ \t]*(?:\[[^]]*\])?[ \t]*(?:(?:[=<>!~]?=|[<>@;]).*)?(?:#.*)?$"
 )
-_COMPILED: Final = late_pattern(r"^#.*\bautogenerated by (?:pip-compile|uv)\b", re.MULTILINE)
 _QUOTED: Final = late_pattern(r"^[ \t]*['\"]([^'\"\n]+)['\"][ \t]*,?[ \t]*(?:#.*)?$", re.MULTILINE)
-_PAIR: Final = late_pattern(
-    r"^[ \t]*[{,]?[ \t]*\"([@\w][\w./-]*)\"[ \t]*:[ \t]*\"((?:[~^<>=*\dv]|(?:workspace|catalog|npm"
-    r"|file|link|git(?:hub)?|https?)[:+]|(?:latest|next)\"|\w+@)[^\"\n]*)",
-    re.MULTILINE,
-)
 _KEY: Final = late_pattern(
     r"^[ \t]*[\"']?(\w[\w.-]*)[\"']?[ \t]*=[ \t]*(?:[\"'][~^<>=*\d]|\{)", re.MULTILINE
 )
@@ -178,17 +127,12 @@ _TABLES: Final = late_pattern(
     r"(?:.*-)?dependencies|dependency-groups|requires|(?:dev-)?packages|libraries|plugins"
 )
 _HEADING: Final = late_pattern(r"^[ \t]*\[+[\w\"'.-]+\]+[ \t]*(?:#.*)?$", re.MULTILINE)
-_LISTS: Final = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
-_OWN: Final = frozenset(("version", "node", "npm", "pnpm", "yarn", "python", "php"))
+_OWN: Final = frozenset(("version", "python"))
 """Keys of these files whose value is a version, and no package's."""
 
 
 def _required(lines: Iterable[str]) -> Iterator[Used]:
     yield from (Used(one[1], "package") for one in map(_REQUIREMENT.match, lines) if one)
-
-
-def _requirements(text: str) -> Iterator[Used]:
-    return iter(()) if _COMPILED.search(text) else _required(text.splitlines())
 
 
 def _toml(text: str) -> Iterator[Used]:
@@ -218,38 +162,7 @@ def _table(of: Mapping[str, Any], *, inside: bool = False) -> Iterator[Used]:
             yield from _table(value, inside=bool(is_list))
 
 
-def _json(text: str, kind: Kind = "npm") -> Iterator[Used]:
-    import msgspec
-
-    try:
-        found = msgspec.json.decode(text, type=dict[str, Any])
-        lists = [found.get(key) for key in (*_LISTS, "require", "require-dev")]
-        pairs = [pair for one in lists if isinstance(one, dict) for pair in one.items()]
-        pairs.append(("packageManager", found.get("packageManager", "")))
-    except (msgspec.DecodeError, RecursionError):
-        pairs = _PAIR.findall(text)
-    for name, version in pairs:
-        said, _, alias = str(version).partition(":")
-        if name == "packageManager":
-            yield Used(said.partition("@")[0], "tool")
-        elif name not in _OWN and said not in ("workspace", "file", "link"):
-            bare = _BARE.fullmatch(alias) if said == "npm" else None
-            yield Used(bare[1] if bare else name, kind)
-
-
-_ARTIFACT: Final = late_pattern(
-    r"(?:<groupId>([\w.-]+)</groupId>\s*)?<artifactId>([\w.-]+)</artifactId>"
-    r"|<groupId>([\w.-]+)</groupId>"
-)
-
-
-def _pom(text: str) -> Iterator[Used]:
-    """Pairs of group and artifact; of a part of a file one of them."""
-    found = _ARTIFACT.findall(text)
-    yield from (Used(f"{group or alone}:{artifact}", "jvm") for group, artifact, alone in found)
-
-
-# 3. Commands ----------------------------------------------------------------------------------
+# 2. Commands ----------------------------------------------------------------------------------
 
 _START: Final = late_pattern(
     r"^[ \t]*(?:(?:-|run:|script:|command:|RUN|CMD|sudo|exec|time|env|(?:ba|z)?sh[ \t]+-l?c|@|\$|>"
@@ -262,14 +175,6 @@ _SWITCHES: Final = late_pattern(
     r"-[ditqP]+|--(?:rm|init|privileged|detach|interactive|tty|quiet)|-\S+=.*"
 )
 """Options of `docker run` that take no word."""
-_VALUED: Final = frozenset(
-    """
-    -r --requirement -c --constraint -i --index-url --extra-index-url --registry -G --group --prefix
-    -w --workspace --filter -F --target -t --version --source --features -n --namespace -f --values
-    --python --cwd --dir --optional --find-links --set -s --cache -C
-    """.split()  # noqa: SIM905  a table
-)
-"""Options of the others that take one."""
 
 
 def _commands(text: str) -> Iterator[Used]:
@@ -278,19 +183,19 @@ def _commands(text: str) -> Iterator[Used]:
         for long, short in _installs()[1]:
             if line.startswith(long):
                 line = short + line[len(long) :]
-        program, *words = (word.strip("\"'`,])") for word in line.split() or [""])
-        while words[1:] and words[0].startswith("-"):  # before the verb
-            words = words[2 if words[0] in _VALUED else 1 :]
+        program, *typed = (word.strip("\"'`,])") for word in line.split() or [""])
+        while typed[1:] and typed[0].startswith("-"):  # before the verb
+            typed = typed[2 if typed[0] in words("valued") else 1 :]
         kind, verbs = _installs()[0].get(program, ("", frozenset()))
-        if not kind or (verbs and words[:1] and words[0] not in verbs):
+        if not kind or (verbs and typed[:1] and typed[0] not in verbs):
             continue
-        if words or program == "yarn":
+        if typed or program == "yarn":
             yield Used(program, "tool")
-            yield from _arguments(program, cast("Kind", kind), words if verbs else ["", *words])
+            yield from _arguments(program, cast("Kind", kind), typed if verbs else ["", *typed])
 
 
-def _arguments(program: str, kind: Kind, words: list[str]) -> Iterator[Used]:
-    verb, *rest = words or [""]
+def _arguments(program: str, kind: Kind, typed: list[str]) -> Iterator[Used]:
+    verb, *rest = typed or [""]
     if program == "kubectl":
         yield from (Used(word.partition("--image=")[2], kind) for word in rest)
         return
@@ -303,16 +208,16 @@ def _arguments(program: str, kind: Kind, words: list[str]) -> Iterator[Used]:
             return  # what follows is for the program that runs
 
 
-def _operands(words: Iterable[str], *, are_images: bool) -> Iterator[str]:
+def _operands(typed: Iterable[str], *, are_images: bool) -> Iterator[str]:
     """Words that are no options, and no values of these; no paths."""
     is_value = False
-    for word in words:
+    for word in typed:
         if word.startswith(("#", ">", "<", "2>")):
             return
         if is_value or not word or word in ("&", "\\"):
             is_value = False
         elif word.startswith("-"):
-            takes = not _SWITCHES.fullmatch(word) if are_images else word in _VALUED
+            takes = not _SWITCHES.fullmatch(word) if are_images else word in words("valued")
             is_value = takes and "=" not in word
         elif not word.startswith((".", "/", "$")):
             yield word
@@ -336,13 +241,8 @@ def _installs() -> tuple[dict[str, tuple[str, frozenset[str]]], list[tuple[str, 
 
 
 _READERS: Final[Mapping[str, Read]] = {
-    "python": _python,
-    "script": _script,
-    "requirements": _requirements,
+    "requirements": lambda text: _required(text.splitlines()),
     "toml": _toml,
-    "package.json": _json,
-    "composer.json": lambda text: _json(text, "package"),
-    "pom": _pom,
     "commands": _commands,
 }
 """What reads a file, by its name in `forms.txt`."""

@@ -8,72 +8,55 @@ or a tool is called as the product is. Another option is what bears its own name
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from typing import Final, NamedTuple, get_args
 
-from preflights_es.features.govern.domain.imports import Kind, Used
+from preflights_es.features.govern.domain.imports import Kind, Used, words
 from preflights_es.kernel.statements import GENERIC
 from preflights_es.kernel.text import late_pattern
 from preflights_es.kernel.words import Name, folded, names, product
 
 _ASIDE: Final = late_pattern(r"\s*\([^()]*\)|[`\"']")
 _OWNER: Final = late_pattern(r"\(([A-Za-z][\w.]*[a-z][\w.]*)\)")
-_JS: Final = late_pattern(r"(?:\.js|(?<=[a-z])JS| JS)$")
 _WORD: Final = late_pattern(r"[A-Z]?[a-z]+\d*|[A-Z]+(?![a-z])\d*|\d+|[^\W_]+")
 _PART: Final = late_pattern(r"[./:\\]+")
+_TAG: Final = late_pattern(r"(?:@.*|:[^/]*)$")
 _VERSION: Final = late_pattern(r"(?<=[a-z])\d[\d.]*$|[-_.]?v\d+(?:beta\d)?$|\.git$")
 _MAJOR: Final = late_pattern(r"/v\d+(?=/|$)|\.v\d+(?=/|$)")
-_COMPANY: Final = late_pattern(
-    r"^(?:aws|amazon|google|azure|microsoft|hashicorp)\s+", re.IGNORECASE
-)
 _MORE: Final = late_pattern(
-    r"^(?:apache|plain|raw|self-hosted|managed|hosted)\s+"
+    r"^(?:apache|plain|raw|self-hosted|managed|hosted|aws|amazon|google|azure|microsoft|hashicorp)\s+"
     r"|\s+(?:v?\d[\d.x]*|clients?|library|db|database|driver|sdk|orm|framework|atlas|server|cluster"
     r"|cache|queue|broker|streams|api)$",
     re.IGNORECASE,
 )
 """Words around the name of a product that say no other one."""
-_ROLES: Final = frozenset(
-    """
-    adapter api android client common connector core dotnet driver framework go golang http ios java
-    js jvm kotlin ktx lib net node nodejs orm php py python rb rs ruby rust sdk server swift ts web
-    """.split()  # noqa: SIM905  a table
-)
-"""Words around the name of a package: what it does for the product, and for which language."""
-_PLACES: Final = frozenset(
-    """
-    cloud current default existing hosted managed only recommended
-    """.split()  # noqa: SIM905  a table
-)
-"""Asides that name no owner."""
-_DOMAINS: Final = frozenset(
-    """
-    ai app ch co com de dev eu fr gg io me net nl org run sh tech uk
-    """.split()  # noqa: SIM905  a table
-)
-_PLATFORMS: Final = frozenset(
-    """
-    alibaba amazon amazonaws apache boot cloud commons eclipse facebook fasterxml github google
-    jakarta jboss jetbrains logging microsoft netflix qos software springframework squareup uber
-    """.split()  # noqa: SIM905  a table
-)
-"""Owners of many products: the next part of a name says which."""
-_STANDARD: Final = frozenset(
-    ["System", "alloc", "core", "crate", "java", "javax", "kotlin", "scala", "self", "std", "super"]
-)
 _NONE: Final = frozenset(word.replace(" ", "") for word in GENERIC)
-_REGISTERS: Final = ("module", "npm", "package")
 
 
 def named(option: str, found: Iterable[Used], chosen: Iterable[str]) -> Used | None:
     """The first of what an edit uses that an option is, and no chosen value is as well."""
-    values = [*chosen]
-    for one in found:
-        key = fits(option, one)
-        if key and not any(_is_in(option, value) or key in fits(value, one) for value in values):
-            return one
-    return None
+    return next(iter(brought_in([option], found, [*chosen]).get(option, ())), None)
+
+
+def brought_in(
+    options: Iterable[str], found: Iterable[Used], chosen: Iterable[str]
+) -> dict[str, list[Used]]:
+    """By option, what of many names it is, and no chosen value is as well."""
+    values, is_of = [*chosen], dict[Used, list[str]]()
+    used = [*found]
+    for value, ones in _fitting(values, used).items():
+        for one in ones:
+            is_of.setdefault(one, []).append(value)
+    return {
+        option: [
+            one
+            for one in ones
+            if not any(fits(option, one) in fits(value, one) for value in is_of.get(one, ()))
+        ]
+        for option, ones in _fitting(options, used).items()
+        if not any(_is_in(option, value) for value in values)
+    }
 
 
 def _is_in(option: str, value: str) -> bool:
@@ -82,37 +65,19 @@ def _is_in(option: str, value: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(bare)}(?!\w)", value, re.IGNORECASE) is not None
 
 
-def brought_in(
-    options: Iterable[str], found: Iterable[Used], chosen: Sequence[str]
-) -> dict[str, list[Used]]:
-    """By option, what of many names it is, and no chosen value is as well: as `named`."""
-    values = dict[Used, list[str]]()
-    for value, ones in _fitting(chosen, found).items():
-        for one in ones:
-            values.setdefault(one, []).append(value)
-    brought = dict[str, list[Used]]()
-    for option, ones in _fitting(options, found).items():
-        near = [value for value in chosen if _is_in(option, value)]
-        brought[option] = [
-            one for one in ones if named(option, [one], [*near, *values.get(one, ())])
-        ]
-    return brought
-
-
 def _fitting(options: Iterable[str], found: Iterable[Used]) -> dict[str, list[Used]]:
     """By option, what of many names it is; pairs that have no name in common are not compared."""
-    called, sold = dict[str, list[str]](), dict[str, list[str]]()
+    called = dict[str, list[str]]()
     for option in dict.fromkeys(options):
-        if product := _product(option):
-            sold.setdefault(product.name, []).append(option)
-        for key in {key for kind in get_args(Kind) for key in _own(option, kind, product)}:
+        of = _product(option)
+        keys = {key for kind in get_args(Kind) for key in _own(option, kind, of)}
+        for key in {*keys, of.name} if of else keys:
             called.setdefault(key, []).append(option)
     fitting = dict[str, list[Used]]()
     for one in found:
         form = _form(one)
-        near = [option for key in sorted(form.keys) for option in called.get(key, ())]
-        near += [option for of in form.rows.values() for option in sold.get(of, ())]
-        for option in dict.fromkeys(near):
+        near = (called.get(key, ()) for key in (*sorted(form.keys), *form.rows.values()))
+        for option in dict.fromkeys(option for options in near for option in options):
             if fits(option, one):
                 fitting.setdefault(option, []).append(one)
     return fitting
@@ -121,11 +86,8 @@ def _fitting(options: Iterable[str], found: Iterable[Used]) -> dict[str, list[Us
 def fits(option: str, one: Used) -> str:
     """The longest part of a name that the option is, squeezed; empty where it is no part."""
     owner = _OWNER.search(option)
-    if (
-        owner
-        and owner[1].casefold() not in _PLACES
-        and _squeezed(owner[1]) not in _squeezed(one.name)
-    ):
+    is_owned = owner and owner[1].casefold() not in words("asides")
+    if owner and is_owned and _squeezed(owner[1]) not in _squeezed(one.name):
         return ""
     form, product = _form(one), _product(option)
     found = {key for key, of in form.rows.items() if product and product.name == of}
@@ -143,7 +105,7 @@ def fits(option: str, one: Used) -> str:
 def _product(option: str) -> Name | None:
     """The product of the table that an option names."""
     bare = _ASIDE.sub("", option).strip()
-    spelled = [bare, _COMPANY.sub("", bare)]
+    spelled = [bare]
     while bare and (shorter := _MORE.sub("", bare, count=1)) != bare:
         bare = shorter
         spelled.append(bare)
@@ -151,14 +113,14 @@ def _product(option: str) -> Name | None:
 
 
 @lru_cache(maxsize=4096)
-def _own(option: str, kind: str, product: Name | None) -> frozenset[str]:
+def _own(option: str, kind: Kind, product: Name | None) -> frozenset[str]:
     """How an option may be called itself, squeezed."""
     bare = re.sub(r" v?\d[\d.x]*$", "", _ASIDE.sub("", option).strip())
     found = {bare, *((product.name, *product.aliases) if product else ())}
     if kind == "npm":
-        found.add(_JS.sub("", bare))
-    if kind in _REGISTERS and "-" in bare and " " not in bare:  # python-jose
-        found.add("".join(_inner(bare)))
+        found.add(re.sub(r"(?:\.js|(?<=[a-z])JS| JS)$", "", bare))
+    if kind in ("module", "npm", "package") and "-" in bare and " " not in bare:  # python-jose
+        found.add(_inner(bare))
     return frozenset(key for one in found if len(key := _squeezed(one)) > 1) - _NONE
 
 
@@ -173,14 +135,14 @@ def _squeezed(name: str) -> str:
     return re.sub(r"[\W_]+", "", folded(name))
 
 
-def _inner(name: str) -> list[str]:
-    """Words of a name without those around it that say what it is for."""
-    words = _WORD.findall(name)
-    while words and words[-1].casefold() in _ROLES:
-        words.pop()
-    while words and words[0].casefold() in _ROLES:
-        words.pop(0)
-    return words
+def _inner(name: str) -> str:
+    """A name without the words around it that say what it does, and for which language."""
+    inner = _WORD.findall(name)
+    while inner and inner[-1].casefold() in words("roles"):
+        inner.pop()
+    while inner and inner[0].casefold() in words("roles"):
+        inner.pop(0)
+    return "".join(inner)
 
 
 @cache
@@ -190,18 +152,19 @@ def _by_name() -> dict[str, Name]:
 
 @cache
 def _rows() -> dict[str, str]:
-    """Products by each name of a package, squeezed.
-
-    Of a scope it keeps the `/`, and of an artifact without its group the `:`.
-    """
+    """Products by each name of a package; of an artifact also without its group."""
     found: dict[str, str] = {}
     for one in names():
         for name in one.packages:
-            bare = name if name.endswith("/") else _squeezed(_MAJOR.sub("", name))
-            found.setdefault(bare, one.name)
+            found.setdefault(_key(_MAJOR.sub("", name)), one.name)
             if ":" in name and "::" not in name:
-                found.setdefault(":" + _squeezed(name.partition(":")[2]), one.name)
+                found.setdefault(_key(name[name.index(":") :]), one.name)
     return found
+
+
+def _key(name: str) -> str:
+    """A name squeezed, with the `/` of a scope, and the `:` of an artifact without its group."""
+    return name if name.endswith("/") else name[: name.startswith(":")] + _squeezed(name)
 
 
 # 2. What is used ------------------------------------------------------------------------------
@@ -220,91 +183,49 @@ def _form(one: Used) -> _Form:
     groups, own = _spelled(one)
     rows: dict[str, str] = {}
     for group in groups:  # the longest of each
-        key = next((key for name in group for key in _keys(name) if key in _rows()), "")
-        if key:
+        spelled = (_key(said) for name in group for said in (name, _VERSION.sub("", folded(name))))
+        if key := next((key for key in spelled if key in _rows()), ""):
             rows[key] = _rows()[key]
-    keys = {_squeezed(spelled) for name in own for spelled in (name, _VERSION.sub("", name))}
-    keys |= {
-        _squeezed("".join(_inner(_VERSION.sub("", folded(name) if name.isupper() else name))))
-        for name in own
-    }
-    return _Form(frozenset(filter(None, keys)), rows)
-
-
-def _keys(name: str) -> Iterator[str]:
-    if name.endswith("/"):
-        yield name
-    else:
-        mark = ":" if name.startswith(":") else ""
-        yield mark + _squeezed(name)
-        yield mark + _squeezed(_VERSION.sub("", folded(name)))
-
-
-def _scoped(name: str) -> tuple[list[list[str]], list[str]]:
-    """The same of a package of npm that has a scope."""
-    if name.startswith("@types/"):
-        return _spelled(Used(name.removeprefix("@types/"), "npm"))
-    scope, bare, *_ = (*name[1:].split("/"), "")
-    return [[f"{scope}/{bare}"], [f"@{scope}/"]], _pair(scope, bare, is_public=False)
-
-
-def _of_jvm(name: str) -> tuple[list[list[str]], list[str]]:
-    """The same of a package or an artifact of the JVM."""
-    group, colon, artifact = name.partition(":")
-    root = group.split(".")
-    if root[0] in _STANDARD:
-        return [], []
-    parts = root[1:] if root[0] in _DOMAINS else root
-    while parts[1:] and parts[0] in _PLATFORMS:
-        parts = parts[1:]
-    alone = [f":{artifact}"] if artifact and not group else []
-    rows = [".".join(root[:end]) for end in range(len(root), 0, -1)]
-    return [[name] if colon else [], alone, rows], [*parts[:1], artifact]
+    return _Form(frozenset(filter(None, map(_squeezed, (*own, *map(_inner, own))))), rows)
 
 
 def _spelled(one: Used) -> tuple[list[list[str]], list[str]]:
     """Groups of names that the table may list, the longest of each first, and names of its own."""
-    name = one.name
+    name = one.name.removeprefix("@types/") if one.kind == "npm" else one.name
     match one.kind:
         case "image":
-            owner, slash, bare = _image(name).rpartition("/")
-            return [[f"{owner}{slash}{bare}"], [bare]], [bare, f"{owner.rpartition('/')[2]} {bare}"]
-        case "tool":
-            return [[name]], [name]
-        case "npm" if name.startswith("@"):
-            return _scoped(name)
-        case "npm" | "package" if "/" in name:
-            first, second, *_ = name.split("/")
-            if one.kind == "npm":  # what lies deeper
-                return [[f"{first}/{second}"], [first]], [first]
-            own = _squeezed(second) in _squeezed(first)
-            return [[name], [second] if own else []], _pair(first, second)
-        case "address":
-            host, *parts = _MAJOR.sub("", name).split("/")
-            rows = ["/".join((host, *parts[:end])) for end in range(len(parts), -1, -1)]
-            return [rows], _pair(*parts[:2]) if parts[1:] else parts
-        case "jvm":
-            return _of_jvm(name)
-        case "module":
-            parts = [*filter(None, _PART.split(name))]
-            if not parts or parts[0] in _STANDARD:
+            *_, owner, bare = ("", *_TAG.sub("", name).split("/"))
+            return [[bare]], [bare, f"{owner} {bare}"]
+        case "module" | "jvm":
+            group, _, artifact = name.partition(":") if one.kind == "jvm" else (name, "", "")
+            parts = [*filter(None, _PART.split(group))]
+            if parts and parts[0] in words("standard"):
                 return [], []
-            rows = [".".join(parts[:end]) for end in range(min(len(parts), 5), 0, -1)]
-            return [rows], [parts[0], *rows]
+            own = parts if one.kind == "module" else parts[1:]
+            while own[1:] and own[0] in words("platforms"):
+                own = own[1:]
+            rows = [*_beginnings(parts)]
+            return [[name], rows], [*own[:1], artifact, *rows]
+        case "address":
+            host, *parts = name.split("/")
+            return [[*_beginnings([host, *parts])]], _pair(*parts[:2]) if parts[1:] else parts
+        case "npm" | "package" if "/" in name:
+            owned, bare, *_ = name.split("/")
+            if owned.startswith("@"):  # not all may publish there
+                return [[f"{owned}/{bare}"], [f"{owned}/"]], _pair(owned, bare)[:-1]
+            if one.kind == "npm":  # what lies deeper
+                return [[f"{owned}/{bare}"], [owned]], [owned]
+            return [[name]], _pair(owned, bare)
     return [[name]], [name]
 
 
-def _pair(first: str, second: str, *, is_public: bool = True) -> list[str]:
-    """An owner and what it owns: both together, what it owns where all may publish, or the owner.
+def _beginnings(parts: list[str]) -> Iterator[str]:
+    yield from (".".join(parts[:end]) for end in range(len(parts), 0, -1))
 
-    The last where the rest says only what for: `@emotion/core`, `doctrine/orm`.
+
+def _pair(first: str, second: str) -> list[str]:
+    """An owner with what it owns, the owner alone, and what it owns.
+
+    The owner where the rest says only what for: `@emotion/core`, `doctrine/orm`.
     """
-    alone = [first] if not _inner(second) else []
-    return [f"{first} {second}", *alone, *([second] if is_public else [])]
-
-
-def _image(name: str) -> str:
-    """An image without its registry, tag and digest."""
-    first, slash, rest = name.partition("/")
-    bare = rest if slash and ("." in first or ":" in first or first == "localhost") else name
-    return bare.partition("@")[0].partition(":")[0]
+    return [f"{first} {second}", *([] if _inner(second) else [first]), second]
