@@ -1,0 +1,1 @@
+"""The page: a view of sessions and decisions in a browser on this machine."""

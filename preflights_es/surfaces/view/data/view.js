@@ -1,0 +1,2 @@
+// Improves what works without: nothing here is needed to read, search or accept.
+"use strict";

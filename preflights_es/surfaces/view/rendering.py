@@ -1,0 +1,99 @@
+"""Pages as HTML: every text is data, and shown as a terminal shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+from preflights_es.kernel.ids import decision_name, short
+from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines
+from preflights_es.use.request import Request
+
+FILES: Final = {
+    "icon.svg": "image/svg+xml",
+    "view.css": "text/css",
+    "view.js": "text/javascript",
+}
+"""What pages link to, by name, with its type."""
+
+NAV: Final = (("decisions", "/"), ("inbox", "/inbox"))
+"""The pages that every page leads to, by what they call their section."""
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What a page is asked."""
+
+    request: Request
+    """Of `use`; this one page's."""
+    path: Mapping[str, Any]
+    """The parts of the address that its route names."""
+    query: Mapping[str, str]
+    form: Mapping[str, str] = {}
+    """Of a POST; its token was checked."""
+
+
+class Page(msgspec.Struct, frozen=True):
+    """What a page says."""
+
+    template: str
+    values: Mapping[str, Any]
+    command: str
+    """What shows the same in a terminal."""
+    status: int = 200
+
+
+class Elsewhere(msgspec.Struct, frozen=True):
+    """Where the browser goes on; after a form, so that reloading sends nothing again."""
+
+    path: str
+
+
+Answer = Page | Elsewhere
+Served = Callable[[Asked], Answer]
+
+
+def html(name: str, **values: Any) -> str:
+    """A template with its values."""
+    return _environment().get_template(name).render(values)
+
+
+@cache
+def file(name: str) -> bytes:
+    """A file that pages link to."""
+    return own_file(__spec__, f"data/{name}")
+
+
+@cache
+def linked(name: str) -> str:
+    """The address of such a file: another one for other content, so that it may be kept."""
+    return f"/static/{name}?{sha256(file(name)).hexdigest()[:12]}"
+
+
+@cache
+def _environment() -> Environment:
+    found = Environment(
+        loader=FunctionLoader(lambda name: own_file(__spec__, f"data/{name}").decode()),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalized,
+        cache_size=-1,
+    )
+    found.filters.update(
+        short=short, line=one_line, shortened=shortened, day=lambda at: (at or "")[:10]
+    )
+    found.globals.update(linked=linked, nav=NAV, decision_name=decision_name)
+    return found
+
+
+def _finalized(value: Any) -> Any:
+    """Control characters and turns of direction as escapes; markup of templates as it is."""
+    if type(value) is str and not value.isprintable():
+        return shown_lines(value)
+    return value

@@ -1,0 +1,246 @@
+"""The server: its pages, how a request becomes a page, and how it is served."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import socket
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request as HttpRequest
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
+
+from preflights_es.kernel.errors import (
+    Notice,
+    PreflightsError,
+    Refused,
+    StoreUnavailable,
+    UnknownSession,
+)
+from preflights_es.surfaces.view import rendering
+from preflights_es.surfaces.view.guard import LOOPBACK, Guard, Keys
+from preflights_es.surfaces.view.rendering import FILES, Answer, Asked, Elsewhere, Served
+from preflights_es.use.request import Request
+
+FORM_MAX: Final = 1_000_000  # bytes of what a form sends
+KEPT: Final = "private, max-age=31536000, immutable"
+"""Of files whose address changes with their content."""
+FORM_TOKEN: Final = "form_token"  # noqa: S105  the field's name
+OPENER: Final = """\
+<!doctype html><html lang="en"><meta charset="utf-8"><title>Preflights</title>
+<meta http-equiv="refresh" content="0; url={address}"></html>
+"""
+
+
+class Site(msgspec.Struct, frozen=True):
+    """What all pages of one start share."""
+
+    request: Request
+    """Of the process; each page gets one of its own."""
+    keys: Keys
+    port: int
+    read_only: str = ""
+    """Why nothing can be recorded here, in a few words; empty where a person may."""
+    worded: Callable[[str, str, Any], str] = lambda text, _code, _fields: text
+    """A text with the command that helps, by its code and fields."""
+
+    @property
+    def name(self) -> str:
+        """Of the person whose word is taken."""
+        return self.request.actor.name
+
+    @property
+    def address(self) -> str:
+        """Without a token."""
+        return f"http://{LOOPBACK}:{self.port}"
+
+    def asks(self) -> Request:
+        """A request for one page; by the person who started the server."""
+        own = self.request
+        return own.another(own.actor)
+
+
+# 1. Pages ------------------------------------------------------------------------------------
+
+
+def page(path: str, served: Served) -> Route:
+    """A page that looks."""
+    return Route(path, _handler(served), methods=["GET"])
+
+
+def action(path: str, served: Served) -> Route:
+    """What a form sends; refused where the server is read-only."""
+    return Route(path, _handler(served, acts=True), methods=["POST"])
+
+
+def routes() -> Sequence[BaseRoute]:
+    """Every page."""
+    from preflights_es.surfaces.view import decisions, inbox
+
+    return (
+        *decisions.ROUTES,
+        *inbox.ROUTES,
+        Route("/static/{name}", _static, methods=["GET"]),
+    )
+
+
+def _handler(served: Served, *, acts: bool = False) -> Callable[[HttpRequest], Any]:
+    async def handled(http: HttpRequest) -> Response:
+        site: Site = http.app.state.site
+        form = await _form(http, site) if http.method == "POST" else {}
+        if acts and site.read_only:
+            raise HTTPException(HTTPStatus.FORBIDDEN, f"this server is read-only: {site.read_only}")
+        asked = Asked(
+            request=site.asks(), path=http.path_params, query=dict(http.query_params), form=form
+        )
+        return await run_in_threadpool(_answered, site, served, asked)
+
+    return handled
+
+
+def _answered(site: Site, served: Served, asked: Asked) -> Response:
+    try:
+        found: Answer = served(asked)
+    except PreflightsError as error:
+        text = site.worded(str(error), error.code, error.fields)
+        return failed(site, _status(error), text)
+    if isinstance(found, Elsewhere):
+        return RedirectResponse(found.path, HTTPStatus.SEE_OTHER)
+    notices = tuple(dict.fromkeys(map(_said(site), asked.request.notices)))
+    return _rendered(site, found, notices)
+
+
+def _said(site: Site) -> Callable[[Notice], str]:
+    return lambda one: site.worded(one.text, one.code, one.fields)
+
+
+def _rendered(site: Site, found: rendering.Page, notices: Sequence[str] = ()) -> Response:
+    text = rendering.html(
+        found.template,
+        site=site,
+        notices=notices,
+        command=found.command,
+        project=site.request.process.project,
+        **found.values,
+    )
+    return HTMLResponse(text, found.status)
+
+
+def failed(site: Site, status: int, text: str) -> Response:
+    """A page that says why there is no other one."""
+    title = HTTPStatus(status).phrase
+    values = {"title": title, "section": "", "text": text, "status": status}
+    return _rendered(site, rendering.Page("error.html", values, "preflights --help", status))
+
+
+def _status(error: PreflightsError) -> int:
+    if isinstance(error, UnknownSession):
+        return HTTPStatus.NOT_FOUND
+    return HTTPStatus.CONFLICT if isinstance(error, Refused) else HTTPStatus.INTERNAL_SERVER_ERROR
+
+
+async def _form(http: HttpRequest, site: Site) -> dict[str, str]:
+    """The fields of a form of ours.
+
+    Raises:
+        HTTPException: it is too large, no form, or not of a page of this server.
+    """
+    body = bytearray()
+    async for part in http.stream():
+        body += part
+        if len(body) > FORM_MAX:
+            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+    kind = http.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/x-www-form-urlencoded":
+        raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
+    try:
+        fields = parse_qsl(body.decode(), keep_blank_values=True, errors="strict")
+    except UnicodeDecodeError as error:
+        raise HTTPException(HTTPStatus.BAD_REQUEST, "the form is no UTF-8") from error
+    form = {name: value.replace("\r\n", "\n") for name, value in fields}
+    shown = form.pop(FORM_TOKEN, "")
+    if not hmac.compare_digest(shown.encode(), site.keys.form.encode()):
+        raise HTTPException(HTTPStatus.FORBIDDEN, "the form is of another start of the server")
+    return form
+
+
+async def _static(http: HttpRequest) -> Response:
+    name = http.path_params["name"]
+    if name not in FILES:
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+    return Response(rendering.file(name), media_type=FILES[name], headers={"cache-control": KEPT})
+
+
+# 2. Serving ----------------------------------------------------------------------------------
+
+
+def application(site: Site) -> ASGIApp:
+    """The pages behind their guard."""
+
+    async def refused(_http: HttpRequest, error: Exception) -> Response:
+        assert isinstance(error, HTTPException), "it is registered for these"
+        return await run_in_threadpool(failed, site, error.status_code, error.detail)
+
+    app = Starlette(routes=routes(), exception_handlers={HTTPException: refused})
+    app.state.site = site
+    return Guard(app, site.keys, site.port)
+
+
+@contextmanager
+def bound(port: int) -> Iterator[socket.socket]:
+    """A socket on the loopback address.
+
+    Raises:
+        StoreUnavailable: the port is taken.
+    """
+    try:
+        found = socket.create_server((LOOPBACK, port))
+    except OSError as error:
+        message = f"port {port} of {LOOPBACK} cannot be used: {error.strerror or error}"
+        raise StoreUnavailable(message) from error
+    with found:
+        yield found
+
+
+@contextmanager
+def opener(address: str) -> Iterator[str]:
+    """The address of a file that leads there, which only this account can read.
+
+    A browser is started with it, so that no token stands in the list of processes.
+    """
+    with tempfile.TemporaryDirectory(prefix="preflights-view-") as folder:
+        path = Path(folder, "open.html")
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as made:
+            made.write(OPENER.format(address=address))
+        yield path.as_uri()
+
+
+def serve(site: Site, listening: socket.socket) -> None:
+    """Serve until the process is stopped; Ctrl-C is raised again once the last page is out."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        application(site),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        ws="none",
+        lifespan="off",
+        timeout_graceful_shutdown=1,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+    sys.stdout.flush()
