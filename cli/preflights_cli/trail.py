@@ -17,7 +17,7 @@ from preflights_cli.dates import between, refuse_backwards
 from preflights_cli.decisions import who
 from preflights_cli.log import ERASED, GONE, UNREAD, indented, what_of
 from preflights_cli.table import streamed
-from preflights_es.kernel.events import Actor
+from preflights_es.kernel.events import Actor, Event, Evidence
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.text import shown
@@ -64,13 +64,13 @@ def _row(told: DecodedStep) -> tuple[str, ...]:
         str(step.version),
         step.recorded_at[:19].replace("T", " "),
         indented(step.type, step.workflow, is_input=step.role == "input"),
-        _by(step),
+        _by(step, told.event),
         _what(told),
     )
 
 
-def _by(step: TrailStep) -> str:
-    """The actor behind an Input; empty for a Decision."""
+def _by(step: TrailStep, event: Event | None) -> str:
+    """The actor behind an Input, and how an acceptance came; empty for a Decision."""
     if step.role == "decision":
         return ""
     if step.actor is None:
@@ -79,6 +79,9 @@ def _by(step: TrailStep) -> str:
         provider = step.model.provider if step.model else ""
         return " ".join(word for word in ("model", provider, step.actor.name) if word)
     mark = " (file)" if step.imported else ""
+    seen = getattr(event, "evidence", None)
+    if isinstance(seen, Evidence) and seen.brought:
+        mark += f" ({seen.brought})"
     return f"{who(Actor(step.actor.kind, step.actor.name))}{mark}"
 
 

@@ -53,6 +53,13 @@ class Evidence(Value, frozen=True):
     """Whether standard input and output were a terminal."""
     client: str = ""
     """Name and version of the server's client, as it says them; empty elsewhere."""
+    way: Literal["browser"] | UnsetType = UNSET
+    """How the word came, where no terminal and no client brought it; not written elsewhere."""
+
+    @property
+    def brought(self) -> str:
+        """`browser, unsigned`: how a word came that proves nothing; empty elsewhere."""
+        return "" if self.way is UNSET else f"{self.way}, unsigned"
 
     @property
     def set(self) -> str:
@@ -67,7 +74,7 @@ class Evidence(Value, frozen=True):
             (
                 *self.variables,
                 *(("a terminal",) if self.terminal else ()),
-                *filter(None, (self.client,)),
+                *filter(None, (self.client, self.brought)),
             )
         )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from itertools import chain, islice
 from typing import Any, Final
 
@@ -13,9 +15,10 @@ from preflights_es.kernel.errors import (
     ArtifactOutside,
     PreflightsError,
     ProjectionDamaged,
+    Refused,
 )
 from preflights_es.kernel.events import INT_MAX
-from preflights_es.kernel.ids import iso_or_none
+from preflights_es.kernel.ids import EPOCH, iso, iso_or_none
 from preflights_es.kernel.ports import Choice
 from preflights_es.projections.decisions import PatchRow, decision, in_force
 from preflights_es.records.record_list import Unread
@@ -25,6 +28,7 @@ from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
 
+DAY: Final = 86_400_000_000  # microseconds
 LOST_MAX: Final = 5  # sessions that are named each, where they could not be folded
 
 
@@ -127,6 +131,27 @@ def listing(
         unread=records.unread if records else (),
         **left_out,
     )
+
+
+def end_of(day: str) -> int:
+    """The last microsecond of a day, UTC.
+
+    Raises:
+        Refused: it is no day.
+    """
+    try:
+        begins = datetime.strptime(day.strip(), "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError as error:
+        message = f"as_of: {day!r} is no day: expected 2026-11-23"
+        raise Refused(message, code="no_day") from error
+    return (begins - EPOCH) // timedelta(microseconds=1) + DAY - 1
+
+
+def days(request: Request) -> tuple[tuple[str, int], ...]:
+    """Pairs of a day, UTC, and how many decisions were accepted on it, oldest first."""
+    rows = request.process.projector.rows("decisions", request.process.project)
+    found = Counter(row["accepted_at"] // DAY for row in rows if row["accepted_at"] is not None)
+    return tuple((iso(day * DAY)[: len("2026-11-23")], found[day]) for day in sorted(found))
 
 
 def decisions(

@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import cached_property
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from preflights_es.kernel import __version__
@@ -73,9 +74,15 @@ class Request:
         self.asking_for = ""
         """The session for which a model was asked: what was said in it is recorded."""
 
-    def another(self, actor: Actor, key: str = "", client: str = "") -> Request:
+    def another(
+        self,
+        actor: Actor,
+        key: str = "",
+        client: str = "",
+        way: Literal["browser"] | UnsetType = UNSET,
+    ) -> Request:
         """A request of a client to the same process, whose terminal is not the client's."""
-        seen = replace(self.evidence, terminal=False, client=client)
+        seen = replace(self.evidence, terminal=False, client=client, way=way)
         leads = self.leads.anew()
         other = Request(self.process, lambda: actor, evidence=seen, leads=leads, key=key)
         other.signs = False  # no terminal is there at which a key could ask

@@ -29,14 +29,14 @@ from preflights_es.kernel.json import decoded
 from preflights_es.kernel.questions import Answers, Behind
 from preflights_es.kernel.signing import Signed
 from preflights_es.projections.artifacts import plan, plans
-from preflights_es.projections.decisions import in_force, proposed
+from preflights_es.projections.decisions import PatchRow, in_force, proposed
 from preflights_es.projections.projection import Read
 from preflights_es.records.files import found_hash
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.archives import ImportedBy, imports_of
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
-from preflights_es.use.results import Who
+from preflights_es.use.results import DecisionRow, Who
 from preflights_es.use.why_results import (
     Acknowledged,
     Answer,
@@ -84,6 +84,23 @@ def why(
         sessions=sessions,
     )
     return whys, tuple(workflow for _, workflow in values)
+
+
+def decided_in(request: Request, session: str) -> DecisionRow:
+    """The last patch of a session, as it counts here.
+
+    Raises:
+        UnknownSession, AmbiguousSession: none or several match.
+        ErasedSession: what it decided, if anything, is gone.
+        Refused: it could not be folded, or has no decision.
+    """
+    found = request.reading.session(session)
+    read = found.process.history(found.session_id)
+    if not read.patches:
+        refuse_undecided(read, "no_decision")
+    decided = _counted(found.process, read, read.patches[-1])
+    row = DecisionRow.of(PatchRow(found.session_id, found.process.project, decided))
+    return replace(row, file=found.file)
 
 
 def _records(request: Request, paths: Sequence[str]) -> Iterator[WhyRecord]:

@@ -89,7 +89,8 @@ def _standing(found: ClarificationView) -> str:
     by = found.acknowledged_by
     if found.status == "proposed" and by is not None:
         return f"proposed by {shown(by.name or _KINDS[by.kind])}"
-    return found.status.replace("_", " ")
+    way = found.evidence.brought if found.evidence else ""
+    return found.status.replace("_", " ") + (f" ({way})" if way else "")
 
 
 def _in_force(found: ClarificationView) -> Iterator[str]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final
 
 import msgspec
 
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.ids import EPOCH, decision_name, short
+from preflights_es.kernel.ids import decision_name, short
 from preflights_es.kernel.text import shortened, shown
 from preflights_es.kernel.views import View
 from preflights_es.surfaces.mcp.call import Call
@@ -81,11 +80,11 @@ async def decisions(call: Call, given: Wanted) -> Decided:
     Raises:
         Refused: `as_of` is no day.
     """
-    at = _end_of(given.as_of) if given.as_of else None
 
     def listed(request: Request) -> Decided:
-        from preflights_es.use.decisions import listing
+        from preflights_es.use.decisions import end_of, listing
 
+        at = end_of(given.as_of) if given.as_of else None
         path = project_path(request.process.settings.root, given.path) if given.path else ""
         found = listing(request, at=at, query=given.query, path=path)
         told = [*map(_told, found.rows), *map(_foreign, found.head.foreign)]
@@ -161,20 +160,6 @@ def _no_topic(topic: str, told: Iterable[DecisionTold]) -> str:
     return (
         f"no decision in force is about {topic!r}; they are about: {shortened(there, TOPICS_MAX)}"
     )
-
-
-def _end_of(day: str) -> int:
-    """The last microsecond of a day, UTC.
-
-    Raises:
-        Refused: it is no day.
-    """
-    try:
-        begins = datetime.strptime(day.strip(), "%Y-%m-%d").replace(tzinfo=UTC)
-    except ValueError as error:
-        message = f"as_of: {day!r} is no day: expected 2026-11-23"
-        raise Refused(message, code="no_day") from error
-    return (begins - EPOCH + timedelta(days=1)) // timedelta(microseconds=1) - 1
 
 
 CATEGORY: Final = "Category"  # a value that says nothing beside the others

@@ -38,6 +38,7 @@ NOT_KEPT: Final = (b"cache-control", b"no-store")
 
 ENTERED: Final = """\
 <!doctype html><html lang="en"><meta charset="utf-8"><title>Preflights</title>
+<link rel="icon" href="/static/icon.svg">
 <meta http-equiv="refresh" content="0; url={path}"><p><a href="{path}">Open the page</a></p></html>
 """
 """A browser sends no strict cookie where another page led it here, but from this one on it does."""

@@ -15,6 +15,7 @@ from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines
 from preflights_es.use.request import Request
 
 FILES: Final = {
+    "decisions.js": "text/javascript",
     "icon.svg": "image/svg+xml",
     "view.css": "text/css",
     "view.js": "text/javascript",
@@ -85,11 +86,17 @@ def _environment() -> Environment:
         finalize=_finalized,
         cache_size=-1,
     )
-    found.filters.update(
-        short=short, line=one_line, shortened=shortened, day=lambda at: (at or "")[:10]
-    )
+    found.filters.update(short=short, line=one_line, shortened=shortened, day=_day, minute=_minute)
     found.globals.update(linked=linked, nav=NAV, decision_name=decision_name)
     return found
+
+
+def _day(at: str | None) -> str:
+    return (at or "")[: len("2026-11-23")]
+
+
+def _minute(at: str) -> str:
+    return f"{at[: len('2026-11-23T12:00')].replace('T', ' ')} UTC"
 
 
 def _finalized(value: Any) -> Any:

@@ -24,6 +24,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from preflights_es.kernel.errors import (
+    AmbiguousSession,
     Notice,
     PreflightsError,
     Refused,
@@ -70,7 +71,7 @@ class Site(msgspec.Struct, frozen=True):
     def asks(self) -> Request:
         """A request for one page; by the person who started the server."""
         own = self.request
-        return own.another(own.actor)
+        return own.another(own.actor, way="browser")
 
 
 # 1. Pages ------------------------------------------------------------------------------------
@@ -147,8 +148,10 @@ def failed(site: Site, status: int, text: str) -> Response:
 
 
 def _status(error: PreflightsError) -> int:
-    if isinstance(error, UnknownSession):
+    if isinstance(error, UnknownSession) or error.code == "no_decision":
         return HTTPStatus.NOT_FOUND
+    if isinstance(error, AmbiguousSession) or error.code == "no_day":
+        return HTTPStatus.BAD_REQUEST
     return HTTPStatus.CONFLICT if isinstance(error, Refused) else HTTPStatus.INTERNAL_SERVER_ERROR
 
 
@@ -194,7 +197,12 @@ def application(site: Site) -> ASGIApp:
         assert isinstance(error, HTTPException), "it is registered for these"
         return await run_in_threadpool(failed, site, error.status_code, error.detail)
 
-    app = Starlette(routes=routes(), exception_handlers={HTTPException: refused})
+    async def broke(_http: HttpRequest, error: Exception) -> Response:
+        text = f"a bug of ours: {type(error).__name__}; the terminal shows more"
+        return await run_in_threadpool(failed, site, HTTPStatus.INTERNAL_SERVER_ERROR, text)
+
+    handlers: Any = {HTTPException: refused, Exception: broke}
+    app = Starlette(routes=routes(), exception_handlers=handlers)
     app.state.site = site
     return Guard(app, site.keys, site.port)
 
