@@ -77,7 +77,7 @@ def inbox_command(everything: bool, by: str | None, app: Request, voice: Voice) 
 
 def _say_inbox(app: Request, voice: Voice) -> None:
     found = inbox(app)
-    rows = [msgspec.to_builtins(one) | {"command": _command(one)} for one in found.waiting]
+    rows = [msgspec.to_builtins(one) | {"command": settling(one)} for one in found.waiting]
     files = [msgspec.to_builtins(one) | {"command": _syncs(one)} for one in found.files]
     voice.json(msgspec.to_builtins(found) | {"waiting": rows, "files": files})
     if not voice.as_json and not _say_waiting(found.waiting, found.files):
@@ -89,7 +89,7 @@ def _say_inbox(app: Request, voice: Voice) -> None:
 
 def _say_waiting(found: Iterable[Waiting], files: Iterable[FiledSession] = ()) -> bool:
     """What waits, one a line; whether anything does."""
-    rows = ((short(one.session_id), SAID[one.kind], _about(one), _command(one)) for one in found)
+    rows = ((short(one.session_id), SAID[one.kind], _about(one), settling(one)) for one in found)
     filed = ((short(one.session_id), "file", _said(one), _syncs(one)) for one in files)
     return streamed(("id", "waits", "intention", "settle it with"), chain(rows, filed))
 
@@ -110,7 +110,8 @@ def _syncs(file: FiledSession) -> str:
     return "preflights sync --erase" if file.is_erased else "preflights sync"
 
 
-def _command(one: Waiting) -> str:
+def settling(one: Waiting) -> str:
+    """The command that settles what waits."""
     if one.file is not None:
         return "preflights sync"
     shown_by = shown_of(one.workflow)

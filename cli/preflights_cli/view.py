@@ -9,6 +9,7 @@ import click
 
 from preflights_cli.advice import advised
 from preflights_cli.common import Voice, is_terminal, reading_where
+from preflights_cli.inbox import settling
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.use.request import Request
 
@@ -52,7 +53,7 @@ def view_command(port: int, no_browser: bool, read_only: bool, app: Request, voi
     why = _why_read_only(app, read_only)
     with server.bound(port) as listening:
         keys = Keys.new()
-        site = server.Site(app, keys, listening.getsockname()[1], why, advised)
+        site = server.Site(app, keys, listening.getsockname()[1], why, advised, settling)
         tell(f"{site.address}/?token={keys.token}")
         if why:
             voice.remark(f"read-only: {why}")

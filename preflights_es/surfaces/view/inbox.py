@@ -1,18 +1,283 @@
-"""What waits for a person."""
+"""What waits for a person: answered, revised, given reasons, accepted or declined."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
 
-from preflights_es.surfaces.view.rendering import Asked, Page
-from preflights_es.surfaces.view.server import page
-from preflights_es.use.inbox import inbox
+from msgspec import UNSET
+
+from preflights_es.kernel.decisions import Alternative, Choices, Reasons
+from preflights_es.kernel.errors import AmbiguousSession, Refused, SessionMoved, UnknownSession
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.questions import Question
+from preflights_es.kernel.reach import HOLDS, Hold
+from preflights_es.kernel.views import View
+from preflights_es.runtime.runner import Handle
+from preflights_es.surfaces.view.rendering import Answer, Asked, Elsewhere, Page, Served
+from preflights_es.surfaces.view.server import action, page
+from preflights_es.use import sessions
+from preflights_es.use.answers import asked_in
+from preflights_es.use.inbox import inbox, waiting_of
+
+OTHER: Final = "other"
+"""How an option begins that stands for own words; a field stands in its place."""
+ABOUT: Final = "about."
+"""Begins the names of fields that say what becomes of a decision in force."""
+
+# 1. Looking ----------------------------------------------------------------------------------
 
 
 def waiting(asked: Asked) -> Page:
     """All that waits."""
-    values = {"title": "Inbox", "section": "inbox", "found": inbox(asked.request)}
+    found = inbox(asked.request)
+    values = {
+        "title": "Inbox",
+        "section": "inbox",
+        "found": found,
+        "commands": {one.session_id: asked.settles(one) for one in found.waiting},
+    }
     return Page("inbox.html", values, "preflights inbox")
 
 
-ROUTES: Final = (page("/inbox", waiting),)
+def one(asked: Asked) -> Page:
+    """A session that waits, with the forms that settle it."""
+    handle = _mine(asked)
+    return _shown(asked, handle, sessions.show(asked.request, handle.session_id))
+
+
+def _mine(asked: Asked) -> Handle:
+    """The session of this project that the address names.
+
+    Raises:
+        UnknownSession, AmbiguousSession: none or several match.
+    """
+    typed = asked.path["id"]
+    handle = asked.request.sessions.load(typed)
+    if handle.project != asked.request.process.project:
+        raise UnknownSession(typed)
+    return handle
+
+
+def _shown(
+    asked: Asked, handle: Handle, session: View, refused: str = "", status: int = HTTPStatus.OK
+) -> Page:
+    """The page of a session.
+
+    Args:
+        refused: why what the form said is not recorded.
+    """
+    waits = waiting_of(session)
+    shape: dict[str, Any] = session.shape()
+    # What is accepted here has to be seen here: a plan is read where its command shows it.
+    is_seen = "patch" in shape
+    values = {
+        "title": session.intention[:100] or "Session",
+        "section": "inbox",
+        "session": session,
+        "shape": shape,
+        "question": session.questions[0] if session.questions else None,
+        "options": _options,
+        "again": _answered(handle, shape) if session.to_do or session.can_accept else [],
+        "accepts": session.can_accept and is_seen,
+        "differing": [o for o in shape.get("related", ()) if o.needs_choice and session.can_accept],
+        "settles": asked.settles(waits)
+        if waits
+        else f"preflights show {short(session.session_id)}",
+        "holds": HOLDS,
+        "refused": refused,
+        "is_behind": bool(refused) and asked.said("version") != str(session.version),
+    }
+    return Page("waiting.html", values, f"preflights show {short(session.session_id)}", status)
+
+
+def _options(question: Question) -> list[str]:
+    """Without the one for own words."""
+    return [option for option in question.options if not _is_other(option)]
+
+
+def _is_other(option: str) -> bool:
+    return option.casefold().partition(" (")[0] == OTHER
+
+
+def _answered(handle: Handle, shape: Mapping[str, Any]) -> list[tuple[str, str, Question]]:
+    """What can be revised: its label, its value, and the question that it answers."""
+    asked = {question.id: question for _, question in asked_in(handle)}
+    return [
+        (one.field, one.value, asked[one.key])
+        for one in shape.get("provenance", ())
+        if one.key in asked
+    ]
+
+
+# 2. Settling ---------------------------------------------------------------------------------
+
+
+def answer(asked: Asked) -> Answer:
+    """The open question is answered; with the reasons, where the form has lines for them."""
+    handle = _expected(asked)
+    found = sessions.show(asked.request, handle.session_id)
+    question = next((one for one in found.questions if one.id == asked.said("key")), None)
+    if question is None:
+        message = f"session {short(handle.session_id)} does not ask this any more"
+        raise Refused(message, code="nothing_asked")
+    given = _given(asked, question)
+    because, others = asked.said("because"), _alternatives(asked.said("alternatives"))
+    reasons = Reasons(because, (), others) if because or others else None
+    return _done(asked, sessions.answer(asked.request, handle.session_id, given, reasons=reasons))
+
+
+def revise(asked: Asked) -> Answer:
+    """An answer is changed."""
+    handle = _expected(asked)
+    key = asked.said("key")
+    question = next((one for _, one in asked_in(handle) if one.id == key), None)
+    if question is None:
+        message = f"session {short(handle.session_id)} has no answer to {key!r}"
+        raise Refused(message, code="nothing_asked")
+    given = _given(asked, question)
+    done = sessions.answer(asked.request, handle.session_id, given, revise=True)
+    return _done(asked, done)
+
+
+def _given(asked: Asked, question: Question) -> list[tuple[str, tuple[str, ...]]]:
+    """The answer of a form: options that were chosen, or own words in their place."""
+    own, chosen = asked.said("own"), asked.form.get("choice", ())
+    has_other = any(map(_is_other, question.options))
+    if own:
+        return [(f"{question.id}__other" if has_other else question.id, (own,))]
+    return [(question.id, chosen)]
+
+
+def reasons(asked: Asked) -> Answer:
+    """Why it is decided so, what it is for, and where it holds: as the form says it, the whole."""
+    handle = _expected(asked)
+    shape: dict[str, Any] = sessions.show(asked.request, handle.session_id).shape()
+    paths = tuple(_lines(asked.said("paths")))
+    hold: Hold = next((one for one in HOLDS if one == asked.said("hold")), "tell")
+    said = Reasons(
+        asked.said("because"),
+        tuple(_lines(asked.said("consequences"))),
+        _alternatives(asked.said("alternatives")),
+        replaces=True,
+        paths=UNSET if paths == shape.get("paths", ()) else paths,
+        hold=UNSET if hold == shape.get("hold", "tell") else hold,
+    )
+    keys = [one.key for one in shape.get("provenance", ()) if one.field != "Category"]
+    scope = asked.said("scope")
+    is_new = scope and keys and scope != shape.get("scope", "")
+    given = [(f"{keys[0]}__scope", (scope,))] if is_new else []
+    done = sessions.answer(asked.request, handle.session_id, given, reasons=said)
+    return _done(asked, done)
+
+
+def _alternatives(text: str) -> tuple[Alternative, ...]:
+    """One a line: `NAME: why not`, or the name alone."""
+    parts = (line.partition(": ") for line in _lines(text))
+    return tuple(Alternative(n.strip().removesuffix(":"), why.strip()) for n, _, why in parts)
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def accept(asked: Asked) -> Answer:
+    """What was shown becomes a decision, as it was shown, or nothing does.
+
+    The page is shown again where the person has to choose about a decision in force that differs.
+    """
+    handle = _mine(asked)
+    choices = _choices(asked)
+    done = sessions.accept(
+        asked.request, handle.session_id, expect=_version(asked), choices=choices
+    )
+    return _done(asked, done)
+
+
+def _choices(asked: Asked) -> Choices | None:
+    """What the form says about decisions in force; None where it says nothing."""
+    said = {name.removeprefix(ABOUT): asked.said(name) for name in asked.form if ABOUT in name}
+    keeps = tuple((uid, asked.said(f"reason.{uid}")) for uid in _of(said, "keeps"))
+    return Choices(_of(said, "supersedes"), keeps, _of(said, "exceptions")) or None
+
+
+def _of(said: Mapping[str, str], choice: str) -> tuple[str, ...]:
+    return tuple(uid for uid, one in said.items() if one == choice)
+
+
+def decline(asked: Asked) -> Answer:
+    """The session is given up; it stays in the log."""
+    handle = _expected(asked)
+    sessions.abandon(asked.request, handle.session_id, asked.said("reason"))
+    return Elsewhere("/inbox")
+
+
+def _version(asked: Asked) -> int:
+    """The version at which the session was shown.
+
+    Raises:
+        Refused: the form does not say it.
+    """
+    said = asked.said("version")
+    if not (said.isascii() and said.isdigit() and len(said) < len("1000000000")):
+        raise Refused(
+            "the form does not say what was shown: load the page again", code="no_version"
+        )
+    return int(said)
+
+
+def _expected(asked: Asked) -> Handle:
+    """The session, as it was shown.
+
+    Raises:
+        SessionMoved: it is at another version.
+    """
+    handle, version = _mine(asked), _version(asked)
+    if handle.version != version:
+        raise SessionMoved(handle.session_id, version, handle.version)
+    return handle
+
+
+def _done(asked: Asked, session: View) -> Answer:
+    """Where the browser goes on; the page again where something was refused, or is to be chosen."""
+    choices = [one for one in session.shape().get("related", ()) if one.needs_choice]
+    if session.not_done or (choices and session.can_accept):
+        status = HTTPStatus.CONFLICT if session.not_done else HTTPStatus.OK
+        return _shown(asked, _mine(asked), session, status=status)
+    if session.status == "accepted":
+        return Elsewhere(f"/decisions/{session.session_id}")
+    return Elsewhere(f"/inbox/{session.session_id}")
+
+
+def _or_shown(served: Served) -> Served:
+    """As it is, and where it is refused the session's page with the reason."""
+
+    def answered(asked: Asked) -> Answer:
+        try:
+            return served(asked)
+        except (UnknownSession, AmbiguousSession):
+            raise
+        except Refused as refused:
+            handle = _mine(asked)
+            session = sessions.show(asked.request, handle.session_id)
+            why = asked.worded(str(refused), refused.code, refused.fields)
+            return _shown(asked, handle, session, why, HTTPStatus.CONFLICT)
+
+    return answered
+
+
+ROUTES: Final = (
+    page("/inbox", waiting),
+    page("/inbox/{id}", one),
+    *(
+        action(f"/inbox/{{id}}/{name}", _or_shown(served))
+        for name, served in (
+            ("answer", answer),
+            ("revise", revise),
+            ("reasons", reasons),
+            ("accept", accept),
+            ("decline", decline),
+        )
+    ),
+)

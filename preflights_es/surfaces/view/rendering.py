@@ -12,6 +12,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from preflights_es.kernel.ids import decision_name, short
 from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines
+from preflights_es.use.inbox import Waiting
 from preflights_es.use.request import Request
 
 FILES: Final = {
@@ -34,8 +35,17 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     path: Mapping[str, Any]
     """The parts of the address that its route names."""
     query: Mapping[str, str]
-    form: Mapping[str, str] = {}
+    form: Mapping[str, tuple[str, ...]] = {}
     """Of a POST; its token was checked."""
+    settles: Callable[[Waiting], str] = lambda _: "preflights inbox"
+    """The command that settles what waits."""
+
+    worded: Callable[[str, str, Mapping[str, Any]], str] = lambda text, _code, _fields: text
+    """A text with the command that helps, by its code and fields."""
+
+    def said(self, name: str) -> str:
+        """What a field of the form holds, without the blanks around it; empty without one."""
+        return self.form.get(name, ("",))[-1].strip()
 
 
 class Page(msgspec.Struct, frozen=True):

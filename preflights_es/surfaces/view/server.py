@@ -34,6 +34,7 @@ from preflights_es.kernel.errors import (
 from preflights_es.surfaces.view import rendering
 from preflights_es.surfaces.view.guard import LOOPBACK, Guard, Keys
 from preflights_es.surfaces.view.rendering import FILES, Answer, Asked, Elsewhere, Served
+from preflights_es.use.inbox import Waiting
 from preflights_es.use.request import Request
 
 FORM_MAX: Final = 1_000_000  # bytes of what a form sends
@@ -57,6 +58,8 @@ class Site(msgspec.Struct, frozen=True):
     """Why nothing can be recorded here, in a few words; empty where a person may."""
     worded: Callable[[str, str, Any], str] = lambda text, _code, _fields: text
     """A text with the command that helps, by its code and fields."""
+    settles: Callable[[Waiting], str] = lambda _: "preflights inbox"
+    """The command that settles what waits."""
 
     @property
     def name(self) -> str:
@@ -105,7 +108,12 @@ def _handler(served: Served, *, acts: bool = False) -> Callable[[HttpRequest], A
         if acts and site.read_only:
             raise HTTPException(HTTPStatus.FORBIDDEN, f"this server is read-only: {site.read_only}")
         asked = Asked(
-            request=site.asks(), path=http.path_params, query=dict(http.query_params), form=form
+            request=site.asks(),
+            path=http.path_params,
+            query=dict(http.query_params),
+            form=form,
+            settles=site.settles,
+            worded=site.worded,
         )
         return await run_in_threadpool(_answered, site, served, asked)
 
@@ -155,7 +163,7 @@ def _status(error: PreflightsError) -> int:
     return HTTPStatus.CONFLICT if isinstance(error, Refused) else HTTPStatus.INTERNAL_SERVER_ERROR
 
 
-async def _form(http: HttpRequest, site: Site) -> dict[str, str]:
+async def _form(http: HttpRequest, site: Site) -> dict[str, tuple[str, ...]]:
     """The fields of a form of ours.
 
     Raises:
@@ -173,8 +181,10 @@ async def _form(http: HttpRequest, site: Site) -> dict[str, str]:
         fields = parse_qsl(body.decode(), keep_blank_values=True, errors="strict")
     except UnicodeDecodeError as error:
         raise HTTPException(HTTPStatus.BAD_REQUEST, "the form is no UTF-8") from error
-    form = {name: value.replace("\r\n", "\n") for name, value in fields}
-    shown = form.pop(FORM_TOKEN, "")
+    form: dict[str, tuple[str, ...]] = {}
+    for name, value in fields:
+        form[name] = (*form.get(name, ()), value.replace("\r\n", "\n"))
+    shown = "".join(form.pop(FORM_TOKEN, ()))
     if not hmac.compare_digest(shown.encode(), site.keys.form.encode()):
         raise HTTPException(HTTPStatus.FORBIDDEN, "the form is of another start of the server")
     return form

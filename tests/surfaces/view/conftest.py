@@ -12,15 +12,16 @@ import pytest
 from starlette.testclient import TestClient
 
 from preflights_cli.advice import advised
+from preflights_cli.inbox import settling
 from preflights_es.surfaces.view.guard import Keys
 from preflights_es.surfaces.view.server import Site, application
 from preflights_es.use.bootstrap import opened_process
-from tests.cli.conftest import home
+from tests.cli.conftest import GIT_CONFIG
 from tests.cli.program import Project, environment
 from tests.store.conftest import database
 from tests.surfaces.api.conftest import shop
 
-__all__ = ["database", "home", "shop"]
+__all__ = ["database", "shop"]
 
 PORT: Final = 8718
 KEYS: Final = Keys("token-of-this-start", "cookie-of-this-start", "form-of-this-start")
@@ -46,6 +47,14 @@ Open = Callable[..., Pages]
 """Opens pages as a person at a terminal does; with words of `read_only` they only show."""
 
 
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of a person whom git knows; questions are asked as they are asked of most."""
+    folder = tmp_path_factory.mktemp("home")
+    (folder / ".gitconfig").write_text(GIT_CONFIG)
+    return folder
+
+
 @pytest.fixture(autouse=True)
 def surroundings(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """A person's home, and no agent's environment."""
@@ -61,7 +70,7 @@ def opened(shop: Project) -> Iterator[Open]:
         def pages(folder: Path = shop.folder, read_only: str = "", **more: Any) -> Pages:
             program = opened_process(folder, terminal=True, creates=False, **more)
             given_back.callback(program.process.close)
-            site = Site(program.request(), KEYS, PORT, read_only, advised)
+            site = Site(program.request(), KEYS, PORT, read_only, advised, settling)
             client = Pages(application(site), base_url=ADDRESS)
             client.cookies.set(f"preflights_{PORT}", KEYS.cookie)
             return given_back.enter_context(client)

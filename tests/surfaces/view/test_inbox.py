@@ -1,0 +1,231 @@
+"""What waits is settled by forms: answered, revised, given reasons, accepted, declined."""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.cli.program import Project
+from tests.surfaces.view.conftest import ADDRESS, KEYS, Open, Pages, words
+
+
+def begun(shop: Project, *args: str) -> str:
+    """The id of a new session."""
+    return str(shop.call("start", *args, "--json", "--as", "user:Ada").json["session_id"])
+
+
+def ready(shop: Project, intention: str = "Use Redis for sessions") -> str:
+    """A session whose proposal waits."""
+    found = shop.call("start", intention, "--json", "--as", "user:Ada").json
+    assert found["status"] == "ready", found
+    return str(found["session_id"])
+
+
+def version(shop: Project, session: str) -> str:
+    """At which it stands."""
+    return str(shown(shop, session)["version"])
+
+
+def shown(shop: Project, session: str) -> Any:
+    """As a terminal shows it."""
+    return shop.call("show", session, "--json").json
+
+
+def test_a_question_is_answered_and_the_proposal_accepted(shop: Project, pages: Pages) -> None:
+    session = begun(shop, "Choose a feature flag service")
+    page = pages.text(f"/inbox/{session}")
+    assert "In your own words" in page
+    assert "Other (specify)" not in page
+    at, key = version(shop, session), re.search(r'name="key" value="([^"]*)"', page)
+    assert key
+    said = pages.fill(f"/inbox/{session}/answer", version=at, key=key[1], choice="A flag service")
+    assert f'action="/inbox/{session}/accept"' in said.text
+    done = pages.fill(f"/inbox/{session}/accept", version=version(shop, session))
+    assert (done.status_code, str(done.url)) == (200, f"{ADDRESS}/decisions/{session}")
+    assert "accepted" in words(done.text)
+    assert shown(shop, session)["status"] == "accepted"
+
+
+def test_the_word_is_recorded_as_of_a_browser_and_shown_everywhere(
+    shop: Project, pages: Pages
+) -> None:
+    session = ready(shop)
+    done = pages.fill(f"/inbox/{session}/accept", version=version(shop, session))
+    found = shown(shop, session)
+    assert found["evidence"] == {"variables": [], "terminal": False, "client": "", "way": "browser"}
+    assert found["acknowledged_by"]["kind"] == "user"
+    assert "browser, unsigned" in words(done.text)
+    assert "(browser, unsigned)" in shop.call("show", session).out
+    assert "seen: browser, unsigned" in shop.call("why", session).out
+    assert "(browser, unsigned)" in shop.call("audit", "trail", "--session", session).out
+    assert shop.call("replay", session).code == 0
+
+
+def test_what_was_accepted_elsewhere_says_nothing_of_a_browser(shop: Project) -> None:
+    session = ready(shop)
+    shop.call("accept", session, "--by", "Ada")
+    assert "way" not in shown(shop, session)["evidence"]
+    assert "browser" not in shop.call("audit", "trail", "--session", session).out
+
+
+def test_own_words_win_over_a_choice(shop: Project, pages: Pages) -> None:
+    session = begun(shop, "Choose a feature flag service")
+    asked = shown(shop, session)["questions"][0]
+    form = {"version": version(shop, session), "key": asked["id"], "own": "A file in the bucket"}
+    pages.fill(f"/inbox/{session}/answer", **form, choice=asked["options"][0])
+    assert "A file in the bucket" in str(shown(shop, session)["patch"])
+
+
+def test_an_answer_without_a_word_is_refused_and_says_so(shop: Project, pages: Pages) -> None:
+    session = begun(shop, "Choose a feature flag service")
+    asked = shown(shop, session)["questions"][0]["id"]
+    found = pages.fill(f"/inbox/{session}/answer", version=version(shop, session), key=asked)
+    assert (found.status_code, "Not taken" in words(found.text)) == (409, True)
+    assert shown(shop, session)["status"] == "needs_answers"
+
+
+def test_an_answer_is_revised(shop: Project, pages: Pages) -> None:
+    session = ready(shop)
+    key = next(p["key"] for p in shown(shop, session)["provenance"] if p["field"] != "Category")
+    form = {"version": version(shop, session), "key": key}
+    pages.fill(f"/inbox/{session}/revise", **form, own="Memcached")
+    assert "Memcached" in str(shown(shop, session)["patch"])
+
+
+def test_reasons_are_edited_as_a_whole(shop: Project, pages: Pages) -> None:
+    session = ready(shop)
+    form = {
+        "because": "Logins survive a deploy",
+        "consequences": "One more server\nIt needs a backup",
+        "alternatives": "Cookies: too large\nFiles",
+        "scope": "the shop",
+        "paths": "src/sessions/**",
+        "hold": "ask",
+    }
+    pages.fill(f"/inbox/{session}/reasons", version=version(shop, session), **form)
+    found = shown(shop, session)
+    assert found["because"] == {"text": form["because"], "by": "user"}
+    assert [one["text"] for one in found["consequences"]] == [
+        "One more server",
+        "It needs a backup",
+    ]
+    said = [(one["name"], one["why_not"]) for one in found["alternatives"]]
+    assert said == [("Cookies", "too large"), ("Files", "")]
+    assert (found["scope"], found["paths"], found["hold"]) == (
+        "the shop",
+        ["src/sessions/**"],
+        "ask",
+    )
+    page = pages.text(f"/inbox/{session}")
+    again = {**form, "because": "", "consequences": "", "scope": ""}
+    assert "It needs a backup" in page
+    pages.fill(f"/inbox/{session}/reasons", version=version(shop, session), **again)
+    assert (shown(shop, session)["because"], shown(shop, session)["consequences"]) == (None, [])
+
+
+def test_a_pattern_that_is_none_is_refused(shop: Project, pages: Pages) -> None:
+    session = ready(shop)
+    found = pages.fill(f"/inbox/{session}/reasons", version=version(shop, session), paths="../x")
+    assert found.status_code == 409
+    assert shown(shop, session)["paths"] == []
+
+
+def test_a_session_is_declined_with_a_reason(shop: Project, pages: Pages) -> None:
+    session = ready(shop)
+    form = {"version": version(shop, session), "reason": "The vendor is gone"}
+    found = pages.fill(f"/inbox/{session}/decline", **form)
+    assert (str(found.url), "Nothing waits." in words(found.text)) == (f"{ADDRESS}/inbox", True)
+    assert shown(shop, session)["status"] == "abandoned"
+
+
+@pytest.mark.parametrize(
+    ("choice", "status"), [("supersedes", "superseded"), ("keeps", "accepted")]
+)
+def test_a_decision_that_differs_is_chosen_about(
+    shop: Project, pages: Pages, choice: str, status: str
+) -> None:
+    old = ready(shop, "Use Redis for caching")
+    shop.call("accept", old, "--by", "Ada")
+    new = ready(shop, "Use Memcached for caching")
+    page = pages.fill(f"/inbox/{new}/accept", version=version(shop, new))
+    assert "Nothing is accepted yet" in words(page.text)
+    assert shown(shop, new)["status"] == "ready"
+    uid = shown(shop, old)["uid"]
+    assert f'name="about.{uid}"' in page.text
+    form = {f"about.{uid}": choice, f"reason.{uid}": "The old app stays on it"}
+    pages.fill(f"/inbox/{new}/accept", version=version(shop, new), **form)
+    assert (shown(shop, new)["status"], shown(shop, old)["status"]) == ("accepted", status)
+
+
+def test_a_form_of_an_older_version_records_nothing_and_shows_how_it_stands(
+    shop: Project, pages: Pages
+) -> None:
+    session = ready(shop)
+    before = version(shop, session)
+    shop.call("answer", session, "--because", "Logins survive", "--as", "user:Ada")
+    now = version(shop, session)
+    assert now != before
+    for what in ("accept", "reasons", "decline"):
+        found = pages.fill(f"/inbox/{session}/{what}", version=before)
+        assert (found.status_code, "Nothing was recorded." in words(found.text)) == (409, True)
+        assert "Logins survive" in found.text
+    assert version(shop, session) == now
+
+
+@pytest.mark.slow("crowds")
+def test_of_two_browsers_and_a_terminal_one_accepts_and_the_others_are_told(
+    shop: Project, opened: Open
+) -> None:
+    for intention in ("Use Redis for caching", "Use Stripe for payments", "Use SQLite for the orders"):
+        session = ready(shop, intention)
+        at = version(shop, session)
+        first, second = opened(), opened()
+
+        def by_page(pages: Pages, session: str = session, at: str = at) -> Any:
+            return pages.fill(f"/inbox/{session}/accept", version=at)
+
+        def by_terminal(session: str = session, at: str = at) -> Any:
+            return shop.run("accept", session, "--by", "Grace", "--expect", at)
+
+        with ThreadPoolExecutor(3) as pool:
+            pending = [pool.submit(by_page, first), pool.submit(by_page, second)]
+            told = pool.submit(by_terminal).result()
+            answers = [one.result() for one in pending]
+        won = [one for one in answers if "/decisions/" in str(one.url)]
+        lost = [one for one in answers if one not in won]
+        assert len(won) + (told.code == 0) == 1, (told, [one.text for one in answers])
+        assert all(one.status_code == 409 and "was first" in words(one.text) for one in lost)
+        assert told.code == 0 or "is at version" in told.err
+        stored = shop.call("log", session, "--json").out
+        assert stored.count("decision_acknowledged") == 1
+
+
+def test_read_only_pages_have_no_form_and_take_none(shop: Project, opened: Open) -> None:
+    session = ready(shop)
+    pages = opened(read_only="it was started with --read-only")
+    page = pages.text(f"/inbox/{session}")
+    assert "<form" not in page
+    assert f"preflights accept {session[-8:]}" in page
+    found = pages.fill(f"/inbox/{session}/accept", version=version(shop, session))
+    assert (found.status_code, "read-only" in found.text) == (403, True)
+    assert shown(shop, session)["status"] == "ready"
+
+
+def test_a_form_that_does_not_say_what_was_shown_records_nothing(
+    shop: Project, pages: Pages
+) -> None:
+    session = ready(shop)
+    for said in ("", "-1", "1e3", "9" * 40, "\u0665"):
+        assert pages.fill(f"/inbox/{session}/accept", version=said).status_code == 409
+    assert shown(shop, session)["status"] == "ready"
+
+
+def test_a_session_of_another_project_is_none_here(shop: Project, pages: Pages) -> None:
+    session = ready(shop)
+    shop.call("start", "Use Redis for sessions", "--json")
+    assert pages.get("/inbox/nope-nope").status_code == 404
+    assert pages.get(f"/inbox/{session}").status_code == 200
+    assert KEYS.token not in pages.text(f"/inbox/{session}")
