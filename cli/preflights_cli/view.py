@@ -61,7 +61,7 @@ def view_command(port: int, no_browser: bool, read_only: bool, app: Request, voi
         with server.opener(f"{site.address}/?token={keys.token}") as file:
             if not no_browser:
                 click.launch(file)
-            server.serve(site, listening)
+            server.serving(site).run(sockets=[listening])
     return 0
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hmac
 import os
 import socket
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl
 
 import msgspec
+import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -247,10 +247,11 @@ def opener(address: str) -> Iterator[str]:
         yield path.as_uri()
 
 
-def serve(site: Site, listening: socket.socket) -> None:
-    """Serve until the process is stopped; Ctrl-C is raised again once the last page is out."""
-    import uvicorn
+def serving(site: Site) -> uvicorn.Server:
+    """What serves the pages, once it is run on a bound socket.
 
+    It ends with Ctrl-C, which is raised again once the last page is out.
+    """
     config = uvicorn.Config(
         application(site),
         log_config=None,
@@ -260,5 +261,4 @@ def serve(site: Site, listening: socket.socket) -> None:
         lifespan="off",
         timeout_graceful_shutdown=1,
     )
-    uvicorn.Server(config).run(sockets=[listening])
-    sys.stdout.flush()
+    return uvicorn.Server(config)

@@ -179,7 +179,11 @@ def test_a_form_of_an_older_version_records_nothing_and_shows_how_it_stands(
 def test_of_two_browsers_and_a_terminal_one_accepts_and_the_others_are_told(
     shop: Project, opened: Open
 ) -> None:
-    for intention in ("Use Redis for caching", "Use Stripe for payments", "Use SQLite for the orders"):
+    for intention in (
+        "Use Redis for caching",
+        "Use Stripe for payments",
+        "Use SQLite for the orders",
+    ):
         session = ready(shop, intention)
         at = version(shop, session)
         first, second = opened(), opened()
