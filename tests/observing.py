@@ -7,10 +7,12 @@ from typing import Any, Final
 
 from preflights_es.features.clarification.use.observed import record
 from preflights_es.kernel.errors import LogBusy
+from preflights_es.kernel.events import Actor
 from preflights_es.kernel.questions import AskOutcome, Observed
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
 from preflights_es.use.bootstrap import Opened, opened_process
+from preflights_es.use.sessions import accept
 
 QUESTION: Final = "Which database should orders use?"
 OPTIONS: Final = ("PostgreSQL", "SQLite")
@@ -29,6 +31,14 @@ def observed_in(folder: Path) -> str:
     found = record(opened.request(), QUESTION, OPTIONS, ("SQLite",), seen(), files=files)
     opened.process.close()
     return found.session_id
+
+
+def accepted_in_browser(folder: Path, session: str) -> None:
+    """A person's word by a page."""
+    opened = opened_process(folder)
+    person = Actor("user", "Ada")
+    accept(opened.request().another(person, way="browser"), session)
+    opened.process.close()
 
 
 class BusyLog(SqlStore):

@@ -5,7 +5,9 @@ How to write a block so that it is tested:
 * ```sh: each line is a command. They run in their order, all blocks of a page in one new repository
   called `shop`, without a terminal. A line must end with exit code 0, or with the one that its
   comment names: `# exit 3`. A comment `# asks` says that the command needs a person: it runs at a
-  terminal, where its questions are answered with 1 and the proposal is accepted.
+  terminal, where its questions are answered with 1 and the proposal is accepted. A comment
+  `# serves` says that it serves a page until Ctrl-C: the page is asked for at the address that it
+  prints.
 * ```console: `$ command` (`# exit N` as above), then all that it prints, stdout and stderr. `...`
   stands for any text, on a line of its own for any lines. Ids, hashes, dates, times and ages may be
   any, and so may the number of blanks. A short id in a
@@ -41,6 +43,7 @@ from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+from urllib.request import urlopen
 
 import click
 import msgspec
@@ -63,10 +66,10 @@ from tests.cli.compiler.planning import approved, planned
 from tests.cli.compiler.planning import documented as documented_plans
 from tests.cli.program import Project, Result
 from tests.cli.tampering import cut_with_its_head, flipped, tampered
-from tests.cli.terminal import ANSWER, terminal
+from tests.cli.terminal import ANSWER, WAIT_S, terminal
 from tests.features.agents.transcripts.writing import laid
 from tests.markdown import ROOT, tables, ticked
-from tests.observing import observed_in
+from tests.observing import accepted_in_browser, observed_in
 
 PAGES: Final = ("README.md", *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md")))
 HOUSE: Final = "/home/ada/shop"
@@ -193,6 +196,9 @@ def _run_line(shop: Project, line: str, where: str) -> None:
     if comment.startswith("asks"):
         _conversed(shop, command, where)
         return
+    if comment.startswith("serves"):
+        _served(shop, command, where)
+        return
     found = re.match(r"exit (\d+)", comment)
     done = _ran(shop, command)
     assert done.code == (int(found[1]) if found else 0), (where, command, done)
@@ -212,6 +218,16 @@ def _conversed(shop: Project, command: str, where: str) -> None:
         t.proposal()
         t.press("a")
         assert t.code() == 0, where
+
+
+def _served(shop: Project, command: str, where: str) -> None:
+    with terminal(shop, *shlex.split(command)[1:]) as t:
+        address = t.expect(r"http://127\.0\.0\.1:\S+\s").split()[-1]
+        t.expect("Ctrl-C")
+        with urlopen(address, timeout=WAIT_S) as page:
+            assert page.status == 200, where
+        t.interrupt()
+        assert t.code() == 130, where
 
 
 def _check_shown(shop: Project, one: Shown, where: str, ids: dict[str, str]) -> None:
@@ -389,7 +405,9 @@ def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) ->
     observed = shop.show(observed_in(shop.folder))
     others = (asking, refused, moved, written, relayed, shown, observed, *beside(shop))
     lines = shop.call("start", "Make it calmer", "--json").json
-    check("session/1", old, new, *others, lines, differing(shop))
+    accepted_in_browser(shop.folder, observed["session_id"])
+    browsed = shop.show(observed["session_id"])
+    check("session/1", old, new, *others, lines, browsed, differing(shop))
     check("sessions/1", shop.call("sessions", "--json").json)
     check("log/1", *shop.events(), opaque="data")
     check("inbox/1", shop.call("inbox", "--json").json, opaque="files")

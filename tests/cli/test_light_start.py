@@ -12,6 +12,7 @@ from tests.cli.program import Project
 HEAVY: Final = {
     *("sqlalchemy", "alembic", "pydantic", "asyncio", "ssl", "rich", "typing_extensions"),
     *("scipy", "distributed", "multiprocessing", "mcp", "mcp_types"),
+    *("starlette", "uvicorn", "jinja2"),
 }
 
 WATCHED: Final = """

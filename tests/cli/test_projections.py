@@ -21,6 +21,7 @@ from tests.cli.test_model_output import HOSTILE, said
 from tests.cli.test_trail_steps import trail
 from tests.filed_cases import filed_cases
 from tests.fixed import Clock, salt
+from tests.observing import accepted_in_browser
 from tests.projections.given import recorded
 from tests.projections.recording import golden
 from tests.providers.server import FakeAPI
@@ -95,6 +96,11 @@ def test_the_json_of_every_command_is_what_is_documented(house: Project) -> None
     whys += [house.call("why", one, "--json") for one in (foreign, *_found_against(house))]
     _asked_again(house, "Use PostgreSQL 17", "1")
     whys.append(house.call("why", uid, "--json"))
+    browsed = house.call("start", "Host it", "--answer", "hosting=Cloud", "--json").json[
+        "session_id"
+    ]
+    accepted_in_browser(house.folder, browsed)
+    whys.append(house.call("why", browsed, "--json"))
     check("why/1", *(done.json for done in whys))
 
 

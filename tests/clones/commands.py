@@ -108,6 +108,7 @@ RECORDS: Final = frozenset(
         "ask",
         "hook",
         "mcp",
+        "view",
         "admin import",
         "admin db upgrade",
         "admin db backup",
