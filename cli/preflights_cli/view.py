@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import webbrowser
 from functools import partial
 from typing import Final
 
@@ -60,7 +61,7 @@ def view_command(port: int, no_browser: bool, read_only: bool, app: Request, voi
         voice.remark("Ctrl-C ends the server")
         with server.opener(f"{site.address}/?token={keys.token}") as file:
             if not no_browser:
-                click.launch(file)
+                webbrowser.open(file)
             server.serving(site).run(sockets=[listening])
     return 0
 
