@@ -245,7 +245,7 @@ def _done(asked: Asked, session: View) -> Answer:
     if session.not_done or (choices and session.can_accept):
         status = HTTPStatus.CONFLICT if session.not_done else HTTPStatus.OK
         return _shown(asked, _mine(asked), session, status=status)
-    if session.status == "accepted":
+    if session.status == "accepted" and session.shape().get("patch") is not None:
         return Elsewhere(f"/decisions/{session.session_id}")
     return Elsewhere(f"/inbox/{session.session_id}")
 

@@ -12,8 +12,8 @@ from selenium.webdriver import Keys
 
 from preflights_es.features.regress.commands.reports import html
 from preflights_es.features.regress.results import Report
+from tests.browser import Browser, chromium
 from tests.features.regress import given_reports as given
-from tests.features.regress.browser import Browser, chromium
 
 pytestmark = pytest.mark.needs("chromium")
 

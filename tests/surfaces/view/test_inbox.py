@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from preflights_es.features.clarification.use.sessions import nothing_to_decide
+from preflights_es.use.bootstrap import opened_process
 from tests.cli.program import Project
 from tests.surfaces.view.conftest import ADDRESS, KEYS, Open, Pages, words
 
@@ -139,6 +141,16 @@ def test_a_session_is_declined_with_a_reason(shop: Project, pages: Pages) -> Non
     found = pages.fill(f"/inbox/{session}/decline", **form)
     assert (str(found.url), "Nothing waits." in words(found.text)) == (f"{ADDRESS}/inbox", True)
     assert shown(shop, session)["status"] == "abandoned"
+
+
+def test_what_decides_nothing_is_accepted_as_a_task(shop: Project, pages: Pages) -> None:
+    session = begun(shop, "Choose a feature flag service")
+    program = opened_process(shop.folder, who="user:Ada")
+    nothing_to_decide(program.request(), session, is_task=True)
+    program.process.close()
+    found = pages.fill(f"/inbox/{session}/accept", version=version(shop, session))
+    assert (found.status_code, str(found.url)) == (200, f"{ADDRESS}/inbox/{session}")
+    assert shown(shop, session)["status"] == "accepted"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A real browser without a window, for pages that lie in files."""
+"""A real browser without a window, for pages that lie in files or are served on this machine."""
 
 from __future__ import annotations
 
@@ -33,11 +33,17 @@ class Browser:
         """Its address."""
         path = self._folder / "report.html"
         path.write_text(page, "utf-8")
+        self.visit(path.as_uri(), scheme)
+        return path.as_uri()
+
+    def visit(self, address: str, scheme: str = "light", width: int = 1200) -> None:
+        """A page wherever it is."""
         media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         self.requests()  # those of the page before are forgotten
-        self.driver.get(path.as_uri())
-        return path.as_uri()
+        self.driver.get(address)
 
     def run(self, script: str) -> Any:
         """What it returns."""

@@ -1,0 +1,197 @@
+"""The pages in a real browser: by keyboard alone, for everyone, and without a request elsewhere."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pytest
+from selenium.webdriver import Keys
+
+from preflights_cli.advice import advised
+from preflights_cli.inbox import settling
+from preflights_es.surfaces.view.guard import Keys as Secrets
+from preflights_es.surfaces.view.server import Site, bound, opener, serving
+from preflights_es.use.bootstrap import opened_process
+from tests.browser import Browser, chromium
+from tests.cli.program import Project, environment
+from tests.surfaces.view.test_inbox import begun, ready, shown
+
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow("whole runs")]
+
+WIDE: Final = "return document.documentElement.scrollWidth > document.documentElement.clientWidth"
+TITLES: Final = "return [...document.querySelectorAll('.title')].map(one => one.textContent)"
+HEADING: Final = "return document.querySelector('h1').textContent.trim()"
+READY: Final = "return document.readyState"
+
+
+class Opened(NamedTuple):
+    """A server that runs, and sessions of its project."""
+
+    address: str
+    entrance: str
+    """With the token."""
+    shop: Project
+    sessions: dict[str, str]
+    """`accepted`, `superseded`, `question`, `proposal`, `differing`."""
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with chromium(tmp_path_factory.mktemp("browser")) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def site(
+    tmp_path_factory: pytest.TempPathFactory, home: Path, browser: Browser
+) -> Iterator[Opened]:
+    """A project with something on every page, in a browser that showed the token."""
+    shop = Project(tmp_path_factory.mktemp("house") / "shop", home)
+    shop.folder.mkdir()
+    shop.git("init", "--quiet", "--template=")
+    found = {"accepted": ready(shop), "superseded": ready(shop, "Use SQLite for the orders")}
+    for session in found.values():
+        assert shop.call("accept", session, "--by", "Ada").code == 0
+    later = ready(shop, "Use PostgreSQL for the orders")
+    uid = shown(shop, found["superseded"])["uid"]
+    assert shop.call("accept", later, "--by", "Ada", "--supersedes", uid).code == 0
+    found["question"] = begun(shop, "Choose a feature flag service")
+    found["proposal"] = ready(shop, "Use Stripe for payments")
+    found["differing"] = ready(shop, "Use MySQL for the orders")
+    with pytest.MonkeyPatch.context() as patched, bound(0) as listening:
+        for name, value in environment(home).items():
+            patched.setenv(name, value)
+        program = opened_process(shop.folder, terminal=True, creates=False)
+        secrets, port = Secrets.new(), listening.getsockname()[1]
+        made = Site(program.request(), secrets, port, "", advised, settling)
+        server = serving(made)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        entrance = f"{made.address}/?token={secrets.token}"
+        try:
+            with opener(entrance) as file:
+                browser.visit(file)
+                browser.shows(HEADING, "Decisions")
+            yield Opened(made.address, entrance, shop, found)
+        finally:
+            server.should_exit = True
+            thread.join()
+            program.process.close()
+
+
+PAGES: Final = (
+    *("/", "/?all=1", "/?q=orders", "/?as-of=2026-01-01", "/nothing"),
+    *("/decisions/accepted", "/decisions/superseded"),
+    *("/inbox", "/inbox/question", "/inbox/proposal", "/inbox/accepted"),
+)
+
+
+def at(site: Opened, page: str) -> str:
+    """An address, with the id of a session for its word."""
+    head, _, word = page.rpartition("/")
+    return f"{site.address}{head}/{site.sessions.get(word, word)}"
+
+
+def found_by_axe(browser: Browser) -> list[str]:
+    """With all that can be opened open; of text in a picture axe cannot say on what it stands."""
+    browser.run("document.querySelectorAll('details').forEach(one => one.open = true)")
+    return [one for one in browser.complaints() if not one.startswith("color-contrast: <text")]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_any_page(browser: Browser, site: Opened, scheme: str) -> None:
+    found = {}
+    for page in PAGES:
+        browser.visit(at(site, page), scheme)
+        if complaints := found_by_axe(browser):
+            found[page] = complaints
+    assert found == {}
+    assert [one for one in browser.errors() if "404" not in one] == []
+
+
+def test_every_page_fits_a_phone_and_a_wall(browser: Browser, site: Opened) -> None:
+    for page in PAGES:
+        for width in (320, 2560):
+            browser.visit(at(site, page), width=width)
+            browser.run("document.querySelectorAll('details').forEach(one => one.open = true)")
+            assert not browser.run(WIDE), (page, width)
+
+
+def test_no_page_asks_any_other_server(browser: Browser, site: Opened) -> None:
+    for page in PAGES:
+        browser.visit(at(site, page))
+        asked = browser.requests()
+        assert asked
+        own = (f"{site.address}/", "data:")  # the picture of a calendar is the browser's own
+        assert [one for one in asked if not one.startswith(own)] == [], page
+
+
+def test_the_list_follows_what_is_typed(browser: Browser, site: Opened) -> None:
+    browser.visit(f"{site.address}/")
+    assert len(browser.run(TITLES)) == 2
+    browser.run("document.getElementById('q').focus()")
+    browser.press(*"orders")
+    browser.shows(TITLES, ["Use PostgreSQL for orders"])
+    browser.shows("return document.activeElement.id", "q")
+    assert "q=orders" in browser.driver.current_url
+    browser.shows(
+        "return document.querySelector('footer code').textContent",
+        "preflights decisions --query orders",
+    )
+
+
+def test_the_slider_goes_back_by_keyboard(browser: Browser, site: Opened) -> None:
+    browser.visit(f"{site.address}/")
+    browser.shows("return document.querySelector('.slider').hidden", False)
+    browser.run("document.getElementById('day').focus()")
+    browser.press(Keys.ARROW_LEFT)
+    browser.shows("return new URL(location.href).searchParams.has('as-of')", True)
+    browser.shows("return document.activeElement.id", "day")
+    browser.press(Keys.ARROW_RIGHT)
+    browser.shows("return new URL(location.href).searchParams.has('as-of')", False)
+
+
+def test_a_question_is_answered_and_accepted_by_keyboard_alone(
+    browser: Browser, site: Opened
+) -> None:
+    session = begun(site.shop, "Choose a search engine")
+    browser.visit(f"{site.address}/inbox/{session}")
+    _tab_to(browser, "input[name=choice]")
+    browser.press(Keys.SPACE)
+    _tab_to(browser, "form[action$='/answer'] button")
+    browser.press(Keys.ENTER)
+    browser.shows("return !!document.querySelector(\"form[action$='/accept']\")", True)
+    _tab_to(browser, "form[action$='/accept'] button")
+    browser.press(Keys.ENTER)
+    browser.shows("return location.pathname", f"/decisions/{session}")
+    assert shown(site.shop, session)["evidence"]["way"] == "browser"
+
+
+def test_a_decision_that_differs_is_chosen_about_by_keyboard(
+    browser: Browser, site: Opened
+) -> None:
+    session = site.sessions["differing"]
+    browser.visit(f"{site.address}/inbox/{session}")
+    _tab_to(browser, "form[action$='/accept'] button")
+    browser.press(Keys.ENTER)
+    browser.shows("return document.querySelectorAll('[name^=\"about.\"]').length", 2)
+    assert found_by_axe(browser) == []
+    _tab_to(browser, "input[value=supersedes]")
+    browser.press(Keys.SPACE)
+    _tab_to(browser, "form[action$='/accept'] button")
+    browser.press(Keys.ENTER)
+    browser.shows("return location.pathname", f"/decisions/{session}")
+    assert shown(site.shop, session)["status"] == "accepted"
+
+
+def _tab_to(browser: Browser, selector: str) -> None:
+    """By the Tab key, from where the focus is."""
+    script = f"return document.activeElement.matches({selector!r})"
+    for _ in range(60):
+        browser.press(Keys.TAB)
+        if browser.run(script):
+            return
+    pytest.fail(f"no Tab leads to {selector}")

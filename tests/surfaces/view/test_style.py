@@ -1,0 +1,61 @@
+"""Colours that can be read, and scripts that stay small."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from preflights_es.surfaces.view import rendering
+
+DATA: Final = Path(rendering.__file__).parent / "data"
+SCRIPTS_MAX: Final = 25_000  # bytes, all pages together
+AA: Final = 4.5
+EDGES: Final = 3.0
+"""Of lines that say where a field is."""
+GROUNDS: Final = ("ground", "raised", "sunken")
+
+
+def tokens(scheme: int) -> dict[str, str]:
+    """Colours by name; 0 is light, 1 is dark."""
+    text = (DATA / "view.css").read_text("utf-8")
+    pairs = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", text)
+    return {name: colours[scheme] for name, *colours in pairs}
+
+
+def contrast(one: str, two: str) -> float:
+    """By WCAG 2.2, from 1 to 21."""
+
+    def luminance(colour: str) -> float:
+        parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+        red, green, blue = (
+            p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts
+        )
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    bright, dark = sorted((luminance(one), luminance(two)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("scheme", [0, 1])
+def test_every_colour_can_be_read_on_every_ground(scheme: int) -> None:
+    found = tokens(scheme)
+    words = ("text", "soft", "link", "person", "rules", "model", "agent", "files")
+    pairs = [(word, ground) for word in words for ground in GROUNDS]
+    pairs += [(word, f"{word}-ground") for word in ("good", "bad", "doubt", "new")]
+    pairs += [("on-accent", "accent")]
+    weak = {(one, two): round(contrast(found[one], found[two]), 2) for one, two in pairs}
+    assert {pair: ratio for pair, ratio in weak.items() if ratio < AA} == {}
+    edges = {ground: contrast(found["edge"], found[ground]) for ground in GROUNDS[:2]}
+    assert {ground: ratio for ground, ratio in edges.items() if ratio < EDGES} == {}
+
+
+def test_our_scripts_are_small() -> None:
+    assert sum(path.stat().st_size for path in DATA.glob("*.js")) < SCRIPTS_MAX
+
+
+def test_every_file_is_served_or_a_template() -> None:
+    served = set(rendering.FILES)
+    assert {path.name for path in DATA.iterdir() if path.suffix != ".html"} == served
