@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import webbrowser
 from functools import partial
 from typing import Final
 
@@ -61,6 +60,8 @@ def view_command(port: int, no_browser: bool, read_only: bool, app: Request, voi
         voice.remark("Ctrl-C ends the server")
         with server.opener(f"{site.address}/?token={keys.token}") as file:
             if not no_browser:
+                import webbrowser
+
                 webbrowser.open(file)
             server.serving(site).run(sockets=[listening])
     return 0

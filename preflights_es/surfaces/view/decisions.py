@@ -15,8 +15,6 @@ from preflights_es.surfaces.view.rendering import Asked, Page
 from preflights_es.surfaces.view.server import page
 from preflights_es.use.decisions import Listing, days, end_of, listing
 from preflights_es.use.results import DecisionRow
-from preflights_es.use.upkeep import render
-from preflights_es.use.why import decided_in, why
 
 ROWS_MAX: Final = 100  # decisions of one page
 QUERY_MAX: Final = 400  # characters
@@ -102,6 +100,8 @@ def _command(known: Mapping[str, str]) -> str:
 
 def one(asked: Asked) -> Page:
     """The record as it reads, and where each of its values came from."""
+    from preflights_es.use.why import decided_in, why  # the list needs none of it
+
     row = decided_in(asked.request, asked.path["id"])
     whys, _ = why(asked.request, row.session_id)
     values: dict[str, Any] = {
@@ -116,6 +116,8 @@ def one(asked: Asked) -> Page:
 
 def _document(asked: Asked, row: DecisionRow) -> str:
     """The text of its document; empty where none is due, or only a session file has it."""
+    from preflights_es.use.upkeep import render
+
     try:
         return render(asked.request, row.session_id, prints=True)[0].text or ""
     except Refused:

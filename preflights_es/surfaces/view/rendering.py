@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from hashlib import sha256
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from preflights_es.kernel.ids import decision_name, short
 from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines
 from preflights_es.use.inbox import Waiting
 from preflights_es.use.request import Request
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 FILES: Final = {
     "decisions.js": "text/javascript",
@@ -73,6 +75,12 @@ def html(name: str, **values: Any) -> str:
     return _environment().get_template(name).render(values)
 
 
+def prepare() -> None:
+    """Make the templates of the first page; while a browser starts, there is time for it."""
+    for name in ("decisions.html", "macros.html", "base.html"):
+        _environment().get_template(name)
+
+
 @cache
 def file(name: str) -> bytes:
     """A file that pages link to."""
@@ -87,6 +95,8 @@ def linked(name: str) -> str:
 
 @cache
 def _environment() -> Environment:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined  # the server answers before
+
     found = Environment(
         loader=FunctionLoader(lambda name: own_file(__spec__, f"data/{name}").decode()),
         autoescape=True,

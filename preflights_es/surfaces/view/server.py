@@ -6,6 +6,7 @@ import hmac
 import os
 import socket
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -261,4 +262,5 @@ def serving(site: Site) -> uvicorn.Server:
         lifespan="off",
         timeout_graceful_shutdown=1,
     )
+    threading.Thread(target=rendering.prepare, daemon=True).start()
     return uvicorn.Server(config)
