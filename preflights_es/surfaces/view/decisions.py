@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from heapq import nsmallest
 from itertools import groupby
 from shlex import quote
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
 from preflights_es.kernel.errors import Refused
@@ -18,6 +19,9 @@ from preflights_es.use.results import DecisionRow
 
 ROWS_MAX: Final = 100  # decisions of one page
 QUERY_MAX: Final = 400  # characters
+BACKWARDS: Final = str.maketrans("0123456789", "9876543210")
+"""Makes of times others that sort the other way."""
+R = TypeVar("R")
 
 # 1. The list ---------------------------------------------------------------------------------
 
@@ -29,20 +33,17 @@ def decided(asked: Asked) -> Page:
     everything = bool(asked.query.get("all")) and not day
     at = end_of(day) if day else None
     found = listing(asked.request, at=at, everything=everything, query=query)
-    every = tuple(found.rows)
-    rows = [one for one in every if not topic or one.category.casefold() == topic.casefold()]
-    if not query:
-        rows.sort(key=lambda one: one.accepted_at or one.proposed_at, reverse=True)
-        rows.sort(key=lambda one: (one.category.casefold(), one.scope.casefold()))
-    shown, number, last = part(rows, asked.query.get("page", ""))
+    counts: Counter[str] = Counter()
+    shown, number, last = part(
+        _about(found.rows, topic, counts), asked.query.get("page", ""), None if query else _order
+    )
     known = {"q": query, "as-of": day, "all": "1" if everything else "", "topic": topic}
-    counts = Counter(one.category for one in every)
     values = {
         "title": "Decisions",
         "section": "decisions",
         "known": known,
         "link": lambda **more: link("/", {**known, **more}),
-        "count": len(rows),
+        "count": sum(n for name, n in counts.items() if not topic or _is_same(name, topic)),
         "groups": _groups(shown, by_rank=bool(query)),
         "topics": sorted(counts.items(), key=lambda one: one[0].casefold()),
         "number": number,
@@ -61,12 +62,47 @@ def link(path: str, query: Mapping[str, str]) -> str:
     return f"{path}?{urlencode(said)}" if said else path
 
 
-def part(rows: list[DecisionRow], typed: str) -> tuple[list[DecisionRow], int, int]:
-    """The rows of one page, its number, and the number of the last one."""
-    last = max(1, -(-len(rows) // ROWS_MAX))
-    is_number = typed.isascii() and typed.isdigit() and len(typed) < len("1000000")
-    number = min(max(int(typed) if is_number else 1, 1), last)
-    return rows[(number - 1) * ROWS_MAX : number * ROWS_MAX], number, last
+def part(
+    rows: Iterable[R], typed: str, order: Callable[[R], Any] | None
+) -> tuple[list[R], int, int]:
+    """The rows of one page, its number, and the number of the last one.
+
+    Args:
+        rows: each is let go that no page up to this one shows.
+        typed: the number that the address says, whatever that is.
+        order: None where they are in order.
+    """
+    is_number = typed.isascii() and typed.isdigit() and len(typed) < len("100000")
+    number, total = max(int(typed), 1) if is_number else 1, 0
+
+    def counted() -> Iterator[R]:
+        nonlocal total
+        for total, row in enumerate(rows, 1):  # noqa: B007  it is read below
+            yield row
+
+    most = number * ROWS_MAX
+    found = list(counted()) if order is None else nsmallest(most, counted(), key=order)
+    last = max(1, -(-total // ROWS_MAX))
+    number = min(number, last)
+    return found[(number - 1) * ROWS_MAX : number * ROWS_MAX], number, last
+
+
+def _about(rows: Iterable[DecisionRow], topic: str, counts: Counter[str]) -> Iterator[DecisionRow]:
+    """Those of a topic, or all; every topic is counted."""
+    for row in rows:
+        counts[row.category] += 1
+        if not topic or _is_same(row.category, topic):
+            yield row
+
+
+def _is_same(one: str, two: str) -> bool:
+    return one.casefold() == two.casefold()
+
+
+def _order(row: DecisionRow) -> tuple[str, str, str]:
+    """By topic and scope, the newest first."""
+    at = (row.accepted_at or row.proposed_at).translate(BACKWARDS)
+    return row.category.casefold(), row.scope.casefold(), at
 
 
 def _groups(
