@@ -44,6 +44,7 @@ def view_command(port: int, no_browser: bool, read_only: bool, app: Request, voi
     try:
         from preflights_es.surfaces.view import server
         from preflights_es.surfaces.view.guard import Keys
+        from preflights_es.surfaces.view.rendering import Site
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in PACKAGES:
             raise
@@ -53,7 +54,7 @@ def view_command(port: int, no_browser: bool, read_only: bool, app: Request, voi
     why = _why_read_only(app, read_only)
     with server.bound(port) as listening:
         keys = Keys.new()
-        site = server.Site(app, keys, listening.getsockname()[1], why, advised, settling)
+        site = Site(app, keys, listening.getsockname()[1], why, advised, settling)
         tell(f"{site.address}/?token={keys.token}")
         if why:
             voice.remark(f"read-only: {why}")

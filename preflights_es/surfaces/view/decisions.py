@@ -12,8 +12,7 @@ from urllib.parse import urlencode
 
 from preflights_es.kernel.errors import Refused
 from preflights_es.surfaces.view.drawing import Bars, bars, graph
-from preflights_es.surfaces.view.rendering import Asked, Page
-from preflights_es.surfaces.view.server import page
+from preflights_es.surfaces.view.rendering import Asked, Page, page
 from preflights_es.use.decisions import Listing, days, end_of, listing
 from preflights_es.use.results import DecisionRow
 

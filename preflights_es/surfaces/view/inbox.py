@@ -15,8 +15,15 @@ from preflights_es.kernel.questions import Question
 from preflights_es.kernel.reach import HOLDS, Hold
 from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Handle
-from preflights_es.surfaces.view.rendering import Answer, Asked, Elsewhere, Page, Served
-from preflights_es.surfaces.view.server import action, page
+from preflights_es.surfaces.view.rendering import (
+    Answer,
+    Asked,
+    Elsewhere,
+    Page,
+    Served,
+    action,
+    page,
+)
 from preflights_es.use import sessions
 from preflights_es.use.answers import asked_in
 from preflights_es.use.inbox import inbox, waiting_of

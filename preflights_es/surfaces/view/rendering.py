@@ -11,6 +11,7 @@ import msgspec
 
 from preflights_es.kernel.ids import decision_name, short
 from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines
+from preflights_es.surfaces.view.guard import LOOPBACK, Keys
 from preflights_es.use.inbox import Waiting
 from preflights_es.use.request import Request
 
@@ -68,6 +69,61 @@ class Elsewhere(msgspec.Struct, frozen=True):
 
 Answer = Page | Elsewhere
 Served = Callable[[Asked], Answer]
+
+
+class Way(msgspec.Struct, frozen=True):
+    """An address, and what is asked there."""
+
+    path: str
+    served: Served
+    method: str = "GET"
+    records: bool = False
+    """Whether it is refused where the server is read-only."""
+
+
+def page(path: str, served: Served) -> Way:
+    """A page that looks."""
+    return Way(path, served)
+
+
+def form(path: str, served: Served) -> Way:
+    """What a form asks for; nothing is recorded by it."""
+    return Way(path, served, "POST")
+
+
+def action(path: str, served: Served) -> Way:
+    """What a form sends to be recorded."""
+    return Way(path, served, "POST", records=True)
+
+
+class Site(msgspec.Struct, frozen=True):
+    """What all pages of one start share."""
+
+    request: Request
+    """Of the process; each page gets one of its own."""
+    keys: Keys
+    port: int
+    read_only: str = ""
+    """Why nothing can be recorded here, in a few words; empty where a person may."""
+    worded: Callable[[str, str, Any], str] = lambda text, _code, _fields: text
+    """A text with the command that helps, by its code and fields."""
+    settles: Callable[[Waiting], str] = lambda _: "preflights inbox"
+    """The command that settles what waits."""
+
+    @property
+    def name(self) -> str:
+        """Of the person whose word is taken."""
+        return self.request.actor.name
+
+    @property
+    def address(self) -> str:
+        """Without a token."""
+        return f"http://{LOOPBACK}:{self.port}"
+
+    def asks(self) -> Request:
+        """A request for one page; by the person who started the server."""
+        own = self.request
+        return own.another(own.actor, way="browser")
 
 
 def html(name: str, **values: Any) -> str:

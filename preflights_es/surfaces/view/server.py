@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-import msgspec
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -33,10 +32,8 @@ from preflights_es.kernel.errors import (
     UnknownSession,
 )
 from preflights_es.surfaces.view import rendering
-from preflights_es.surfaces.view.guard import LOOPBACK, Guard, Keys
-from preflights_es.surfaces.view.rendering import FILES, Answer, Asked, Elsewhere, Served
-from preflights_es.use.inbox import Waiting
-from preflights_es.use.request import Request
+from preflights_es.surfaces.view.guard import LOOPBACK, Guard
+from preflights_es.surfaces.view.rendering import FILES, Answer, Asked, Elsewhere, Served, Site, Way
 
 FORM_MAX: Final = 1_000_000  # bytes of what a form sends
 KEPT: Final = "private, max-age=31536000, immutable"
@@ -48,47 +45,7 @@ OPENER: Final = """\
 """
 
 
-class Site(msgspec.Struct, frozen=True):
-    """What all pages of one start share."""
-
-    request: Request
-    """Of the process; each page gets one of its own."""
-    keys: Keys
-    port: int
-    read_only: str = ""
-    """Why nothing can be recorded here, in a few words; empty where a person may."""
-    worded: Callable[[str, str, Any], str] = lambda text, _code, _fields: text
-    """A text with the command that helps, by its code and fields."""
-    settles: Callable[[Waiting], str] = lambda _: "preflights inbox"
-    """The command that settles what waits."""
-
-    @property
-    def name(self) -> str:
-        """Of the person whose word is taken."""
-        return self.request.actor.name
-
-    @property
-    def address(self) -> str:
-        """Without a token."""
-        return f"http://{LOOPBACK}:{self.port}"
-
-    def asks(self) -> Request:
-        """A request for one page; by the person who started the server."""
-        own = self.request
-        return own.another(own.actor, way="browser")
-
-
 # 1. Pages ------------------------------------------------------------------------------------
-
-
-def page(path: str, served: Served) -> Route:
-    """A page that looks."""
-    return Route(path, _handler(served), methods=["GET"])
-
-
-def action(path: str, served: Served) -> Route:
-    """What a form sends; refused where the server is read-only."""
-    return Route(path, _handler(served, acts=True), methods=["POST"])
 
 
 def routes() -> Sequence[BaseRoute]:
@@ -96,17 +53,16 @@ def routes() -> Sequence[BaseRoute]:
     from preflights_es.surfaces.view import decisions, inbox
 
     return (
-        *decisions.ROUTES,
-        *inbox.ROUTES,
+        *map(_route, (*decisions.ROUTES, *inbox.ROUTES)),
         Route("/static/{name}", _static, methods=["GET"]),
     )
 
 
-def _handler(served: Served, *, acts: bool = False) -> Callable[[HttpRequest], Any]:
+def _route(way: Way) -> Route:
     async def handled(http: HttpRequest) -> Response:
         site: Site = http.app.state.site
         form = await _form(http, site) if http.method == "POST" else {}
-        if acts and site.read_only:
+        if way.records and site.read_only:
             raise HTTPException(HTTPStatus.FORBIDDEN, f"this server is read-only: {site.read_only}")
         asked = Asked(
             request=site.asks(),
@@ -116,9 +72,9 @@ def _handler(served: Served, *, acts: bool = False) -> Callable[[HttpRequest], A
             settles=site.settles,
             worded=site.worded,
         )
-        return await run_in_threadpool(_answered, site, served, asked)
+        return await run_in_threadpool(_answered, site, way.served, asked)
 
-    return handled
+    return Route(way.path, handled, methods=[way.method])
 
 
 def _answered(site: Site, served: Served, asked: Asked) -> Response:

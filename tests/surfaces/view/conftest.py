@@ -14,7 +14,8 @@ from starlette.testclient import TestClient
 from preflights_cli.advice import advised
 from preflights_cli.inbox import settling
 from preflights_es.surfaces.view.guard import Keys
-from preflights_es.surfaces.view.server import Site, application
+from preflights_es.surfaces.view.rendering import Site
+from preflights_es.surfaces.view.server import application
 from preflights_es.use.bootstrap import opened_process
 from tests.cli.conftest import GIT_CONFIG
 from tests.cli.program import Project, environment

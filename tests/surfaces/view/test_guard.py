@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 import pytest
 
 from preflights_es.surfaces.view.guard import HEADERS
-from preflights_es.surfaces.view.server import Site, bound, serving
+from preflights_es.surfaces.view.rendering import Site
+from preflights_es.surfaces.view.server import bound, serving
 from preflights_es.use.bootstrap import opened_process
 from tests.cli.program import Project
 from tests.surfaces.view.conftest import KEYS, Pages
