@@ -31,7 +31,7 @@ from preflights_es.kernel.errors import (
     StoreUnavailable,
     UnknownSession,
 )
-from preflights_es.surfaces.view import rendering
+from preflights_es.surfaces.view import decisions, inbox, rendering
 from preflights_es.surfaces.view.guard import LOOPBACK, Guard
 from preflights_es.surfaces.view.rendering import FILES, Answer, Asked, Elsewhere, Served, Site, Way
 
@@ -50,8 +50,6 @@ OPENER: Final = """\
 
 def routes() -> Sequence[BaseRoute]:
     """Every page."""
-    from preflights_es.surfaces.view import decisions, inbox
-
     return (
         *map(_route, (*decisions.ROUTES, *inbox.ROUTES)),
         Route("/static/{name}", _static, methods=["GET"]),

@@ -14,7 +14,7 @@ from preflights_es.kernel.text import problem, shown_lines
 from tests.cli.program import RAW, Project
 from tests.cli.test_model_output import HOSTILE as OF_MODELS
 from tests.features.regress.given_reports import HOSTILE as OF_REPORTS
-from tests.surfaces.view.conftest import Pages
+from tests.surfaces.view.conftest import Open, Pages
 from tests.surfaces.view.test_inbox import shown, version
 
 PLAIN: Final = "a plain word"
@@ -76,8 +76,16 @@ def filled(shop: Project, pages: Pages, text: str) -> tuple[str, str]:
 
 
 @pytest.mark.slow("whole runs")
-@pytest.mark.parametrize("text", texts())
-def test_hostile_words_stand_as_text(shop: Project, pages: Pages, text: str) -> None:
+def test_hostile_words_stand_as_text(shop: Project, opened: Open) -> None:
+    for number, text in enumerate(texts()):
+        other = Project(shop.folder.parent / str(number) / "shop", shop.home)
+        other.folder.mkdir(parents=True)
+        other.git("init", "--quiet", "--template=")
+        check(other, opened(other.folder), text)
+
+
+def check(shop: Project, pages: Pages, text: str) -> None:
+    """That a text on every page is only text."""
     folder = shop.folder / "docs" / "decisions"
     folder.mkdir(parents=True)
     (folder / "0900-foreign.md").write_text(f"# Foreign {text}\n\n## Status\n\nAccepted\n")
