@@ -22,8 +22,12 @@ ERRORS: Final = [
     if isinstance(one, type) and issubclass(one, errors.PreflightsError)
 ]
 COMMAND: Final = re.compile(r"`preflights [a-z-]")
-SURFACES: Final = ("preflights_es/surfaces/mcp/", "preflights_es/features/agents/hooks/edits.py")
-"""What coding agents and their persons read: it says what to do, as the command line does."""
+SURFACES: Final = (
+    "preflights_es/surfaces/mcp/",
+    "preflights_es/surfaces/view/",
+    "preflights_es/features/agents/hooks/edits.py",
+)
+"""What coding agents and people read: it says what to do, as the command line does."""
 FRAME: Final = "from preflights_cli"
 """Of what belongs to the command line, also in a feature."""
 STATUSES: Final = ("session_", "stray_")

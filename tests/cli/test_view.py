@@ -88,23 +88,21 @@ def test_the_browser_is_started_with_a_file_that_only_its_person_reads(
     assert list(temporary.iterdir()) == []
 
 
-@pytest.mark.slow("whole runs")
-@pytest.mark.parametrize(
-    ("args", "env", "why"),
-    [
-        (("--read-only",), {}, "it was started with --read-only"),
-        ((), {"CLAUDECODE": "1"}, "CLAUDECODE is set, so an agent started it"),
-        (("--as", "script:cron"), {}, "it was started as script"),
-    ],
+READ_ONLY: Final[tuple[tuple[tuple[str, ...], Mapping[str, str], str], ...]] = (
+    (("--read-only",), {}, "it was started with --read-only"),
+    ((), {"CLAUDECODE": "1"}, "CLAUDECODE is set, so an agent started it"),
+    (("--as", "script:cron"), {}, "it was started as script"),
 )
-def test_what_no_person_started_only_shows(
-    house: Project, args: tuple[str, ...], env: Mapping[str, str], why: str
-) -> None:
-    with terminal(house, *VIEW, *args, env=env) as t:
-        address = t.expect(ADDRESS).strip()
-        t.expect(f"read-only: {why}")
-        assert f"This server is read-only: {why}." in first_page(address)
-        ended(t)
+
+
+@pytest.mark.slow("whole runs")
+def test_what_no_person_started_only_shows(house: Project) -> None:
+    for args, env, why in READ_ONLY:
+        with terminal(house, *VIEW, *args, env=env) as t:
+            address = t.expect(ADDRESS).strip()
+            t.expect(f"read-only: {why}")
+            assert f"This server is read-only: {why}." in first_page(address)
+            ended(t)
 
 
 @pytest.mark.slow("whole runs")
