@@ -22,7 +22,7 @@ from preflights_es.kernel.events import (
     InputQuarantined,
     Outcome,
 )
-from preflights_es.kernel.json import ABSENT, decoded, differences
+from preflights_es.kernel.json import ABSENT, decoded, decoder, differences
 from preflights_es.kernel.lead import StepRetried
 from preflights_es.kernel.ports import Batch, Provider, Stored
 from preflights_es.kernel.questions import Question, Refusal
@@ -35,7 +35,7 @@ from preflights_es.store.memory import MemoryStore
 
 ABSENT_TEXT = "(absent)"
 
-_request = msgspec.json.Decoder(CompletionRequested).decode
+_request = decoder(CompletionRequested)
 
 
 class Divergence(msgspec.Struct, frozen=True, kw_only=True):

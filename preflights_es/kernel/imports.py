@@ -24,6 +24,7 @@ from preflights_es.kernel.events import (
     Value,
 )
 from preflights_es.kernel.ids import IMPORTS
+from preflights_es.kernel.json import decoder
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Workflow, actor_in
 from preflights_es.kernel.views import View
@@ -151,13 +152,13 @@ def proposals(inputs: Iterable[tuple[str, bytes | None]]) -> Mapping[str, Propos
 
 def _proposal(data: bytes | None) -> Proposal:
     try:
-        taken = _DECODER.decode(data or b"")
+        taken = _taken(data or b"")
     except (ValueError, RecursionError):  # erased or damaged: it stays a proposal
         return Proposal(Actor("agent"))
     return Proposal(taken.actor)
 
 
-_DECODER: Final = msgspec.json.Decoder(ProposalTaken)
+_taken: Final = decoder(ProposalTaken)
 
 
 def accepted_by(workflow: Workflow[Any], events: Iterable[Stored]) -> str | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from threading import RLock
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -11,7 +12,10 @@ from preflights_es.kernel.text import late_pattern
 
 NESTED_MAX: Final = 200  # levels of arrays and objects; a model's response has no more either
 
+T = TypeVar("T")
+
 _encoder = msgspec.json.Encoder()
+_making: Final = RLock()
 
 
 def encoded(value: object) -> bytes:
@@ -30,6 +34,16 @@ def decoded(data: bytes) -> Any:
         msgspec.DecodeError: not JSON.
     """
     return msgspec.json.decode(data)
+
+
+def decoder(kind: type[T]) -> Callable[[bytes], T]:
+    """Decodes JSON as a type, which one thread at a time finds out.
+
+    msgspec remembers what a class holds while it is still reading the class: another thread that
+    meets it then, in a type of its own, ends the process.
+    """
+    with _making:
+        return msgspec.json.Decoder(kind).decode
 
 
 def repeated(data: bytes) -> str | None:

@@ -34,6 +34,7 @@ from preflights_es.kernel.events import (
     Signable,
 )
 from preflights_es.kernel.items import KeptItem, Planned
+from preflights_es.kernel.json import decoder
 from preflights_es.kernel.lead import Lead
 from preflights_es.kernel.ports import SettingsTable, Stored
 from preflights_es.kernel.questions import Answers, Behind, Question, Reached
@@ -386,13 +387,16 @@ class _Acted(msgspec.Struct, frozen=True):
     actor: Actor
 
 
+_acted: Final = decoder(_Acted)
+
+
 def actor_in(data: bytes | None) -> Actor:
     """Who made an Input, by its payload.
 
     Raises:
         ValueError, RecursionError: the payload is gone or damaged.
     """
-    return msgspec.json.decode(data or b"", type=_Acted).actor
+    return _acted(data or b"").actor
 
 
 _DECISION: Final = OpaqueDecision()

@@ -27,6 +27,7 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import ERASED_TAG, INT_MAX, Event, Input
 from preflights_es.kernel.imports import Proposal
+from preflights_es.kernel.json import decoder
 from preflights_es.kernel.ports import Head, Row, Stored, Stream
 from preflights_es.kernel.session import Session, Workflow, known, opaque_workflow
 from preflights_es.kernel.views import View
@@ -64,9 +65,14 @@ def kept(name: str, row: Mapping[str, Any], column: str, kind: type[T]) -> T:
         ProjectionDamaged: no fold writes such a row.
     """
     try:
-        return msgspec.json.decode(row[column], type=kind)
+        return cast("T", _decoder(cast("Any", kind))(row[column]))
     except (ValueError, RecursionError) as error:
         raise ProjectionDamaged(name, f"session {row['session_id']}: {error}") from error
+
+
+@cache
+def _decoder(kind: type[Any]) -> Callable[[bytes], Any]:
+    return decoder(kind)
 
 
 def whole(value: object) -> int:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import msgspec
-
 from preflights_es.kernel import json
 from preflights_es.kernel.completions import COMPLETION_EVENTS
 from preflights_es.kernel.errors import ErasedSession, LogDamaged, LogFromFuture
@@ -124,5 +122,5 @@ class _Decoders(dict[str, Decode | None]):
 
     def __missing__(self, tag: str) -> Decode | None:
         cls = self._classes.get(tag)
-        made = self[tag] = None if cls is None else msgspec.json.Decoder(cls).decode
+        made = self[tag] = None if cls is None else json.decoder(cls)
         return made
