@@ -6,9 +6,9 @@ the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -23,8 +23,13 @@ from preflights_es.kernel.lead import FellBack, ResponseAccepted, ResponseReject
 from preflights_es.kernel.ports import Row, Stored
 from preflights_es.projections.projection import Projection, Read, text, whole
 
+K = TypeVar("K")
+
 By = Literal["provider", "model", "prompt"]
 BY: Final[tuple[By, ...]] = ("provider", "model", "prompt")
+Kind = Literal["workflow", "model", "prompt"]
+KINDS: Final[tuple[Kind, ...]] = ("workflow", "model", "prompt")
+"""What sums over time can be by."""
 PER: Final = 1_000_000  # tokens that a price is for
 
 
@@ -63,10 +68,11 @@ def rows(read: Read) -> tuple[Row, ...]:
     """The calls of every decodable session, also of erased and damaged ones."""
     if _CALLS.isdisjoint(map(type, read.events)):
         return ()
-    return tuple(msgspec.structs.astuple(call) for call in _calls(read))
+    return tuple(msgspec.structs.astuple(call) for call in calls(read))
 
 
-def _calls(read: Read) -> list[Call]:
+def calls(read: Read) -> list[Call]:
+    """The same as typed rows."""
     made: dict[str, Call] = {}
     late: list[Call] = []
     outcome: CompletionReceived | CompletionFailed | None = None
@@ -224,13 +230,67 @@ def used(
         since: microseconds; calls that were asked for before are left out.
         until: microseconds; calls that were asked for later are left out.
     """
-    groups: dict[tuple[str, ...], _Sum] = {}
-    for row in rows:
-        if (since is not None and row["at"] < since) or (until is not None and row["at"] > until):
-            continue
-        key = tuple(row[name] if name in by else "" for name in BY)
-        groups.setdefault(key, _Sum()).add(row, prices)
+    groups = _summed(
+        _within(rows, since, until),
+        lambda row: tuple(row[name] if name in by else "" for name in BY),
+        prices,
+    )
     return [_used(key, groups[key], by) for key in sorted(groups)]
+
+
+class UsedThen(msgspec.Struct, frozen=True, kw_only=True):
+    """What calls of one kind came to within a span of time."""
+
+    begins: int | None
+    """Microseconds since 1970 UTC; None of all times."""
+    kind: str
+    """A workflow, model or prompt; empty of all calls."""
+    used: Used
+
+
+def used_over_time(
+    rows: Iterable[Mapping[str, Any]],
+    step: int | None,
+    of: Kind | None,
+    since: int | None = None,
+    until: int | None = None,
+    prices: Sequence[Price] = (),
+) -> list[UsedThen]:
+    """Sums for each span and kind, in their order; none of a span without a call.
+
+    Args:
+        step: microseconds of a span; None for one of all times.
+        of: what the sums are by; None for all calls.
+        since, until: as in `used`.
+    """
+    groups = _summed(
+        _within(rows, since, until),
+        lambda row: (row["at"] // step * step if step else 0, row[of] if of else ""),
+        prices,
+    )
+    return [
+        UsedThen(begins=begins if step else None, kind=kind, used=_used(("", "", ""), total, ()))
+        for (begins, kind), total in sorted(groups.items())
+    ]
+
+
+def _within(
+    rows: Iterable[Mapping[str, Any]], since: int | None, until: int | None
+) -> Iterator[Mapping[str, Any]]:
+    for row in rows:
+        if (since is None or row["at"] >= since) and (until is None or row["at"] <= until):
+            yield row
+
+
+def _summed(
+    rows: Iterable[Mapping[str, Any]],
+    key: Callable[[Mapping[str, Any]], K],
+    prices: Sequence[Price],
+) -> dict[K, _Sum]:
+    groups: dict[K, _Sum] = {}
+    for row in rows:
+        groups.setdefault(key(row), _Sum()).add(row, prices)
+    return groups
 
 
 _ANSWERED: Final = frozenset(("received", "late", "timeout", "lost"))

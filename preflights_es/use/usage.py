@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import UTC, datetime, time
 from decimal import Decimal
+from typing import Final
 
 from preflights_es.kernel.ids import EPOCH, iso_or_none
-from preflights_es.projections.usage import BY, By, Price, Used, used
+from preflights_es.projections.usage import (
+    BY,
+    By,
+    Kind,
+    Price,
+    Used,
+    UsedThen,
+    used,
+    used_over_time,
+)
 from preflights_es.settings.file import PriceTable
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
@@ -55,6 +65,62 @@ def usage(
         behind=bool(process.projector.behind),
         usage=found,
     )
+
+
+class UsageOverTime(Result, frozen=True):
+    """The same sums over time."""
+
+    step: int
+    """Microseconds of a span."""
+    behind: bool
+    """As in `Usage`."""
+    totals: tuple[UsedThen, ...]
+    """By kind."""
+    spans: tuple[UsedThen, ...]
+    """By span and kind; a span without a call is left out."""
+    all_kinds: tuple[UsedThen, ...]
+    """By span alone."""
+
+
+HOUR: Final = 3_600 * 1_000_000  # microseconds
+STEPS: Final = tuple(HOUR * hours for hours in (1, 6, 24, 7 * 24, 28 * 24, 364 * 24))
+SPANS_MAX: Final = 60
+
+
+def usage_over_time(
+    request: Request, of: Kind, *, since: int | None = None, until: int | None = None
+) -> UsageOverTime:
+    """The calls of this project, summed up by span of time and by workflow, model or prompt.
+
+    A span is as short as at most sixty of them allow.
+
+    Args:
+        since, until: as in `usage`.
+    """
+    process = request.process
+    prices = [price(one) for one in process.settings.prices]
+    rows = [*process.projector.rows("usage", process.project)]
+    times = [row["at"] for row in rows]
+    first = max(min(times, default=0), since or 0)
+    last = min(max(times, default=0), until or max(times, default=0))
+    step = step_between(first, last)
+
+    def summed(step: int | None, of: Kind | None) -> tuple[UsedThen, ...]:
+        return tuple(used_over_time(rows, step, of, since, until, prices))
+
+    return UsageOverTime(
+        step=step,
+        behind=bool(process.projector.behind),
+        totals=summed(None, of),
+        spans=summed(step, of),
+        all_kinds=summed(step, None),
+    )
+
+
+def step_between(first: int, last: int) -> int:
+    """Microseconds of a span; of times that are far apart there are more than sixty."""
+    fitting = (step for step in STEPS if last // step - first // step < SPANS_MAX)
+    return next(fitting, STEPS[-1])
 
 
 def price(table: PriceTable) -> Price:

@@ -13,7 +13,16 @@ from preflights_es.kernel.completions import CompletionReceived, CompletionReque
 from preflights_es.kernel.events import Actor, Event, ResponseIgnored
 from preflights_es.kernel.lead import FellBack, ResponseRejected
 from preflights_es.projections.projection import Read
-from preflights_es.projections.usage import Call, Cost, Price, price_of, rows, used
+from preflights_es.projections.usage import (
+    KINDS,
+    Call,
+    Cost,
+    Price,
+    price_of,
+    rows,
+    used,
+    used_over_time,
+)
 from tests.projections.recording import goldens
 from tests.projections.test_decisions import read
 
@@ -263,3 +272,36 @@ def test_sums_of_money_are_exact() -> None:
     (total,) = used(tenth, prices=[price(paid="0.1")])
     (cost,) = total.costs
     assert Decimal(cost.amount) == Decimal("0.000001")
+
+
+# 4. Over time --------------------------------------------------------------------------------
+
+
+def test_sums_over_time_are_by_span_and_kind() -> None:
+    some = [
+        *(call(at=3 * DAY), call(at=3 * DAY + 5), call(at=3 * DAY + 6, workflow="planning")),
+        call(at=5 * DAY, workflow="planning"),
+    ]
+    found = used_over_time(some, DAY, "workflow")
+    assert [(one.begins, one.kind, one.used.calls) for one in found] == [
+        (3 * DAY, "clarification", 2),
+        (3 * DAY, "planning", 1),
+        (5 * DAY, "planning", 1),
+    ]
+    whole = used_over_time(some, None, "workflow", since=3 * DAY + 1)
+    assert [(one.begins, one.kind, one.used.calls) for one in whole] == [
+        (None, "clarification", 1),
+        (None, "planning", 2),
+    ]
+    spans = used_over_time(some, DAY, None, until=4 * DAY, prices=[price()])
+    assert [(one.begins, one.kind, one.used.calls) for one in spans] == [(3 * DAY, "", 3)]
+    assert spans[0].used.costs == (Cost("USD", "0.0135"),)
+
+
+def test_sums_over_time_are_those_of_all_time_in_parts() -> None:
+    some = [row for events in goldens() for row in calls(read(events))]
+    (total,) = used([{**row, "provider": "one"} for row in some], ("provider",))
+    for of in KINDS:
+        spans = used_over_time(some, DAY, of)
+        for name in ("calls", "retries", "failed", "rejected", "fallbacks", "late"):
+            assert sum(getattr(one.used, name) for one in spans) == getattr(total, name)
