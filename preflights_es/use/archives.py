@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from itertools import chain, islice
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import BinaryIO, Final, NamedTuple
 
 from msgspec.structs import replace
@@ -25,10 +26,11 @@ from preflights_es.kernel.imports import (
     origin_of,
 )
 from preflights_es.kernel.imports import NAME as IMPORTS
-from preflights_es.kernel.ports import Head, Stored
+from preflights_es.kernel.ports import Arrival, Head, Stored
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.finding import LAST
 from preflights_es.store import jsonl
+from preflights_es.store.chain import verified
 from preflights_es.system.files import new_file
 from preflights_es.use.process import Process
 from preflights_es.use.progress import Drawn, Update, undrawn
@@ -338,6 +340,42 @@ def sessions_of(file: SessionFile, drawn: Drawn = undrawn) -> Iterator[Sequence[
             yield events
         if is_empty:
             raise LogDamaged(file.name, 0, "it holds no events")
+
+
+TOGETHER: Final = 100  # sessions that are read before they are taken into a log
+
+
+@contextmanager
+def opened_file(request: Request, file: SessionFile) -> Iterator[tuple[Request, str]]:
+    """A request to the sessions of a file alone, as a log of their own; and the newest of them.
+
+    A session of which the chain does not hold is there, and shows its damage.
+
+    Raises:
+        Refused, LogDamaged, AnotherVersion: as of `sessions_of`; or a session is there twice.
+    """
+    with ExitStack() as stack:
+        root = Path(stack.enter_context(TemporaryDirectory(prefix="preflights-")))
+        coming = sessions_of(file)
+        first = next(coming)
+        settings = replace(
+            request.process.settings,
+            root=root,
+            project=first[0].project,
+            database=str(root / "log.db"),
+            stand_in=None,
+            project_file=None,
+            repository=None,
+        )
+        process = stack.enter_context(closing(Process(settings)))
+        newest, waiting = "", chain([first], coming)
+        while some := [Arrival(events) for events in islice(waiting, TOGETHER)]:
+            if not process.store.insert_new(some):
+                for one in some:
+                    verified(one.events)
+                raise Refused(f"{file.name} has a session or an Input twice")
+            newest = max(newest, *(one.events[0].session_id for one in some))
+        yield request.at(process), newest
 
 
 class _Source:
