@@ -203,6 +203,10 @@ class Folder:
         """The bytes of a regular file; errors as of `regular`."""
         return regular(self._at(name), limit, folder=self.handle, follows=False)
 
+    def beginning(self, name: str, size: int) -> bytes:
+        """The first bytes of a regular file; errors as for `content`."""
+        return beginning(self._at(name), size, folder=self.handle, follows=False)
+
     def ending(self, name: str, size: int) -> tuple[bytes, int]:
         """The last bytes of a regular file, and how many it has; errors as for `content`."""
         return ending(self._at(name), size, folder=self.handle, follows=False)

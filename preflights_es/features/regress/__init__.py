@@ -11,4 +11,5 @@ FEATURE = Feature(
             "Run recorded sessions with today's code, or a change, and judge.",
         ),
     },
+    offers={"reports": "pages:reports", "report": "pages:report", "report_policy": "pages:policy"},
 )

@@ -7,12 +7,9 @@ command.
 from __future__ import annotations
 
 import re
-from base64 import b64encode
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from hashlib import sha256
 from itertools import groupby, islice
-from pathlib import Path
 from string import Template
 from typing import Final
 
@@ -31,6 +28,7 @@ from preflights_cli.reports import (
     span,
 )
 from preflights_es.features.regress.batches import LOG
+from preflights_es.features.regress.pages import own, policy
 from preflights_es.features.regress.results import (
     Case,
     Cause,
@@ -433,13 +431,8 @@ _INERT: Final = str.maketrans({one: f"\\u{ord(one):04x}" for one in "<>&\u2028\u
 
 def html(report: Report) -> str:
     """The page; its policy allows its own script and style, and nothing else."""
-    style, script = _file("page.css"), _file("page.js")
-    policy = (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
-        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types"
-    )
-    return Template(_file("page.html")).substitute(
-        policy=policy, style=style, script=script, data=_data(report)
+    return Template(own("page.html")).substitute(
+        policy=policy(), style=own("page.css"), script=own("page.js"), data=_data(report)
     )
 
 
@@ -459,14 +452,6 @@ def _data(report: Report) -> str:
         *(head, b",".join(cases), len(ordered) - len(cases)),
     )
     return data.decode().translate(_INERT)
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
-
-
-def _file(name: str) -> str:
-    return (Path(__file__).parents[1] / "data" / name).read_text("utf-8")
 
 
 _RENDER: Final[dict[str, Callable[[Report], str]]] = {
