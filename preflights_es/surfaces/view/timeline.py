@@ -1,0 +1,399 @@
+"""A session as a timeline: lanes and marks as numbers, and how the session stood at any event."""
+
+from __future__ import annotations
+
+import sys
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from threading import Lock
+from typing import Any, Final, Literal, get_args
+
+import msgspec
+
+from preflights_es.kernel import session as kernel
+from preflights_es.kernel.completions import (
+    CompletionFailed,
+    CompletionReceived,
+)
+from preflights_es.kernel.errors import LogDamaged, SessionFaulted
+from preflights_es.kernel.events import Event
+from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.session import Session, Workflow, misplaced
+from preflights_es.projections import usage
+from preflights_es.projections.audit import LoggedStep, TrailActor, steps
+from preflights_es.projections.projection import Read
+from preflights_es.projections.usage import Call, Cost, Price
+from preflights_es.store.chain import erased, erased_before
+
+Lane = Literal["person", "rules", "model", "agent", "files"]
+LANES: Final[tuple[Lane, ...]] = get_args(Lane)
+"""From the top: who asked or answered, what followed, and what was asked of the outside."""
+
+PART: Final = 200  # events of a part, and between two states that are kept
+KEPT_MAX: Final = 20 * 1024 * 1024  # bytes of states, of all sessions together
+
+STEP: Final = 18.0  # units between marks of one moment; a unit is a pixel
+EDGE: Final = 24.0  # units before the first mark and behind the last
+CALL: Final = 150.0  # units of the longest call
+FOLD: Final = 64.0  # units of a gap that is folded
+TICK: Final = 84.0  # units between two times that are written
+LONG_MS: Final = (2_000, 120_000)
+"""The longest call of a part counts as at least and at most so long."""
+
+
+# 1. Marks ------------------------------------------------------------------------------------
+
+
+class Mark(msgspec.Struct, frozen=True, kw_only=True):
+    """One event."""
+
+    version: int
+    lane: Lane
+    name: str
+    """Its tag without the workflow and the number."""
+    is_input: bool
+    follows: int | None
+    """Of a Decision: the version of the Input that it follows from."""
+    actor: TrailActor | None
+    at: int | None
+    """Microseconds since 1970 UTC; None where a damaged database has no time."""
+    x: float
+    width: float = 0.0
+    """Of a call: until its outcome; 0.0 of everything else."""
+    call: Call | None = None
+    """What a request of a model came to."""
+    costs: tuple[Cost, ...] = ()
+    is_open: bool = False
+    """Whether a call has no outcome yet."""
+    is_bad: bool = False
+    """Whether a call failed, or its response was refused."""
+    gone: Literal["", "erased", "gone", "damaged"] = ""
+    """Why there is no payload to read."""
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """A time in which nothing happened, drawn shorter than it was."""
+
+    x: float
+    width: float
+    seconds: float
+
+
+class Tick(msgspec.Struct, frozen=True):
+    """A time that is written below the lanes."""
+
+    x: float
+    at: int
+    is_new_day: bool
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """At most `PART` events that follow each other."""
+
+    first: int
+    last: int
+    width: float
+    marks: tuple[Mark, ...]
+    gaps: tuple[Gap, ...]
+    ticks: tuple[Tick, ...]
+
+
+def part_of(version: int) -> int:
+    """The first event of the part in which an event stands."""
+    return (max(version, 1) - 1) // PART * PART + 1
+
+
+class Line(msgspec.Struct, frozen=True):
+    """All events of a session, of which parts are drawn."""
+
+    steps: Sequence[LoggedStep]
+    calls: Mapping[int, Call]
+    """By the version of the request."""
+    erased: frozenset[int]
+    """Versions of the events whose payloads an erasure took."""
+
+    @classmethod
+    def of(cls, read: Read) -> Line:
+        """Those of a session."""
+        calls = {call.version: call for call in usage.calls(read) if call.attempt}
+        return cls([*steps(read)], calls, frozenset(erased(read.stored)))
+
+    def part(self, first: int, prices: Sequence[Price] = ()) -> Part:
+        """The events from the one of a version on."""
+        told = self.steps[first - 1 : first - 1 + PART]
+        places, gaps = _places(told, self.calls)
+        width = (places[-1] if places else 0.0) + EDGE
+        ends = _outcomes(told, places)
+        marks = []
+        for step, x in zip(told, places, strict=True):
+            call = self.calls.get(step.stored.version)
+            end = ends.get(call.call, width - EDGE / 2) if call else x
+            marks.append(self._mark(step, call, x, max(end - x, STEP / 2) if call else 0.0, prices))
+        return Part(
+            first=first,
+            last=first + len(told) - 1,
+            width=width,
+            marks=tuple(marks),
+            gaps=tuple(gaps),
+            ticks=tuple(_ticks(told, places, gaps)),
+        )
+
+    def _mark(
+        self, step: LoggedStep, call: Call | None, x: float, width: float, prices: Sequence[Price]
+    ) -> Mark:
+        costs = usage.used([msgspec.structs.asdict(call)], prices=prices)[0].costs if call else ()
+        return Mark(
+            version=step.stored.version,
+            lane=lane_of(step.stored),
+            name=_name(step.stored),
+            is_input=step.role == "input",
+            follows=step.follows,
+            actor=step.actor,
+            at=_at(step.stored),
+            x=x,
+            width=width,
+            call=call,
+            costs=costs,
+            is_open=call is not None and call.outcome == "open",
+            is_bad=_is_bad(step.event, call),
+            gone=self._gone(step),
+        )
+
+    def _gone(self, step: LoggedStep) -> Literal["", "erased", "gone", "damaged"]:
+        if step.event is not None:
+            return ""
+        if step.stored.data is not None:
+            return "damaged"
+        return "erased" if step.stored.version in self.erased else "gone"
+
+
+def lane_of(one: Stored) -> Lane:
+    """Who is at work in an event, by its envelope: it says enough where the payload is gone."""
+    tag = str(one.type)
+    if tag.startswith("completion."):
+        return "model"
+    if tag.startswith("artifact."):
+        return "files"
+    match one.actor_kind:
+        case None:
+            return "rules"
+        case "user":
+            return "person"
+        case _:
+            return "agent"
+
+
+def _name(one: Stored) -> str:
+    return str(one.type).rsplit(".", 1)[0].removeprefix(f"{one.workflow}.").replace("_", " ")
+
+
+def _is_bad(event: Event | None, call: Call | None) -> bool:
+    if isinstance(event, CompletionFailed):
+        return True
+    return call is not None and (
+        call.outcome not in ("open", "received", "late") or call.judged not in ("", "accepted")
+    )
+
+
+def _at(one: Stored) -> int | None:
+    """When it was recorded: a database keeps what it is given."""
+    at: Any = one.recorded_at
+    return at if isinstance(at, int) else None
+
+
+def _outcomes(told: Sequence[LoggedStep], places: Sequence[float]) -> dict[str, float]:
+    """Where the outcome of a call stands, by the call."""
+    found: dict[str, float] = {}
+    for step, x in zip(told, places, strict=True):
+        if isinstance(step.event, CompletionReceived | CompletionFailed):
+            found.setdefault(step.event.call, x)
+    return found
+
+
+# 2. Times ------------------------------------------------------------------------------------
+
+
+def _places(told: Sequence[LoggedStep], calls: Mapping[int, Call]) -> tuple[list[float], list[Gap]]:
+    """Where each event stands: by its time, beside those of the same moment, long gaps folded.
+
+    What takes longer than one and a half times the longest call is a wait of people.
+    """
+    asked = (calls.get(step.stored.version) for step in told)
+    took = [call.latency_ms or 0 for call in asked if call]
+    longest = min(max([LONG_MS[0], *took]), LONG_MS[1])
+    a_millisecond = CALL / longest
+    places, gaps = list[float](), list[Gap]()
+    x, before = EDGE - STEP, None
+    for step in told:
+        at = _at(step.stored)
+        passed = 0.0 if None in (at, before) else max((at - before) / 1_000, 0.0)  # type: ignore[operator]
+        if passed > 1.5 * longest:
+            gaps.append(Gap(x + STEP / 2, FOLD, passed / 1_000))
+            x += FOLD + STEP
+        else:
+            x += max(passed * a_millisecond, STEP)
+        places.append(round(x, 1))
+        before = before if at is None else at
+    return places, gaps
+
+
+def _ticks(
+    told: Sequence[LoggedStep], places: Sequence[float], gaps: Sequence[Gap]
+) -> Iterable[Tick]:
+    """Times below the lanes: of the first event, of each behind a gap, and of others with room."""
+    behind = {round(gap.x + gap.width + STEP / 2, 1) for gap in gaps}
+    free, day = 0.0, -1
+    for step, x in zip(told, places, strict=True):
+        at = _at(step.stored)
+        if at is None or (x < free and x not in behind):
+            continue
+        today = at // 86_400_000_000
+        yield Tick(x, at, today != day)
+        free, day = x + TICK, today
+
+
+# 3. How a session stood ----------------------------------------------------------------------
+
+
+class Stood(msgspec.Struct, frozen=True):
+    """A session as it stood behind an event, or why that cannot be said."""
+
+    session: Session[Any] | None
+    why: str = ""
+
+
+class States:
+    """States of sessions at every `PART`th event, so that a step folds no whole session.
+
+    The oldest sessions give way where there are too many bytes; of one that has too many itself no
+    further states are kept.
+    """
+
+    def __init__(self, most: int = KEPT_MAX) -> None:
+        self._most = most
+        self._lock = Lock()
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+
+    @property
+    def size(self) -> int:
+        """Bytes of all states that are kept."""
+        return sum(kept.size for kept in self._kept.values())
+
+    def at(self, read: Read, version: int) -> Stood:
+        """A session behind one of its events; of one that was erased or damaged nothing is kept."""
+        covered = erased_before(read.stored)
+        with self._lock:
+            if covered or read.trouble == "damaged":
+                self._kept.pop(read.head.session_id, None)
+                kept = _Kept()
+            else:
+                kept = self._of(read)
+            if version < covered:
+                return Stood(None, "its payloads were erased")
+            session = kept.before(version) or Session(
+                read.workflow.initial, version=max(covered - 1, 0)
+            )
+            try:
+                for n in range(session.version, version):
+                    session = after(read.workflow, session, read.events[n], read.stored[n])
+                    if (n + 1) % PART == 0:
+                        self._keep(kept, session, read.stored[n].hash)
+            except (LogDamaged, SessionFaulted) as error:
+                return Stood(None, str(error))
+        return Stood(session)
+
+    def _of(self, read: Read) -> _Kept:
+        """The states of a session, where it is still the recorded one."""
+        id_ = read.head.session_id
+        kept = self._kept.get(id_)
+        if kept is None or not kept.is_of(read.stored):
+            kept = self._kept[id_] = _Kept()
+        self._kept.move_to_end(id_)
+        return kept
+
+    def _keep(self, kept: _Kept, session: Session[Any], hash_: bytes) -> None:
+        if kept.is_full or session.version in kept.states:
+            return
+        kept.keep(session, hash_)
+        while self.size > self._most and len(self._kept) > 1:
+            self._kept.popitem(last=False)
+        if self.size > self._most:
+            kept.drop(session.version)
+
+
+def after(
+    workflow: Workflow[Any], session: Session[Any], event: Event | None, one: Stored
+) -> Session[Any]:
+    """A session behind one more of its recorded events.
+
+    Raises:
+        LogDamaged: the event cannot be read, or cannot stand there.
+        SessionFaulted: folding it raises.
+    """
+    where = f"session {one.session_id}"
+    if event is None:
+        raise LogDamaged(where, session.version + 1, "its payload cannot be read")
+    if found := misplaced(session, event, one):
+        raise LogDamaged(where, session.version + 1, found)
+    try:
+        return kernel.evolve(workflow, session, event)
+    except Exception as error:  # a bug of ours, or of the workflow: it is shown in its place
+        raise SessionFaulted(one.session_id, session.version + 1, error) from error
+
+
+class _Kept:
+    """States of one session."""
+
+    def __init__(self) -> None:
+        self.states: dict[int, tuple[bytes, Session[Any]]] = {}
+        self.is_full = False
+        self._sizes: dict[int, int] = {}
+        self._seen: set[int] = set()
+
+    @property
+    def size(self) -> int:
+        return sum(self._sizes.values()) + sys.getsizeof(self._seen)
+
+    def is_of(self, stored: Sequence[Stored]) -> bool:
+        """Whether all of it was folded from these events: a log may have been put in its place."""
+        return all(
+            version <= len(stored) and stored[version - 1].hash == hash_
+            for version, (hash_, _) in self.states.items()
+        )
+
+    def before(self, version: int) -> Session[Any] | None:
+        """The nearest state that is not behind an event."""
+        nearest = max((one for one in self.states if one <= version), default=None)
+        return None if nearest is None else self.states[nearest][1]
+
+    def keep(self, session: Session[Any], hash_: bytes) -> None:
+        self.states[session.version] = hash_, session
+        self._sizes[session.version] = bytes_of(session, self._seen)
+
+    def drop(self, version: int) -> None:
+        """No further state is kept."""
+        del self.states[version], self._sizes[version]
+        self._seen = set()
+        self.is_full = True
+
+
+def bytes_of(value: object, seen: set[int]) -> int:
+    """Bytes of a value and all that it holds and that was not seen before.
+
+    Args:
+        seen: ids of objects that stay alive; it grows by those that are found.
+    """
+    found, waiting = 0, [value]
+    while waiting:
+        one = waiting.pop()
+        if id(one) in seen or isinstance(one, type):
+            continue
+        seen.add(id(one))
+        found += sys.getsizeof(one)
+        if isinstance(one, msgspec.Struct):
+            waiting += [getattr(one, name) for name in one.__struct_fields__]
+        elif isinstance(one, Mapping):
+            waiting += [*one.keys(), *one.values()]
+        elif isinstance(one, tuple | list | set | frozenset):
+            waiting += one
+    return found

@@ -1,0 +1,268 @@
+"""Lanes, marks, and how a session stood at any of its events."""
+
+from __future__ import annotations
+
+from collections import UserList
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from msgspec.structs import replace
+
+from preflights_es.kernel.completions import (
+    CompletionFailed,
+    CompletionReceived,
+    CompletionRequested,
+)
+from preflights_es.kernel.events import Actor, ArtifactDue, ArtifactWritten, SessionErased
+from preflights_es.kernel.ports import Batch, Stored
+from preflights_es.kernel.session import decide
+from preflights_es.projections.projection import Read
+from preflights_es.projections.usage import Price
+from preflights_es.store.chain import erased_before, sealed
+from preflights_es.store.codec import Codec
+from preflights_es.surfaces.view.timeline import (
+    LANES,
+    PART,
+    STEP,
+    Line,
+    Mark,
+    Part,
+    States,
+    part_of,
+)
+from tests.benchmarks.growing import recorded
+from tests.fixed import salt
+from tests.projections.recording import golden, goldens
+from tests.projections.test_decisions import read
+from tests.projections.test_usage import price
+
+SECOND = 1_000_000  # microseconds
+
+
+def part(session: Read, first: int, prices: Sequence[Price] = ()) -> Part:
+    return Line.of(session).part(first, prices)
+
+
+def marks(session: Read) -> tuple[Mark, ...]:
+    return part(session, 1).marks
+
+
+def timed(session: Read, *at: float) -> Read:
+    """The same, its events recorded at these seconds; the last holds for all behind."""
+    times = [*at, *[at[-1]] * (len(session.stored) - len(at))]
+    told = zip(session.stored, times, strict=True)
+    stored = (replace(one, recorded_at=int(t * SECOND)) for one, t in told)
+    return replace(session, stored=tuple(stored))
+
+
+# 1. Marks ------------------------------------------------------------------------------------
+
+
+def test_every_event_of_every_golden_session_has_a_mark_behind_the_one_before() -> None:
+    for events in goldens():
+        found = part(read(events), 1)
+        assert [mark.version for mark in found.marks] == [one.version for one in events]
+        places = [mark.x for mark in found.marks]
+        assert all(b - a >= STEP for a, b in pairwise(places))
+        assert all(mark.x + mark.width <= found.width for mark in found.marks)
+        assert {mark.lane for mark in found.marks} <= {*LANES}
+
+
+def test_a_lane_says_who_was_at_work() -> None:
+    lanes: dict[tuple[object, str | None], str] = {}
+    for events in goldens():
+        session = read(events)
+        for mark, event, one in zip(marks(session), session.events, events, strict=True):
+            lanes.setdefault((type(event), one.actor_kind), mark.lane)
+    for (kind, actor), lane in lanes.items():
+        if kind in (CompletionRequested, CompletionReceived, CompletionFailed):
+            assert lane == "model"
+        elif kind in (ArtifactDue, ArtifactWritten):
+            assert lane == "files"
+        else:
+            expected = {None: "rules", "user": "person"}.get(actor, "agent")
+            assert lane == expected, (kind, actor)
+
+
+def test_a_call_is_as_wide_as_the_time_until_its_outcome_and_says_what_it_took() -> None:
+    session = read(golden("a_model_leads")[0])
+    calls = [mark for mark in marks(session) if mark.call is not None]
+    assert len(calls) == sum(isinstance(one, CompletionRequested) for one in session.events)
+    by_x = {mark.x: mark for mark in marks(session)}
+    for mark in calls:
+        outcome = by_x[round(mark.x + mark.width, 1)]
+        assert outcome.name in ("completion.received", "completion.failed")
+        assert (mark.call is not None, mark.is_open, mark.is_bad) == (True, False, False)
+
+
+def test_a_call_without_an_outcome_reaches_to_the_end() -> None:
+    session = read(golden("a_model_leads")[0])
+    asked = next(n for n, e in enumerate(session.events) if isinstance(e, CompletionRequested))
+    begun = replace(session, stored=session.stored[: asked + 1], events=session.events[: asked + 1])
+    found = part(begun, 1)
+    last = found.marks[-1]
+    assert last.is_open
+    assert found.width - last.x - last.width < STEP
+
+
+def test_costs_stand_at_a_call_where_a_price_is_known() -> None:
+    session = read(golden("a_model_leads")[0])
+    called = [one.call for one in marks(session) if one.call]
+    assert called[0].input_tokens is not None
+    known = replace(
+        price(model=called[0].model), provider=called[0].provider, since=0, currency="EUR"
+    )
+    priced = [mark for mark in part(session, 1, [known]).marks if mark.costs]
+    assert [mark.call for mark in priced] == called
+    assert {cost.currency for mark in priced for cost in mark.costs} == {"EUR"}
+    assert not any(mark.costs for mark in marks(session))
+
+
+def test_a_refused_response_and_a_failed_call_are_marked() -> None:
+    found = map(read, golden("a_model_is_asked_once_more"))
+    refused = [mark for one in found for mark in marks(one) if mark.call and mark.is_bad]
+    assert {mark.call.judged for mark in refused if mark.call} - {"", "accepted"}
+    failed = marks(read(golden("a_model_fails_and_the_rules_go_on")[0]))
+    assert any(mark.is_bad for mark in failed if mark.name == "completion.failed")
+
+
+# 2. Times ------------------------------------------------------------------------------------
+
+
+def test_three_days_of_waiting_are_folded_and_said() -> None:
+    session = read(golden("a_model_leads")[0])
+    found = part(timed(session, 0, 0, 3, 3, 3, 3 + 3 * 86_400), 1)
+    (gap,) = found.gaps
+    assert gap.seconds == 3 * 86_400
+    assert found.marks[4].x < gap.x < gap.x + gap.width < found.marks[5].x
+    assert found.width < 1_000
+    last = [tick for tick in found.ticks if tick.is_new_day][-1]
+    assert (last.x, last.at) == (found.marks[5].x, found.marks[5].at)
+
+
+def test_a_clock_that_stepped_back_moves_no_mark_back() -> None:
+    session = read(golden("a_model_leads")[0])
+    places = [mark.x for mark in part(timed(session, 100, 50, 0, 200), 1).marks]
+    assert places == sorted(places)
+
+
+def test_an_event_without_a_time_keeps_its_place() -> None:
+    session = read(golden("a_model_leads")[0])
+    odd: Any = "noon"
+    stored = (replace(session.stored[0], recorded_at=odd), *session.stored[1:])
+    found = part(replace(session, stored=stored), 1)
+    assert found.marks[0].at is None
+    assert found.marks[0].x < found.marks[1].x
+
+
+# 3. How a session stood ----------------------------------------------------------------------
+
+
+def test_at_every_event_a_session_stands_as_it_was_folded() -> None:
+    states = States()
+    for events in goldens():
+        session = read(events)
+        if erased_before(events) or session.trouble:
+            continue
+        for version, expected in enumerate(session.sessions, 1):
+            assert states.at(session, version).session == expected
+
+
+def test_a_state_is_kept_every_so_many_events_and_used_for_the_next() -> None:
+    session = read(recorded(3 * PART))
+    counted = CountingEvents(session.events)
+    states = States()
+    assert states.at(replace(session, events=counted), len(session.events)).session
+    assert counted.read == len(session.events)
+    counted.read = 0
+    found = states.at(replace(session, events=counted), 2 * PART + 3)
+    assert found.session == session.sessions[2 * PART + 2]
+    assert counted.read == 3
+
+
+class CountingEvents(UserList[Any]):
+    """Events that count how often one is taken."""
+
+    read = 0
+
+    def __getitem__(self, key: Any) -> Any:
+        self.read += 1
+        return super().__getitem__(key)
+
+
+def test_states_stay_below_their_limit() -> None:
+    session = read(recorded(4 * PART))
+    whole = States()
+    whole.at(session, len(session.events))
+    small = States(most=whole.size // 2)
+    assert small.at(session, len(session.events)) == whole.at(session, len(session.events))
+    assert 0 < small.size <= whole.size // 2
+
+
+def test_the_oldest_session_gives_way() -> None:
+    first = read(recorded(2 * PART))
+    one = States()
+    one.at(first, len(first.events))
+    other_head = replace(first.head, session_id="another")
+    states = States(most=one.size + one.size // 2)
+    states.at(first, len(first.events))
+    states.at(replace(first, head=other_head), len(first.events))
+    assert states.size == one.size
+
+
+def test_nothing_kept_is_said_of_another_log() -> None:
+    session = read(recorded(2 * PART))
+    states = States()
+    states.at(session, 2 * PART)
+    other = read(recorded(2 * PART))
+    changed = replace(other, head=session.head)
+    assert states.at(changed, 2 * PART).session == other.sessions[2 * PART - 1]
+
+
+def test_of_an_erased_session_nothing_is_kept_or_said() -> None:
+    events = recorded(2 * PART)
+    session = read(events)
+    states = States()
+    states.at(session, 2 * PART)
+    assert states.size > 0
+    gone = read(erased(session))
+    assert states.at(gone, PART).why == "its payloads were erased"
+    assert states.size == 0
+    last = states.at(gone, len(gone.stored)).session
+    assert last is not None
+    assert last.closed == "erased"
+
+
+def erased(session: Read) -> tuple[Stored, ...]:
+    new = SessionErased(at=1, actor=Actor("user", "Ada"))
+    codec, head = Codec(session.workflow), session.head
+    drafts = (
+        codec.draft(new, "erasing"),
+        *map(codec.draft, decide(session.workflow, session.sessions[-1], new)),
+    )
+    batch = Batch(
+        session_id=head.session_id,
+        project=head.project,
+        workflow=head.workflow,
+        expected_version=head.version,
+        expected_hash=head.hash,
+        events=drafts,
+    )
+    before = (replace(one, data=None, salt=None) for one in session.stored)
+    return (*before, *sealed(batch, 1, salt))
+
+
+def test_an_event_that_cannot_be_read_stops_the_fold_there_alone() -> None:
+    session = read(golden("a_model_leads")[0])
+    broken = replace(session, events=(*session.events[:3], None, *session.events[4:]))
+    states = States()
+    assert states.at(broken, 3).session == session.sessions[2]
+    assert "cannot be read" in states.at(broken, 4).why
+
+
+def test_parts_begin_at_every_so_many_events() -> None:
+    assert [part_of(n) for n in (0, 1, PART, PART + 1, 3 * PART)] == [
+        *(1, 1, 1, PART + 1),
+        2 * PART + 1,
+    ]
