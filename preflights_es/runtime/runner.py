@@ -223,11 +223,7 @@ class Runner(EventReader):
         workflow = self.workflow_or_opaque(head.workflow)
         session = self.folded(workflow, stored)
         # The last event's hash, not the head's: the session may have grown between the two reads.
-        proposal = self.proposal(session_id) if workflow.acknowledges is not None else None
-        if proposal is not None:
-            from preflights_es.kernel.imports import accepted_by
-
-            proposal = replace(proposal, accepted_by=accepted_by(workflow, stored) or "")
+        proposal = self.proposed(workflow, stored)
         return Handle(session_id, head.project, workflow, session, stored[-1].hash, proposal)
 
     def proposal(self, session_id: str) -> Proposal | None:
@@ -238,6 +234,15 @@ class Runner(EventReader):
         from preflights_es.kernel.imports import proposals
 
         return proposals(found).get(session_id)
+
+    def proposed(self, workflow: Workflow[Any], stored: Sequence[Stored]) -> Proposal | None:
+        """The same of a session of a workflow, with the person who accepted it elsewhere."""
+        found = self.proposal(stored[0].session_id) if workflow.acknowledges is not None else None
+        if found is None:
+            return None
+        from preflights_es.kernel.imports import accepted_by
+
+        return replace(found, accepted_by=accepted_by(workflow, stored) or "")
 
     def refreshed(self, handle: Handle) -> Handle:
         """The session as it stands now; read again only where it has moved."""

@@ -32,7 +32,7 @@ HEADERS: Final = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
-"""Of every response."""
+"""Of every response that does not say another one of them."""
 NOT_KEPT: Final = (b"cache-control", b"no-store")
 """Of a response that does not say how long it may be kept: a page may hold what is erased soon."""
 
@@ -78,8 +78,8 @@ class Guard:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 found = list(message.get("headers", ()))
-                is_said = any(name == NOT_KEPT[0] for name, _ in found)
-                more = HEADERS if is_said else (*HEADERS, NOT_KEPT)
+                said = {name for name, _ in found}
+                more = [one for one in (*HEADERS, NOT_KEPT) if one[0] not in said]
                 message = {**message, "headers": [*found, *more]}
             await send(message)
 

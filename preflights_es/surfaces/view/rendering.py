@@ -12,6 +12,7 @@ import msgspec
 from preflights_es.kernel.ids import decision_name, short
 from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines
 from preflights_es.surfaces.view.guard import LOOPBACK, Keys
+from preflights_es.surfaces.view.words import WORDS
 from preflights_es.use.inbox import Waiting
 from preflights_es.use.request import Request
 
@@ -21,12 +22,19 @@ if TYPE_CHECKING:
 FILES: Final = {
     "decisions.js": "text/javascript",
     "icon.svg": "image/svg+xml",
+    "sessions.css": "text/css",
+    "sessions.js": "text/javascript",
     "view.css": "text/css",
     "view.js": "text/javascript",
 }
 """What pages link to, by name, with its type."""
 
-NAV: Final = (("decisions", "/"), ("inbox", "/inbox"))
+NAV: Final = (
+    ("decisions", "/"),
+    ("inbox", "/inbox"),
+    ("sessions", "/sessions"),
+    ("usage", "/usage"),
+)
 """The pages that every page leads to, by what they call their section."""
 
 
@@ -162,7 +170,9 @@ def _environment() -> Environment:
         finalize=_finalized,
         cache_size=-1,
     )
-    found.filters.update(short=short, line=one_line, shortened=shortened, day=_day, minute=_minute)
+    found.filters.update(
+        WORDS, short=short, line=one_line, shortened=shortened, day=_day, minute=_minute
+    )
     found.globals.update(linked=linked, nav=NAV, decision_name=decision_name)
     return found
 

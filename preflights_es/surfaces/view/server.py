@@ -31,7 +31,7 @@ from preflights_es.kernel.errors import (
     StoreUnavailable,
     UnknownSession,
 )
-from preflights_es.surfaces.view import decisions, inbox, rendering
+from preflights_es.surfaces.view import decisions, inbox, rendering, sessions, usage
 from preflights_es.surfaces.view.guard import LOOPBACK, Guard
 from preflights_es.surfaces.view.rendering import FILES, Answer, Asked, Elsewhere, Served, Site, Way
 
@@ -51,7 +51,8 @@ OPENER: Final = """\
 def routes() -> Sequence[BaseRoute]:
     """Every page."""
     return (
-        *map(_route, (*decisions.ROUTES, *inbox.ROUTES)),
+        *map(_route, (*decisions.ROUTES, *inbox.ROUTES, *sessions.ROUTES, *usage.ROUTES)),
+        *sessions.STREAMS,
         Route("/static/{name}", _static, methods=["GET"]),
     )
 
@@ -155,8 +156,12 @@ async def _static(http: HttpRequest) -> Response:
 # 2. Serving ----------------------------------------------------------------------------------
 
 
-def application(site: Site) -> ASGIApp:
-    """The pages behind their guard."""
+def application(site: Site, ends: Callable[[], bool] = lambda: False) -> ASGIApp:
+    """The pages behind their guard.
+
+    Args:
+        ends: whether the server is about to end: then no page is followed any more.
+    """
 
     async def refused(_http: HttpRequest, error: Exception) -> Response:
         assert isinstance(error, HTTPException), "it is registered for these"
@@ -168,7 +173,7 @@ def application(site: Site) -> ASGIApp:
 
     handlers: Any = {HTTPException: refused, Exception: broke}
     app = Starlette(routes=routes(), exception_handlers=handlers)
-    app.state.site = site
+    app.state.site, app.state.ends, app.state.live = site, ends, 0
     return Guard(app, site.keys, site.port)
 
 
@@ -208,7 +213,7 @@ def serving(site: Site) -> uvicorn.Server:
     It ends with Ctrl-C, which is raised again once the last page is out.
     """
     config = uvicorn.Config(
-        application(site),
+        application(site, lambda: server.should_exit),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -216,5 +221,6 @@ def serving(site: Site) -> uvicorn.Server:
         lifespan="off",
         timeout_graceful_shutdown=1,
     )
+    server = uvicorn.Server(config)
     threading.Thread(target=rendering.prepare, daemon=True).start()
-    return uvicorn.Server(config)
+    return server

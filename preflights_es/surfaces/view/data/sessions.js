@@ -1,0 +1,71 @@
+// Arrow keys, steps without a new page, and following a session that goes on.
+"use strict";
+(() => {
+  const session = () => document.getElementById("session");
+  let asked = null;
+
+  async function go(address, follows) {
+    asked?.abort();
+    asked = new AbortController();
+    let text;
+    try {
+      const found = await fetch(address, { signal: asked.signal });
+      if (!found.ok) throw new Error(found.statusText);
+      text = await found.text();
+    } catch (error) {
+      if (error.name !== "AbortError") location.assign(address);
+      return;
+    }
+    const next = new DOMParser().parseFromString(text, "text/html").getElementById("session");
+    const focused = document.activeElement?.getAttribute("rel");
+    const [track, events] = [".track", ".events"].map((one) => session().querySelector(one));
+    session().replaceWith(next);
+    next.querySelector(".track").scrollLeft = track.scrollLeft;
+    next.querySelector(".events").scrollTop = events.scrollTop;
+    if (focused) next.querySelector(`[rel="${focused}"]`)?.focus({ preventScroll: true });
+    if (!follows) history.replaceState(null, "", address);
+    document.getElementById("said").textContent = next.dataset.said;
+    ready();
+  }
+
+  function ready() {
+    const within = (outer, inner) => {
+      if (!inner) return;
+      const [o, i] = [outer.getBoundingClientRect(), inner.getBoundingClientRect()];
+      if (i.left < o.left + 20 || i.right > o.right - 20) outer.scrollLeft += i.left - o.left - o.width / 2;
+      if (i.top < o.top + 40 || i.bottom > o.bottom) outer.scrollTop += i.top - o.top - o.height / 2;
+    };
+    for (const name of [".track", ".events"]) within(session().querySelector(name), session().querySelector(`${name} .here`));
+    document.getElementById("keys").hidden = false;
+    document.getElementById("live").hidden = !live;
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (event.target.closest("input, select, textarea, [contenteditable]")) return;
+    const rel = { ArrowLeft: "prev", ArrowRight: "next" }[event.key];
+    const link = rel && session().querySelector(`.steps [rel="${rel}"]`);
+    if (!rel) return;
+    event.preventDefault();
+    if (link) go(link.href);
+  });
+
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("#session a[href^='?at=']");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    event.preventDefault();
+    go(new URL(link.getAttribute("href"), location).href);
+  });
+
+  let live = false;
+  const news = new EventSource(session().dataset.live);
+  news.onopen = () => { live = true; ready(); };
+  news.onerror = () => { live = false; ready(); };
+  news.onmessage = (event) => {
+    const { version, last } = session().dataset;
+    if (Number(event.data) <= Number(last)) return;
+    go(version === last ? location.pathname : `${location.pathname}?at=${version}`, true);
+  };
+  addEventListener("pagehide", () => news.close());
+  ready();
+})();

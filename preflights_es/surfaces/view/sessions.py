@@ -1,0 +1,508 @@
+"""Sessions: the list, one as a timeline, its payloads, its replay, and what comes to it live."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from functools import cached_property
+from itertools import count, islice
+from time import monotonic
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from preflights_es.kernel.errors import LogDamaged, PreflightsError
+from preflights_es.kernel.events import Event
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.json import ABSENT, decoded, differences, encoded
+from preflights_es.kernel.ports import Head, Stored
+from preflights_es.kernel.session import Session
+from preflights_es.kernel.text import shortened
+from preflights_es.kernel.views import HEAD, View
+from preflights_es.projections.projection import Read
+from preflights_es.runtime.features import FEATURES, WORKFLOWS
+from preflights_es.runtime.runner import Handle, Step
+from preflights_es.surfaces.view import timeline
+from preflights_es.surfaces.view.rendering import Asked, Page, Site, form, page
+from preflights_es.surfaces.view.words import value
+from preflights_es.use import sessions as use
+from preflights_es.use.process import Process
+from preflights_es.use.reading import FoundSession
+from preflights_es.use.request import Request
+from preflights_es.use.results import session_of
+from preflights_es.use.usage import price
+
+ROWS: Final = 100  # sessions of a page
+PAYLOAD: Final = 100_000  # characters of a payload on a page
+LOOK: Final = 4_000  # characters of one beside the timeline
+AROUND: Final = 400  # characters around a difference
+CHANGES: Final = 30  # of what an event changed, and differences of a replay
+LIVE_MAX: Final = 8  # pages that follow a session at once
+STEPPING_S: Final = 10.0  # between two looks at one session that are one person's steps
+TURN_S: Final = 0.2  # between two looks whether the server ends
+LOOKS: Final = 5  # turns between two looks at the log
+QUIET: Final = 15  # looks without news, until a word finds out whether the page is still there
+
+EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
+STATES: Final = timeline.States()
+"""Of this process."""
+
+
+# 1. The list ---------------------------------------------------------------------------------
+
+
+def listed(asked: Asked) -> Page:
+    """Sessions of the project, newest first."""
+    query = asked.query
+    workflow, status = query.get("workflow", ""), query.get("status", "")
+    number = _whole(query.get("page"), 1)
+    rows, _ = use.rows(
+        asked.request,
+        everything=True,
+        status=status or None,
+        workflow=workflow,
+        all_workflows=not workflow,
+    )
+    found = [*islice(rows, (number - 1) * ROWS, number * ROWS + 1)]
+    statuses = use.statuses(asked.request, status)
+    values = {
+        "title": "Sessions",
+        "reports": FEATURES.port("reports")(asked.request.process.settings.root),
+        "section": "sessions",
+        "rows": found[:ROWS],
+        "page": number,
+        "has_more": len(found) > ROWS,
+        "workflow": workflow,
+        "status": status,
+        "workflows": sorted(WORKFLOWS),
+        "statuses": sorted(statuses),
+    }
+    which = f" --workflow {workflow}" if workflow else " --all-workflows"
+    which += f" --status {status}" if status in statuses else ""
+    return Page("sessions.html", values, f"preflights sessions --all{which}")
+
+
+def _whole(text: str | None, otherwise: int) -> int:
+    """A number of an address, at least 1."""
+    is_one = text is not None and text.isascii() and text.isdecimal() and len(text) < 10
+    return max(int(text), 1) if is_one and text is not None else otherwise
+
+
+# 2. One session ------------------------------------------------------------------------------
+
+
+class Looked(msgspec.Struct, frozen=True, dict=True):
+    """A session as it is recorded now."""
+
+    process: Process
+    read: Read
+    damage: LogDamaged | None
+
+    @property
+    def stored(self) -> tuple[Stored, ...]:
+        """Its events."""
+        return self.read.stored
+
+    @property
+    def holds_to(self) -> int:
+        """The last version up to which the chain holds, and every event can be read."""
+        return len(self.stored) if self.damage is None else max(self.damage.version - 1, 0)
+
+    @cached_property
+    def line(self) -> timeline.Line:
+        """What every part of its timeline is drawn from."""
+        return timeline.Line.of(self.read)
+
+
+class Recent:
+    """The session that was looked at last, for as long as a person steps through it.
+
+    Each step within some seconds of the one before answers without reading it all again.
+    """
+
+    def __init__(self) -> None:
+        self._kept: tuple[float, Looked] | None = None
+
+    def found(self, at: FoundSession, head: Head | None) -> Looked | None:
+        """The session, if it is the same and did not move."""
+        if (kept := self._kept) is None or head is None:
+            return None
+        until, found = kept
+        of = found.read.head
+        is_it = found.process is at.process and (of.session_id, of.hash) == (
+            head.session_id,
+            head.hash,
+        )
+        if not is_it or monotonic() > until:
+            self._kept = None
+            return None
+        return found
+
+    def keep(self, looked: Looked) -> Looked:
+        """The same, to be found again."""
+        self._kept = monotonic() + STEPPING_S, looked
+        return looked
+
+
+RECENT: Final = Recent()
+"""Of this process."""
+
+
+def looked(request: Request, typed: str) -> Looked:
+    """A session, each link of its chain checked now or some seconds ago.
+
+    Raises:
+        UnknownSession, AmbiguousSession: none or several match.
+        LogDamaged: only its head is left.
+    """
+    at = request.reading.session(typed)
+    return RECENT.found(at, at.head) or RECENT.keep(_looked(request, at))
+
+
+def _looked(request: Request, at: FoundSession) -> Looked:
+    found = use.log(request, at.session_id)
+    if not found.stored:
+        raise found.damage or LogDamaged(f"session {at.session_id}", 0, "it has no events")
+    last = found.stored[-1]
+    head = Head(last.session_id, last.project, last.workflow, len(found.stored), last.hash)
+    read = Read(
+        head,
+        at.process.runner.workflow_or_opaque(last.workflow),
+        tuple(found.stored),
+        head.version,
+        tuple(one if isinstance(one, Event) else None for one in found.events),
+        (),
+        "damaged" if found.damage else "",
+        str(found.damage or ""),
+    )
+    return Looked(at.process, read, found.damage)
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """How a session stood behind an event."""
+
+    view: View | None = None
+    why: str = ""
+    """Why that cannot be said."""
+    is_undecided: bool = False
+    """Whether the event was not decided yet: then it stood as before."""
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What the session's JSON says beside its head; without what is empty."""
+        if self.view is None:
+            return {}
+        shape = decoded(encoded(self.view.shape()))
+        return {name: one for name, one in pruned(shape).items() if name not in HEAD}
+
+
+def pruned(found: Any) -> Any:
+    """A JSON value without what is empty."""
+    if isinstance(found, dict):
+        inner = {name: pruned(one) for name, one in found.items()}
+        return {name: one for name, one in inner.items() if one not in EMPTY}
+    return [*map(pruned, found)] if isinstance(found, list) else found
+
+
+def standing(at: Looked, version: int) -> Standing:
+    """A session behind one of its events; before the first it is nothing."""
+    if version == 0:
+        return Standing()
+    if version > at.holds_to:
+        return Standing(why=at.read.why)
+    stood = STATES.at(at.read, version)
+    session = stood.session
+    if session is None:
+        return Standing(why=stood.why)
+    is_undecided = session.undecided is not None and version < len(at.stored)
+    if is_undecided:
+        session = replace(session, undecided=None)
+    try:
+        return Standing(_view(at, session, version), is_undecided=is_undecided)
+    except PreflightsError as error:
+        return Standing(why=str(error))
+    except Exception as error:  # the view of a workflow, perhaps of another package
+        return Standing(why=f"its view fails: {type(error).__name__}: {error}")
+
+
+def _view(at: Looked, session: Session[Any], version: int) -> View:
+    read, runner = at.read, at.process.runner
+    proposal = runner.proposed(read.workflow, read.stored)
+    one = read.stored[version - 1]
+    handle = Handle(one.session_id, one.project, read.workflow, session, one.hash, proposal)
+    return session_of(Step(handle, ()))
+
+
+class Changed(msgspec.Struct, frozen=True):
+    """What one event changed of how its session stands."""
+
+    pointer: str
+    before: str
+    now: str
+
+
+def changed(before: Standing, now: Standing) -> list[Changed]:
+    """The first of them, in the order of the session's JSON."""
+    found = islice(differences(_compared(before), _compared(now)), CHANGES)
+    return [
+        Changed(pointer, *("" if one is ABSENT else value(one) for one in both))
+        for pointer, *both in found
+    ]
+
+
+def _compared(one: Standing) -> dict[str, Any]:
+    if one.view is None:
+        return {}
+    return {"status": one.view.status, **one.told}
+
+
+def shown(asked: Asked) -> Page:
+    """The timeline, and the session as it stood behind one event: the last, where none is named."""
+    at = looked(asked.request, asked.path["session"])
+    last = len(at.stored)
+    version = min(_whole(asked.query.get("at"), last), last)
+    prices = [price(one) for one in at.process.settings.prices]
+    part = at.line.part(timeline.part_of(version), prices)
+    now = standing(at, version)
+    one = at.stored[version - 1]
+    text = _text(one)
+    values = {
+        "title": f"Session {short(one.session_id)}",
+        "section": "sessions",
+        "at": at,
+        "part": part,
+        "lanes": timeline.LANES,
+        "parts": range(1, last + 1, timeline.PART),
+        "part_size": timeline.PART,
+        "last": last,
+        "version": version,
+        "one": one,
+        "mark": part.marks[version - part.first],
+        "now": now,
+        "changes": changed(standing(at, version - 1), now),
+        "look": _pretty(one, text)[:LOOK],
+        "size": len(one.data or b""),
+        "is_whole": len(text) <= LOOK,
+        "previous": at.stored[version - 2].hash if version > 1 else None,
+        "current": standing(at, last) if version != last else now,
+        "patch": now.told.get("patch"),
+        "told": _limited({k: v for k, v in now.told.items() if k not in ("patch", "progress")}),
+        "has_costs": any(mark.costs for mark in part.marks),
+    }
+    return Page("session.html", values, f"preflights log {short(one.session_id)}")
+
+
+def _limited(told: dict[str, Any]) -> dict[str, Any] | str:
+    """All of it, or the beginning of its JSON where it is too much for a page."""
+    text = _lines(told)
+    return told if len(text) <= PAYLOAD else f"{text[:PAYLOAD]}\n…"
+
+
+# 3. Payloads ---------------------------------------------------------------------------------
+
+
+def payload(asked: Asked) -> Page:
+    """One payload to the byte, in parts where it is large."""
+    at = looked(asked.request, asked.path["session"])
+    one = _event(at, asked.path["version"])
+    is_raw = "raw" in asked.query
+    text = _text(one) if is_raw else _pretty(one, _text(one))
+    parts = max(-(-len(text) // PAYLOAD), 1)
+    number = min(_whole(asked.query.get("page"), 1), parts)
+    values = {
+        "title": f"Event {one.version} of session {short(one.session_id)}",
+        "section": "sessions",
+        "at": at,
+        "one": one,
+        "is_raw": is_raw,
+        "text": text[(number - 1) * PAYLOAD : number * PAYLOAD],
+        "page": number,
+        "parts": parts,
+        "size": len(one.data or b""),
+    }
+    command = f"preflights log {short(one.session_id)} --json"
+    return Page("event.html", values, command)
+
+
+def _event(at: Looked, version: int) -> Stored:
+    if not 1 <= version <= len(at.stored):
+        raise HTTPException(404, f"the session has {len(at.stored):,} events")
+    return at.stored[version - 1]
+
+
+def _text(one: Stored) -> str:
+    return (one.data or b"").decode("utf-8", "backslashreplace")
+
+
+def _pretty(one: Stored, text: str) -> str:
+    try:
+        return msgspec.json.format(one.data or b"", indent=2).decode()
+    except (ValueError, RecursionError):
+        return text  # a damaged log may hold anything
+
+
+async def _bytes(http: HttpRequest) -> Response:
+    """A payload, byte for byte, as a file."""
+    site: Site = http.app.state.site
+
+    def found() -> Response:
+        at = looked(site.asks(), http.path_params["session"])
+        one = _event(at, http.path_params["version"])
+        name = f"{short(one.session_id)}-{one.version}.json"
+        headers = {"content-disposition": f'attachment; filename="{name}"'}
+        return Response(one.data or b"", media_type="application/json", headers=headers)
+
+    try:
+        return await run_in_threadpool(found)
+    except PreflightsError as error:
+        raise HTTPException(404, str(error)) from error
+
+
+# 4. Replay -----------------------------------------------------------------------------------
+
+
+class Side(msgspec.Struct, frozen=True):
+    """A value as it was recorded or computed, around its first difference."""
+
+    same: str
+    differs: str
+    behind: str
+
+
+def sides(recorded: Any, computed: Any) -> tuple[Side, Side]:
+    """Both sides of a difference, each with what only it has in the middle."""
+    a, b = (one if isinstance(one, str) else _lines(one) for one in (recorded, computed))
+    start = _common(a, b)
+    shorter = min(len(a), len(b)) - start
+    end = min(_common(a[::-1], b[::-1]), shorter)
+    return _side(a, start, end), _side(b, start, end)
+
+
+def _common(a: str, b: str) -> int:
+    """How many characters both begin with."""
+    pairs = enumerate(zip(a, b, strict=False))
+    return next((n for n, (x, y) in pairs if x != y), min(len(a), len(b)))
+
+
+def _lines(value: Any) -> str:
+    return msgspec.json.format(encoded(value), indent=2).decode()
+
+
+def _side(text: str, start: int, end: int) -> Side:
+    before, behind = text[:start], text[len(text) - end :]
+    differs = text[start : len(text) - end]
+    if len(before) > AROUND:
+        before = f"…{before[-AROUND:]}"
+    return Side(before, shortened(differs, LOOK), shortened(behind, AROUND))
+
+
+def replay(asked: Asked) -> Page:
+    """What a replay can be, and what came of it; nothing is recorded."""
+    from preflights_es.use.replays import Again, replays, rerun  # looking needs none of it
+
+    at = asked.request.reading.session(asked.path["session"])
+    mode = asked.said("mode")
+    id_ = at.session_id
+    strict = drift = None
+    if mode == "strict":
+        strict = replays(asked.request, [id_], everything=True)[0].sessions[0]
+    elif mode == "drift":
+        drift = rerun(asked.request, [id_], Again(mode="drift"), everything=True).sessions[0]
+    result = strict or drift
+    values = {
+        "title": f"Replay of session {short(id_)}",
+        "section": "sessions",
+        "session_id": id_,
+        "mode": mode,
+        "strict": strict,
+        "drift": drift,
+        "differences": [
+            (one, *sides(one.recorded, one.computed))
+            for one in (result.divergences[:CHANGES] if result else ())
+        ],
+        "more": max(result.differences - CHANGES, 0) if result else 0,
+    }
+    drifts = " --drift" if mode == "drift" else ""
+    return Page("replay.html", values, f"preflights replay {short(id_)}{drifts}")
+
+
+# 5. Live -------------------------------------------------------------------------------------
+
+
+async def _live(http: HttpRequest) -> Response:
+    """The version of a session whenever it grows, as server-sent events."""
+    state, typed = http.app.state, http.path_params["session"]
+    site: Site = state.site
+    if state.live >= LIVE_MAX:
+        raise HTTPException(503, f"{LIVE_MAX} pages follow sessions already: reload this one")
+
+    def found() -> FoundSession:
+        return site.asks().reading.find(typed)
+
+    try:
+        at = await run_in_threadpool(found)
+    except PreflightsError as error:
+        raise HTTPException(404, str(error)) from error
+
+    async def news() -> AsyncIterator[str]:
+        state.live += 1
+        try:
+            async for version in _versions(
+                at, _whole(http.query_params.get("after"), 1), state.ends
+            ):
+                yield f"data: {version}\n\n" if version else ":\n\n"
+        finally:
+            state.live -= 1
+
+    headers = {"cache-control": "no-store"}
+    return StreamingResponse(news(), media_type="text/event-stream", headers=headers)
+
+
+async def _versions(at: FoundSession, after: int, ends: Callable[[], bool]) -> AsyncIterator[int]:
+    """Each version that a session moves to; 0 now and then, where it does not."""
+    looks = count()
+    while not ends():
+        look = next(looks)
+        if look % LOOKS == 0:
+            head = await run_in_threadpool(lambda: at.head)
+            if head is None:
+                return
+            if head.version > after:
+                after = head.version
+                yield after
+        if look % (LOOKS * QUIET) == 0:
+            yield 0
+        await asyncio.sleep(TURN_S)
+
+
+async def _report(http: HttpRequest) -> Response:
+    """The page of a regression report, under its own policy: no other script runs in it."""
+    site: Site = http.app.state.site
+    root, path = site.request.process.settings.root, http.path_params["path"]
+    found = await run_in_threadpool(FEATURES.port("report"), root, path)
+    if found is None:
+        raise HTTPException(404, "no report of this version lies there")
+    policy = f"{FEATURES.port('report_policy')()}; frame-ancestors 'none'"
+    headers = {"content-security-policy": policy}
+    return Response(found, media_type="text/html", headers=headers)
+
+
+ROUTES: Final = (
+    page("/sessions", listed),
+    page("/sessions/{session}", shown),
+    page("/sessions/{session}/event/{version:int}", payload),
+    page("/sessions/{session}/replay", replay),
+    form("/sessions/{session}/replay", replay),
+)
+STREAMS: Final = (
+    Route("/sessions/{session}/event/{version:int}/bytes", _bytes, methods=["GET"]),
+    Route("/sessions/{session}/live", _live, methods=["GET"]),
+    Route("/reports/{path:path}", _report, methods=["GET"]),
+)
+"""What is no page."""

@@ -1,0 +1,447 @@
+"""The pages of sessions: a list, a timeline, payloads, replays."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from msgspec.structs import replace
+
+from preflights_cli.advice import advised
+from preflights_es.kernel.ports import Stored
+from preflights_es.surfaces.view import sessions
+from preflights_es.surfaces.view.rendering import Site
+from preflights_es.surfaces.view.server import application
+from preflights_es.surfaces.view.timeline import PART
+from preflights_es.use.archives import SessionFile, opened_file
+from preflights_es.use.bootstrap import opened_process
+from tests.benchmarks.growing import recorded
+from tests.cli.program import RAW, Project
+from tests.each import each
+from tests.projections.recording import golden
+from tests.records.test_render_hostile import HOSTILE
+from tests.surfaces.view.conftest import ADDRESS, KEYS, PORT, Pages, words
+from tests.surfaces.view.given_sessions import filed, resealed, told
+
+PAGE_MAX: Final = 2_000_000  # bytes
+OpenFile = Callable[[Sequence[Stored]], Pages]
+
+
+@pytest.fixture
+def of_file(shop: Project, tmp_path: Path) -> Iterator[OpenFile]:
+    """The pages of sessions that only a file has."""
+    with ExitStack() as given_back:
+        program = opened_process(shop.folder, terminal=True, creates=False)
+        given_back.callback(program.process.close)
+
+        def opened(events: Sequence[Stored]) -> Pages:
+            file = SessionFile(str(filed(tmp_path / "session.jsonl", events)))
+            request, _ = given_back.enter_context(opened_file(program.request(), file))
+            site = Site(request, KEYS, PORT, "it shows a file alone", advised)
+            client = Pages(application(site), base_url=ADDRESS)
+            client.cookies.set(f"preflights_{PORT}", KEYS.cookie)
+            return given_back.enter_context(client)
+
+        yield opened
+
+
+def path(events: Sequence[Stored], more: str = "") -> str:
+    return f"/sessions/{events[0].session_id}{more}"
+
+
+# 1. The list ---------------------------------------------------------------------------------
+
+
+def test_a_project_without_sessions_says_so(pages: Pages) -> None:
+    assert "No session here yet." in words(pages.text("/sessions"))
+
+
+def test_sessions_of_every_workflow_are_listed_newest_first(shop: Project, pages: Pages) -> None:
+    shop.call("start", "Add login", "--json")
+    shop.call("note", "call Bob tomorrow at 9", "--json")
+    page = words(pages.text("/sessions"))
+    assert 0 < page.index("call Bob tomorrow at 9") < page.index("Add login")
+    assert "needs answers" in page
+    assert "preflights sessions --all --all-workflows" in page
+
+
+def test_the_list_shows_one_workflow_or_status(shop: Project, pages: Pages) -> None:
+    shop.call("start", "Add login", "--json")
+    shop.call("note", "call Bob tomorrow at 9", "--json")
+    assert "Add login" not in pages.text("/sessions?workflow=extraction")
+    assert "call Bob" not in pages.text("/sessions?status=needs_answers")
+    assert pages.get("/sessions?workflow=none").status_code == 409
+
+
+def test_a_long_list_comes_in_pages(shop: Project, pages: Pages, monkeypatch: Any) -> None:
+    for number in range(5):
+        shop.call("start", f"Add login {number}", "--json")
+    monkeypatch.setattr(sessions, "ROWS", 2)
+    shown = [re.findall("Add login ([0-9])", pages.text(f"/sessions?page={n}")) for n in (1, 2, 3)]
+    assert shown == [["4", "3"], ["2", "1"], ["0"]]
+    assert 'rel="next"' not in pages.text("/sessions?page=3")
+
+
+# 2. The timeline -----------------------------------------------------------------------------
+
+
+def test_every_event_is_a_mark_and_a_row_that_lead_to_it(of_file: OpenFile) -> None:
+    events = golden("a_model_leads")[0]
+    page = of_file(events).text(path(events))
+    for one in events:
+        links = re.findall(rf'<a href="\?at={one.version}"', page)
+        assert len(links) >= 2, one.type
+    assert page.count('class="mark ') == len(events)
+
+
+def test_at_every_event_the_session_stands_as_it_stood_then(of_file: OpenFile) -> None:
+    events = golden("a_model_leads")[0]
+    pages = of_file(events)
+    standing = []
+    for one in events:
+        page = pages.text(path(events, f"?at={one.version}"))
+        assert f"<b>{one.version}</b> of {len(events)}" in page
+        assert one.hash.hex() in page
+        assert "holds from event 1 to here" in page
+        stood = page[page.index('id="stood"') :]
+        standing.append(words(stood[stood.index('<span class="badge') :])[:14])
+    assert standing[1].startswith("waiting")
+    assert standing[-1].startswith("accepted")
+    first, last = (pages.text(path(events, f"?at={n}")) for n in (1, len(events)))
+    assert "Redis" not in words(first[first.index('id="stood"') :])
+    assert "Type: Redis" in words(last[last.index('id="stood"') :])
+
+
+def test_an_open_question_stands_at_the_events_at_which_it_was_open(of_file: OpenFile) -> None:
+    events = golden("two_phases_without_a_keyword")[0]
+    pages = of_file(events)
+    asked = [one.version for one in events if one.type.endswith("question_asked.v1")]
+    assert "Open question" in pages.text(path(events, f"?at={asked[0]}"))
+    assert "Open question" not in pages.text(path(events, "?at=1"))
+    assert "Open question" not in pages.text(path(events))
+
+
+def test_what_an_event_changed_is_said(of_file: OpenFile) -> None:
+    events = golden("a_model_leads")[0]
+    proposed = next(one.version for one in events if one.type.endswith("patch_proposed.v1"))
+    page = of_file(events).text(path(events, f"?at={proposed}"))
+    assert "/patch" in words(page[page.index("What this event changed") :])
+
+
+def test_an_input_that_is_not_decided_changes_nothing_yet(of_file: OpenFile) -> None:
+    events = golden("two_phases_without_a_keyword")[0]
+    answered = next(one.version for one in events if one.type.endswith("answers_given.v1"))
+    page = words(of_file(events).text(path(events, f"?at={answered}")))
+    assert "Recorded, and not decided yet" in page
+    assert "faulted" not in page
+
+
+def test_the_last_input_of_a_faulted_session_says_so(of_file: OpenFile) -> None:
+    events = golden("two_phases_without_a_keyword")[0]
+    answered = next(one.version for one in events if one.type.endswith("answers_given.v1"))
+    page = words(of_file(events[:answered]).text(path(events)))
+    assert "faulted" in page
+    assert "Recorded, and not decided yet" not in page
+
+
+@each("at", ["0", "-1", "x", "99999", "1e3", "\u0663", ""])
+def test_an_address_that_names_no_event_shows_the_nearest_or_the_last(
+    of_file: OpenFile, at: str
+) -> None:
+    events = golden("two_phases_without_a_keyword")[0]
+    version = 1 if at == "0" else len(events)
+    page = of_file(events).text(path(events, f"?at={at}"))
+    assert f"<b>{version}</b> of {len(events)}" in page
+
+
+def test_a_session_that_is_not_recorded_is_not_found(pages: Pages) -> None:
+    for more in ("", "/event/1", "/event/1/bytes", "/replay", "/live"):
+        assert pages.get(f"/sessions/00000000{more}").status_code == 404
+
+
+def test_an_event_that_is_not_there_is_not_found(of_file: OpenFile) -> None:
+    events = golden("two_phases_without_a_keyword")[0]
+    pages = of_file(events)
+    for more in ("/event/0", "/event/99", "/event/99/bytes", "/event/x"):
+        assert pages.get(path(events, more)).status_code == 404
+
+
+def test_costs_are_columns_where_a_price_is_known(shop: Project, opened: Any) -> None:
+    shop.call("start", "Keep orders safe", "--provider", "sim", "--seed", "7", "--json")
+    assert "Cost" not in words(opened().text("/sessions/last"))
+    prices = '[[prices]]\nprovider = "sim"\nmodel = "simllm/1"\nfrom = 2020-01-01\n'
+    prices += 'input_per_million = 3.0\noutput_per_million = 15.0\ncurrency = "USD"\n'
+    (shop.folder / "preflights.toml").write_text(prices)
+    page = words(opened().text("/sessions/last"))
+    assert "Cost" in page
+    assert " USD" in page
+
+
+# 3. The chain --------------------------------------------------------------------------------
+
+
+def test_a_chain_holds_up_to_the_event_that_was_changed(of_file: OpenFile) -> None:
+    events = list(golden("a_model_leads")[0])
+    events[4] = replace(events[4], data=(events[4].data or b"").replace(b":", b": ", 1))
+    pages = of_file(events)
+    before = words(pages.text(path(events, "?at=4")))
+    assert "holds from event 1 to here" in before
+    assert "damaged at event 5" in before
+    assert "waiting" in before or "needs answers" in before
+    behind = pages.text(path(events, "?at=9"))
+    assert "does not hold to here" in behind
+    assert "its payload was changed" in words(behind[behind.index('id="stood"') :])
+    assert "does not hold to here" in pages.text(path(events, "/event/5"))
+
+
+def test_an_erased_session_says_who_did_what_without_texts(shop: Project, pages: Pages) -> None:
+    id_ = shop.decided("Keep orders safe for Zanzibar")["session_id"]
+    whole = pages.text(f"/sessions/{id_}")
+    assert "Zanzibar" in whole
+    done = shop.call("admin", "erase", id_, "--yes", "--as", "user:Ada")
+    assert done.code == 0, done.err
+    page = pages.text(f"/sessions/{id_}?at=1")
+    assert "Zanzibar" not in page
+    assert "It was erased." in page
+    assert "its payloads were erased" in page
+    assert "holds from event 1 to here" in page
+    assert "Zanzibar" not in pages.text(f"/sessions/{id_}")
+
+
+# 4. Payloads ---------------------------------------------------------------------------------
+
+
+def shown_payload(page: str) -> str:
+    found = re.search(r'class="whole"[^>]*><code>(.*?)</code></pre>', page, re.DOTALL)
+    assert found is not None
+    return html.unescape(found[1])
+
+
+def test_a_payload_is_shown_to_the_byte(of_file: OpenFile) -> None:
+    events = golden("a_model_leads")[0]
+    pages = of_file(events)
+    for one in events:
+        raw = pages.text(path(events, f"/event/{one.version}?raw=1"))
+        assert shown_payload(raw).encode() == one.data
+        found = pages.get(path(events, f"/event/{one.version}/bytes"))
+        assert found.content == one.data
+        assert found.headers["content-disposition"].startswith("attachment")
+
+
+def test_a_large_payload_comes_in_parts(of_file: OpenFile) -> None:
+    events = list(golden("a_model_leads")[0])
+    text = '\\"<&\u202e' * 300_000
+    events[0] = replace(events[0], data=f'{{"at":1,"text":"{text}"}}'.encode())
+    events = list(resealed(events))
+    pages = of_file(events)
+    said, number = "", 1
+    while True:
+        page = pages.text(path(events, f"/event/1?raw=1&page={number}"))
+        assert len(page.encode()) < PAGE_MAX
+        said += shown_payload(page)
+        if 'rel="next"' not in page:
+            break
+        number += 1
+    assert number > 5
+    assert said.replace("\\u202e", "\u202e").encode() == events[0].data
+    assert pages.get(path(events, "/event/1/bytes")).content == events[0].data
+    timeline = pages.text(path(events, "?at=1"))
+    assert len(timeline.encode()) < 100_000
+
+
+def test_a_payload_that_is_no_json_is_shown_all_the_same(of_file: OpenFile) -> None:
+    events = golden("a_model_leads")[0]
+    content = b'"\\u0000' + b"[" * 300 + b"]" * 300
+    odd = resealed([replace(events[0], data=b'"a"'), *events[1:]])
+    changed = [replace(odd[0], data=content[:7]), *odd[1:]]
+    assert sessions._pretty(changed[0], sessions._text(changed[0])) == '"\\u0000'
+
+
+# 5. Hostile words ----------------------------------------------------------------------------
+
+
+class Marks(HTMLParser):
+    """What a browser makes of a page: its elements, and addresses that they name."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.attributes: set[str] = set()
+        self.addresses: set[str] = set()
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.add(tag)
+        for name, value in attrs:
+            self.attributes.add(name)
+            if name in ("href", "src", "action"):
+                self.addresses.add(value or "")
+
+
+EVIL: Final = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onload='x",
+    "{{ 7 * 7 }}{% raw %}",
+    "\x1b[31mred\x07",
+    "\u202eltr\u2066",
+    "javascript:alert(1)",
+    *HOSTILE,
+)
+
+
+@each("word", EVIL)
+def test_hostile_words_stand_as_text_in_every_page_of_a_session(
+    of_file: OpenFile, word: str
+) -> None:
+    events = golden("a_model_leads")[0]
+    kept = {"user", "script", "agent", "system", "assistant", "adr", "task"}
+    evil = resealed(told(events, lambda text: text if text in kept else f"{text}{word}"))
+    evil = tuple(replace(one, decider=f"{one.decider}{word}"[:200]) for one in evil)
+    evil = resealed(replace(one, project=word.replace("\0", "")[:100] or "x") for one in evil)
+    pages = of_file(evil)
+    plain = Marks(of_file(events).text(path(events)))
+    for more in ("", "?at=1", "?at=3", "/event/1", "/event/3?raw=1", "/replay"):
+        page = pages.text(path(evil, more))
+        assert not RAW & set(page) - {"\n"}
+        marks = Marks(page)
+        assert marks.names <= plain.names | {"form", "button", "input", "h4", "label", "li", "ul"}
+        assert not {name for name in marks.attributes if name.startswith("on")}
+        assert "style" not in marks.attributes
+        assert all(one.startswith(("/", "?", "#")) for one in marks.addresses), marks.addresses
+    listed = pages.text("/sessions")
+    assert not RAW & set(listed)
+    assert "49" not in words(listed) or "7 * 7" not in word
+
+
+# 6. Replay -----------------------------------------------------------------------------------
+
+
+def test_a_replay_says_that_every_decision_is_the_same(shop: Project, pages: Pages) -> None:
+    id_ = shop.decided()["session_id"]
+    before = shop.events(id_)
+    assert "nothing is recorded" in words(pages.text(f"/sessions/{id_}/replay"))
+    for mode in ("strict", "drift"):
+        page = pages.fill(f"/sessions/{id_}/replay", mode=mode)
+        assert page.status_code == 200
+        assert "identical" in words(page.text)
+        assert "Every decision is the same." in page.text
+    assert shop.events(id_) == before
+    assert len(shop.call("sessions", "--json").json["sessions"]) == 1
+
+
+def test_a_replay_of_a_read_only_server_is_one_too(of_file: OpenFile) -> None:
+    events = golden("a_model_leads")[0]
+    found = of_file(events).fill(path(events, "/replay"), mode="strict")
+    assert "identical" in words(found.text)
+
+
+def test_the_first_difference_is_marked_and_its_cause_named(of_file: OpenFile) -> None:
+    events = list(golden("a_model_leads")[0])
+    asked = next(n for n, one in enumerate(events) if one.type == "completion.requested.v1")
+    data = (events[asked].data or b"").replace(b'"content":"', b'"content":"Be brief. ', 1)
+    events[asked] = replace(events[asked], data=data)
+    changed = resealed(events)
+    for mode in ("strict", "drift"):
+        page = of_file(changed).fill(path(changed, "/replay"), mode=mode).text
+        assert page.count("first difference") == 1
+        if mode == "strict":
+            assert "<del>Be brief. </del>" in page
+            assert "messages changed" in page or "Cause:" in page
+            assert "diverged" in words(page)
+
+
+def test_a_replay_needs_the_token_of_a_form(shop: Project, pages: Pages) -> None:
+    id_ = shop.decided()["session_id"]
+    post = f"/sessions/{id_}/replay"
+    without = pages.post(post, data={"mode": "strict"}, headers={"origin": ADDRESS})
+    assert without.status_code == 403
+    elsewhere = {"mode": "strict", "form_token": KEYS.form}
+    assert pages.post(post, data=elsewhere, headers={"origin": "http://x"}).status_code == 403
+
+
+@each(
+    ("recorded", "computed", "expected"),
+    [
+        ("abc", "abd", (("ab", "c", ""), ("ab", "d", ""))),
+        ("abc", "abbc", (("ab", "", "c"), ("ab", "b", "c"))),
+        ("aa", "a", (("a", "a", ""), ("a", "", ""))),
+        ("", "a", (("", "", ""), ("", "a", ""))),
+        ([1], [1, 2], (("[\n  1", "", "\n]"), ("[\n  1", ",\n  2", "\n]"))),
+    ],
+)
+def test_sides_have_in_the_middle_what_only_they_have(
+    recorded: Any, computed: Any, expected: Any
+) -> None:
+    found = sessions.sides(recorded, computed)
+    assert tuple((one.same, one.differs, one.behind) for one in found) == expected
+
+
+# 7. Sizes ------------------------------------------------------------------------------------
+
+
+def test_parts_of_a_long_session_lead_to_each_other(of_file: OpenFile) -> None:
+    events = recorded(2 * PART + 10)
+    events = resealed(replace(one, session_id=SESSION) for one in events)
+    pages = of_file(events)
+    page = pages.text(path(events, f"?at={PART + 1}"))
+    assert page.count('class="mark ') == PART
+    assert f'href="?at={PART}">Earlier part' in page
+    assert f'href="?at={2 * PART + 1}">Later part' in page
+
+
+SESSION: Final = "01900000-0000-7000-8000-00000000abcd"
+
+
+@pytest.mark.slow("sizes")
+def test_thirty_thousand_events_are_stepped_through_in_pages_of_their_own(
+    of_file: OpenFile,
+) -> None:
+    from time import process_time
+
+    events = resealed(replace(one, session_id=SESSION) for one in recorded(30_000))
+    pages = of_file(events)
+    pages.text(path(events, "?at=15000"))
+    for version in (15_001, 15_002, 1, 29_999, 30_000):
+        began = process_time()
+        page = pages.text(path(events, f"?at={version}"))
+        assert process_time() - began < 0.5
+        assert len(page.encode()) < PAGE_MAX
+        assert f"<b>{version:,}</b> of {len(events):,}" in page
+    assert sessions.STATES.size < 20 * 1024 * 1024
+
+
+# 8. Reports ----------------------------------------------------------------------------------
+
+
+def test_a_regression_report_is_linked_and_shown_under_its_own_policy(
+    shop: Project, pages: Pages
+) -> None:
+    shop.decided()
+    done = shop.call("regress", "--report", "html=report.html")
+    assert done.code == 0, done.err
+    (shop.folder / "other.html").write_text("<script>alert(1)</script>")
+    page = pages.text("/sessions")
+    assert 'href="/reports/report.html"' in page
+    assert "other.html" not in page
+    found = pages.get("/reports/report.html")
+    assert found.content == (shop.folder / "report.html").read_bytes()
+    (policy,) = found.headers.get_list("content-security-policy")
+    assert "'unsafe-inline'" not in policy
+    assert "default-src 'none'" in policy
+    for other in ("other.html", "../report.html", "%2e%2e/report.html", "/etc/passwd", "x"):
+        assert pages.get(f"/reports/{other}").status_code == 404
+
+
+def test_a_link_is_no_report(shop: Project, pages: Pages, tmp_path: Path) -> None:
+    shop.decided()
+    shop.call("regress", "--report", f"html={tmp_path / 'report.html'}")
+    (shop.folder / "report.html").symlink_to(tmp_path / "report.html")
+    assert "Regression reports" not in pages.text("/sessions")
+    assert pages.get("/reports/report.html").status_code == 404

@@ -1,0 +1,140 @@
+"""Sessions in a real browser: by keyboard, for everyone, live, and without a request elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import urlsplit
+
+import pytest
+from selenium.webdriver import Keys
+
+from tests.browser import Browser, chromium
+from tests.cli.program import Project
+from tests.surfaces.view.conftest import KEYS
+from tests.surfaces.view.test_live import Server, served
+
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow("whole runs")]
+
+EVENT: Final = "return document.getElementById('session').dataset.version"
+LAST: Final = "return document.getElementById('session').dataset.last"
+SAID: Final = "return document.getElementById('said').textContent"
+IS_LIVE: Final = "return !document.getElementById('live').hidden"
+WIDE: Final = "return document.documentElement.scrollWidth <= innerWidth"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with chromium(tmp_path_factory.mktemp("browser")) as started:
+        yield started
+
+
+@pytest.fixture
+def server(shop: Project, browser: Browser) -> Iterator[Server]:
+    """The pages of a project, and a browser that showed the token."""
+    shop.call("start", "Keep orders safe", "--provider", "sim", "--seed", "7", "--json")
+    with served(shop) as found:
+        browser.visit(f"{address(found, '/')}?token={KEYS.token}")
+        yield found
+        browser.visit("about:blank")
+
+
+def address(server: Server, path: str) -> str:
+    return f"http://127.0.0.1:{server.port}{path}"
+
+
+def test_axe_finds_nothing(shop: Project, server: Server, browser: Browser) -> None:
+    id_ = shop.newest()
+    browser.driver.execute_cdp_cmd("Page.setBypassCSP", {"enabled": True})  # for axe alone
+    try:
+        for scheme in ("light", "dark"):
+            for path in (f"{id_}?at=3", f"{id_}/event/2", f"{id_}/replay", ""):
+                browser.visit(address(server, f"/sessions/{path}".rstrip("/")), scheme)
+                if path.endswith("replay"):
+                    browser.run("document.querySelector('button[value=strict]').click()")
+                    browser.shows("return !!document.querySelector('.result')", True)
+                assert complaints(browser) == [], path
+            browser.visit(address(server, "/usage?by=prompt"), scheme)
+            assert complaints(browser) == []
+    finally:
+        browser.driver.execute_cdp_cmd("Page.setBypassCSP", {"enabled": False})
+
+
+def complaints(browser: Browser) -> list[str]:
+    """Those of axe, which cannot tell the colour behind a text of a picture."""
+    browser.run("document.querySelectorAll('details').forEach(one => one.open = true)")
+    return [one for one in browser.complaints() if not one.startswith("color-contrast: <text")]
+
+
+def test_arrow_keys_step_without_another_page(
+    shop: Project, server: Server, browser: Browser
+) -> None:
+    id_ = shop.newest()
+    last = shop.show(id_)["version"]
+    browser.visit(address(server, f"/sessions/{id_}"))
+    browser.run("window.same = true")
+    browser.press(Keys.ARROW_LEFT)
+    browser.shows(EVENT, str(last - 1))
+    browser.press(Keys.ARROW_LEFT)
+    browser.shows(EVENT, str(last - 2))
+    browser.shows(SAID, browser.run("return document.getElementById('session').dataset.said"))
+    browser.press(Keys.ARROW_RIGHT)
+    browser.shows(EVENT, str(last - 1))
+    assert browser.run("return location.search") == f"?at={last - 1}"
+    assert browser.run("return window.same") is True
+    browser.run("document.querySelector('[rel=first]').focus()")
+    browser.press(Keys.ENTER)
+    browser.shows(EVENT, "1")
+    browser.press(Keys.ARROW_LEFT)  # nothing lies before the first
+    browser.shows(EVENT, "1")
+    assert browser.run("return window.same") is True
+    assert {urlsplit(one).netloc for one in browser.requests()} == {f"127.0.0.1:{server.port}"}
+    assert browser.errors() == []
+
+
+def test_without_javascript_links_step(shop: Project, server: Server, browser: Browser) -> None:
+    id_ = shop.newest()
+    last = shop.show(id_)["version"]
+    browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        browser.visit(address(server, f"/sessions/{id_}"))
+        browser.driver.find_element("css selector", "[rel=prev]").click()
+        assert browser.driver.current_url.endswith(f"?at={last - 1}")
+        browser.driver.find_element("css selector", "[rel=next]").click()
+        assert browser.driver.current_url.endswith(f"?at={last}")
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_a_session_that_goes_on_is_followed(
+    shop: Project, server: Server, browser: Browser
+) -> None:
+    id_ = shop.started_session("Add OAuth login")
+    last = shop.show(id_)["version"]
+    browser.visit(address(server, f"/sessions/{id_}"))
+    browser.shows(IS_LIVE, True)
+    shop.call("answer", id_, "auth_strategy=OAuth")
+    now = shop.show(id_)["version"]
+    browser.shows(EVENT, str(now))
+    assert now > last
+    browser.visit(address(server, f"/sessions/{id_}?at=2"))  # who looks back stays there
+    browser.shows(IS_LIVE, True)
+    shop.call("abandon", id_, "--reason", "no time")
+    browser.shows(LAST, str(shop.show(id_)["version"]))
+    assert browser.run(EVENT) == "2"
+    assert browser.errors() == []
+
+
+def test_nothing_is_wider_than_a_small_or_a_large_screen(
+    shop: Project, server: Server, browser: Browser
+) -> None:
+    id_ = shop.newest()
+    try:
+        for width in (320, 3840):
+            size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+            browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+            for path in ("/sessions", f"/sessions/{id_}", f"/sessions/{id_}/replay", "/usage"):
+                browser.visit(address(server, path))
+                assert browser.run(WIDE), (width, path)
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

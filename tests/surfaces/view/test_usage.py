@@ -1,0 +1,136 @@
+"""Plots of what models were asked, and the same numbers as tables."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from preflights_es.projections.usage import Used, UsedThen, used_over_time
+from preflights_es.surfaces.view import usage
+from preflights_es.surfaces.view.usage import HEIGHT, SERIES, Axis, latencies, plots, stacked
+from preflights_es.use.usage import HOUR, UsageOverTime
+from tests.cli.program import Project
+from tests.projections.test_usage import DAY, call, price
+from tests.surfaces.view.conftest import Pages, words
+
+PRICED = [price()]
+
+
+def over_time(*rows: dict[str, Any], of: Any = "workflow") -> UsageOverTime:
+    def summed(step: int | None, kind: Any) -> tuple[UsedThen, ...]:
+        return tuple(used_over_time(rows, step, kind, prices=PRICED))
+
+    return UsageOverTime(
+        step=DAY,
+        behind=False,
+        totals=summed(None, of),
+        spans=summed(DAY, of),
+        all_kinds=summed(DAY, None),
+    )
+
+
+# 1. Plots ------------------------------------------------------------------------------------
+
+
+def test_bars_of_a_span_stand_on_each_other_and_the_highest_fills_the_plot() -> None:
+    found = over_time(
+        *[call(at=10 * DAY)] * 3,
+        call(at=10 * DAY, workflow="planning"),
+        call(at=12 * DAY, workflow="planning"),
+    )
+    axis = Axis.of(found)
+    plot = stacked(
+        "Calls", axis, found.spans, ["clarification", "planning"], lambda used: used.calls
+    )
+    assert (axis.first, axis.count) == (10 * DAY, 3)
+    assert (plot.total, plot.most) == ("5", "4")
+    bottom, top, other = plot.bars
+    assert (bottom.series, bottom.y, bottom.height) == (0, HEIGHT / 4, HEIGHT * 3 / 4)
+    assert (top.series, top.y, top.height) == (1, 0, HEIGHT / 4)
+    assert (other.series, other.y + other.height, other.height) == (1, HEIGHT, HEIGHT / 4)
+    assert bottom.x == top.x < other.x
+    assert "clarification: 3" in bottom.told
+
+
+def test_kinds_without_a_colour_share_the_last_one() -> None:
+    kinds = [f"w{n}" for n in range(SERIES + 3)]
+    found = over_time(*[call(workflow=kind) for kind in kinds])
+    plot = stacked("Calls", Axis.of(found), found.spans, kinds[:SERIES], lambda used: used.calls)
+    assert sorted({bar.series for bar in plot.bars}) == [*range(SERIES + 1)]
+    assert plot.total == str(SERIES + 3)
+
+
+def test_latency_has_the_median_within_the_longest() -> None:
+    found = over_time(call(latency_ms=1_000), call(latency_ms=3_000), call(latency_ms=4_000))
+    longest, median = latencies(Axis.of(found), found.all_kinds).bars
+    assert (longest.height, median.height) == (HEIGHT, HEIGHT * 3 / 4)
+    assert longest.width < median.width
+    assert longest.told == "11 Jan 1970: median 3 s, longest 4 s"
+
+
+def test_what_is_unknown_is_no_bar() -> None:
+    unknown = call(input_tokens=None, output_tokens=None, latency_ms=None)
+    found = over_time(unknown)
+    by_title = {plot.title: plot for plot in plots(found, Axis.of(found), ["clarification"])}
+    assert by_title["Calls"].bars
+    assert not by_title["Tokens in"].bars
+    assert not by_title["Latency: median and longest"].bars
+    assert not [title for title in by_title if title.startswith("Cost")]
+
+
+def test_costs_have_a_plot_for_each_currency() -> None:
+    used = over_time(call()).totals[0].used
+    assert usage._costs("USD")(used) == pytest.approx(0.0045)
+    assert usage._costs("EUR")(used) == 0
+    found = over_time(call())
+    titles = [plot.title for plot in plots(found, Axis.of(found), ["clarification"])]
+    assert "Cost, USD" in titles
+
+
+def test_spans_of_hours_say_the_hour() -> None:
+    axis = Axis(0, HOUR, 5)
+    assert axis.told(3 * HOUR) == "1 Jan 1970 03:00"
+    assert Axis(0, DAY, 5).told(0) == "1 Jan 1970"
+
+
+# 2. The page ---------------------------------------------------------------------------------
+
+
+def asked(shop: Project) -> list[Used]:
+    for seed in ("1", "2", "3"):
+        shop.call("start", f"Store {seed}", "--provider", "sim", "--seed", seed, "--json")
+    shop.call("note", "call Bob at 9", "--provider", "sim", "--seed", "1", "--json")
+    found: list[Used] = shop.call("usage", "--json").json["usage"]
+    return found
+
+
+def test_without_a_call_the_page_says_so(pages: Pages) -> None:
+    assert "No model was asked anything." in words(pages.text("/usage"))
+
+
+def test_the_tables_say_what_the_command_says(shop: Project, pages: Pages) -> None:
+    recorded: Any = asked(shop)
+    calls = sum(one["calls"] for one in recorded)
+    tokens = sum(one["input_tokens"] for one in recorded)
+    for by, kinds in (("workflow", 2), ("model", 1), ("prompt", len(recorded))):
+        page = pages.text(f"/usage?by={by}")
+        table = page[page.index("In all") : page.index("Over time")]
+        rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", table, re.DOTALL)
+        assert len(rows) == kinds
+        numbers = [re.findall(r'<td class="num">([^<]*)</td>', row) for row in rows]
+        assert sum(int(row[0].replace(",", "")) for row in numbers) == calls
+        assert sum(int(row[6].replace(",", "")) for row in numbers) == tokens
+    assert "preflights usage --by prompt" in page
+
+
+def test_a_time_without_calls_is_said(shop: Project, pages: Pages) -> None:
+    asked(shop)
+    assert "No call fits." in words(pages.text("/usage?since=2001-01-01&until=2001-01-02"))
+    assert "In all" in words(pages.text("/usage?since=x&until=&by=nothing&page=x"))
+
+
+def test_hostile_names_of_models_stand_as_text(shop: Project, pages: Pages) -> None:
+    page = pages.text("/usage?since=<script>&by=<script>")
+    assert "<script>" not in page
