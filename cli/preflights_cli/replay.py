@@ -225,7 +225,7 @@ def replay_command(
       preflights replay last --provider sim --from clarify-1
     """
     mode = mode_of(asked)
-    named = [_named(typed) for typed in session or (LAST,)]
+    named = [session_or_file(typed) for typed in session or (LAST,)]
     drawn = bar(voice, "Reading", least=2 * BAR_BYTES)
     if mode != "strict":
         return run_again(app, voice, named, mode, asked, everything=everything, drawn=drawn)
@@ -240,7 +240,7 @@ def replay_command(
     return EXIT_ENVIRONMENT if unknown else 0
 
 
-def _named(typed: str) -> str | SessionFile:
+def session_or_file(typed: str) -> str | SessionFile:
     """A session of the log, or a file."""
     if typed == "-" or typed.endswith(".jsonl") or _is_file(typed):
         return session_file(typed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from functools import partial
 from typing import Final
 
@@ -20,6 +21,7 @@ NEEDED: Final = "the page needs the extra `view`: `pip install 'preflights-es[vi
 
 
 @click.command(short_help="Show decisions and sessions in a browser.")
+@click.argument("session", required=False, metavar="[SESSION|FILE.jsonl]")
 @click.option(
     "--port",
     type=click.IntRange(0, PORT_MAX),
@@ -30,15 +32,20 @@ NEEDED: Final = "the page needs the extra `view`: `pip install 'preflights-es[vi
 @click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
 @click.option("--read-only", is_flag=True, help="Show only; nothing can be answered or accepted.")
 @reading_where("read_only")
-def view_command(port: int, no_browser: bool, read_only: bool, app: Request, voice: Voice) -> int:
+def view_command(
+    session: str | None, port: int, no_browser: bool, read_only: bool, app: Request, voice: Voice
+) -> int:
     """Show decisions, sessions and what waits for you in a browser on this machine.
 
     At a terminal of your own, what you accept in the browser counts as yours. Elsewhere, and with
-    --read-only, the pages only show.
+    --read-only, the pages only show. With SESSION its timeline opens; the sessions of a file
+    (FILE.jsonl, an export) are shown alone, and in no log.
 
     \b
     Examples:
       preflights view
+      preflights view last
+      preflights view bug.jsonl
       preflights view --no-browser --port 0
     """
     try:
@@ -51,20 +58,32 @@ def view_command(port: int, no_browser: bool, read_only: bool, app: Request, voi
         raise SettingsError(NEEDED) from error
 
     tell = partial(click.echo, err=True)
-    why = _why_read_only(app, read_only)
-    with server.bound(port) as listening:
+    with ExitStack() as stack:
+        path, why = "/", _why_read_only(app, read_only)
+        if session is not None:
+            from preflights_cli.replay import session_or_file  # with all that replays
+            from preflights_es.use.archives import opened_file
+
+            named = session_or_file(session)
+            if isinstance(named, str):
+                path = f"/sessions/{app.reading.session(named).session_id}"
+            else:
+                app, newest = stack.enter_context(opened_file(app, named))
+                path, why = f"/sessions/{newest}", f"it shows {named.name} alone"
+        listening = stack.enter_context(server.bound(port))
         keys = Keys.new()
         site = Site(app, keys, listening.getsockname()[1], why, advised, settling)
-        tell(f"{site.address}/?token={keys.token}")
+        address = f"{site.address}{path}?token={keys.token}"
+        tell(address)
         if why:
             voice.remark(f"read-only: {why}")
         voice.remark("Ctrl-C ends the server")
-        with server.opener(f"{site.address}/?token={keys.token}") as file:
-            if not no_browser:
-                import webbrowser
+        file = stack.enter_context(server.opener(address))
+        if not no_browser:
+            import webbrowser
 
-                webbrowser.open(file)
-            server.serving(site).run(sockets=[listening])
+            webbrowser.open(file)
+        server.serving(site).run(sockets=[listening])
     return 0
 
 
