@@ -2,6 +2,7 @@
 
 `python -m tests.agents.real [FOLDER [tell|ask|deny]]`: with the third word the decision holds for
 the file that is written, as strongly as it says; without, it is found by what the line imports.
+With `ask`, Claude Code runs at a terminal, in a mode that accepts edits, and a person says yes.
 
 The model never thinks: it calls `recall`, `start_decision` and `accept`, writes a line that a
 decision turned down, and ends. It speaks three APIs on loopback: Anthropic's messages, OpenAI's
@@ -14,6 +15,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,6 +23,8 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
+
+import pexpect  # type: ignore[import-untyped]
 
 PACKAGES: Final = {
     "claude": "@anthropic-ai/claude-code",
@@ -30,6 +34,8 @@ PACKAGES: Final = {
 }
 RUN_S: Final = 60  # seconds that one agent has
 WAITS: Final = "WaitForMcpServers"
+PAUSE: Final = "sleep 3"
+WAITS_MAX: Final = 5  # pauses
 SECRET: Final = "scripted"  # stands where a key would
 ASK: Final = "Choose where the orders are kept, then write settings.py."
 LINE: Final = "import sqlite3\n"
@@ -41,6 +47,9 @@ class Model(ThreadingHTTPServer):
     """The scripted model, and what it was sent."""
 
     daemon_threads = True
+    folder = ""
+    """Where the agent works."""
+    steps: tuple[str, ...] = STEPS
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Said)
@@ -86,10 +95,11 @@ class Said(BaseHTTPRequestHandler):
 
 def called(names: list[str], done: int, text: str) -> tuple[str, dict[str, Any]] | None:
     """The next call of the script, under the name that the agent gives its tool."""
-    if not names or done >= len(STEPS):
+    if not names or done >= len(Model.steps):
         return None
-    step = STEPS[done]
-    ends = ("Write", "write_file", "write", "apply_patch") if step == "write" else (step,)
+    step = Model.steps[done]
+    writes = ("Write", "write_file", "write", "apply_patch", "exec_command")
+    ends = writes if step == "write" else (step,)
     name = next((n for end in ends for n in names if n == end or n.endswith(f"_{end}")), "")
     if not name:
         return None
@@ -108,8 +118,10 @@ def called(names: list[str], done: int, text: str) -> tuple[str, dict[str, Any]]
     if step == "write":
         said.pop("file_path" if name == "write" else "filePath")
         said = {"input": PATCH} if name == "apply_patch" else said
+        if name == "exec_command":  # Codex takes a patch out of what a shell would run
+            said = {"cmd": f"apply_patch <<'EOF'\n{PATCH}EOF\n"}
         if name == "Write":
-            said["file_path"] = str(Path(Model.folder, "settings.py"))  # type: ignore[attr-defined]
+            said["file_path"] = str(Path(Model.folder, "settings.py"))
     return name, said
 
 
@@ -158,8 +170,11 @@ def openai(body: dict[str, Any], text: str) -> list[tuple[str, dict[str, Any]]]:
         for tool in one.get("tools") or (one,):
             kinds[tool.get("name", "")] = tool.get("type", "")
             spaces[tool.get("name", "")] = one["name"] if one.get("tools") else ""
-    done = len(re.findall(r'"type":"(?:function|custom_tool)_call_output"', text))
+    waits = text.count(PAUSE)
+    done = len(re.findall(r'"type":"(?:function|custom_tool)_call_output"', text)) - waits
     next_one = called([*kinds], done, text)
+    if not next_one and waits < WAITS_MAX and "exec_command" in kinds and "recall" not in kinds:
+        next_one = "exec_command", {"cmd": PAUSE}  # the servers of Codex start beside it
     item: dict[str, Any] = {"type": "message", "role": "assistant", "id": "m"}
     item["content"] = [{"type": "output_text", "text": "Done."}]
     if next_one:
@@ -190,6 +205,33 @@ def gemini(body: dict[str, Any], text: str) -> dict[str, Any]:
     return {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}]}
 
 
+def asked(program: Path, home: Path, env: dict[str, str]) -> bool:
+    """Whether Claude Code asks before the edit; it writes at a terminal once it is told to."""
+    shop = Model.folder
+    known = {"hasTrustDialogAccepted": True, "enabledMcpjsonServers": ["preflights"]}
+    approved = {"approved": [env["ANTHROPIC_API_KEY"][-20:]], "rejected": []}
+    config = {"customApiKeyResponses": approved, "projects": {shop: known}}
+    (home / ".claude.json").write_text(json.dumps({"hasCompletedOnboarding": True, **config}))
+    flags = ["--permission-mode", "acceptEdits", "--allowedTools", "mcp__preflights"]
+    child = pexpect.spawn(
+        str(program), flags, cwd=shop, env={**env, "TERM": "xterm-256color"}, dimensions=(60, 150)
+    )
+    try:
+        child.expect("accept.{1,20}edits", timeout=RUN_S)
+        for keys in (ASK, "\r"):
+            child.send(keys)
+            child.expect(pexpect.TIMEOUT, timeout=2)
+        child.expect("Do.{1,20}you.{1,20}want.{1,20}to", timeout=RUN_S)
+        child.send("\r")
+        child.expect(pexpect.TIMEOUT, timeout=5)
+    except (pexpect.EOF, pexpect.TIMEOUT):
+        return False
+    finally:
+        child.kill(signal.SIGKILL)
+        child.wait()
+    return True
+
+
 def command(agent: str, url: str, home: Path) -> tuple[list[str], dict[str, str]]:
     """How an agent is run without a person, and its variables."""
     if agent == "claude":
@@ -202,7 +244,7 @@ def command(agent: str, url: str, home: Path) -> tuple[list[str], dict[str, str]
     if agent == "codex":
         provider = f'model_providers.s={{name="s",base_url="{url}/v1",wire_api="responses"}}'
         flags = ["-c", 'model_provider="s"', "-c", provider, "-m", "gpt-5"]
-        trust = f'[projects."{Model.folder}"]\ntrust_level = "trusted"\n'  # type: ignore[attr-defined]
+        trust = f'[projects."{Model.folder}"]\ntrust_level = "trusted"\n'
         (home / ".codex").mkdir()
         (home / ".codex" / "config.toml").write_text(trust)
         go = "--dangerously-bypass-approvals-and-sandbox"
@@ -240,15 +282,17 @@ def tried(agent: str, program: Path, folder: Path, hold: str) -> dict[str, bool]
     ran("preflights-es", "answer", "last", "PostgreSQL")
     ran("preflights-es", "accept", "last", "--by", "Ada")
     ran("preflights-es", "init", "--agent", agent)
-    Model.folder = str(shop)  # type: ignore[attr-defined]
+    is_at_terminal = (agent, hold) == ("claude", "ask")
+    Model.folder, Model.steps = str(shop), ("write",) if is_at_terminal else STEPS
     model = Model()
     threading.Thread(target=model.serve_forever, daemon=True).start()
     words, more = command(agent, model.url, home)
     log = folder / "out.txt"
+    is_asked = is_at_terminal and asked(program, home, {**env, **more})
     with log.open("w") as out:
         try:
             subprocess.run(
-                [str(program), *words],
+                [str(program), *(["--version"] if is_at_terminal else words)],
                 cwd=shop,
                 env={**env, **more},
                 timeout=RUN_S,
@@ -269,6 +313,7 @@ def tried(agent: str, program: Path, folder: Path, hold: str) -> dict[str, bool]
         "start_decision": "Choose a cache" in waiting,
         "no acceptance": "Choose a cache" in waiting and "ADR-0002" not in seen,
         "edited": (shop / "settings.py").exists(),
+        "asks": is_asked,
     }
 
 

@@ -111,9 +111,9 @@ def test_a_document_that_cannot_be_read_any_more_has_changed(shop: Project, befo
 
 def test_a_document_as_it_was_before_is_not_stale(shop: Project, before: Before) -> None:
     (one,) = before(shop, "project").values()
-    before = (shop.folder / REQUIREMENTS).read_text()
+    former = (shop.folder / REQUIREMENTS).read_text()
     (shop.folder / REQUIREMENTS).write_text("other")
-    (shop.folder / REQUIREMENTS).write_text(before)
+    (shop.folder / REQUIREMENTS).write_text(former)
     assert stale(shop) == {one: []}
 
 
