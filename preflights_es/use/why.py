@@ -34,6 +34,7 @@ from preflights_es.projections.projection import Read
 from preflights_es.records.files import found_hash
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.archives import ImportedBy, imports_of
+from preflights_es.use.decisions import row_of
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Who
@@ -99,7 +100,7 @@ def decided_in(request: Request, session: str) -> DecisionRow:
     if not read.patches:
         refuse_undecided(read, "no_decision")
     decided = _counted(found.process, read, read.patches[-1])
-    row = DecisionRow.of(PatchRow(found.session_id, found.process.project, decided))
+    row = row_of(found.process, PatchRow(found.session_id, found.process.project, decided))
     return replace(row, file=found.file)
 
 
