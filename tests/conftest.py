@@ -45,6 +45,7 @@ SLOW_TESTS: Final = pytest.StashKey[list[str]]()
 
 NEEDS: Final = {
     "chromium": (("chromium", "chromedriver"), "apt-get install chromium chromium-driver"),
+    "ssh-keygen": (("ssh-keygen", "ssh-agent", "ssh-add"), "apt-get install openssh-client"),
     "strace": (("strace",), "on Linux: apt-get install strace"),
 }
 """Programs that some tests need, by the word of `needs`, and how they are installed."""

@@ -15,12 +15,13 @@ from tests.markdown import ROOT
 
 PAGE = "tests/features/regress/test_report_page.py::test_the_page_filters_by_keyboard"
 VOICE = "tests/cli/test_voice.py::test_control_c_without_a_terminal_ends_with_130"
+FORGED = "tests/signing/test_forgeries.py"
 WATCH = "tests/clones/test_tracing.py"
 
 
 def ran(path: Path, **env: str) -> subprocess.CompletedProcess[str]:
     """The tests that need something, on a machine that has these programs alone."""
-    words = ("-m", "pytest", "-p", "no:cacheprovider", "--no-header", PAGE, WATCH)
+    words = ("-m", "pytest", "-p", "no:cacheprovider", "--no-header", PAGE, FORGED, WATCH)
     known = {name: value for name, value in os.environ.items() if name != "CI"}
     return subprocess.run(
         [sys.executable, *words],
@@ -57,6 +58,7 @@ def test_what_a_build_lacks_is_an_error_and_not_left_out(bare: Path) -> None:
     done = ran(bare, CI="true")
     assert done.returncode == 1
     assert "this machine has no chromium" in done.stdout
+    assert "this machine has no ssh-keygen" in done.stdout
     assert "this machine has no strace" in done.stdout
     assert " skipped" not in done.stdout
     assert "were left out" not in done.stdout

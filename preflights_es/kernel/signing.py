@@ -141,6 +141,21 @@ def parsed(raw: bytes) -> Sshsig:
     return Sshsig(key, name.decode("utf-8", "replace"), touched)
 
 
+def decoded(text: str) -> bytes:
+    """The bytes of base64 that is written as it always is, so that no other text stands for them.
+
+    Raises:
+        NoSignature: it is something else.
+    """
+    try:
+        raw = b64decode(text, validate=True)
+    except ValueError as error:
+        raise NoSignature("it is not base64") from error
+    if bare(raw) != text:
+        raise NoSignature("its base64 goes on behind its end")
+    return raw
+
+
 def dearmoured(text: str) -> bytes:
     """A signature without the lines around it.
 
@@ -150,10 +165,7 @@ def dearmoured(text: str) -> bytes:
     lines = text.strip().splitlines()
     if len(lines) < 3 or lines[0] != _BEGIN or lines[-1] != _END:
         raise NoSignature("it has no such first and last line")
-    try:
-        return b64decode("".join(lines[1:-1]), validate=True)
-    except ValueError as error:
-        raise NoSignature("it is not base64") from error
+    return decoded("".join(lines[1:-1]))
 
 
 def armoured(sshsig: str) -> str:
@@ -189,7 +201,7 @@ def made_with(made: Signature | UnsetType) -> str:
     if not made:
         return ""
     try:
-        touched = parsed(b64decode(made.sshsig)).is_touched
+        touched = parsed(decoded(made.sshsig)).is_touched
     except ValueError:
         touched = False
     return f"{fingerprint(made.key)}{', hardware key' if touched else ''}"

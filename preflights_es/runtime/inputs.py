@@ -70,7 +70,7 @@ class Signs(Protocol):
         new: Signable,
         seen: tuple[str, int, bytes],
         proposal: str,
-        others: tuple[object, ...] = (),
+        others: tuple[tuple[str, int, bytes], ...] = (),
     ) -> Signable:
         """An Input with its signature."""
         ...
@@ -214,7 +214,7 @@ class Inputs:
             new,
             (handle.session_id, handle.version, handle.hash),
             proposal_text(new, shown),
-            tuple((one.session_id, one.hash) for one in relied),
+            tuple((one.session_id, one.version, one.hash) for one in relied),
         )
         return msgspec.structs.replace(proposed, input=signed)
 

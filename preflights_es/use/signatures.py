@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import pairwise
@@ -29,6 +27,8 @@ from preflights_es.system.files import Unreadable, regular, replace_private
 US_PER_S: Final = 1_000_000
 TITLE: Final = "title"
 """The one part of a proposal that a later program may word in another way."""
+OTHERS: Final = "others"
+"""The one part that changes with the act itself: a decision that it replaces is its own then."""
 CACHE: Final = "signatures.json"
 CACHE_FORMAT: Final = "signatures/1"
 CACHE_MAX: Final = 10_000  # sessions that are kept
@@ -127,15 +127,25 @@ class Signatures:
         before: Session[Any] = begin(workflow)
         if gone:
             before = Session(before.state, version=gone - 1)
+        acts: list[tuple[Signable, Stored, Mapping[str, Any]]] = []
+        refused: set[int] = set()
         for one, (event, after) in zip(
             stored[before.version :], steps(codec, stored[before.version :], before), strict=True
         ):
             if isinstance(event, Signable) and event.signature:
-                last = stored[one.version - 2].hash if one.version > 1 else GENESIS
-                shown = workflow.proposal(before.state, event)
-                signed = self._signed(event, one, last, shown)
-                yield SignedAct(one.version, one.type, signed)
+                acts.append((event, one, workflow.proposal(before.state, event)))
+            elif isinstance(event, Refusal):
+                refused.add(one.version - 1)
             before = after
+        for event, one, seen in acts:
+            shown = seen
+            # What follows an Input is not in the hash that was signed: forged Decisions could make
+            # another decision of an acceptance. One that counts is the last word.
+            if one.actor_kind == "user" and one.version not in refused:
+                others = {name: seen[name] for name in seen if name == OTHERS}
+                shown = {**workflow.proposal(before.state, event), **others}
+            last = stored[one.version - 2].hash if one.version > 1 else GENESIS
+            yield SignedAct(one.version, one.type, self._signed(event, one, last, shown))
 
     def _signed(self, new: Signable, one: Stored, last: bytes, shown: Mapping[str, Any]) -> Signed:
         made = new.signature
@@ -150,7 +160,8 @@ class Signatures:
         )
         if found := differing(made.proposal, signing.proposal_text(new, shown)):
             key = signing.fingerprint(made.key)
-            return Signed(verdict="does_not_verify", key=key, why=f"another {found} was signed")
+            why = f"the part {found!r} is not the one that was signed"
+            return Signed(verdict="does_not_verify", key=key, why=why)
         at_s = new.at // US_PER_S
         return self.verdict(made, namespace(new.act), statement.encoded(), at_s)
 
@@ -168,7 +179,7 @@ class Signatures:
 
         touched = False
         try:
-            parts = signing.parsed(b64decode(made.sshsig))
+            parts = signing.parsed(signing.decoded(made.sshsig))
             if signing.bare(parts.key) != made.key:
                 return found("does_not_verify", "another key made it")
             if parts.namespace != name:
@@ -237,10 +248,10 @@ def _those(acts: Sequence[SignedAct], version: int | None) -> tuple[SignedAct, .
 def differing(signed: str, shown: str) -> str:
     """The part of a proposal in which what was signed is not what stands in the log; else empty."""
     try:
-        was, now = json.loads(signed), json.loads(shown)
-    except ValueError:
+        was, now = msgspec.json.decode(signed), msgspec.json.decode(shown)
+        if not isinstance(was, dict) or signing.canonical(was) != signed:
+            return "text"  # of which two readers might take different parts
+    except (msgspec.DecodeError, RecursionError):
         return "text"
-    if not isinstance(was, dict) or signing.canonical(was) != signed:
-        return "text"  # of which two readers might take different parts
     names = sorted({*was, *now} - {TITLE})
     return next((name for name in names if was.get(name) != now.get(name)), "")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from base64 import b64decode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -25,11 +24,15 @@ US_PER_S: Final = 1_000_000
 PUBLIC_MAX: Final = 20_000  # bytes of a file with a public key
 
 
+Seen = tuple[str, int, bytes]
+"""A session, the version of its last event, and that event's hash."""
+
+
 class _Made(msgspec.Struct, frozen=True):
     """A signature of this command, and what it relies on."""
 
     statement: Statement
-    others: tuple[object, ...]
+    others: tuple[Seen, ...]
     signature: Signature
 
 
@@ -75,16 +78,16 @@ class Signer:
     def signed(
         self,
         new: Signable,
-        seen: tuple[str, int, bytes],
+        seen: Seen,
         proposal: str,
-        others: tuple[object, ...] = (),
+        others: tuple[Seen, ...] = (),
     ) -> Signable:
         """An Input with its signature.
 
         Args:
             seen: session, version and hash of the event behind which it is to be recorded.
             proposal: what the actor sees of it.
-            others: how other sessions stand, which must not move until it is recorded.
+            others: the same of other sessions, which must not move until it is recorded.
 
         Raises:
             SessionMoved: a session moved since the person signed; nothing is recorded.
@@ -103,9 +106,11 @@ class Signer:
         if (made := self._made.get(f"{session_id} {new.actor.kind}")) is None:
             made = _Made(statement, others, self._signature(new.act, statement))
             self._made[f"{session_id} {new.actor.kind}"] = made
-        elif made.others != others or replace(statement, at=made.statement.at) != made.statement:
-            was = made.statement.version
-            raise SessionMoved(session_id, was, max(version, was + 1))
+        elif moved := _moved((_seen(made.statement), *made.others), (seen, *others)):
+            raise moved
+        elif replace(statement, at=made.statement.at) != made.statement or made.others != others:
+            found = "what was signed is not what would be recorded now"
+            raise Refused(f"{found}: nothing is recorded: look at it again", code="not_signed")
         return replace(new, at=made.statement.at, signature=made.signature)
 
     def proves_person(self, signed: Signable) -> bool:
@@ -114,7 +119,7 @@ class Signer:
         No other key does: with an unlocked agent of SSH, a coding agent signs as well.
         """
         made = next((one for one in self._made.values() if one.signature == signed.signature), None)
-        if made is None or not signing.parsed(b64decode(made.signature.sshsig)).is_touched:
+        if made is None or not signing.parsed(signing.decoded(made.signature.sshsig)).is_touched:
             return False
         signers = signers_of(self._settings, self._env)
         armoured = signing.armoured(made.signature.sshsig)
@@ -125,7 +130,7 @@ class Signer:
 
     def _signature(self, act: Act, statement: Statement) -> Signature:
         sshsig = self.sign(act, statement.encoded())
-        key = signing.parsed(b64decode(sshsig)).key
+        key = signing.parsed(signing.decoded(sshsig)).key
         return Signature(proposal=statement.proposal, key=signing.bare(key), sshsig=sshsig)
 
     def sign(self, act: Act, message: bytes) -> str:
@@ -150,3 +155,16 @@ class Signer:
             found = "ssh-keygen made a signature that does not verify: nothing is recorded"
             raise Refused(found, code="not_signed")
         return signing.bare(raw)
+
+
+def _seen(statement: Statement) -> Seen:
+    return statement.session_id, statement.version, statement.hash
+
+
+def _moved(before: Iterable[Seen], now: Iterable[Seen]) -> SessionMoved | None:
+    """The first session that is at another version than when the person signed."""
+    versions = {session_id: version for session_id, version, _ in now}
+    for session_id, version, _ in before:
+        if (found := versions.get(session_id, version)) != version:
+            return SessionMoved(session_id, version, found)
+    return None

@@ -18,6 +18,7 @@ from preflights_es.features.clarification.domain.events import (
     ReachNoted,
 )
 from preflights_es.features.clarification.domain.state import State, title_of
+from preflights_es.features.clarification.domain.values import DecisionPatch
 from preflights_es.kernel.decisions import Alternative, NotChosen, Rationale, Reason, Speaker
 from preflights_es.kernel.questions import is_placeholder, stripped
 from preflights_es.kernel.reach import PATTERNS_MAX, Reach, pattern_problem
@@ -133,22 +134,29 @@ def of_value(before: Rationale, value: str) -> Rationale:
 def proposal(state: State, new: DecisionAcknowledged) -> dict[str, Any]:
     """All that an acceptance is about, for its signature (docs/specs/log.md, section 14).
 
-    The title is as this program words it; all else stands in events.
+    The title is as this program words it; all else stands in events. In a forged log the state may
+    hold another decision than the acceptance says; that is named as well, and was never signed.
     """
-    why, reach = state.rationale, new.reach or Reach()
+    why = state.rationale
+    said = _decided(new.patch, new.scope or "", new.reach or Reach())
+    stands = _decided(state.patch, state.scope, state.reach)
     return {
+        **({} if said == stands else {"decision": stands}),
+        **said,
         "title": title_of(state),
-        "patch": msgspec.to_builtins(new.patch),
         "mark": new.mark,
-        "scope": new.scope or "",
-        "paths": list(reach.paths),
-        "hold": reach.hold,
         "because": why.because.text if why.because else "",
         "consequences": [one.text for one in why.consequences],
         "alternatives": [[one.name, one.why_not] for one in why.alternatives],
         "options": [[one.question, list(one.options)] for one in state.asked],
         "others": [*_replaced(state), *_chosen(new)],
     }
+
+
+def _decided(patch: DecisionPatch | None, scope: str, reach: Reach) -> dict[str, Any]:
+    paths = list(reach.paths)
+    patch_ = msgspec.to_builtins(patch)
+    return {"patch": patch_, "scope": scope, "paths": paths, "hold": reach.hold}
 
 
 def _replaced(state: State) -> Iterator[dict[str, Any]]:
@@ -161,12 +169,13 @@ def _replaced(state: State) -> Iterator[dict[str, Any]]:
 def _chosen(new: DecisionAcknowledged) -> Iterator[dict[str, Any]]:
     """What the person chose about decisions that differ, as these were read."""
     for one in new.resolved or ():
-        read = one.finding.source
+        older, read = one.finding.related, one.finding.source
         yield {
             "choice": one.choice,
             "reason": one.reason,
-            "session": read.session_id,
+            "session": older.session_id,
             "version": read.version,
             "hash": read.hash,
-            "uid": one.finding.related.uid,
+            "uid": older.uid,
+            "title": older.title,
         }
