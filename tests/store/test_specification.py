@@ -5,22 +5,29 @@ from __future__ import annotations
 import json
 import re
 import struct
-from hashlib import sha256
+from base64 import b64decode
+from hashlib import sha256, sha512
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from msgspec.structs import replace
 
-from preflights_es.kernel import imports
+from preflights_es.features.clarification.domain import WORKFLOW
+from preflights_es.features.clarification.domain.events import DecisionAcknowledged
+from preflights_es.kernel import imports, signing
 from preflights_es.kernel.completions import COMPLETION_EVENTS
 from preflights_es.kernel.events import (
     ARTIFACT_EVENTS,
     SESSION_EVENTS,
+    Act,
+    Actor,
     Decision,
     Event,
     Input,
     Outcome,
     Request,
+    Signature,
 )
 from preflights_es.kernel.ports import Batch, Draft, Stored
 from preflights_es.store import chain, checkpoint, jsonl, tables
@@ -238,3 +245,87 @@ def test_the_page_lists_the_events_of_imports_with_their_fields() -> None:
         assert issubclass(cls, KINDS[rows[cls.tag]["Is"]])
     named = {name for row in TABLES["8.1 Imports"] for name in ticked(row["Field"])}
     assert named == {*imports.TakenSession.__struct_fields__}
+
+
+# Section 14 ----------------------------------------------------------------------------------
+
+
+def of_the_act() -> tuple[Rows, str, dict[str, bytes]]:
+    """The fields of the message, the proposal, and key and signature, as the page gives them."""
+    text = SPECIFICATION.read_text("utf-8")
+    (section,) = re.findall(r"^### 14\.5 .*?\n(.*?)(?=^##? |\Z)", text, re.DOTALL | re.MULTILINE)
+    message, proposal, made = re.findall(r"^```\w+\n(.*?)\n```$", section, re.DOTALL | re.MULTILINE)
+    names = (line.split() for line in made.splitlines())
+    return (
+        dict(map(_row, message.splitlines())),
+        str(proposal),
+        {name: b64decode(value, validate=True) for name, value in names},
+    )
+
+
+def parts(raw: bytes) -> list[bytes]:
+    """Fields of OpenSSH's, each with its length before it."""
+    found = []
+    while raw:
+        (size,) = struct.unpack(">I", raw[:4])
+        found.append(raw[4 : 4 + size])
+        raw = raw[4 + size :]
+    return found
+
+
+def test_the_message_of_an_act_follows_from_the_bytes_of_the_page() -> None:
+    rows, proposal, _ = of_the_act()
+    assert list(rows) == [row["Field"] for row in TABLES["14.1 The message"]]
+    for name in ("format", "session", "version", "name", "time"):
+        assert rows[name][0] == encoded(name, rows[name][1]), name
+    assert rows["hash"][0] == vectors()[rows["version"][1] - 1]["hash"][0]
+    assert rows["proposal"][0] == sha256(proposal.encode()).digest()
+    read = json.loads(proposal)
+    again = json.dumps(read, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert again == proposal
+    assert not proposal.isascii()
+
+
+def test_the_signature_of_the_page_is_one_of_its_message() -> None:
+    rows, _, made = of_the_act()
+    sshsig = made["sshsig"]
+    assert sshsig[:10] == b"SSHSIG" + struct.pack(">I", 1)
+    key, namespace, reserved, algorithm, signature = parts(sshsig[10:])
+    assert (key, reserved, algorithm) == (made["key"], b"", b"sha512")
+    kind, point = parts(key)
+    assert parts(signature)[0] == kind == b"ssh-ed25519"
+    message = b"".join(raw for raw, _ in rows.values())
+    signed = b"SSHSIG" + b"".join(
+        struct.pack(">I", len(one)) + one
+        for one in (namespace, reserved, algorithm, sha512(message).digest())
+    )
+    Ed25519PublicKey.from_public_bytes(point).verify(parts(signature)[1], signed)
+
+
+def test_the_program_makes_the_same_message_and_reads_the_same_signature() -> None:
+    rows, proposal, made = of_the_act()
+    statement = signing.Statement(
+        session_id=rows["session"][1],
+        version=rows["version"][1],
+        hash=rows["hash"][0],
+        proposal=proposal,
+        name=rows["name"][1],
+        at=rows["time"][1],
+    )
+    assert statement.encoded() == b"".join(raw for raw, _ in rows.values())
+    assert rows["format"][1] == signing.FORMAT
+    assert signing.canonical(json.loads(proposal)) == proposal
+    found = signing.parsed(made["sshsig"])
+    assert (found.key, found.namespace) == (made["key"], signing.namespace("acceptance"))
+
+
+def test_the_page_names_what_can_be_signed_and_what_is_signed_of_a_decision() -> None:
+    rows = {ticked(row["Namespace"])[0]: row["Input"] for row in TABLES["14.2 Namespaces"]}
+    assert list(rows) == [signing.namespace(act) for act in get_args(Act)]
+    names = [name for row in TABLES["14. Signatures of acts"] for name in ticked(row["Field"])]
+    assert names == list(Signature.__struct_fields__)
+    new = DecisionAcknowledged(at=1, actor=Actor("user"), patch=None, folder="")
+    shown = json.loads(signing.proposal_text(new, WORKFLOW.proposal(WORKFLOW.initial, new)))
+    told = {name for row in TABLES["14.3 The proposal"] for name in ticked(row["Name"])}
+    assert {*shown} == {*told, "by"}
+    assert {*json.loads(of_the_act()[1])} == {*shown}
