@@ -77,7 +77,8 @@ def signers_of(settings: Settings, env: Mapping[str, str]) -> Signers:
             own = regular(path, FILE_MAX)
         except (OSError, Unreadable) as error:
             why = getattr(error, "strerror", None) or error
-            raise SettingsError(f"{what}: {path} cannot be read: {why}") from error
+            found = f"{what}: {path} cannot be read: {why}: name a file of lines"
+            raise SettingsError(found) from error
     content, untrusted = _of_repository(settings.root, env)
     return Signers(b"\n".join(filter(None, (own, content))), untrusted)
 

@@ -27,7 +27,13 @@ class SshFailed(Exception):
     """What ssh-keygen could not do, and what to do; one line."""
 
 
-def sign(key: str, namespace: str, message: bytes, env: Mapping[str, str]) -> str:
+def sign(
+    key: str,
+    namespace: str,
+    message: bytes,
+    env: Mapping[str, str],
+    timeout_s: float = SIGN_TIMEOUT_S,
+) -> str:
     """The signature of a message, in its armour; a passphrase is asked for at the terminal.
 
     Args:
@@ -44,7 +50,7 @@ def sign(key: str, namespace: str, message: bytes, env: Mapping[str, str]) -> st
             raise SshFailed(f"the key {key} is not there: name another one in [sign] key")
         lies = _written(folder, "message", message)
         words = ("-Y", "sign", "-f", name, "-n", namespace, str(lies))
-        code, said = _run(words, env, SIGN_TIMEOUT_S, asks=sys.stdin is not None)
+        code, said = _run(words, env, timeout_s, asks=sys.stdin is not None)
         made = lies.with_name("message.sig")
         if code or not made.is_file():
             raise SshFailed(_why(said, key))
@@ -148,15 +154,17 @@ def _run(
 
 
 _CURES: Final = (
+    ("UNPROTECTED", "others can read it: `chmod 600` it"),
     ("incorrect passphrase", "its passphrase is asked for at a terminal; or add it to ssh-agent"),
     ("device not found", "the hardware key is not plugged in"),
+    ("requires PIN", "the PIN of the hardware key is asked for at a terminal"),
     ("user presence", "the hardware key was not touched in time: try again"),
     ("timeout", "the hardware key was not touched in time: try again"),
-    ("requires PIN", "the PIN of the hardware key is asked for at a terminal"),
     ("agent refused", "ssh-agent refused: unlock the key, and confirm where it asks"),
+    ("load public key", "it is no key of OpenSSH, or its .pub file is not beside it"),
+    ("No private key found", "ssh-agent does not hold it: add it with ssh-add"),
     ("No such file", "its private part is neither beside it nor in ssh-agent: add it with ssh-add"),
     ("invalid format", "it is no key of OpenSSH"),
-    ("UNPROTECTED", "others can read it: `chmod 600` it"),
 )
 
 

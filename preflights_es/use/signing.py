@@ -44,13 +44,16 @@ class Signer:
         settings: Settings,
         env: Mapping[str, str],
         tell: Callable[[Notice], None] = lambda _: None,
+        timeout_s: float = ssh.SIGN_TIMEOUT_S,
     ) -> None:
         """Args:
         tell: takes what a person has to do meanwhile.
+        timeout_s: how long the key may take.
         """
         self._settings = settings
         self._env = env
         self._tell = tell
+        self._timeout_s = timeout_s
         self._made: dict[str, _Made] = {}
 
     @cached_property
@@ -138,12 +141,15 @@ class Signer:
 
         Raises:
             Refused: nothing could be signed.
-            SettingsError: no key is configured.
+            SettingsError: no key is configured, or the user's signers cannot be read.
         """
+        signers_of(
+            self._settings, self._env
+        )  # where it cannot be read, that is said before a touch
         if self.is_hardware:
             self._tell(Notice("touch_key", "touch your hardware key now: it signs", {}))
         try:
-            armoured = ssh.sign(self._key, namespace(act), message, self._env)
+            armoured = ssh.sign(self._key, namespace(act), message, self._env, self._timeout_s)
             raw = signing.dearmoured(armoured)
             is_good = signing.parsed(raw).namespace == namespace(act) and ssh.is_made_by(
                 armoured, namespace(act), message, self._env

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,6 +35,12 @@ class Signing(Project):
         """The table `sign` of the person's own settings."""
         file = self.home / ".config" / "preflights" / "settings.toml"
         file.write_text(f"{REFERENCE}\n[sign]\n{sign}\n")
+
+    @contextmanager
+    def surroundings(self, env: Mapping[str, str]) -> Iterator[None]:
+        """This process in its folder, with its environment."""
+        with self._surroundings(env):
+            yield
 
     def ready(self, *words: str) -> str:
         """The id of a session whose patch waits to be accepted."""

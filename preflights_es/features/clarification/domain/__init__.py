@@ -26,6 +26,7 @@ from preflights_es.kernel.decisions import Accepting
 from preflights_es.kernel.events import Decision, Input, Signable
 from preflights_es.kernel.ports import SettingsTable
 from preflights_es.kernel.session import Workflow
+from preflights_es.kernel.signing import said_of
 
 # Imported late: a command that only shows a session does without.
 
@@ -43,9 +44,10 @@ def _accepting(state: State, said: Mapping[str, Any]) -> Accepting:
 
 
 def _proposal(state: State, new: Signable) -> Mapping[str, Any]:
+    if not isinstance(new, DecisionAcknowledged):
+        return said_of(new)  # an erasure
     from preflights_es.features.clarification.domain.reasons import proposal
 
-    assert isinstance(new, DecisionAcknowledged), "nothing else of it is signed"
     return proposal(state, new)
 
 
