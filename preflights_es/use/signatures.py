@@ -13,7 +13,7 @@ import msgspec
 from preflights_es.kernel import signing
 from preflights_es.kernel.errors import SettingsError, StoreUnavailable
 from preflights_es.kernel.events import Signable, Signature
-from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.questions import Refusal
 from preflights_es.kernel.session import Session, begin
 from preflights_es.kernel.signing import NoSignature, Signed, Statement, namespace
@@ -80,22 +80,25 @@ class Signatures:
         Raises:
             LogDamaged: the session does not verify.
         """
+        kept, head = self._known(), reader.store.head(session_id)
+        if head is not None and (key := self._name(head)) in kept:
+            return _those(kept[key], version)
         found = reader.store.stream(session_id)
         if found is None:
             return ()
         head, stored = found
+        verified(stored, head.hash)
+        acts = list(self.checked(reader, stored))
+        if all(act.signed.verdict != "not_checked" for act in acts):
+            kept[self._name(head)] = acts
+            self._is_new = True
+        return _those(acts, version)
+
+    def _name(self, head: Head) -> str:
+        """Of what was found: it covers the session, and whose signatures count."""
         # What says why a signer is not known is said anew, too.
         about = (self.signers.content, self.signers.untrusted.encode())
-        key = sha256(head.hash + b"".join(sha256(one).digest() for one in about)).hexdigest()
-        kept = self._known()
-        if key not in kept:
-            verified(stored, head.hash)
-            acts = list(self.checked(reader, stored))
-            if any(act.signed.verdict == "not_checked" for act in acts):
-                return _those(acts, version)
-            kept[key] = acts
-            self._is_new = True
-        return _those(kept[key], version)
+        return sha256(head.hash + b"".join(sha256(one).digest() for one in about)).hexdigest()
 
     def of_acceptance(self, reader: EventReader, session_id: str) -> Signed | None:
         """What the signature proves of a person's acceptance that counts; None without one.
