@@ -36,6 +36,7 @@ from preflights_es.surfaces.view.guard import LOOPBACK, Guard
 from preflights_es.surfaces.view.rendering import FILES, Answer, Asked, Elsewhere, Served, Site, Way
 
 FORM_MAX: Final = 1_000_000  # bytes of what a form sends
+FIELDS_MAX: Final = 5_000  # of a form
 KEPT: Final = "private, max-age=31536000, immutable"
 """Of files whose address changes with their content."""
 FORM_TOKEN: Final = "form_token"  # noqa: S105  the field's name
@@ -134,9 +135,12 @@ async def _form(http: HttpRequest, site: Site) -> dict[str, tuple[str, ...]]:
     if kind != "application/x-www-form-urlencoded":
         raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
     try:
-        fields = parse_qsl(body.decode(), keep_blank_values=True, errors="strict")
-    except UnicodeDecodeError as error:
-        raise HTTPException(HTTPStatus.BAD_REQUEST, "the form is no UTF-8") from error
+        fields = parse_qsl(
+            body.decode(), keep_blank_values=True, errors="strict", max_num_fields=FIELDS_MAX
+        )
+    except ValueError as error:
+        text = f"the form is no UTF-8, or has more than {FIELDS_MAX:,} fields"
+        raise HTTPException(HTTPStatus.BAD_REQUEST, text) from error
     form: dict[str, tuple[str, ...]] = {}
     for name, value in fields:
         form[name] = (*form.get(name, ()), value.replace("\r\n", "\n"))

@@ -124,6 +124,7 @@ FORGED: Final[tuple[Case, ...]] = (
     ("a form as plain text", 415, POST, (*WRITES[:3], "Content-Type: text/plain"), BODY),
     ("a form as JSON", 415, POST, (*WRITES[:3], "Content-Type: application/json"), "{}"),
     ("a form that is no UTF-8", 400, POST, WRITES, f"{BODY}&reason=%ff%fe"),
+    ("a form of many fields", 400, POST, WRITES, f"{BODY}{'&a=' * 6_000}"),
     ("a form of megabytes", 413, POST, WRITES, f"{BODY}&reason={'x' * 1_000_000}"),
     # Methods
     ("an action by a link", 405, POST.replace("POST", "GET"), (HOST, COOKIE), ""),
