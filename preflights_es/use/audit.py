@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict, replace
 
 from preflights_es.history import verification
@@ -17,11 +19,13 @@ from preflights_es.history.verification import (
     Verified,
 )
 from preflights_es.kernel.errors import LogDamaged, Refused
-from preflights_es.kernel.ports import Head
+from preflights_es.kernel.ports import Head, Stored
+from preflights_es.projections.projection import Read
 from preflights_es.store import checkpoint as checkpoints
 from preflights_es.store.checkpoint import Checkpoint
 from preflights_es.store.side_tables import SqlAuditing
 from preflights_es.system.files import Unreadable, new_file, regular
+from preflights_es.use.checkpoints import CheckpointCheck, HeldUpTo, NamedCopy
 from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
@@ -33,6 +37,8 @@ class Verification(Verified, frozen=True, tag_field="format", tag="audit-verify/
     """The log, its projections, the tables beside it, and where asked for a checkpoint."""
 
     against: Compared | None = None
+    checkpoints: HeldUpTo | UnsetType = UNSET
+    """What the signed checkpoints of the session files hold; not written where there are none."""
 
 
 class Passed(Result, frozen=True):
@@ -51,29 +57,43 @@ def verify(
     named: Sequence[str] = (),
     *,
     everything: bool = False,
-    against: Checkpoint | None = None,
+    against: Checkpoint | NamedCopy | None = None,
     drawn: Drawn = undrawn,
 ) -> tuple[Verification, Passed]:
     """Verify the chains of this project's sessions, of all, or of the named ones.
 
     Args:
-        against: a checkpoint; its sessions are verified.
+        against: a checkpoint; its sessions are verified. A signed one counts as one of the folder.
 
     Raises:
         LogDamaged: the database as a whole cannot be read.
+        Refused: a signed one is of another project.
     """
     process = request.process
+    copy = against if isinstance(against, NamedCopy) else None
+    against = against if isinstance(against, Checkpoint) else None
     project = against.project if against else process.project
     scope = None if everything else project
     comparison = Comparison(against) if against else None
     heads = _named(request, named) if named else _heads(request, scope)
     side_tables, others = process.side_table_check(), 0
-    with process.projection_check() as check:
+    held: HeldUpTo | UnsetType = UNSET
+    with process.projection_check() as check, ExitStack() as stack:
+        signed = None if named else stack.enter_context(CheckpointCheck(process, copy))
+
+        def look(head: Head, stored: Sequence[Stored]) -> Read | None:
+            if signed is not None:
+                signed.look(head, stored)
+            return check.look(head, stored)
+
         with drawn(len(heads)) as update:
             looked_at = ticking(heads, update)
             found = verification.walked(
-                process.store, looked_at, comparison, check.look, side_tables.look
+                process.store, looked_at, comparison, look, side_tables.look
             )
+        if signed is not None and signed.is_asked:
+            signed.look_at_rest()
+            held = signed.result()
         astray = list(check.differences())
         if not named:
             known = {head.session_id for head in heads}
@@ -89,7 +109,7 @@ def verify(
     found = replace(found, broken=broken, projections=tuple(astray), unwritten=unwritten)
     compared = comparison.result() if comparison else None
     passed = Passed(others=others, unread=check.unread, unknown=check.unknown)
-    return Verification(**asdict(found), against=compared), passed
+    return Verification(**asdict(found), against=compared, checkpoints=held), passed
 
 
 def _all(
@@ -194,6 +214,8 @@ def _check_older(request: Request, file: str, project: str | None) -> None:
         older = read_checkpoint(file)
     except LogDamaged as error:
         raise Refused(f"{file} is no checkpoint ({error.found}): name a new file") from error
+    if isinstance(older, NamedCopy):
+        raise Refused(f"{file} is a signed checkpoint: name a new file")
     if older.project != project:
         scope = "all of the log" if older.project is None else f"the project {older.project!r}"
         raise Refused(f"{file} is a checkpoint of {scope}: name a new file")
@@ -206,8 +228,8 @@ def _check_older(request: Request, file: str, project: str | None) -> None:
         raise LogDamaged(f"session {difference.session_id}", 0, f"{found}; {file} was not replaced")
 
 
-def read_checkpoint(file: str) -> Checkpoint:
-    """A checkpoint from a file.
+def read_checkpoint(file: str) -> Checkpoint | NamedCopy:
+    """A checkpoint from a file, or a signed one.
 
     Raises:
         Refused: it cannot be read, or is too large.
@@ -217,6 +239,8 @@ def read_checkpoint(file: str) -> Checkpoint:
         raw = regular(Path(file), checkpoints.FILE_MAX)
     except (Unreadable, OSError) as error:
         raise Refused(f"{file} cannot be read: {getattr(error, 'strerror', error)}") from error
+    if raw.startswith(checkpoints.BEGINS_SIGNED):
+        return NamedCopy(file, checkpoints.read_signed(raw, file))
     return checkpoints.read(raw, file)
 
 

@@ -62,6 +62,7 @@ from preflights_es.settings.file import FIELDS
 from preflights_es.settings.load import READER_URL, Options
 from preflights_es.use.leads import GENERATION
 from preflights_es.use.results import Result as Shape
+from tests.cli.checkpoints import damaged_team, made_team
 from tests.cli.compiler.planning import approved, planned
 from tests.cli.compiler.planning import documented as documented_plans
 from tests.cli.program import Project, Result
@@ -450,7 +451,10 @@ def _extending(shop: Project) -> Iterator[Any]:
     yield clone.call("admin", "import", "-", "--json", "--db", "empty.db", stdin=alone).json
 
 
-def test_the_fields_of_the_audit_are_those_that_are_documented(shop: Project) -> None:
+@pytest.mark.needs("ssh-keygen")
+def test_the_fields_of_the_audit_are_those_that_are_documented(
+    shop: Project, tmp_path: Path
+) -> None:
     led = shop.decided()["session_id"]
     shop.decided("Add SSO", "--supersedes", led)
     broken = shop.started_session()
@@ -478,7 +482,16 @@ def test_the_fields_of_the_audit_are_those_that_are_documented(shop: Project) ->
         shop.call("audit", "verify", "--json").json,
         shop.call("audit", "verify", *against).json,
         shop.call("audit", "verify", *elsewhere, "--json").json,
+        damaged_team(made_team(tmp_path / "team")).call("audit", "verify", "--json").json,
     )
+
+
+@pytest.mark.needs("ssh-keygen")
+def test_the_fields_of_a_signed_checkpoint_are_those_that_are_documented(tmp_path: Path) -> None:
+    team = made_team(tmp_path)
+    team.decided()
+    signed = ("audit", "checkpoint", "--sign", "--json")
+    check("audit-checkpoint-signed/1", team.call(*signed).json, team.call(*signed).json)
 
 
 def test_the_fields_of_a_note_are_those_that_are_documented(shop: Project) -> None:

@@ -1,0 +1,615 @@
+"""Signed checkpoints beside the session files: signing one, and up to where they hold.
+
+Source: docs/specs/log.md, section 15.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import cached_property
+from typing import Final, Literal, Self
+
+import msgspec
+
+from preflights_es.history import verification
+from preflights_es.history.verification import Broken, Difference
+from preflights_es.kernel import signing
+from preflights_es.kernel.errors import (
+    AnotherVersion,
+    LogDamaged,
+    PreflightsError,
+    Refused,
+)
+from preflights_es.kernel.events import Signature
+from preflights_es.kernel.ids import decision_uid, iso
+from preflights_es.kernel.ports import Head, Stored
+from preflights_es.kernel.signing import Signed, namespace
+from preflights_es.records.session_files import (
+    CHECKPOINT_SIZE_MAX,
+    CHECKPOINTS_MAX,
+    SIZE_MAX,
+    SessionFolder,
+    name_of,
+)
+from preflights_es.settings.load import surroundings
+from preflights_es.store import jsonl
+from preflights_es.store.chain import verified
+from preflights_es.store.checkpoint import (
+    KeySignature,
+    SignedCheckpoint,
+    SignedScope,
+    Tip,
+    read_signed,
+    signed_content,
+    to_sign,
+)
+from preflights_es.store.codec import unambiguous
+from preflights_es.system.files import Folder, Unreadable
+from preflights_es.use.process import Process
+from preflights_es.use.progress import Drawn, ticking, undrawn
+from preflights_es.use.request import Request
+from preflights_es.use.results import Result
+from preflights_es.use.signing import Signer
+
+US_PER_S: Final = 1_000_000
+READ_MAX: Final = 512 * 1024 * 1024  # bytes of checkpoints that one command reads
+AT_ONCE: Final = 4  # signatures that are checked side by side, each by a process of its own
+
+ROOT_DIGITS: Final = 12
+
+Place = Literal["file", "log"]
+At = tuple[int, str]
+"""Version and hash of an event."""
+
+
+class FiledCheckpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """A signed checkpoint, and what its signature proves."""
+
+    file: str
+    """Relative to the project's root; of a copy that was named, as it was named."""
+    root: str
+    by: str
+    """Who signed, as claimed."""
+    at: str
+    """When, as claimed."""
+    sessions: int
+    events: int
+    """Of all these sessions up to it."""
+    newest: bool
+    """Whether no other one with the same verdict names it as its parent."""
+    signature: Signed
+
+
+class FileDamage(msgspec.Struct, frozen=True):
+    """A checkpoint or a session file that does not hold, is missing or cannot be read."""
+
+    file: str
+    found: str
+
+
+class Unheld(Difference, frozen=True, kw_only=True):
+    """A session that is not what a signed checkpoint remembers of it."""
+
+    place: Place
+    """Where it differs: its file, or the log."""
+    file: str
+    """The checkpoint."""
+    log_has: int = 0
+    """The version that the log has, where the file is gone."""
+
+
+class HeldUpTo(msgspec.Struct, frozen=True, kw_only=True):
+    """What signed checkpoints hold of the session files."""
+
+    checkpoints: tuple[FiledCheckpoint, ...]
+    sessions: int
+    """Of which events are signed by one of the reader's signers, and were verified."""
+    events: int
+    """Those."""
+    later_sessions: int
+    """Of which events were verified that no such signature covers."""
+    later_events: int
+    unfiled: int
+    """Sessions of the log that have no file: no checkpoint is of them."""
+    only_filed: int
+    """Sessions that were verified and that only files have."""
+    only_filed_events: int
+    damage: tuple[FileDamage, ...]
+    differences: tuple[Unheld, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything is as it was when it was signed."""
+        return not self.damage and not self.differences
+
+
+class NamedCopy(msgspec.Struct, frozen=True):
+    """A signed checkpoint that lies elsewhere, and that the folder must have."""
+
+    file: str
+    said: SignedCheckpoint
+
+
+class CheckpointSigned(Result, frozen=True, tag_field="format", tag="audit-checkpoint-signed/1"):
+    """A signed checkpoint that was written."""
+
+    file: str
+    project: str
+    sessions: int
+    events: int
+    root: str
+    parents: tuple[str, ...]
+    """Roots of the checkpoints that it names as its beginnings."""
+    by: str
+    at: str
+    signature: Signed
+
+
+# 1. Up to where they hold --------------------------------------------------------------------
+
+
+class _Said(msgspec.Struct, frozen=True):
+    """What a checkpoint says, without its sessions."""
+
+    file: str
+    scope: SignedScope
+    root: str
+    sessions: int
+    events: int
+
+
+class _Seen(msgspec.Struct, frozen=True):
+    """A session that was verified."""
+
+    tip: At
+    """Of its file."""
+    length: int
+    """How many events were verified, in the file or in the log."""
+    remembered: dict[At, list[int]]
+    """By which checkpoints, as places in their list."""
+
+
+class CheckpointCheck:
+    """Compares session files, and sessions of the log, with the signed checkpoints of the folder.
+
+    Signatures are checked by other processes while sessions are looked at.
+    """
+
+    def __init__(
+        self, process: Process, copy: NamedCopy | None = None, *, signs: bool = False
+    ) -> None:
+        """Args:
+        copy: one more checkpoint, which lies elsewhere.
+        signs: whether another one follows: session files are read even where none lies there.
+        """
+        self._process = process
+        self._folder = process.session_folders.checkpoints()
+        self._copy = copy
+        self._signs = signs
+        self._given_back = ExitStack()
+        self._said: list[_Said] = []
+        self._lying: set[str] = set()
+        self._verdicts: list[Future[Signed]] = []
+        self._tips: dict[str, dict[At, list[int]]] = {}
+        self._files: dict[tuple[str, str], Folder] = {}
+        self._homes: dict[str, SessionFolder] = {}
+        self._seen: dict[str, _Seen] = {}
+        self._damage: list[FileDamage] = []
+        self._differences: list[tuple[Unheld, list[int]]] = []
+        self._unread: set[str] = set()
+        self._only_filed: list[int] = []
+        self._unfiled = 0
+        self.apart: dict[str, int] = {}
+        """Sessions whose file and log hold different events, and from which version on."""
+
+    def __enter__(self) -> Self:
+        """Read the checkpoints, and list the session files.
+
+        Raises:
+            Refused: the copy is of another project.
+        """
+        if self._copy is not None and (why := self._other(self._copy.said)):
+            raise Refused(f"{self._copy.file} cannot be compared: {why}")
+        for file, said in self._read():
+            events = sum(version for _, version, _ in said.tips)
+            self._verdicts.append(self._pool.submit(self._verdict, said))
+            self._said.append(_Said(file, said.scope, said.root, len(said.tips), events))
+            for session_id, version, hash_ in said.tips:
+                one = self._tips.setdefault(session_id, {})
+                one.setdefault((version, hash_), []).append(len(self._said) - 1)
+        if self.is_asked:
+            self._list()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._given_back.close()
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        """Checks signatures; made with the first checkpoint, and most projects have none."""
+        _ = self._process.signatures  # made once, before threads share it
+        pool = ThreadPoolExecutor(AT_ONCE)
+        self._given_back.callback(pool.shutdown, cancel_futures=True)
+        return pool
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether there is any checkpoint to compare with."""
+        return self._signs or bool(self._said or self._damage)
+
+    @property
+    def roots(self) -> list[str]:
+        """Of the checkpoints, in ascending order."""
+        return sorted(said.root for said in self._said)
+
+    @property
+    def tips(self) -> dict[str, At]:
+        """The last event of each session file that verifies."""
+        return {session_id: one.tip for session_id, one in self._seen.items() if one.tip[0]}
+
+    def _list(self) -> None:
+        for place in self._process.session_folders:
+            try:
+                names = place.names()
+            except Unreadable as error:
+                self._hurt(place.path, str(error))
+                continue
+            folder = self._given_back.enter_context(place.reading()) if names else None
+            self._files |= {(place.path, name): folder for name in names if folder}
+
+    # Checkpoints
+
+    def _read(self) -> Iterator[tuple[str, SignedCheckpoint]]:
+        if self._copy is not None:
+            yield self._copy.file, self._copy.said
+        try:
+            names = self._folder.names()
+        except Unreadable as error:
+            self._hurt(self._folder.path, str(error))
+            return
+        left = READ_MAX
+        with self._folder.reading() as folder:
+            for name in names if folder else ():
+                assert folder is not None, "names are of one that is there"
+                path = f"{self._folder.path}/{name}"
+                try:
+                    raw = folder.content(name, min(CHECKPOINT_SIZE_MAX, left))
+                    left -= len(raw)
+                    said = read_signed(raw, path)
+                    if f"{said.root}.jsonl" != name:
+                        raise Unreadable(f"its root is {said.root}, and its name says another")
+                    if why := self._other(said):
+                        raise Unreadable(why)
+                except (Unreadable, OSError, LogDamaged, AnotherVersion) as error:
+                    self._hurt(path, _why(error, path))
+                else:
+                    self._lying.add(said.root)
+                    if self._copy is None or said != self._copy.said:
+                        yield path, said
+
+    def _other(self, said: SignedCheckpoint) -> str:
+        """Says of which other project it is; empty where it is of this one."""
+        its, ours = said.scope.project, self._process.project
+        return "" if its == ours else f"it is of the project {its!r}, and this is {ours!r}"
+
+    def _verdict(self, said: SignedCheckpoint) -> Signed:
+        made = Signature(proposal="", key=said.made.key, sshsig=said.made.sshsig)
+        at_s = said.scope.at // US_PER_S
+        return self._process.signatures.verdict(made, namespace("checkpoint"), said.message, at_s)
+
+    # Sessions
+
+    def look(self, head: Head, stored: Sequence[Stored]) -> None:
+        """Look at a session of the log whose chain verifies, and at its file."""
+        if head.project != self._process.project or not self.is_asked:
+            return
+        home, name = self._home(head.workflow).path, name_of(decision_uid(head.session_id))
+        folder = self._files.pop((home, name), None)
+        log = [event.hash for event in stored]
+        if folder is None:
+            self._unfiled += 1
+            self._gone(head.session_id, log)
+            return
+        path = f"{home}/{name}"
+        try:
+            content = folder.content(name, SIZE_MAX)
+            # Equal bytes need no second look: most files are as the log is.
+            same = content == jsonl.lines(stored)
+            hashes = log if same else _hashes(self._verified(path, name, content))
+        except (Unreadable, OSError, PreflightsError) as error:
+            self._unread.add(head.session_id)
+            self._hurt(path, _why(error, path))
+        else:
+            self._compare(head.session_id, hashes, log)
+
+    def look_at_rest(self) -> None:
+        """Look at the session files that the log does not have, and for those that are gone."""
+        for (home, name), folder in self._files.items():
+            path = f"{home}/{name}"
+            try:
+                events = self._verified(path, name, folder.content(name, SIZE_MAX))
+            except (Unreadable, OSError, PreflightsError) as error:
+                self._unread |= {id_ for id_ in self._tips if name_of(decision_uid(id_)) == name}
+                self._hurt(path, _why(error, path))
+            else:
+                if self._process.store.head(events[0].session_id) is None:
+                    self._only_filed.append(len(events))
+                self._compare(events[0].session_id, _hashes(events), ())
+        self._files = {}
+        for session_id in [*self._tips.keys() - self._unread]:
+            self._gone(session_id, ())
+
+    def _verified(self, path: str, name: str, content: bytes) -> Sequence[Stored]:
+        """The events of a session file; it holds one session, which belongs there."""
+        events = verified(tuple(jsonl.stored(content.splitlines(keepends=True), path)))
+        if not events:
+            raise Unreadable("it holds no events")
+        for event in events:
+            unambiguous(event)
+        first = events[0]
+        if name != name_of(decision_uid(first.session_id)):
+            raise Unreadable(f"it holds session {first.session_id}, and its name says another")
+        if first.project != self._process.project:
+            raise Unreadable(
+                f"it is of the project {first.project!r}, and this is {self._process.project!r}"
+            )
+        if (home := self._home(first.workflow).path) != path.rpartition("/")[0]:
+            raise Unreadable(f"its place is {home}")
+        if first.session_id in self._seen:
+            raise Unreadable(f"session {first.session_id} has another file")
+        return events
+
+    def _home(self, workflow: str) -> SessionFolder:
+        if workflow not in self._homes:
+            self._homes[workflow] = self._process.session_home(workflow)
+        return self._homes[workflow]
+
+    def _compare(self, session_id: str, file: Sequence[bytes], log: Sequence[bytes]) -> None:
+        """Hold the chain of a file, and that of the log, against what is remembered."""
+        remembered = self._tips.pop(session_id, {})
+        for at, which in remembered.items():
+            version = at[0]
+            if version > len(file):
+                self._differ(session_id, "cut", at, which, len(file))
+            elif file[version - 1].hex() != at[1]:
+                self._differ(session_id, "recomputed", at, which, len(file))
+            elif version <= len(log) and log[version - 1] != file[version - 1]:
+                self._differ(session_id, "recomputed", at, which, len(log), "log")
+        pairs = enumerate(zip(log, file, strict=False), 1)
+        if parts_at := next((version for version, (mine, its) in pairs if mine != its), 0):
+            self.apart[session_id] = parts_at
+        length = len(file) if parts_at else max(len(file), len(log))
+        self._seen[session_id] = _Seen((len(file), file[-1].hex()), length, remembered)
+
+    def _gone(self, session_id: str, log: Sequence[bytes]) -> None:
+        """A session without a file."""
+        for at, which in self._tips.pop(session_id, {}).items():
+            self._differ(session_id, "missing", at, which, 0, log_has=len(log))
+
+    def _differ(
+        self,
+        session_id: str,
+        kind: Literal["missing", "cut", "recomputed"],
+        at: At,
+        which: list[int],
+        version: int,
+        place: Place = "file",
+        log_has: int = 0,
+    ) -> None:
+        file = max((self._said[n] for n in which), key=lambda said: said.scope.at).file
+        found = Unheld(session_id, kind, at[0], version, place=place, file=file, log_has=log_has)
+        self._differences.append((found, which))
+
+    def _hurt(self, file: str, found: str) -> None:
+        self._damage.append(FileDamage(file, found))
+
+    # What came of it
+
+    def result(self) -> HeldUpTo:
+        """What was found, once every session was looked at."""
+        found = [one.result() for one in self._verdicts]
+        good = {n for n, signed in enumerate(found) if signed.verdict != "does_not_verify"}
+        ours = {n for n, signed in enumerate(found) if signed.verdict == "signed"}
+        for said, signed in zip(self._said, found, strict=True):
+            if signed.verdict == "does_not_verify":
+                self._hurt(said.file, f"its signature {signed}")
+        self._name_missing(good)
+        differences = _one_each(
+            [one for one, which in self._differences if not good.isdisjoint(which)]
+        )
+        differing = {one.session_id for one in differences}
+        covered = {
+            session_id: (_covered(one.remembered, ours), one.length)
+            for session_id, one in self._seen.items()
+            if session_id not in differing
+        }
+        later = [length - upto for upto, length in covered.values() if length > upto]
+        return HeldUpTo(
+            checkpoints=tuple(self._filed(found, good, ours)),
+            sessions=sum(upto > 0 for upto, _ in covered.values()),
+            events=sum(upto for upto, _ in covered.values()),
+            later_sessions=len(later),
+            later_events=sum(later),
+            unfiled=self._unfiled,
+            only_filed=len(self._only_filed),
+            only_filed_events=sum(self._only_filed),
+            damage=tuple(self._damage),
+            differences=tuple(differences),
+        )
+
+    def _name_missing(self, good: set[int]) -> None:
+        """Name the checkpoints that others name, and that are not in the folder."""
+        place = self._folder.path
+        hurt = {one.file for one in self._damage}
+        gone: dict[str, str] = {}
+        if self._copy is not None:
+            gone[self._copy.said.root] = f"{self._copy.file} is a copy of it"
+        for n in sorted(good):
+            said = self._said[n]
+            for root in said.scope.parents:
+                gone.setdefault(root, f"{said.file} names it as a parent")
+        for root, why in gone.items():
+            path = f"{place}/{root}.jsonl"
+            if root not in self._lying and path not in hurt:
+                self._hurt(path, f"it is missing: {why}")
+
+    def _filed(
+        self, found: Sequence[Signed], good: set[int], ours: set[int]
+    ) -> Iterator[FiledCheckpoint]:
+        """The checkpoints whose signature is one of their key, in the order of their times."""
+        by_ours, by_any = (
+            {root for n in some for root in self._said[n].scope.parents} for some in (ours, good)
+        )
+        for n in sorted(good, key=lambda n: (self._said[n].scope.at, self._said[n].root)):
+            said = self._said[n]
+            yield FiledCheckpoint(
+                file=said.file,
+                root=said.root,
+                by=said.scope.by,
+                at=iso(said.scope.at),
+                sessions=said.sessions,
+                events=said.events,
+                newest=said.root not in (by_ours if n in ours else by_any),
+                signature=found[n],
+            )
+
+
+def _covered(remembered: dict[At, list[int]], ours: set[int]) -> int:
+    """The last version of a session that a signature of the reader's signers covers."""
+    versions = (at[0] for at, which in remembered.items() if not ours.isdisjoint(which))
+    return max(versions, default=0)
+
+
+def _one_each(differences: Sequence[Unheld]) -> list[Unheld]:
+    """One of each session: the first event that was recomputed, else the last that is gone."""
+    chosen: dict[str, Unheld] = {}
+
+    def weight(one: Unheld) -> tuple[bool, int]:
+        return (
+            one.kind == "recomputed",
+            -one.remembered if one.kind == "recomputed" else one.remembered,
+        )
+
+    for one in sorted(differences, key=weight):
+        chosen[one.session_id] = one
+    return [chosen[session_id] for session_id in sorted(chosen)]
+
+
+def _hashes(events: Sequence[Stored]) -> list[bytes]:
+    return [event.hash for event in events]
+
+
+def _why(error: Exception, path: str) -> str:
+    """What is wrong with a file, without its name."""
+    match error:
+        case LogDamaged():
+            return error.found
+        case AnotherVersion():
+            return str(error).removeprefix(f"{path}: ").removeprefix(f"{path} ")
+        case OSError():
+            return error.strerror or str(error)
+        case _:
+            return str(error)
+
+
+# 2. Signing one ------------------------------------------------------------------------------
+
+
+def sign_checkpoint(request: Request, *, drawn: Drawn = undrawn) -> CheckpointSigned:
+    """Sign how far each session file came, behind all checkpoints of the folder.
+
+    Raises:
+        Refused: there is nothing to sign, or no key signed.
+        LogDamaged: a session file, a checkpoint or the log is not what was signed before.
+        ArtifactOutside, StoreUnavailable: the file cannot be written.
+    """
+    process = request.process
+    signer = Signer(process.settings, surroundings(), request.tell)
+    is_agent = request.actor.kind == "agent"
+    if is_agent and not signer.is_hardware:
+        request.sessions.refuse_agent("sign a checkpoint with this key")
+    with CheckpointCheck(process, signs=True) as check:
+        heads = process.store.heads(process.project)
+        with drawn(len(heads)) as update:
+            walked = verification.walked(process.store, ticking(heads, update), folded=check.look)
+        check.look_at_rest()
+        found = check.result()
+        _refuse_unheld(found, walked.broken, check.apart)
+        if not (tips := check.tips):
+            raise Refused("there is no session file here: nothing was signed")
+        if len(parents := check.roots) >= CHECKPOINTS_MAX:
+            raise Refused(
+                f"{len(parents):,} checkpoints lie here, and one more is too many: keep a copy of "
+                "the newest one elsewhere, remove all from the folder, and sign anew"
+            )
+    for one in found.checkpoints:
+        if one.signature.verdict != "signed":
+            request.notice("checkpoint_not_signed", f"{one.file}: {one.signature}", path=one.file)
+    actor, at = request.inputs.actor, process.runner.now()
+    scope = SignedScope(1, process.project, tuple(parents), actor.name, at)
+    message, root = to_sign(scope, (Tip(id_, *tip) for id_, tip in tips.items()))
+    sshsig = signer.sign("checkpoint", message)
+    parts = signing.parsed(b64decode(sshsig))
+    if is_agent and not parts.is_touched:
+        request.sessions.refuse_agent("sign a checkpoint without a touch of the key")
+    made = KeySignature(signing.bare(parts.key), sshsig)
+    folder, content = process.session_folders.checkpoints(), signed_content(message, made)
+    if len(content) > CHECKPOINT_SIZE_MAX:
+        raise Refused(f"a checkpoint has at most {CHECKPOINT_SIZE_MAX:,} bytes, and this one more")
+    folder.write(f"{root}.jsonl", content)
+    signature = Signature(proposal="", key=made.key, sshsig=sshsig)
+    name = namespace("checkpoint")
+    return CheckpointSigned(
+        file=f"{folder.path}/{root}.jsonl",
+        project=process.project,
+        sessions=len(tips),
+        events=sum(version for version, _ in tips.values()),
+        root=root,
+        parents=tuple(parents),
+        by=actor.name,
+        at=iso(at),
+        signature=process.signatures.verdict(signature, name, message, at // US_PER_S),
+    )
+
+
+def _refuse_unheld(found: HeldUpTo, broken: Sequence[Broken], apart: dict[str, int]) -> None:
+    """Raises:
+    LogDamaged: something is not as it was when it was signed; names the first.
+    """
+    for one in found.differences[:1]:
+        raise LogDamaged(f"session {one.session_id}", 0, f"{unheld(one)}; nothing was signed")
+    for hurt in found.damage[:1]:
+        raise LogDamaged(hurt.file, 0, f"{hurt.found}; nothing was signed")
+    for bad in broken[:1]:
+        where = f"session {bad.session_id}"
+        raise LogDamaged(where, bad.version, f"{bad.found}; nothing was signed")
+    for session_id, version in [*apart.items()][:1]:
+        why = f"its file and the log hold different events from version {version} on"
+        raise LogDamaged(f"session {session_id}", 0, f"{why}; nothing was signed")
+
+
+def unheld(found: Unheld) -> str:
+    """What became of a session that a signed checkpoint remembers, in words."""
+    then, by = found.remembered, called(found.file)
+    match found.kind:
+        case "missing" if found.log_has:
+            return f"has no file: {by} has it at version {then}, the log at {found.log_has}"
+        case "missing":
+            return f"is missing: {by} has it at version {then}"
+        case "cut":
+            return f"was cut: {by} has it at version {then}, its file at {found.version}"
+        case _:
+            where = " in the log" if found.place == "log" else ""
+            return f"was recomputed{where}: {by} has another hash of event {then}"
+
+
+def called(file: str) -> str:
+    """A checkpoint in a sentence: one of the folder by the first digits of its root."""
+    name = file.rpartition("/")[2]
+    if not re.fullmatch(r"[0-9a-f]{64}\.jsonl", name):
+        return file
+    return f"checkpoint {name[:ROOT_DIGITS]}"
