@@ -102,7 +102,7 @@ def verify_command(
     for one in found.broken:
         voice.say(_broken(one))
     voice.say(_summary(found))
-    _say_checkpoints(voice, found.checkpoints)
+    _say_checkpoints(voice, found.checkpoints, has_log=found.sessions > 0)
     _say_projections(voice, found.projections)
     _say_unwritten(voice, found.unwritten)
     if found.skipped:
@@ -156,10 +156,13 @@ def _summary_of_files(held: HeldUpTo) -> str:
     return f"{files}, {counted(held.only_filed_events, 'event')}: {trouble}."
 
 
-def _say_checkpoints(voice: Voice, held: HeldUpTo | UnsetType) -> None:
+def _say_checkpoints(voice: Voice, held: HeldUpTo | UnsetType, *, has_log: bool) -> None:
     """Up to where signatures hold, and never more than was checked."""
     if held is UNSET:
         return
+    if has_log and held.only_filed:
+        sessions = counted(held.only_filed, "session")
+        voice.say(f"Only in files: {sessions}, {counted(held.only_filed_events, 'event')}.")
     for hurt in held.damage:
         voice.say(f"{shown(hurt.file)}: {shown(hurt.found)}")
     for one in held.differences:
@@ -177,7 +180,7 @@ def _say_checkpoints(voice: Voice, held: HeldUpTo | UnsetType) -> None:
         after = f"{later} after {behind}" if held.later_events else f"nothing after {behind}"
         voice.say(f"{events} in {sessions}, signed by {by}; {after}.")
     else:
-        voice.say(f"No event is signed by your signers: {later}.")
+        voice.say(f"Your signers signed no event; {later} were verified.")
     others = [one for one in held.checkpoints if one.signature.verdict != "signed" and one.newest]
     for other in others[-SIGNED_NAMED_MAX:]:
         voice.say(f"{shown(other.file)}: {shown(str(other.signature))}")

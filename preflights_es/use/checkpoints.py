@@ -17,12 +17,13 @@ import msgspec
 
 from preflights_es.history import verification
 from preflights_es.history.verification import Broken, Difference
-from preflights_es.kernel import signing
+from preflights_es.kernel import imports, signing
 from preflights_es.kernel.errors import (
     AnotherVersion,
     LogDamaged,
     PreflightsError,
     Refused,
+    WorkflowMissing,
 )
 from preflights_es.kernel.events import Signature
 from preflights_es.kernel.ids import decision_uid, iso
@@ -32,7 +33,6 @@ from preflights_es.records.session_files import (
     CHECKPOINT_SIZE_MAX,
     CHECKPOINTS_MAX,
     SIZE_MAX,
-    SessionFolder,
     name_of,
 )
 from preflights_es.settings.load import surroundings
@@ -56,7 +56,7 @@ from preflights_es.use.results import Result
 from preflights_es.use.signing import Signer
 
 US_PER_S: Final = 1_000_000
-READ_MAX: Final = 512 * 1024 * 1024  # bytes of checkpoints that one command reads
+READ_MAX: Final = 256 * 1024 * 1024  # bytes of checkpoints that one command reads
 AT_ONCE: Final = 4  # signatures that are checked side by side, each by a process of its own
 
 ROOT_DIGITS: Final = 12
@@ -196,7 +196,7 @@ class CheckpointCheck:
         self._verdicts: list[Future[Signed]] = []
         self._tips: dict[str, dict[At, list[int]]] = {}
         self._files: dict[tuple[str, str], Folder] = {}
-        self._homes: dict[str, SessionFolder] = {}
+        self._homes: dict[str, str] = {}
         self._seen: dict[str, _Seen] = {}
         self._damage: list[FileDamage] = []
         self._differences: list[tuple[Unheld, list[int]]] = []
@@ -271,14 +271,17 @@ class CheckpointCheck:
         except Unreadable as error:
             self._hurt(self._folder.path, str(error))
             return
-        left = READ_MAX
+        read = 0
         with self._folder.reading() as folder:
             for name in names if folder else ():
                 assert folder is not None, "names are of one that is there"
                 path = f"{self._folder.path}/{name}"
+                if read > READ_MAX:
+                    self._hurt(path, f"those before it have {read:,} bytes: no more are read")
+                    return
                 try:
-                    raw = folder.content(name, min(CHECKPOINT_SIZE_MAX, left))
-                    left -= len(raw)
+                    raw = folder.content(name, CHECKPOINT_SIZE_MAX)
+                    read += len(raw)
                     said = read_signed(raw, path)
                     if f"{said.root}.jsonl" != name:
                         raise Unreadable(f"its root is {said.root}, and its name says another")
@@ -307,7 +310,10 @@ class CheckpointCheck:
         """Look at a session of the log whose chain verifies, and at its file."""
         if head.project != self._process.project or not self.is_asked:
             return
-        home, name = self._home(head.workflow).path, name_of(decision_uid(head.session_id))
+        if head.workflow == imports.WORKFLOW.name:
+            return  # it says how sessions came into this log
+        name = name_of(decision_uid(head.session_id))
+        home = self._home(head.workflow) or next((h for h, n in self._files if n == name), "")
         folder = self._files.pop((home, name), None)
         log = [event.hash for event in stored]
         if folder is None:
@@ -357,15 +363,21 @@ class CheckpointCheck:
             raise Unreadable(
                 f"it is of the project {first.project!r}, and this is {self._process.project!r}"
             )
-        if (home := self._home(first.workflow).path) != path.rpartition("/")[0]:
+        home = self._home(first.workflow)
+        if home and home != path.rpartition("/")[0]:
             raise Unreadable(f"its place is {home}")
         if first.session_id in self._seen:
             raise Unreadable(f"session {first.session_id} has another file")
         return events
 
-    def _home(self, workflow: str) -> SessionFolder:
+    def _home(self, workflow: str) -> str:
+        """Where sessions of a workflow lie; empty of one that is not known here."""
         if workflow not in self._homes:
-            self._homes[workflow] = self._process.session_home(workflow)
+            try:
+                self._process.runner.workflow(workflow)
+                self._homes[workflow] = self._process.session_home(workflow).path
+            except WorkflowMissing:
+                self._homes[workflow] = ""
         return self._homes[workflow]
 
     def _compare(self, session_id: str, file: Sequence[bytes], log: Sequence[bytes]) -> None:

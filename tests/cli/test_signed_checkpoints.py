@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from preflights_es.store import jsonl
-from tests.cli import tampering
+from tests.cli import hardware, tampering
 from tests.cli.checkpoints import (
     ADA,
     FOLDER,
@@ -164,6 +164,19 @@ def test_with_a_log_the_sessions_without_a_file_are_named_apart(signed: Team) ->
     assert lines_of(done)[2] == "1 session has no file and is in no checkpoint."
 
 
+def test_sessions_that_only_files_have_are_verified_beside_the_log(signed: Team) -> None:
+    clone = cloned_team(signed)
+    clone.started_session("Add a search")
+    done = clone.call("audit", "verify")
+    assert done.code == 0
+    events = sum(version for _, version, _ in tips_of(clone))
+    assert lines_of(done)[1] == f"Only in files: 2 sessions, {events} events."
+    assert lines_of(done)[2].startswith(f"{events} events in 2 sessions, signed by {ADA}")
+    assert clone.call("sync").code == 0
+    assert clone.held()["only_filed"] == 0
+    assert clone.held()["unfiled"] == 1, "the import itself does not count"
+
+
 def test_without_checkpoints_nothing_is_said_of_them(team: Team) -> None:
     assert "checkpoints" not in team.call("audit", "verify", "--json").json
     assert len(lines_of(team.call("audit", "verify"))) == 1
@@ -193,7 +206,7 @@ def test_one_that_is_not_among_the_signers_counts_as_unsigned(signed: Team) -> N
     done = signed.call("audit", "verify")
     assert done.code == 0
     assert "signed by eve" not in done.out
-    assert lines_of(done)[1].startswith("No event is signed by your signers: ")
+    assert lines_of(done)[1].startswith("Your signers signed no event; ")
     assert "signed by a key that is not among your signers (SHA256:" in lines_of(done)[2]
     assert (signed.held()["events"], signed.held()["sessions"]) == (0, 0)
 
@@ -571,6 +584,28 @@ def test_an_agent_does_not_sign_one_with_an_ordinary_key(signed: Team) -> None:
     assert done.code == 1
     assert "cannot sign a checkpoint with this key, only a person can" in done.err
     assert len(signed.checkpoints) == 1
+
+
+@pytest.mark.parametrize("flags", [0, 1])
+def test_an_agent_signs_one_only_where_a_hardware_key_is_touched(
+    team: Team, tmp_path: Path, flags: int
+) -> None:
+    (team.home / "sk").write_text("a handle")
+    (team.home / "sk.pub").write_text(f"{hardware.public()} ada\n")
+    (team.home / "signers").write_text(f"{ADA} {hardware.public()}\n")
+    team.settings(key=str(team.home / "sk"), signers=str(team.home / "signers"))
+    found = shutil.which("ssh-keygen")
+    assert found is not None
+    front = hardware.program(tmp_path / "front", found, flags)
+    env = {"PATH": f"{front}{os.pathsep}{os.environ['PATH']}"}
+    done = team.call("audit", "checkpoint", "--sign", "--json", env={**env, "CLAUDECODE": "1"})
+    assert (done.code, len(team.checkpoints)) == ((0, 1) if flags else (1, 0)), done
+    if not flags:
+        assert "cannot sign a checkpoint without a touch of the key" in done.err
+        done = team.call("audit", "checkpoint", "--sign", "--json", env=env)
+    assert done.json["signature"]["verdict"] == "signed"
+    assert done.json["signature"]["is_touched"] == bool(flags)
+    assert team.held()["sessions"] == 2
 
 
 def test_without_a_key_or_a_session_file_nothing_is_written(team: Team, tmp_path: Path) -> None:
