@@ -163,6 +163,10 @@ def _decoded(cls: type[T], line: bytes, number: int, where: str) -> T:
 # Signed --------------------------------------------------------------------------------------
 
 
+SignedTip = tuple[str, int, str]
+"""Session, version and hash."""
+
+
 class SignedScope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The first line of a signed one."""
 
@@ -188,8 +192,8 @@ class SignedCheckpoint(msgspec.Struct, frozen=True):
     """What a whole file says, that a key signed; whose key it is, is not checked here."""
 
     scope: SignedScope
-    tips: tuple[tuple[str, int, str], ...]
-    """Session, version and hash of each, by session."""
+    tips: tuple[SignedTip, ...]
+    """By session."""
     root: str
     made: KeySignature
     message: bytes
@@ -218,17 +222,23 @@ def signed_content(message: bytes, made: KeySignature) -> bytes:
     return message + _line(made)
 
 
-def read_signed(raw: bytes, where: str) -> SignedCheckpoint:
+def read_signed(
+    raw: bytes, where: str, known: dict[bytes, SignedTip] | None = None
+) -> SignedCheckpoint:
     """What a file says, once its root holds; its signature is not checked.
 
     Args:
         where: the file's name, for messages.
+        known: lines of sessions that were read before: most checkpoints share most of them.
 
     Raises:
         LogDamaged: it is no signed checkpoint, or not the one that was written.
         LogFromFuture: a newer version wrote it.
     """
-    first = raw[: raw.find(b"\n") + 1]
+    if b"\r" in raw:
+        raise LogDamaged(where, 0, "its line ends were changed: it is to be kept byte for byte")
+    lines = raw.splitlines(keepends=True)
+    first = lines[0] if lines else b""
     found = _decoded(_SignedVersion, first, 1, where).signed_checkpoint
     if found > SIGNED_VERSION:
         raise LogFromFuture(
@@ -236,29 +246,36 @@ def read_signed(raw: bytes, where: str) -> SignedCheckpoint:
             "upgrade preflights"
         )
     scope = _decoded(SignedScope, first, 1, where)
-    at, tips = len(first), list[tuple[str, int, str]]()
-    while one := _TIP.match(raw, at):
-        tips.append((one[1].decode(), int(one[2]), one[3].decode()))
-        at = one.end()
-    number = len(tips) + 2
-    behind = raw[at:].split(b"\n")
-    if len(behind) != 3 or behind[2]:
-        found_ = "expected a session as it is written, or the root and the signature at the end"
-        raise LogDamaged(f"{where}, line {number}", 0, found_)
-    root = _decoded(Root, behind[0], number, where)
-    made = _decoded(KeySignature, behind[1], number + 1, where)
-    ids = [id_ for id_, _, _ in tips]
-    if root.root != sha256(raw[:at]).hexdigest() or root.sessions != len(tips):
-        raise LogDamaged(where, 0, "its lines do not give its root: the file was changed")
-    if any(one >= after for one, after in pairwise(ids)):
-        raise LogDamaged(where, 0, "its sessions are not in order, each once")
-    if (why := _untrue(scope)) or any(version > _VERSION_MAX for _, version, _ in tips):
-        raise LogDamaged(where, 0, why or "a version has more than 64 bits")
-    message = raw[: at + len(behind[0]) + 1]
-    written = _line(scope), _line(root), _line(made)
-    if written != (first, behind[0] + b"\n", behind[1] + b"\n"):
+    if len(lines) < 3:
+        raise LogDamaged(where, 0, "its last lines, the root and the signature, are missing")
+    told, number = lines[1:-2], len(lines)
+    known = {} if known is None else known
+    for at, line in enumerate(told, 2):
+        if line not in known:
+            known[line] = _signed_tip(line, f"{where}, line {at}")
+    tips = tuple(map(known.__getitem__, told))
+    root = _decoded(Root, lines[-2], number - 1, where)
+    made = _decoded(KeySignature, lines[-1], number, where)
+    if (_line(scope), _line(root), _line(made)) != (first, *lines[-2:]):
         raise LogDamaged(where, 0, "its lines are written in another way")
-    return SignedCheckpoint(scope, tuple(tips), root.root, made, message)
+    message = raw[: -len(lines[-1])]
+    if (root.sessions, root.root) != (
+        len(tips),
+        sha256(memoryview(message)[: -len(lines[-2])]).hexdigest(),
+    ):
+        raise LogDamaged(where, 0, "its lines do not give its root: the file was changed")
+    if len({tip[0] for tip in tips}) != len(tips) or told != sorted(told):
+        raise LogDamaged(where, 0, "its sessions are not in order, each once")
+    if why := _untrue(scope):
+        raise LogDamaged(where, 0, why)
+    return SignedCheckpoint(scope, tips, root.root, made, message)
+
+
+def _signed_tip(line: bytes, where: str) -> SignedTip:
+    said = _TIP.fullmatch(line)
+    if said is None or (version := int(said[2])) > _VERSION_MAX:
+        raise LogDamaged(where, 0, "this is no line of a checkpoint, as a writer writes it")
+    return said[1].decode(), version, said[3].decode()
 
 
 def _untrue(scope: SignedScope) -> str:

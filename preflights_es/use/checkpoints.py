@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import cached_property
@@ -42,6 +42,7 @@ from preflights_es.store.checkpoint import (
     KeySignature,
     SignedCheckpoint,
     SignedScope,
+    SignedTip,
     Tip,
     read_signed,
     signed_content,
@@ -62,8 +63,6 @@ AT_ONCE: Final = 4  # signatures that are checked side by side, each by a proces
 ROOT_DIGITS: Final = 12
 
 Place = Literal["file", "log"]
-At = tuple[int, str]
-"""Version and hash of an event."""
 
 
 class FiledCheckpoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,24 +152,23 @@ class CheckpointSigned(Result, frozen=True, tag_field="format", tag="audit-check
 
 
 class _Said(msgspec.Struct, frozen=True):
-    """What a checkpoint says, without its sessions."""
+    """What a checkpoint of the folder, or the copy, says."""
 
     file: str
     scope: SignedScope
     root: str
-    sessions: int
-    events: int
+    tips: tuple[SignedTip, ...]
 
 
 class _Seen(msgspec.Struct, frozen=True):
     """A session that was verified."""
 
-    tip: At
+    tip: SignedTip
     """Of its file."""
     length: int
     """How many events were verified, in the file or in the log."""
-    remembered: dict[At, list[int]]
-    """By which checkpoints, as places in their list."""
+    remembered: list[SignedTip]
+    """By checkpoints."""
 
 
 class CheckpointCheck:
@@ -194,12 +192,12 @@ class CheckpointCheck:
         self._said: list[_Said] = []
         self._lying: set[str] = set()
         self._verdicts: list[Future[Signed]] = []
-        self._tips: dict[str, dict[At, list[int]]] = {}
+        self._tips: dict[str, list[SignedTip]] = {}
         self._files: dict[tuple[str, str], Folder] = {}
         self._homes: dict[str, str] = {}
         self._seen: dict[str, _Seen] = {}
         self._damage: list[FileDamage] = []
-        self._differences: list[tuple[Unheld, list[int]]] = []
+        self._differences: list[tuple[Unheld, SignedTip]] = []
         self._unread: set[str] = set()
         self._only_filed: list[int] = []
         self._unfiled = 0
@@ -215,12 +213,10 @@ class CheckpointCheck:
         if self._copy is not None and (why := self._other(self._copy.said)):
             raise Refused(f"{self._copy.file} cannot be compared: {why}")
         for file, said in self._read():
-            events = sum(version for _, version, _ in said.tips)
             self._verdicts.append(self._pool.submit(self._verdict, said))
-            self._said.append(_Said(file, said.scope, said.root, len(said.tips), events))
-            for session_id, version, hash_ in said.tips:
-                one = self._tips.setdefault(session_id, {})
-                one.setdefault((version, hash_), []).append(len(self._said) - 1)
+            self._said.append(_Said(file, said.scope, said.root, said.tips))
+        for tip in set().union(*(said.tips for said in self._said)):
+            self._tips.setdefault(tip[0], []).append(tip)
         if self.is_asked:
             self._list()
         return self
@@ -247,9 +243,9 @@ class CheckpointCheck:
         return sorted(said.root for said in self._said)
 
     @property
-    def tips(self) -> dict[str, At]:
+    def tips(self) -> list[SignedTip]:
         """The last event of each session file that verifies."""
-        return {session_id: one.tip for session_id, one in self._seen.items() if one.tip[0]}
+        return [one.tip for one in self._seen.values()]
 
     def _list(self) -> None:
         for place in self._process.session_folders:
@@ -271,7 +267,7 @@ class CheckpointCheck:
         except Unreadable as error:
             self._hurt(self._folder.path, str(error))
             return
-        read = 0
+        read, known = 0, dict[bytes, SignedTip]()
         with self._folder.reading() as folder:
             for name in names if folder else ():
                 assert folder is not None, "names are of one that is there"
@@ -282,7 +278,7 @@ class CheckpointCheck:
                 try:
                     raw = folder.content(name, CHECKPOINT_SIZE_MAX)
                     read += len(raw)
-                    said = read_signed(raw, path)
+                    said = read_signed(raw, path, known)
                     if f"{said.root}.jsonl" != name:
                         raise Unreadable(f"its root is {said.root}, and its name says another")
                     if why := self._other(said):
@@ -382,39 +378,37 @@ class CheckpointCheck:
 
     def _compare(self, session_id: str, file: Sequence[bytes], log: Sequence[bytes]) -> None:
         """Hold the chain of a file, and that of the log, against what is remembered."""
-        remembered = self._tips.pop(session_id, {})
-        for at, which in remembered.items():
-            version = at[0]
+        remembered = self._tips.pop(session_id, [])
+        for tip in remembered:
+            _, version, hash_ = tip
             if version > len(file):
-                self._differ(session_id, "cut", at, which, len(file))
-            elif file[version - 1].hex() != at[1]:
-                self._differ(session_id, "recomputed", at, which, len(file))
+                self._differ(tip, "cut", len(file))
+            elif file[version - 1].hex() != hash_:
+                self._differ(tip, "recomputed", len(file))
             elif version <= len(log) and log[version - 1] != file[version - 1]:
-                self._differ(session_id, "recomputed", at, which, len(log), "log")
-        pairs = enumerate(zip(log, file, strict=False), 1)
+                self._differ(tip, "recomputed", len(log), "log")
+        pairs = enumerate(zip(log, file, strict=False), 1) if log is not file else ()
         if parts_at := next((version for version, (mine, its) in pairs if mine != its), 0):
             self.apart[session_id] = parts_at
         length = len(file) if parts_at else max(len(file), len(log))
-        self._seen[session_id] = _Seen((len(file), file[-1].hex()), length, remembered)
+        tip = (session_id, len(file), file[-1].hex())
+        self._seen[session_id] = _Seen(tip, length, remembered)
 
     def _gone(self, session_id: str, log: Sequence[bytes]) -> None:
         """A session without a file."""
-        for at, which in self._tips.pop(session_id, {}).items():
-            self._differ(session_id, "missing", at, which, 0, log_has=len(log))
+        for tip in self._tips.pop(session_id, []):
+            self._differ(tip, "missing", 0, log_has=len(log))
 
     def _differ(
         self,
-        session_id: str,
+        tip: SignedTip,
         kind: Literal["missing", "cut", "recomputed"],
-        at: At,
-        which: list[int],
         version: int,
         place: Place = "file",
         log_has: int = 0,
     ) -> None:
-        file = max((self._said[n] for n in which), key=lambda said: said.scope.at).file
-        found = Unheld(session_id, kind, at[0], version, place=place, file=file, log_has=log_has)
-        self._differences.append((found, which))
+        found = Unheld(tip[0], kind, tip[1], version, place=place, file="", log_has=log_has)
+        self._differences.append((found, tip))
 
     def _hurt(self, file: str, found: str) -> None:
         self._damage.append(FileDamage(file, found))
@@ -430,12 +424,11 @@ class CheckpointCheck:
             if signed.verdict == "does_not_verify":
                 self._hurt(said.file, f"its signature {signed}")
         self._name_missing(good)
-        differences = _one_each(
-            [one for one, which in self._differences if not good.isdisjoint(which)]
-        )
+        differences = _one_each([*self._against(good)])
         differing = {one.session_id for one in differences}
+        signed_tips = set[SignedTip]().union(*(self._said[n].tips for n in ours))
         covered = {
-            session_id: (_covered(one.remembered, ours), one.length)
+            session_id: (_covered(one.remembered, signed_tips), one.length)
             for session_id, one in self._seen.items()
             if session_id not in differing
         }
@@ -452,6 +445,16 @@ class CheckpointCheck:
             damage=tuple(self._damage),
             differences=tuple(differences),
         )
+
+    def _against(self, good: set[int]) -> Iterator[Unheld]:
+        """What differs from checkpoints whose signature is one of their key; names the newest."""
+        if not self._differences:
+            return
+        newest = sorted((self._said[n] for n in good), key=lambda said: said.scope.at)
+        by = {tip: said.file for said in newest for tip in said.tips}
+        for found, tip in self._differences:
+            if tip in by:
+                yield msgspec.structs.replace(found, file=by[tip])
 
     def _name_missing(self, good: set[int]) -> None:
         """Name the checkpoints that others name, and that are not in the folder."""
@@ -483,17 +486,16 @@ class CheckpointCheck:
                 root=said.root,
                 by=said.scope.by,
                 at=iso(said.scope.at),
-                sessions=said.sessions,
-                events=said.events,
+                sessions=len(said.tips),
+                events=sum(version for _, version, _ in said.tips),
                 newest=said.root not in (by_ours if n in ours else by_any),
                 signature=found[n],
             )
 
 
-def _covered(remembered: dict[At, list[int]], ours: set[int]) -> int:
+def _covered(remembered: Sequence[SignedTip], signed: Container[SignedTip]) -> int:
     """The last version of a session that a signature of the reader's signers covers."""
-    versions = (at[0] for at, which in remembered.items() if not ours.isdisjoint(which))
-    return max(versions, default=0)
+    return max((tip[1] for tip in remembered if tip in signed), default=0)
 
 
 def _one_each(differences: Sequence[Unheld]) -> list[Unheld]:
@@ -563,7 +565,7 @@ def sign_checkpoint(request: Request, *, drawn: Drawn = undrawn) -> CheckpointSi
             request.notice("checkpoint_not_signed", f"{one.file}: {one.signature}", path=one.file)
     actor, at = request.inputs.actor, process.runner.now()
     scope = SignedScope(1, process.project, tuple(parents), actor.name, at)
-    message, root = to_sign(scope, (Tip(id_, *tip) for id_, tip in tips.items()))
+    message, root = to_sign(scope, (Tip(*tip) for tip in tips))
     sshsig = signer.sign("checkpoint", message)
     parts = signing.parsed(b64decode(sshsig))
     if is_agent and not parts.is_touched:
@@ -579,7 +581,7 @@ def sign_checkpoint(request: Request, *, drawn: Drawn = undrawn) -> CheckpointSi
         file=f"{folder.path}/{root}.jsonl",
         project=process.project,
         sessions=len(tips),
-        events=sum(version for version, _ in tips.values()),
+        events=sum(version for _, version, _ in tips),
         root=root,
         parents=tuple(parents),
         by=actor.name,
