@@ -1,0 +1,409 @@
+"""The verifier in the reader's browser, against the specification, ssh-keygen and forgeries."""
+
+from __future__ import annotations
+
+import json
+import struct
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from preflights_es.surfaces.view import rendering
+from tests.browser import Browser, chromium
+from tests.store.test_specification import SPECIFICATION, vectors
+from tests.surfaces.view import sshsig
+
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.needs("ssh-keygen")]
+
+SIZE_MAX: Final = 15_000  # bytes of the verifier
+SPACE: Final = "preflights-acceptance"
+AT: Final = 1_790_000_000_000_000  # 2026-09-21, in microseconds
+MESSAGE: Final = b"what was accepted"
+
+Proof = dict[str, Any]
+Verdict = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with chromium(tmp_path_factory.mktemp("browser")) as started:
+        script = rendering.file("verify.js").decode()
+        started.open(f"<!doctype html><title>Verifier</title><script>{script}</script>")
+        yield started
+
+
+Call = Callable[..., Any]
+
+
+@pytest.fixture
+def call(browser: Browser) -> Call:
+    def called(body: str, *values: object) -> Any:
+        """What an async function with this body returns, given `a`."""
+        script = (
+            "const [...a] = arguments; const done = a.pop();"
+            f"(async () => {{ {body} }})().then(done, (error) => done('threw ' + error))"
+        )
+        return browser.driver.execute_async_script(script, *values)
+
+    return called
+
+
+# 1. The chain --------------------------------------------------------------------------------
+
+
+def vectors_as_proof() -> Proof:
+    """The session of the specification, with all payloads."""
+    rows = vectors()
+    names = ("version", "type", "input_id", "actor_kind", "decider")
+    events = [
+        {
+            **{name: row[name][1] for name in names},
+            "recorded_at": str(row["recorded_at"][1]),
+            "data": row["payload"][0].decode(),
+            **{name: row[name][0].hex() for name in ("salt", "digest", "hash")},
+        }
+        for row in rows
+    ]
+    first = rows[0]
+    session = {name: first[name][1] for name in ("session_id", "project", "workflow")}
+    return {"session": session, "events": events}
+
+
+def without(proof: Proof, *versions: int) -> Proof:
+    """The same, the payloads of some events not published."""
+    found = deepcopy(proof)
+    for version in versions:
+        found["events"][version - 1].update(data=None, salt=None)
+    return found
+
+
+def test_the_verifier_is_small() -> None:
+    assert len(rendering.file("verify.js")) <= SIZE_MAX
+
+
+def test_the_vectors_of_the_specification_verify(call: Call) -> None:
+    whole = vectors_as_proof()
+    found = call("return preflights.chain(a[0])", whole)
+    assert found == {"events": 4, "payloads": 4, "trouble": None}
+    found = call("return preflights.chain(a[0])", without(whole, 1, 3))
+    assert found == {"events": 4, "payloads": 2, "trouble": None}
+
+
+def test_each_field_that_was_changed_is_found(call: Call) -> None:
+    whole = vectors_as_proof()
+    changed: list[tuple[int, str, Proof]] = []
+    for at, event in enumerate(whole["events"]):
+        for name, value in event.items():
+            for other in others(value):
+                proof = deepcopy(whole)
+                proof["events"][at][name] = other
+                changed.append((at + 1, name, proof))
+    for name, value in whole["session"].items():
+        proof = deepcopy(whole)
+        proof["session"][name] = f"{value} "
+        changed.append((1, name, proof))
+    assert len(changed) > 80
+    body = "return Promise.all(a[0].map(preflights.chain))"
+    answers = call(body, [proof for *_, proof in changed])
+    for (version, name, _), found in zip(changed, answers, strict=True):
+        assert found["trouble"] is not None, (version, name)
+        assert found["trouble"]["version"] == version, (version, name)
+
+
+def others(value: object) -> Iterator[object]:
+    """What may stand in the place of a value: another one, one of another kind, none."""
+    yield 7 if value is None else None
+    if isinstance(value, int):
+        yield from (value + 1, str(value), value + 0.5)
+        return
+    text = value if isinstance(value, str) else ""
+    yield from (f"{text} ", f"0{text}", text[:-1] if text else "x")
+    if text.strip("0123456789abcdef") == "":
+        yield from (f"{text}00", f"{text[:-1]}{'0' if text.endswith('1') else '1'}")
+
+
+def test_an_event_that_is_missing_twice_there_or_moved_is_found(call: Call) -> None:
+    events = vectors_as_proof()["events"]
+    for wrong, version in (
+        (events[1:], 1),
+        ([events[0], *events[2:]], 2),
+        ([events[0], events[0], *events[1:]], 2),
+        ([events[1], events[0], *events[2:]], 1),
+    ):
+        proof = {**vectors_as_proof(), "events": wrong}
+        assert call("return preflights.chain(a[0])", proof)["trouble"]["version"] == version
+
+
+# 2. Signatures -------------------------------------------------------------------------------
+
+VERIFIED: Final = """
+const signers = preflights.signersIn(a[0]);
+const bytes = (one) => preflights.unhex(one, one.length / 2);
+const one = ([space, message, made, at]) =>
+  preflights.signature(space, bytes(message), bytes(made), signers, at);
+return Promise.all(a[1].map(one));
+"""
+Try = tuple[str, bytes, bytes, int]
+
+
+@pytest.fixture
+def judged(call: Call) -> Callable[..., list[Verdict]]:
+    def found(signers: str, *tries: Try) -> list[Verdict]:
+        """Verdicts on namespace, message, signature and time each."""
+        wanted = [(space, message.hex(), made.hex(), at) for space, message, made, at in tries]
+        answer: list[Verdict] = call(VERIFIED, signers, wanted)
+        assert isinstance(answer, list), answer
+        return answer
+
+    return found
+
+
+Judged = Callable[..., list[Verdict]]
+
+
+def test_what_ssh_keygen_signs_is_signed(judged: Judged, tmp_path: Path) -> None:
+    key, public = sshsig.generated(tmp_path)
+    tries = [
+        (SPACE, MESSAGE, sshsig.signed(key, SPACE, MESSAGE, "-O", f"hashalg={name}"), AT)
+        for name in ("sha256", "sha512")
+    ]
+    for found in judged(f"# a comment\n\nada@example.org {public} a comment\n", *tries):
+        assert (found["verdict"], found["by"]) == ("signed", "ada@example.org"), found
+        assert found["isTouched"] is False
+        raw = sha256(_key(public)).digest()
+        assert found["key"] == "SHA256:" + b64encode(raw).decode().rstrip("=")
+
+
+def _key(public: str) -> bytes:
+    from base64 import b64decode
+
+    return b64decode(public.split()[1])
+
+
+def test_a_hardware_key_says_whether_a_person_touched_it(judged: Judged) -> None:
+    key = sshsig.HardwareKey()
+    tries = [
+        (SPACE, MESSAGE, key.signed(SPACE, MESSAGE, flags=flags, hash_name=name), AT)
+        for flags in (1, 0, 5)
+        for name in ("sha256", "sha512")
+    ]
+    found = judged(f"ada@example.org {key.line}", *tries)
+    assert {one["verdict"] for one in found} == {"signed"}
+    assert [one["isTouched"] for one in found] == [True, True, False, False, True, True]
+
+
+def test_another_kind_of_key_is_not_checked_here(judged: Judged, tmp_path: Path) -> None:
+    for kind in ("rsa", "ecdsa"):
+        key, public = sshsig.generated(tmp_path, kind)
+        made = sshsig.signed(key, SPACE, MESSAGE)
+        (found,) = judged(f"ada@example.org {public}", (SPACE, MESSAGE, made, AT))
+        assert found["verdict"] == "not_checked"
+        assert "are not checked here" in found["why"]
+
+
+def test_a_browser_without_ed25519_says_so(call: Call, tmp_path: Path) -> None:
+    key, public = sshsig.generated(tmp_path)
+    made = sshsig.signed(key, SPACE, MESSAGE)
+    without = """
+    const own = crypto.subtle.importKey;
+    SubtleCrypto.prototype.importKey = async () => {
+      throw new DOMException("Unrecognized name", "NotSupportedError");
+    };
+    const found = await (async () => { %s })();
+    SubtleCrypto.prototype.importKey = own;
+    return found;
+    """
+    tries = [(SPACE, MESSAGE.hex(), made.hex(), AT)]
+    (found,) = call(without % VERIFIED, f"ada@example.org {public}", tries)
+    assert (found["verdict"], found["why"]) == ("not_checked", "this browser has no Ed25519")
+
+
+def test_no_changed_byte_is_called_signed(judged: Judged, tmp_path: Path) -> None:
+    plain, public = sshsig.generated(tmp_path)
+    hardware = sshsig.HardwareKey()
+    signers = f"ada@example.org {public}\nada@example.org {hardware.line}\n"
+    for made in (sshsig.signed(plain, SPACE, MESSAGE), hardware.signed(SPACE, MESSAGE)):
+        tries: list[Try] = []
+        for at in range(len(made)):
+            for bit in (0, 7):
+                raw = bytearray(made)
+                raw[at] ^= 1 << bit
+                tries.append((SPACE, MESSAGE, bytes(raw), AT))
+        tries += [(SPACE, MESSAGE, made[:size], AT) for size in range(len(made))]
+        tries += [(SPACE, MESSAGE, made + b"\0", AT), (SPACE, MESSAGE, b"", AT)]
+        tries += [(SPACE, MESSAGE[:size], made, AT) for size in range(len(MESSAGE))]
+        tries += [("preflights-approval", MESSAGE, made, AT), ("", MESSAGE, made, AT)]
+        (true,) = judged(signers, (SPACE, MESSAGE, made, AT))
+        assert true["verdict"] == "signed"
+        found = judged(signers, *tries)
+        assert {one["verdict"] for one in found} <= {"does_not_verify", "not_checked"}
+
+
+SIGNERS: Final = (
+    'ada@example.org namespaces="preflights-acceptance" KEY',
+    'ada@example.org namespaces="git,preflights-*" KEY',
+    'ada@example.org namespaces="git" KEY',
+    'ada@example.org namespaces="preflights-*,!preflights-acceptance" KEY',
+    'ada@example.org namespaces="preflights.acceptance" KEY',
+    'ada@example.org Namespaces="preflights?acceptance",valid-after="20200101" KEY',
+    'ada@example.org valid-after="20260921Z" KEY',
+    'ada@example.org valid-after="20260922Z" KEY',
+    'ada@example.org valid-before="20260921Z" KEY',
+    'ada@example.org valid-before="20260922Z" KEY',
+    'ada@example.org valid-after="20200101",valid-before="20300101123000Z" KEY a comment',
+    'ada@example.org valid-before="20260921141319Z" KEY',
+    'ada@example.org valid-before="20260921141320Z" KEY',
+    'ada@example.org valid-after="20260921141320Z" KEY',
+    'ada@example.org valid-after="20260921141321Z" KEY',
+    "ada@example.org cert-authority KEY",
+    "# ada@example.org KEY",
+    '"ada@example.org" KEY',
+    "bob@example.org,ada@example.org KEY",
+    "ada@example.org OTHER",
+    "ada@example.org OTHER\nada@example.org KEY",
+    'ada@example.org namespaces="git" KEY\nada@example.org KEY',
+    "\tada@example.org   KEY",
+    "",
+)
+"""AT is 14:13:20 on 2026-09-21, UTC."""
+
+
+@pytest.mark.parametrize("lines", SIGNERS)
+def test_signers_count_as_for_ssh_keygen(judged: Judged, tmp_path: Path, lines: str) -> None:
+    key, public = sshsig.generated(tmp_path)
+    other = sshsig.HardwareKey().line
+    signers = tmp_path / "signers"
+    signers.write_text(f"{lines.replace('KEY', public).replace('OTHER', other)}\n")
+    made = sshsig.signed(key, SPACE, MESSAGE)
+    when = "verify-time=20260921141320Z"
+    expected = sshsig.verifies(str(signers), SPACE, MESSAGE, made, "-O", when)
+    (found,) = judged(signers.read_text(), (SPACE, MESSAGE, made, AT))
+    assert found["verdict"] == ("signed" if expected else "unknown_signer"), found
+    assert bool(found["by"]) is expected
+    assert bool(found["why"]) is not expected
+
+
+# 3. Acts and checkpoints ---------------------------------------------------------------------
+
+PROPOSAL: Final = '{"by":"user","title":"Küche"}'
+
+
+def accepted(key: sshsig.HardwareKey, **changes: Any) -> Proof:
+    """The session of the specification with an acceptance behind it, signed as it was seen."""
+    proof = vectors_as_proof()
+    last, session = proof["events"][-1], proof["session"]
+    proposal = changes.get("proposal", PROPOSAL)
+    statement = b"".join(
+        (
+            sshsig.field("preflights.signed/1"),
+            sshsig.field(session["session_id"]),
+            struct.pack(">Q", last["version"]),
+            bytes.fromhex(last["hash"]),
+            sha256(changes.get("accepted", proposal).encode()).digest(),
+            sshsig.field(changes.get("name", "Ada")),
+            struct.pack(">q", changes.get("at", AT)),
+        )
+    )
+    signature = {
+        "proposal": proposal,
+        "key": b64encode(key.public).decode(),
+        "sshsig": b64encode(key.signed(changes.get("space", SPACE), statement)).decode(),
+    }
+    said: dict[str, Any] = {"at": AT, "actor": {"kind": "user", "name": "Ada"}}
+    said |= {"signature": {**signature, **changes.get("signature", {})}}
+    event = {"version": 5, "act": "acceptance", "data": json.dumps(said, ensure_ascii=False)}
+    proof["events"].append(event)
+    return proof
+
+
+ACTED: Final = "return preflights.act(a[0], a[0].events[4], preflights.signersIn(a[1]))"
+
+
+def test_an_acceptance_is_signed_as_it_was_seen(call: Call) -> None:
+    key = sshsig.HardwareKey()
+    found = call(ACTED, accepted(key), f"ada@example.org {key.line}")
+    assert (found["verdict"], found["by"], found["isTouched"]) == (
+        "signed",
+        "ada@example.org",
+        True,
+    )
+
+
+def test_a_signature_of_anything_else_does_not_verify(call: Call) -> None:
+    key, other = sshsig.HardwareKey(), sshsig.HardwareKey()
+    signers = f"ada@example.org {key.line}"
+    wrong = [
+        accepted(key, accepted='{"by":"user","title":"Kuche"}'),
+        accepted(key, proposal='{"by":"agent","title":"Küche"}'),
+        accepted(key, name="Eve"),
+        accepted(key, at=AT + 1),
+        accepted(key, space="preflights-rejection"),
+        accepted(key, signature={"proposal": PROPOSAL + " "}),
+        accepted(key, signature={"key": b64encode(other.public).decode()}),
+        accepted(key, signature={"sshsig": "AAAA"}),
+        accepted(key, signature={"sshsig": "no base64!"}),
+        accepted(key, signature={"sshsig": 7}),
+    ]
+    for field in ("hash", "version"):
+        proof = accepted(key)
+        proof["events"][3][field] = proof["events"][2][field]
+        wrong.append(proof)
+    moved = accepted(key)
+    moved["session"]["session_id"] = "01981234-5678-7abc-8def-0123456789ac"
+    wrong.append(moved)
+    alone = accepted(key)
+    alone["events"][4]["version"] = 1
+    wrong.append(alone)
+    for proof in wrong:
+        found = call(ACTED, proof, signers)
+        assert found["verdict"] == "does_not_verify", (proof["events"][4], found)
+        assert found["why"]
+
+
+def test_an_act_without_a_signature_is_told_apart(call: Call) -> None:
+    proof = accepted(sshsig.HardwareKey())
+    proof["events"][4]["data"] = json.dumps({"at": AT, "actor": {"kind": "user", "name": "Ada"}})
+    assert call(ACTED, proof, "") is None
+
+
+CHECKPOINT: Final = """
+const found = await preflights.checkpoint(a[0], preflights.signersIn(a[1]));
+return [[...found.sessions.keys()], found.signed && found.signed.verdict, found.why];
+"""
+
+
+def checkpoint() -> str:
+    """The one of the specification."""
+    text = SPECIFICATION.read_text("utf-8")
+    begin = text.index('{"checkpoint":1,"project"')
+    return text[begin : text.index("```", begin)]
+
+
+def test_a_checkpoint_holds_its_root_and_its_signature(call: Call) -> None:
+    key, file = sshsig.HardwareKey(), checkpoint()
+    signers = f"ada@example.org {key.line}"
+    made = b64encode(key.signed("preflights-checkpoint", file.encode())).decode()
+    ids, verdict, why = call(CHECKPOINT, {"file": file, "sshsig": made, "at": AT}, signers)
+    assert [one[-2:] for one in ids] == ["00", "ab"]
+    assert (verdict, why) == ("signed", "")
+    assert call(CHECKPOINT, {"file": file, "sshsig": None, "at": AT}, signers)[1:] == [None, ""]
+
+
+def test_a_changed_checkpoint_is_found(call: Call) -> None:
+    key, file = sshsig.HardwareKey(), checkpoint()
+    made = b64encode(key.signed("preflights-checkpoint", file.encode())).decode()
+    for wrong in (
+        file.replace('"version":4', '"version":3'),
+        file.replace("abababab", "abababac", 1),
+        file.replace("\n", "\r\n", 1),
+        "".join(file.splitlines(keepends=True)[:1] + file.splitlines(keepends=True)[2:]),
+        "",
+    ):
+        _, verdict, why = call(CHECKPOINT, {"file": wrong, "sshsig": made, "at": AT}, "")
+        assert verdict is None
+        assert why
