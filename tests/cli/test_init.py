@@ -23,6 +23,7 @@ from tests.cli.test_docs import check
 
 WORKFLOW = ".github/workflows/preflights.yml"
 HOOK = ".pre-commit-config.yaml"
+SITE = ".github/workflows/preflights-site.yml"
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "replays" / "clarification" / "keyword_skips_the_generic_question.jsonl"
 
@@ -108,6 +109,17 @@ def test_print_writes_nothing(empty: Project) -> None:
     assert not (empty.folder / WORKFLOW).exists()
 
 
+def test_the_site_is_written_where_it_is_asked_for(empty: Project) -> None:
+    assert SITE not in _init(empty)[1]
+    assert not (empty.folder / SITE).exists()
+    code, files = _init(empty, "--site")
+    assert (code, files[SITE]["state"], files[SITE]["written"]) == (0, "missing", True)
+    assert files[WORKFLOW]["state"] == "current"
+    assert _init(empty, "--site", "--check")[0] == 0
+    done = empty.call("init", "--site")
+    assert (done.code, "--site goes with --ci" in done.err) == (2, True)
+
+
 # 2. What the host takes ----------------------------------------------------------------------
 
 
@@ -118,13 +130,29 @@ def workflow(empty: Project) -> Any:
     return YAML(typ="safe").load((empty.folder / WORKFLOW).read_text())
 
 
-def test_it_meets_the_published_schema(workflow: Any, empty: Project) -> None:
-    assert workflow
+@pytest.mark.parametrize("path", [WORKFLOW, SITE])
+def test_it_meets_the_published_schema(empty: Project, path: str) -> None:
+    _init(empty, "--site")
     command = ["-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
     done = subprocess.run(
-        [sys.executable, *command, str(empty.folder / WORKFLOW)], capture_output=True, check=False
+        [sys.executable, *command, str(empty.folder / path)], capture_output=True, check=False
     )
     assert done.returncode == 0, done.stdout
+
+
+def test_the_site_is_published_from_the_default_branch_alone(empty: Project) -> None:
+    _init(empty, "--site")
+    found = YAML(typ="safe").load((empty.folder / SITE).read_text())
+    export, deploy = found["jobs"]["export"], found["jobs"]["deploy"]
+    assert export["if"] == "github.ref_name == github.event.repository.default_branch"
+    assert (found["permissions"], "permissions" in export) == ({"contents": "read"}, False)
+    assert deploy["permissions"] == {"pages": "write", "id-token": "write"}
+    steps = [*export["steps"], *deploy["steps"]]
+    assert not any("${{" in step.get("run", "") for step in steps)
+    assert any("preflights-es[view]==" in step.get("run", "") for step in steps)
+    for one in [step["uses"] for step in steps if "uses" in step]:
+        assert len(one.partition("@")[2]) == 40
+        assert int(one.partition("@")[2], 16)
 
 
 def test_it_has_no_secret_no_model_and_no_other_event(workflow: Any) -> None:

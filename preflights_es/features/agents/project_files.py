@@ -104,19 +104,21 @@ class Template(NamedTuple):
         return "/".join(self.parts)
 
 
-def ci_files(settings: Settings, host: Host, *, writes: bool = True) -> ProjectFiles:
+def ci_files(
+    settings: Settings, host: Host, *, site: bool = False, writes: bool = True
+) -> ProjectFiles:
     """The workflow that replays recorded sessions on a host, and the entry for pre-commit.
 
     Args:
+        site: whether there is one more that publishes the decisions as pages.
         writes: whether what is missing or stale is written.
 
     Raises:
         Refused: a file cannot be read as text.
         StoreUnavailable: it cannot be written.
     """
-    return ProjectFiles(
-        files=tuple(kept(settings.root, one, writes=writes) for one in _wanted(settings, host))
-    )
+    wanted = _wanted(settings, host, site=site)
+    return ProjectFiles(files=tuple(kept(settings.root, one, writes=writes) for one in wanted))
 
 
 def plan_files(settings: Settings, *, writes: bool = True) -> ProjectFiles:
@@ -155,18 +157,26 @@ def _begun(root: Path, path: str, template: str, *, writes: bool) -> ProjectFile
     return ProjectFile(path=path, state=state, written=writes and not is_there, content=content)
 
 
-def _wanted(settings: Settings, host: Host) -> tuple[Template, ...]:
+def _wanted(settings: Settings, host: Host, *, site: bool) -> tuple[Template, ...]:
     filings = (one.filing for one in WORKFLOWS.values())
     filed = [settings.decisions, *(filing.folder for filing in filings if filing)]
     kept = [f"{folder}/{FOLDER}" for folder in filed]
     # Any other name would have to be quoted in three languages.
     folders = [_RECORDINGS, *filter(_PLAIN.fullmatch, kept)]
+    requirement = installed_source.source().requirement
+    name = installed_source.NAME
     said = {
-        "SOURCE": installed_source.source().requirement,
+        "SOURCE": requirement,
+        "VIEW": f"{name}[view]{requirement.removeprefix(name)}",
         "FOLDERS": " ".join(folders),
         "PATTERN": "|".join(re.escape(folder) for folder in folders),
     }
-    workflow, hook = (_filled(name, said) for name in (f"{host}.yml", "pre-commit.yml"))
+    workflow, pages, hook = (
+        _filled(name, said) for name in (f"{host}.yml", f"{host}-site.yml", "pre-commit.yml")
+    )
+    published = Template(
+        (".github", "workflows", "preflights-site.yml"), lambda found: whole(found, pages)
+    )
     return (
         Template(
             (".github", "workflows", "preflights.yml"),
@@ -176,6 +186,7 @@ def _wanted(settings: Settings, host: Host) -> tuple[Template, ...]:
             (".pre-commit-config.yaml",),
             lambda found: entry(found, hook, "- id: preflights-regress"),
         ),
+        *((published,) if site else ()),
     )
 
 

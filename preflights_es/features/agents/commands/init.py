@@ -58,6 +58,7 @@ NOTHING: Final = (
     type=click.Choice(get_args(Host)),
     help="Replay recorded sessions in this CI, and in pre-commit.",
 )
+@click.option("--site", is_flag=True, help="With --ci: also publish the decisions as a site.")
 @click.option("--plans", is_flag=True, help="Write starters of the documents that plans read.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is missing or stale.")
 @click.option("--print", "prints", is_flag=True, help="Write nothing; print the files.")
@@ -67,6 +68,7 @@ NOTHING: Final = (
 def init_command(
     agents: tuple[str, ...],
     host: Host | None,
+    site: bool,
     plans: bool,
     check: bool,
     prints: bool,
@@ -88,8 +90,12 @@ def init_command(
       preflights init --agent all --check
       preflights init --agent claude --remove
       preflights init --ci github
+      preflights init --ci github --site
       preflights init --plans
     """
+    if site and not host:
+        message = "--site goes with --ci"
+        raise click.UsageError(message)
     if remove and (host or plans or check or prints):
         message = "--remove goes with --agent alone"
         raise click.UsageError(message)
@@ -101,7 +107,7 @@ def init_command(
     if not (named or host or plans):
         raise click.UsageError(NOTHING)
     files = agent_files(settings, named, writes=writes).files if named else ()
-    files += ci_files(settings, host, writes=writes).files if host else ()
+    files += ci_files(settings, host, site=site, writes=writes).files if host else ()
     files += plan_files(settings, writes=writes).files if plans else ()
     done = ProjectFiles(files=files)
     voice.json(done)
