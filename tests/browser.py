@@ -42,7 +42,7 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        self.requests()  # those of the page before are forgotten
+        _ = self.requests(), self.errors()  # those of the page before are forgotten
         self.driver.get(address)
 
     def run(self, script: str) -> Any:
@@ -55,6 +55,13 @@ class Browser:
         while (found := self.run(script)) != expected and time.monotonic() < ends:
             time.sleep(0.02)
         assert found == expected
+
+    def until(self, script: str) -> Any:
+        """What it returns, once that is something."""
+        ends = time.monotonic() + PATIENCE_S
+        while not (found := self.run(script)) and time.monotonic() < ends:
+            time.sleep(0.01)
+        return found
 
     def press(self, *keys: str) -> None:
         """Wherever the focus is."""

@@ -8,14 +8,19 @@ from typing import Final
 
 import click
 
+from preflights_cli import EXIT_REFUSED
 from preflights_cli.advice import advised
 from preflights_cli.common import Voice, is_terminal, reading_where
 from preflights_cli.inbox import settling
+from preflights_cli.progress import counted
 from preflights_es.kernel.errors import SettingsError
+from preflights_es.kernel.text import shortened, shown
 from preflights_es.use.request import Request
 
 PORT: Final = 8718
 PORT_MAX: Final = 65_535
+NAMES_SHOWN: Final = 10
+NAME_SHOWN: Final = 40  # characters
 PACKAGES: Final = ("jinja2", "markupsafe", "starlette", "uvicorn")
 NEEDED: Final = "the page needs the extra `view`: `pip install 'preflights-es[view]'`"
 
@@ -31,9 +36,26 @@ NEEDED: Final = "the page needs the extra `view`: `pip install 'preflights-es[vi
 )
 @click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
 @click.option("--read-only", is_flag=True, help="Show only; nothing can be answered or accepted.")
-@reading_where("read_only")
+@click.option(
+    "--export", metavar="DIR", help="Write the accepted decisions as a site into this folder."
+)
+@click.option("--all", "everything", is_flag=True, help="With --export: every decision.")
+@click.option(
+    "--sessions", is_flag=True, help="With --export: also session files, with all that was said."
+)
+@click.option("--yes", is_flag=True, help="With --export: do not ask; needed without a terminal.")
+@reading_where("read_only", "export")
 def view_command(
-    session: str | None, port: int, no_browser: bool, read_only: bool, app: Request, voice: Voice
+    session: str | None,
+    port: int,
+    no_browser: bool,
+    read_only: bool,
+    export: str | None,
+    everything: bool,
+    sessions: bool,
+    yes: bool,
+    app: Request,
+    voice: Voice,
 ) -> int:
     """Show decisions, sessions and what waits for you in a browser on this machine.
 
@@ -41,13 +63,23 @@ def view_command(
     --read-only, the pages only show. With SESSION its timeline opens; the sessions of a file
     (FILE.jsonl, an export) are shown alone, and in no log.
 
+    With --export nothing is served: the accepted decisions, their records and timelines become
+    pages for any folder or host, which verify themselves in the reader's browser.
+
     \b
     Examples:
       preflights view
       preflights view last
       preflights view bug.jsonl
       preflights view --no-browser --port 0
+      preflights view --export site
     """
+    if export is None and (everything or sessions or yes):
+        message = "--all, --sessions and --yes go with --export"
+        raise click.UsageError(message)
+    if export is not None and session:
+        message = "--export takes no session: it writes all decisions"
+        raise click.UsageError(message)
     try:
         from preflights_es.surfaces.view import server
         from preflights_es.surfaces.view.guard import Keys
@@ -57,6 +89,8 @@ def view_command(
             raise
         raise SettingsError(NEEDED) from error
 
+    if export is not None:
+        return _exported(app, voice, export, everything=everything, sessions=sessions, yes=yes)
     tell = partial(click.echo, err=True)
     with ExitStack() as stack:
         path, why = "/", _why_read_only(app, read_only)
@@ -96,3 +130,38 @@ def _why_read_only(app: Request, asked: bool) -> str:
     if not is_terminal():
         return "no person started it at a terminal"
     return "" if app.actor.kind == "user" else f"it was started as {app.actor.kind}"
+
+
+def _exported(
+    app: Request, voice: Voice, name: str, *, everything: bool, sessions: bool, yes: bool
+) -> int:
+    """Write the site, once a person saw what it publishes."""
+    from preflights_es.surfaces.view.export import built, checked, write
+
+    if not yes and (voice.as_json or not is_terminal()):
+        message = "without a terminal, --export needs --yes"
+        raise click.UsageError(message)
+    top = checked(name)
+    site = built(app, everything=everything, sessions=sessions)
+    for why in site.left_out:
+        voice.warn(f"left out: {shown(why)}")
+    names = ", ".join(shown(shortened(one, NAME_SHOWN)) for one in site.names[:NAMES_SHOWN])
+    more = ", ..." if len(site.names) > NAMES_SHOWN else ""
+    voice.say(
+        f"The site publishes {counted(site.decisions, 'decision')}, "
+        f"{counted(len(site.names), 'name')}{f' ({names}{more})' if names else ''} "
+        f"and the texts of {counted(site.texts, 'event')}."
+    )
+    if site.whole:
+        voice.say(f"With {counted(site.whole, 'session file')}, it publishes all that was said.")
+    if not yes and not click.confirm(f"Write it to {shown(str(top))}?"):
+        voice.say("Nothing was written.")
+        return EXIT_REFUSED
+    done = write(site, top)
+    voice.json(done)
+    left = done.files - done.written
+    voice.say(
+        f"Wrote {counted(done.written, 'file')} to {shown(done.folder)}; {left:,} stayed as they "
+        f"were, {done.removed:,} went."
+    )
+    return 0

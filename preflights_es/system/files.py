@@ -222,13 +222,19 @@ class Folder:
 
     @contextlib.contextmanager
     def new(
-        self, name: str, *, replacing: bool = False, mode: int | None = None
+        self,
+        name: str,
+        *,
+        replacing: bool = False,
+        mode: int | None = None,
+        flushes: bool = True,
     ) -> Iterator[BinaryIO]:
         """A file to write into, which gets its name at the end, flushed; on an error it is gone.
 
         Args:
             replacing: whether it takes the place of another file, or of a link itself.
             mode: its permissions; by default those of the file it replaces, else the umask's.
+            flushes: whether it waits for the disk; what is made again at will need not.
 
         Raises:
             FileExistsError: the name is taken, and it replaces nothing.
@@ -246,13 +252,15 @@ class Folder:
                     os.fchmod(handle, mode)
                 yield file
                 file.flush()
-                os.fsync(handle)
+                if flushes:
+                    os.fsync(handle)
             if replacing:
                 here = self.handle
                 os.replace(self._at(temporary), self._at(name), src_dir_fd=here, dst_dir_fd=here)
             else:
                 self.move(temporary, self, name)
-            self.flush()
+            if flushes:
+                self.flush()
         finally:
             with contextlib.suppress(OSError):
                 self.remove(temporary)

@@ -87,6 +87,17 @@ def why(
     return whys, tuple(workflow for _, workflow in values)
 
 
+def of_patch(process: Process, read: Read, version: int) -> tuple[Why, ...]:
+    """Every value of a patch of a session that was read.
+
+    Args:
+        version: of the event that proposed it.
+    """
+    found = next(one for one in read.patches if one.version == version)
+    decided, came = _counted(process, read, found), imports_of(process, read)
+    return tuple(_why(read, decided, origin, came)[0] for origin in decided.origins)
+
+
 def decided_in(request: Request, session: str) -> DecisionRow:
     """The last patch of a session, as it counts here.
 

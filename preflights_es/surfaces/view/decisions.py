@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from itertools import groupby
 from shlex import quote
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import urlencode
 
 from preflights_es.kernel.errors import Refused
@@ -15,6 +15,9 @@ from preflights_es.surfaces.view.drawing import Bars, bars, graph
 from preflights_es.surfaces.view.rendering import Asked, Page, page
 from preflights_es.use.decisions import Listing, days, end_of, listing
 from preflights_es.use.results import DecisionRow
+
+if TYPE_CHECKING:
+    from preflights_es.use.why_results import Why
 
 ROWS_MAX: Final = 100  # decisions of one page
 QUERY_MAX: Final = 400  # characters
@@ -32,12 +35,26 @@ def decided(asked: Asked) -> Page:
     everything = bool(asked.query.get("all")) and not day
     at = end_of(day) if day else None
     found = listing(asked.request, at=at, everything=everything, query=query)
-    counts: Counter[str] = Counter()
-    shown, number, last = part(
-        _about(found.rows, topic, counts), asked.query.get("page", ""), None if query else _order
-    )
     known = {"q": query, "as-of": day, "all": "1" if everything else "", "topic": topic}
-    values = {
+    values = listed(found.rows, known, asked.query.get("page", ""))
+    values |= {"days": _days(asked, day), "left_out": _left_out(found)}
+    if values["number"] == 1 and not topic:
+        values["foreign"] = found.head.foreign
+    return Page("decisions.html", values, _command(known))
+
+
+def listed(rows: Iterable[DecisionRow], known: Mapping[str, str], typed: str) -> dict[str, Any]:
+    """What a page of the list shows.
+
+    Args:
+        rows: the decisions of the list; the best match first, where it is of a search.
+        known: what was asked for, by the names of the page's address.
+        typed: the number of the page, whatever that is.
+    """
+    query, topic = known["q"], known["topic"]
+    counts: Counter[str] = Counter()
+    shown, number, last = part(_about(rows, topic, counts), typed, None if query else _order)
+    return {
         "title": "Decisions",
         "section": "decisions",
         "known": known,
@@ -47,12 +64,11 @@ def decided(asked: Asked) -> Page:
         "topics": sorted(counts.items(), key=lambda one: one[0].casefold()),
         "number": number,
         "last": last,
-        "days": _days(asked, day),
+        "days": None,
         "graph": graph(shown),
-        "foreign": found.head.foreign if number == 1 and not topic else (),
-        "left_out": _left_out(found),
+        "foreign": (),
+        "left_out": 0,
     }
-    return Page("decisions.html", values, _command(known))
 
 
 def link(path: str, query: Mapping[str, str]) -> str:
@@ -139,12 +155,22 @@ def one(asked: Asked) -> Page:
 
     row = decided_in(asked.request, asked.path["id"])
     whys, _ = why(asked.request, row.session_id)
-    values: dict[str, Any] = {
+    return told(row, whys.values, _document(asked, row))
+
+
+def told(row: DecisionRow, whys: Sequence[Why], document: str, written: int = 0) -> Page:
+    """A decision with what is behind it.
+
+    Args:
+        written: version of the event that has the document's digest; 0 where it is not compared.
+    """
+    values = {
         "title": row.title,
         "section": "decisions",
         "row": row,
-        "whys": whys.values,
-        "document": _document(asked, row),
+        "whys": whys,
+        "document": document,
+        "written": written,
     }
     return Page("decision.html", values, f"preflights why {row.uid[-8:]}")
 

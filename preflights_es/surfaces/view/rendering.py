@@ -169,11 +169,12 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalized,
         cache_size=-1,
+        auto_reload=False,
     )
     found.filters.update(
         WORDS, short=short, line=one_line, shortened=shortened, day=_day, minute=_minute
     )
-    found.globals.update(linked=linked, nav=NAV, decision_name=decision_name)
+    found.globals.update(linked=linked, nav=NAV, decision_name=decision_name, exported=None)
     return found
 
 

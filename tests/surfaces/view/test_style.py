@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from preflights_es.surfaces.view import rendering
+from preflights_es.surfaces.view import export, rendering
 
 DATA: Final = Path(rendering.__file__).parent / "data"
 SCRIPTS_MAX: Final = 25_000  # bytes, all pages together
@@ -57,5 +57,5 @@ def test_our_scripts_are_small() -> None:
 
 
 def test_every_file_is_served_or_a_template() -> None:
-    served = set(rendering.FILES)
+    served = {*rendering.FILES, *export.STATIC}
     assert {path.name for path in DATA.iterdir() if path.suffix != ".html"} == served

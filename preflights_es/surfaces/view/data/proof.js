@@ -1,0 +1,117 @@
+// Compares an exported page with the events that it tells of, by verify.js. A file of proof calls `proof`: each has one session,
+// and `site.js` has what all pages share. What a page shows of an event stands in an element with `data-said="VERSION"`, within one
+// with `data-session="ID"`.
+"use strict";
+
+const proofs = new Map(); // by session
+let site = { pages: {}, signers: "", checkpoints: [] };
+const proof = (found) => { if (found.session) proofs.set(found.session.session_id, found); else site = found; };
+
+// The texts and numbers of a payload as pages show them: unseen characters as escapes, white space as one blank.
+const UNSEEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ud800-\udfff\u{e0000}-\u{e007f}]/gu;
+const escaped = (one) => {
+  const code = one.codePointAt(0);
+  const [letter, size] = code < 0x100 ? ["x", 2] : code < 0x10000 ? ["u", 4] : ["U", 8];
+  return `\\${letter}${code.toString(16).padStart(size, "0")}`;
+};
+const oneLine = (said) => said.replace(/(?:[^\S\ufeff]|[\x1c-\x1f\x85])+/g, " ").trim();
+function leaves(value, found = new Set()) {
+  if (value !== null && typeof value === "object") Object.values(value).forEach((one) => leaves(one, found));
+  else for (const one of [String(value), oneLine(String(value))]) found.add(oneLine(one.replaceAll("\r\n", "\n").replace(UNSEEN, escaped)));
+  return found;
+}
+// What a page shows of a session, and what of it is not in the event that it names, or in any without a version. An ellipsis ends
+// what was shortened. `data-digest` names the event with a document's digest; what is `data-decided` stands in what was signed, too.
+async function shown({ session, events }) {
+  const own = (marks) => [...document.querySelectorAll(marks)].filter((one) => one.closest("[data-session]").dataset.session === session.session_id);
+  const said = events.map((one) => (one.data === null ? new Set() : leaves(JSON.parse(one.data)).add(oneLine(one.data.replace(UNSEEN, escaped)))));
+  said.push(new Set(said.flatMap((one) => [...one])));
+  const [texts, documents] = [own("[data-said]"), own("[data-digest]")];
+  const signed = events.map((one) => one.act && one.data && JSON.parse(one.data).signature).filter(Boolean).map((one) => leaves(JSON.parse(one.proposal)));
+  const wrong = texts.filter((one) => {
+    const [known, text] = [said.at((one.dataset.said || 0) - 1) ?? new Set(), oneLine(one.textContent)];
+    if ("decided" in one.dataset && signed.length && !signed.some((all) => all.has(text))) return true;
+    return !known.has(text) && !(text.endsWith("…") && [...known].some((whole) => whole.startsWith(text.slice(0, -1).trim())));
+  });
+  for (const one of documents) {
+    const found = preflights.hex(await preflights.digest(preflights.utf8(one.textContent)));
+    if (!said[one.dataset.digest - 1]?.has(found)) wrong.push(one);
+  }
+  return [texts.length + documents.length, wrong];
+}
+
+function verdict(what, found) {
+  if (!found) return ["doubt", `${what}: claimed, not signed`];
+  const state = { signed: "good", does_not_verify: "bad" }[found.verdict] ?? "doubt";
+  const said = found.verdict === "signed" ? `signed by ${found.by}` : `${found.verdict.replaceAll("_", " ")}, ${found.why}`;
+  return [state, `${what}: ${said}${found.key && ` (${found.key}${found.isTouched ? ", hardware key" : ""})`}`];
+}
+
+const STATES = { bad: "does not hold", doubt: "not proven", good: "holds" };
+// Pairs of a state, and what was found.
+async function sessions(ids) {
+  const [lines, sum] = [[], { events: 0, payloads: 0, texts: 0 }];
+  const signers = preflights.signersIn(site.signers);
+  const points = await Promise.all(site.checkpoints.map((one) => preflights.checkpoint(one, signers)));
+  for (const one of points) lines.push(one.why ? ["bad", `Checkpoint: ${one.why}`] : verdict(`Checkpoint of ${one.sessions.size} sessions`, one.signed));
+  for (const id of ids) {
+    const [name, known] = [`Session ${id.slice(-12)}`, proofs.get(id)];
+    const bad = (said) => lines.push(["bad", `${name}${said}`]);
+    if (!known) { bad(": its proof is not here"); continue; }
+    const { events, payloads, trouble } = await preflights.chain(known);
+    if (trouble) { bad(`, event ${trouble.version}: ${trouble.why}`); continue; }
+    const [texts, wrong] = await shown(known);
+    for (const one of wrong) {
+      one.classList.add("differs");
+      bad(`: event ${one.dataset.said ?? one.dataset.digest} does not say what this page shows: ${one.textContent.trim().slice(0, 80)}`);
+    }
+    for (const one of known.events) if (one.act && one.data !== null) lines.push(verdict(`${name}, ${one.act}`, await preflights.act(known, one, signers)));
+    for (const line of points.map((one) => one.sessions.get(id))) {
+      if (line && known.events[line.version - 1]?.hash !== line.hash) bad(`: event ${line.version} is another one than a checkpoint remembers`);
+    }
+    sum.events += events; sum.payloads += payloads; sum.texts += texts - wrong.length;
+  }
+  if (sum.events) lines.unshift(["good", `The chain of ${sum.events} events: ${sum.payloads} with their texts, the others by their digests alone. ${sum.texts} texts of this page stand in them.`]);
+  return lines;
+}
+
+async function file(page) {
+  if (location.protocol === "file:") return ["doubt", "The file of this page: a browser lets no page of a folder read it. Serve the folder to compare it."];
+  const bare = (path) => path.replace(/(index)?(\.html)?$/, "");
+  if (!bare(decodeURI(location.pathname)).endsWith(`/${bare(page)}`)) return ["bad", "The file of this page has another name than at its export"];
+  const found = await preflights.digest(new Uint8Array(await (await fetch(location.pathname)).arrayBuffer()));
+  const expected = site.pages[page] ?? [...proofs.values()].map((one) => one.pages[page]).find(Boolean);
+  return preflights.hex(found) === expected ? ["good", "The file of this page is as it was exported"] : ["bad", "The file of this page was changed after the export"];
+}
+
+const loaded = (path) => new Promise((done) => {
+  document.head.append(Object.assign(document.createElement("script"), { onload: done, onerror: done, src: path }));
+});
+
+async function checked(place) {
+  const ids = new Set([...document.querySelectorAll("[data-session]")].map((one) => one.dataset.session));
+  let found = [["doubt", "Nothing was checked: this browser verifies over https, on localhost and in folders only"]];
+  try {
+    if (globalThis.crypto?.subtle) {
+      for (const id of ids) if (!proofs.has(id) && /^[0-9a-f-]{36}$/.test(id)) await loaded(`${place.dataset.root}proof/${id}.js`);
+      found = [await file(place.dataset.page), ...(await sessions(ids))];
+    }
+  } catch (error) {
+    found = [["bad", `The files of proof cannot be read (${error.message})`]];
+  }
+  place.querySelector("ul").replaceChildren(...found.map(([state, said]) => {
+    const item = document.createElement("li");
+    item.append(Object.assign(document.createElement("span"), { className: `badge ${state}`, textContent: STATES[state] }), ` ${said}`);
+    return item;
+  }));
+  place.dataset.verdict = Object.keys(STATES).find((state) => found.some(([one]) => one === state));
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  const place = document.getElementById("proof");
+  if (!place) return;
+  const button = place.querySelector("button");
+  button.hidden = false;
+  button.addEventListener("click", () => checked(place));
+  if (!("asks" in place.dataset)) checked(place);
+});

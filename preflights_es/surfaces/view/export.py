@@ -1,0 +1,558 @@
+"""The pages as files for any folder: decisions, records and timelines, with what proves them.
+
+Published is what a page shows: payload and salt of these events, envelope and digest of all
+others. A file of proof beside the pages holds them, and the reader's browser compares both
+(data/verify.js). The same log gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from html import unescape
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from preflights_es.kernel.errors import Refused, StoreUnavailable
+from preflights_es.kernel.events import Actor, ArtifactWritten, Event, Input
+from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.text import is_git, shown_lines
+from preflights_es.projections.audit import steps
+from preflights_es.projections.projection import Read
+from preflights_es.store import jsonl
+from preflights_es.surfaces.view import decisions, rendering, timeline
+from preflights_es.system import files
+from preflights_es.system.files import Folder, Unreadable
+from preflights_es.use.decisions import listing
+from preflights_es.use.process import Process
+from preflights_es.use.request import Request
+from preflights_es.use.results import DecisionRow, Result
+from preflights_es.use.why import of_patch
+from preflights_es.use.why_results import Why
+
+MARKER: Final = "preflights-site.json"
+FORMAT: Final = "preflights.site/1"
+SIZE_MAX: Final = 64 * 1024 * 1024  # bytes of a file that may be ours
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'none'; base-uri 'none'"
+)
+NAV: Final = (("decisions", "/"),)
+SCRIPTS: Final = ("verify.js", "proof.js")
+SEARCH: Final = "search.js"
+STATIC: Final = (*SCRIPTS, SEARCH, "icon.svg", "sessions.css", "view.css")
+_OURS: Final = re.compile(
+    r"preflights-site\.json|(?:index|all)(?:-\d+)?\.html|"
+    r"(?:decisions|sessions|proof|static)/[a-z0-9][a-z0-9-]*\.(?:html|js|jsonl|css|svg)"
+)
+"""Paths that an export may write or remove."""
+_LINK: Final = re.compile(r' (href|src|action|data-index)="(/[^"]*)"')
+_ID: Final = re.compile(r"[0-9a-f][0-9a-f-]*")
+
+
+class Built(Result, frozen=True):
+    """A site before it is written."""
+
+    decisions: int
+    sessions: int
+    names: tuple[str, ...]
+    """All that are published, sorted: of those who acted, and principals of signers."""
+    texts: int
+    """Events whose texts are published."""
+    whole: int
+    """Sessions that are published as files, all of their texts with them."""
+    left_out: tuple[str, ...]
+    """Sessions that cannot be read."""
+    files: Mapping[str, bytes]
+    """By path from the site's top."""
+
+
+class Exported(Result, frozen=True, kw_only=True, tag_field="format", tag="view-export/1"):
+    """A site as it was written."""
+
+    folder: str
+    decisions: int
+    sessions: int
+    names: int
+    texts: int
+    files: int
+    """All that the site has, beside the list of them."""
+    written: int
+    """Those that were not there, or held something else."""
+    removed: int
+    """Those of an earlier export that the site has no more."""
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """What the frame of a page says of the export."""
+
+    path: str
+    session: str = ""
+    """The one that the page tells of."""
+    asks: str = ""
+    """Words of the button where the browser verifies only when it is asked to."""
+    policy: str = POLICY
+
+    @property
+    def scripts(self) -> tuple[str, ...]:
+        """Those of the page; only lists are searched."""
+        return SCRIPTS if self.session else (*SCRIPTS, SEARCH)
+
+    @property
+    def root(self) -> str:
+        """The way from the page to the site's top."""
+        return "../" * self.path.count("/")
+
+    @property
+    def proofs(self) -> tuple[str, ...]:
+        """The files of proof that the page loads."""
+        own = (f"/proof/{self.session}.js",) if self.session else ()
+        return ("/proof/site.js", *own)
+
+
+# 1. Building ---------------------------------------------------------------------------------
+
+
+def built(request: Request, *, everything: bool = False, sessions: bool = False) -> Built:
+    """The site of the decisions in force.
+
+    Args:
+        everything: also of what is not in force, or waits for a person.
+        sessions: also the sessions as files, with all that was said in them.
+    """
+    return _Building(request, everything=everything, sessions=sessions).built()
+
+
+class _Building:
+    """Pages that know which others there are."""
+
+    def __init__(
+        self,
+        request: Request,
+        *,
+        everything: bool,
+        sessions: bool,
+        skipped: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self.request = request
+        self.skipped = skipped
+        self.everything = everything
+        self.sessions = sessions
+        self.files: dict[str, bytes] = {}
+        self.names: set[str] = set()
+        self.texts = 0
+        self.left_out: dict[str, str] = {}
+        """Why they cannot be read, by session."""
+        self.listed: dict[str, str] = {}
+        """Digests of the pages that `site.js` tells of."""
+
+    def built(self) -> Built:
+        rows = self._rows()
+        self.pages = {"/": "index.html"}
+        for row in rows:
+            path = f"decisions/{row.uid}.html"
+            self.pages[f"/decisions/{row.uid}"] = self.pages[f"/decisions/{row.session_id}"] = path
+            self.pages[f"/sessions/{row.session_id}"] = f"sessions/{row.session_id}.html"
+        for row in rows:
+            process = self.request.reading.filed if row.file else self.request.process
+            assert process is not None, "a row of a file is of what files say more"
+            read = _read(process, row.session_id)
+            if read.trouble:
+                self.left_out[row.session_id] = read.why
+            elif not self.left_out:
+                self._session(replace(row, file=None), process, read)
+        if self.left_out and len(self.left_out) < len(rows):
+            return self._without()
+        rows = [replace(row, file=None) for row in rows]  # where it lies is no matter of the site
+        in_force = [row for row in rows if row.standing == "accepted"]
+        self._list("index", in_force, everything=False)
+        if self.everything:
+            self._list("all", rows, everything=True)
+        for name in STATIC:
+            self._put(f"static/{name}", rendering.file(name))
+        self._put("proof/search.js", b"searchable(%b);\n" % msgspec.json.encode(_index(rows)))
+        shared = {"pages": self.listed, "signers": "", "checkpoints": []}
+        self._put("proof/site.js", _proof(shared))
+        return Built(
+            decisions=len(rows),
+            sessions=len(rows),
+            names=tuple(sorted(self.names)),
+            texts=self.texts,
+            whole=len(rows) if self.sessions else 0,
+            left_out=(),
+            files=self.files,
+        )
+
+    def _rows(self) -> list[DecisionRow]:
+        """One decision of each session: the last that is listed."""
+        last = dict[str, DecisionRow]()
+        for row in listing(self.request, everything=self.everything).rows:
+            is_meant = self.everything or (row.standing == "accepted" and row.imported_by is None)
+            if is_meant and row.session_id not in self.skipped:
+                last[row.session_id] = row
+        return list(last.values())
+
+    def _without(self) -> Built:
+        """The same without the sessions that cannot be read: no page leads to one."""
+        skipped = {**self.skipped, **self.left_out}
+        again = _Building(
+            self.request, everything=self.everything, sessions=self.sessions, skipped=skipped
+        )
+        return replace(again.built(), left_out=tuple(skipped.values()))
+
+    def _session(self, row: DecisionRow, process: Process, read: Read) -> None:
+        """The page of a decision, the timeline of its session, and their proof."""
+        id_ = row.session_id
+        whys = of_patch(process, read, row.version)
+        document = _document(process, id_)
+        written = _written(read, document)
+        said = _said(row, whys, read, written)
+        pages = self._timeline(row, read, said)
+        page = decisions.told(row, whys, document, written)
+        path = f"decisions/{row.uid}.html"
+        pages[path] = self._page(Frame(path, id_), page.template, page.values, page.command)
+        first = read.stored[0]
+        proof = {
+            "session": {"session_id": id_, "project": first.project, "workflow": first.workflow},
+            "pages": {path: sha256(text).hexdigest() for path, text in pages.items()},
+            "events": [_event(one, event, said) for one, event in _pairs(read)],
+        }
+        for path, text in pages.items():
+            self._put(path, text)
+        self._put(f"proof/{id_}.js", _proof(proof))
+        if self.sessions:
+            self._put(f"sessions/{id_}.jsonl", jsonl.lines(read.stored))
+            said = {one.version for one in read.stored}
+        self.texts += len(said)
+        self.names |= {name for version in said for name in _names(read.events[version - 1])}
+
+    def _timeline(self, row: DecisionRow, read: Read, said: set[int]) -> dict[str, bytes]:
+        id_, stored, pages = row.session_id, read.stored, dict[str, bytes]()
+        firsts = range(1, len(stored) + 1, timeline.PART)
+        line = timeline.Line([*steps(read)], {}, frozenset())  # calls are what only payloads say
+        for number, first in enumerate(firsts, 1):
+            part = line.part(first)
+            here = {m.version for m in part.marks} & said
+            path = f"sessions/{id_}{f'-{number}' if number > 1 else ''}.html"
+            self.pages[f"/sessions/{id_}?page={number}"] = path
+            values = {
+                "title": row.title,
+                "section": "",
+                "uid": row.uid,
+                "session_id": id_,
+                "workflow": read.workflow.name,
+                "last": len(stored),
+                "part": part,
+                "lanes": timeline.LANES,
+                "version": 0,
+                "step_to": "#event-",
+                "parts": len(firsts),
+                "page": number,
+                "hashes": {m.version: stored[m.version - 1].hash.hex() for m in part.marks},
+                "texts": {n: (stored[n - 1].data or b"").decode() for n in sorted(here)},
+                "file": f"/sessions/{id_}.jsonl" if self.sessions else "",
+            }
+            command = f"preflights log {id_[-12:]}"
+            pages[path] = self._page(Frame(path, id_), "exported_session.html", values, command)
+        return pages
+
+    def _list(self, name: str, rows: Sequence[DecisionRow], *, everything: bool) -> None:
+        known = {"q": "", "as-of": "", "all": "1" if everything else "", "topic": ""}
+        last = max(1, -(-len(rows) // decisions.ROWS_MAX))
+        paths = [f"{name}{f'-{n}' if n > 1 else ''}.html" for n in range(1, last + 1)]
+        address = "/?all=1" if everything else "/"
+        self.pages[address] = paths[0]
+        for number, path in enumerate(paths, 1):
+            self.pages[f"/?{'all=1&' if everything else ''}page={number}"] = path
+        for number, path in enumerate(paths, 1):
+            values = decisions.listed(rows, known, str(number))
+            count = sum(len(group) for *_, group in values["groups"])
+            frame = Frame(path, asks=f"Verify these {count} decisions" if count else "Verify")
+            text = self._page(frame, "decisions.html", values, "preflights decisions")
+            self.listed[path] = sha256(text).hexdigest()
+            self._put(path, text)
+
+    def _page(self, frame: Frame, template: str, values: Mapping[str, Any], command: str) -> bytes:
+        text = rendering.html(
+            template,
+            **{
+                **values,
+                "exported": frame,
+                "nav": NAV,
+                "notices": (),
+                "command": command,
+                "project": self.request.process.project,
+            },
+        )
+        return _LINK.sub(lambda found: self._linked(frame, found), text).encode()
+
+    def _linked(self, frame: Frame, found: re.Match[str]) -> str:
+        """A link to a page of the server as one to a file; none where the site has no such page."""
+        target = self._target(unescape(found[2]))
+        return f' {found[1]}="{frame.root}{target}"' if target else ""
+
+    def _target(self, address: str) -> str:
+        if page := self.pages.get(address):
+            return page
+        if address.startswith(("/static/", "/proof/")) or address.endswith(".jsonl"):
+            return address[1:]
+        session, _, version = address.partition("?at=")
+        if (page := self.pages.get(session)) and version.isdecimal():
+            number = (int(version) - 1) // timeline.PART + 1
+            return f"{self.pages.get(f'{session}?page={number}', page)}#event-{version}"
+        return ""
+
+    def _put(self, path: str, content: bytes) -> None:
+        assert _OURS.fullmatch(path), path
+        self.files[path] = content
+
+
+def _index(rows: Iterable[DecisionRow]) -> list[tuple[str, ...]]:
+    """For each decision its page, its title, what stands beside it, and what is searched."""
+    found = []
+    for row in rows:
+        by = row.acknowledged_by.name if row.acknowledged_by else ""
+        beside = (row.category, row.scope, by, (row.accepted_at or "")[: len("2026-11-26")])
+        values = (value for pair in row.fields for value in pair)
+        because = row.because.text if row.because else ""
+        words = " ".join((row.title, *values, because, *beside)).lower()
+        about = " · ".join(filter(None, beside))
+        shown = (shown_lines(one) for one in (row.title, about, words))
+        found.append((f"decisions/{row.uid}.html", *shown))
+    return found
+
+
+def _document(process: Process, session_id: str) -> str:
+    """The text of its document; empty where none is due."""
+    try:
+        return process.documents.text(session_id)[1]
+    except Refused:
+        return ""
+
+
+def _read(process: Process, session_id: str) -> Read:
+    head = process.store.head(session_id)
+    assert head is not None, "it was listed"
+    return process.projector.reader.read(process.following.stream(head))
+
+
+def _pairs(read: Read) -> Iterator[tuple[Stored, Event | None]]:
+    return zip(read.stored, read.events, strict=True)
+
+
+def _said(row: DecisionRow, whys: Iterable[Why], read: Read, written: int) -> set[int]:
+    """Versions of the events whose words the page of a decision shows."""
+    found: set[int | None] = {1, row.version, written or None}
+    for why in whys:
+        behind = (why.question, why.answer, why.response, why.acknowledged)
+        found |= {why.version, *(one.version for one in behind if one is not None)}
+        if why.acknowledged is not None:
+            found.add(why.acknowledged.version - 1)  # the Input, with the name and the signature
+    reasons = [one.text for one in (row.because, *row.consequences) if one is not None]
+    reasons += row.paths
+    for alternative in row.alternatives:
+        reasons += filter(None, (alternative.name, alternative.why_not))
+    known = {version for version in found if version is not None}
+    for reason in reasons:
+        having = _having(read, msgspec.json.encode(reason)) or _having(read, reason)
+        if having and not known.intersection(having):
+            known.add(having[0])
+    return known
+
+
+def _having(read: Read, text: str | bytes) -> list[int]:
+    """Versions of the events that hold a text; as bytes, where this program wrote them."""
+    if isinstance(text, bytes):
+        return [one.version for one in read.stored if text in (one.data or b"")]
+    payloads = ((one.version, msgspec.json.decode(one.data or b"null")) for one in read.stored)
+    return [version for version, payload in payloads if text in _texts(payload)]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _texts(one)
+
+
+def _written(read: Read, document: str) -> int:
+    """The event that has the digest of a document as the page shows it; 0 without one."""
+    value = sha256(document.encode()).hexdigest()
+    for one, event in _pairs(read):
+        if isinstance(event, ArtifactWritten) and event.sha256 == value:
+            return one.version if shown_lines(document) == document else 0
+    return 0
+
+
+def _event(one: Stored, event: Event | None, said: set[int]) -> dict[str, Any]:
+    is_said = one.version in said and one.data is not None and one.salt is not None
+    found: dict[str, Any] = {
+        "version": one.version,
+        "type": one.type,
+        "recorded_at": str(one.recorded_at),
+        "input_id": one.input_id,
+        "actor_kind": one.actor_kind,
+        "decider": one.decider,
+        "data": (one.data or b"").decode() if is_said else None,
+        "salt": (one.salt or b"").hex() if is_said else None,
+        "digest": one.digest.hex(),
+        "hash": one.hash.hex(),
+    }
+    act = getattr(type(event), "act", "")
+    return {**found, "act": act} if act and is_said else found
+
+
+def _names(event: Event | None) -> Iterator[str]:
+    """Of the actors in an event."""
+    actors = (getattr(event, name, None) for name in ("actor", "relayed_by"))
+    if isinstance(event, Input):
+        yield from (one.name for one in actors if isinstance(one, Actor) and one.name)
+
+
+def _proof(content: Mapping[str, Any]) -> bytes:
+    return b"proof(%b);\n" % msgspec.json.encode(content)
+
+
+# 2. Writing ----------------------------------------------------------------------------------
+
+
+def checked(name: str) -> Path:
+    """The folder of a site, as it can be written.
+
+    Raises:
+        Refused: it is a link or a file, belongs to git, or holds something else.
+        StoreUnavailable: it cannot be read, or there is no folder to make it in.
+    """
+    if "\0" in name:
+        raise Refused(f"{name!r} is no name of a folder")
+    path = Path(name)
+    if path.is_symlink():
+        raise Refused(f"{name} is a link: name the folder that it leads to")
+    if path.exists() and not path.is_dir():
+        raise Refused(f"{name} is a file: name a folder")
+    top = files.resolved(path)
+    if top is None or not top.parent.is_dir():
+        raise StoreUnavailable(f"{name} cannot be made: there is no folder above it")
+    if any(is_git(part) for part in top.parts):
+        raise Refused(f"{name} lies in a folder of git: name another one")
+    if top.is_dir():
+        with _told(name), files.opened(top) as folder:
+            _former(folder, name)
+    return top
+
+
+def write(built: Built, top: Path) -> Exported:
+    """Bring a folder to what the site holds, file by file; what is there already stays untouched.
+
+    A site that was left in the middle by a crash is still known as one.
+
+    Raises:
+        Refused: the folder holds something else.
+        StoreUnavailable: it cannot be written.
+    """
+    with _told(str(top)), contextlib.ExitStack() as stack:
+        with files.opened(top.parent) as above:
+            folder = stack.enter_context(above.below(top.name, makes=True))
+        former = _former(folder, str(top))
+        open_ = {"": folder}
+        for name in sorted({path.partition("/")[0] for path in built.files if "/" in path}):
+            open_[name] = stack.enter_context(folder.below(name, makes=True))
+        for path in built.files:
+            _refuse_foreign(open_, path, former, top)
+        _mark(folder, {*former, *built.files})
+        changed = sum(
+            _brought(*_place(open_, path), content) for path, content in built.files.items()
+        )
+        gone = sorted(former - built.files.keys())
+        removed = sum(_removed(stack, open_, folder, path) for path in gone)
+        _mark(folder, built.files)
+    return Exported(
+        folder=str(top),
+        decisions=built.decisions,
+        sessions=built.sessions,
+        names=len(built.names),
+        texts=built.texts,
+        files=len(built.files),
+        written=changed,
+        removed=removed,
+    )
+
+
+class _Marker(msgspec.Struct):
+    format: str
+    files: tuple[str, ...]
+
+
+def _former(folder: Folder, name: str) -> set[str]:
+    """What an earlier export wrote here.
+
+    Raises:
+        Refused: the folder holds something, and no export wrote it.
+    """
+    try:
+        marker = msgspec.json.decode(folder.content(MARKER, SIZE_MAX), type=_Marker)
+    except FileNotFoundError:
+        if not folder.names():
+            return set()
+    except (Unreadable, msgspec.DecodeError, ValueError):
+        pass
+    else:
+        if marker.format == FORMAT and all(map(_OURS.fullmatch, marker.files)):
+            return set(marker.files)
+    raise Refused(f"{name} holds something else than an exported site: name an empty folder")
+
+
+def _refuse_foreign(open_: Mapping[str, Folder], path: str, former: set[str], top: Path) -> None:
+    folder, name = _place(open_, path)
+    if path not in former and folder.lies(name) is not None:
+        raise Refused(f"{top / path} is not of an exported site, and stands where a page belongs")
+
+
+def _place(open_: Mapping[str, Folder], path: str) -> tuple[Folder, str]:
+    below, _, name = path.rpartition("/")
+    return open_[below], name
+
+
+def _brought(folder: Folder, name: str, content: bytes) -> bool:
+    """Whether a file had to be written."""
+    with contextlib.suppress(FileNotFoundError, Unreadable):
+        if folder.content(name, SIZE_MAX) == content:
+            return False
+    with folder.new(name, replacing=True, flushes=False) as file:
+        file.write(content)
+    return True
+
+
+def _removed(
+    stack: contextlib.ExitStack, open_: dict[str, Folder], folder: Folder, path: str
+) -> bool:
+    below = path.rpartition("/")[0]
+    with contextlib.suppress(FileNotFoundError):
+        if below not in open_:
+            open_[below] = stack.enter_context(folder.below(below))
+        place, name = _place(open_, path)
+        place.remove(name)
+        return True
+    return False
+
+
+def _mark(folder: Folder, paths: Iterable[str]) -> None:
+    content = msgspec.json.format(
+        msgspec.json.encode(_Marker(FORMAT, tuple(sorted(paths)))), indent=1
+    )
+    _brought(folder, MARKER, content + b"\n")
+
+
+@contextlib.contextmanager
+def _told(name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreUnavailable(f"{name} cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,330 @@
+"""Exported pages in a real browser: what they verify, how one changed byte shows, for everyone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Final
+
+import pytest
+from msgspec.structs import replace
+from selenium.webdriver import Keys
+
+from preflights_es.kernel.ids import decision_uid
+from preflights_es.kernel.ports import Stored
+from preflights_es.store import jsonl
+from tests.browser import Browser, chromium
+from tests.cli.program import Project
+from tests.records.test_render_hostile import HOSTILE
+from tests.surfaces.view.given_sessions import resealed, told
+from tests.surfaces.view.test_export import exported
+
+pytestmark = pytest.mark.needs("chromium")
+
+GOLDENS: Final = Path(__file__).parents[3] / "replays" / "clarification"
+VERDICT: Final = "return document.getElementById('proof').dataset.verdict ?? ''"
+SAID: Final = "return document.querySelector('#proof ul').innerText"
+CHECK: Final = "document.querySelector('#proof button').click()"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with chromium(tmp_path_factory.mktemp("browser")) as started:
+        yield started
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def end_headers(self) -> None:
+        self.send_header("Cache-Control", "no-store")
+        super().end_headers()
+
+
+@pytest.fixture
+def address(shop: Project) -> Iterator[str]:
+    """Of the site, as a host serves it."""
+    handler = partial(_Quiet, directory=str(shop.folder / "site"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def site(shop: Project) -> tuple[Path, str]:
+    """A site, and the name of its one decision."""
+    row = shop.decided("Add OAuth login", "--because", "The shop has no passwords")
+    return exported(shop), f"decisions/{row['uid']}.html"
+
+
+def verdict(browser: Browser, page: str) -> str:
+    """What the page says of itself."""
+    browser.visit(page)
+    found = browser.until(VERDICT)
+    assert isinstance(found, str)
+    return found
+
+
+def holds(browser: Browser, page: str) -> str:
+    """What a page says of itself, nothing of which says that it was changed."""
+    found, said = verdict(browser, page), browser.run(SAID)
+    assert found in ("good", "doubt"), said
+    assert "does not hold" not in said, said
+    assert isinstance(said, str)
+    return said
+
+
+# 1. What holds -------------------------------------------------------------------------------
+
+
+def test_a_served_page_holds(browser: Browser, site: tuple[Path, str], address: str) -> None:
+    said = holds(browser, address + site[1])
+    assert "The file of this page is as it was exported" in said
+    assert "The chain of" in said
+    assert browser.errors() == []
+    assert all(one.startswith(address) for one in browser.requests())
+
+
+def test_a_page_of_a_folder_holds_but_for_its_file(
+    browser: Browser, site: tuple[Path, str]
+) -> None:
+    folder, page = site
+    said = holds(browser, (folder / page).as_uri())
+    assert "a browser lets no page of a folder read it" in said
+    assert "texts of this page stand in them" in said
+    assert browser.errors() == []
+
+
+def test_a_list_verifies_when_it_is_asked_to(
+    browser: Browser, site: tuple[Path, str], address: str
+) -> None:
+    browser.visit(address)
+    assert browser.run(VERDICT) == ""
+    browser.run(CHECK)
+    assert browser.until(VERDICT) != "bad"
+    assert "texts of this page stand in them" in browser.run(SAID)
+    assert browser.errors() == []
+
+
+@pytest.mark.slow("whole runs")
+def test_no_page_of_any_recorded_session_raises_a_false_alarm(
+    shop: Project, browser: Browser, address: str
+) -> None:
+    shop.folder.joinpath("all.jsonl").write_bytes(b"".join(jsonl.lines(one) for one in goldens()))
+    assert shop.call("admin", "import", "all.jsonl", env=PROJECT).code == 0
+    done = shop.call("view", "--export", "site", "--all", "--yes", env=PROJECT)
+    assert done.code == 0, done.err
+    pages = sorted(shop.folder.glob("site/*/*.html"))
+    assert len(pages) > 100
+    for page in pages:
+        holds(browser, f"{address}{page.parent.name}/{page.name}")
+    assert browser.errors() == []
+
+
+PROJECT: Final = {"PREFLIGHTS_PROJECT": "golden"}
+
+
+def goldens() -> Iterator[tuple[Stored, ...]]:
+    """Each recorded session by an id of its own."""
+    number = 0
+    for path in sorted(GOLDENS.glob("*.jsonl")):
+        with path.open("rb") as file:
+            stored = tuple(jsonl.stored(jsonl.lines_in(file, path.name), path.name))
+        ids = dict.fromkeys(one.session_id for one in stored)
+        for former in ids:
+            number += 1
+            own = [one for one in stored if one.session_id == former]
+            yield copied(own, f"01a0c450-6c00-7000-8000-{number:012x}", number)
+
+
+def copied(events: list[Stored], session: str, number: int = 0) -> tuple[Stored, ...]:
+    """The events as another session's."""
+    uids = (decision_uid(one).encode() for one in (events[0].session_id, session))
+    former, uid = uids
+    return resealed(
+        replace(
+            one,
+            session_id=session,
+            project="golden",
+            data=(one.data or b"").replace(former, uid),
+            input_id=f"{session}/{one.version}" if one.input_id else None,
+        )
+        for one in events
+    )
+
+
+# 2. What does not ----------------------------------------------------------------------------
+
+
+@pytest.mark.slow("whole runs")
+def test_each_changed_byte_of_a_page_is_found(
+    browser: Browser, site: tuple[Path, str], address: str
+) -> None:
+    folder, page = site
+    whole = (folder / page).read_bytes()
+    frame = whole.index(b'id="proof"')  # what is cut out of a page cannot say anything
+    begin = whole.index(b"<main")
+    for at in range(begin, frame - 100, 61):
+        changed = bytearray(whole)
+        changed[at] ^= 1
+        (folder / page).write_bytes(bytes(changed))
+        browser.visit(address + page)
+        found = browser.until(VERDICT)
+        assert found == "bad", (at, whole[at - 40 : at + 40])
+
+
+def test_a_changed_value_is_found_in_a_folder_too(browser: Browser, site: tuple[Path, str]) -> None:
+    folder, page = site
+    text = (folder / page).read_text("utf-8")
+    for said in (">OAuth</b>", "The shop has no passwords</span>", ">Ada Lovelace</span>"):
+        assert said in text
+        wrong = said.replace("OAuth", "0Auth").replace("no", "new").replace("Ada", "Eve")
+        (folder / page).write_text(text.replace(said, wrong), "utf-8")
+        assert verdict(browser, (folder / page).as_uri()) == "bad"
+        assert "does not say what this page shows" in browser.run(SAID)
+        assert browser.run("return document.querySelectorAll('.differs').length") > 0
+
+
+def test_a_changed_record_is_found(browser: Browser, site: tuple[Path, str]) -> None:
+    folder, page = site
+    text = (folder / page).read_text("utf-8")
+    (folder / page).write_text(text.replace("Chosen option", "Dropped option"), "utf-8")
+    assert verdict(browser, (folder / page).as_uri()) == "bad"
+
+
+def test_a_page_in_the_place_of_another_is_found(
+    browser: Browser, site: tuple[Path, str], shop: Project, address: str
+) -> None:
+    folder, page = site
+    row = shop.decided("Use PostgreSQL", key="db_type=PostgreSQL")
+    exported(shop)
+    shutil.copy(folder / f"decisions/{row['uid']}.html", folder / page)
+    assert verdict(browser, address + page) == "bad"
+    assert "another name" in browser.run(SAID)
+
+
+def test_a_changed_proof_is_found(
+    browser: Browser, site: tuple[Path, str], shop: Project, address: str
+) -> None:
+    folder, page = site
+    (proof,) = (one for one in (folder / "proof").iterdir() if one.name[0] == "0")
+    whole = proof.read_text("utf-8")
+    for before, after in (
+        ("The shop has no passwords", "The shop has new passwords"),
+        ('"version":2', '"version":3'),
+        ('"hash":"', '"hash":"0'),
+        ('"actor_kind":"script"', '"actor_kind":"user"'),
+        ('"clarification/', '"clarified/'),
+        ("proof({", "proof ({ "),
+    ):
+        if before not in whole:
+            continue
+        proof.write_text(whole.replace(before, after, 1), "utf-8")
+        found = verdict(browser, address + page) == "bad"
+        assert found is (before != "proof({"), before
+    proof.write_text("proof({", "utf-8")
+    assert verdict(browser, address + page) == "bad"
+    assert "its proof is not here" in browser.run(SAID)
+    proof.unlink()
+    assert verdict(browser, address + page) == "bad"
+
+
+# 3. For everyone -----------------------------------------------------------------------------
+
+
+@pytest.mark.slow("whole runs")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, shop: Project, address: str, scheme: str) -> None:
+    row = shop.decided("Add OAuth login", "--because", "The shop has no passwords")
+    exported(shop, "--all", "--sessions")
+    for page in ("", f"decisions/{row['uid']}.html", f"sessions/{row['session_id']}.html"):
+        browser.visit(address + page, scheme)
+        browser.run(CHECK)
+        assert browser.until(VERDICT) != "bad"
+        assert browser.errors() == []
+        # axe tells no colour behind the text of a picture, nor of a single character.
+        told = [
+            one
+            for one in browser.complaints()
+            if not one.startswith(("color-contrast: <text", "color-contrast: <dd>"))
+        ]
+        assert told == []
+
+
+def test_a_list_is_searched_as_one_types(
+    browser: Browser, site: tuple[Path, str], shop: Project
+) -> None:
+    shop.decided("Use PostgreSQL", key="db_type=PostgreSQL")
+    folder = exported(shop)
+    browser.visit((folder / "index.html").as_uri())
+    browser.run("document.getElementById('q').focus()")
+    browser.press(*"OAUTH passw")
+    matches = (
+        "return [...document.querySelectorAll('main > ul a')].map((one) => one.pathname.slice(-22))"
+    )
+    browser.shows(matches, [f"/{site[1]}"[-22:]])
+    assert browser.run("return document.getElementById('found').hidden")
+    browser.press(*"zzz")
+    browser.shows(matches, [])
+    assert "No decision matches." in browser.run("return document.body.innerText")
+    browser.press(Keys.ENTER, *[Keys.BACKSPACE] * 14)
+    browser.shows("return document.getElementById('found').hidden", False)
+    assert browser.errors() == []
+
+
+def test_hostile_words_stand_as_text(browser: Browser, shop: Project, address: str) -> None:
+    with (GOLDENS / "a_model_leads.jsonl").open("rb") as file:
+        stored = list(jsonl.stored(jsonl.lines_in(file, "golden"), "golden"))
+    first = [one for one in stored if one.session_id == stored[0].session_id]
+    values = {value for one in first for _, value in fields(one)}
+    with (shop.folder / "evil.jsonl").open("wb") as out:
+        for number, word in enumerate((*EVIL, *HOSTILE), 1):
+            evil = told(first, partial(worded, values, word))
+            session = f"01a0c450-6c00-7000-8000-{number:012x}"
+            out.write(jsonl.lines(copied(list(evil), session)))
+    done = shop.call("admin", "import", "evil.jsonl", env=PROJECT)
+    assert done.code == 0, done.err
+    done = shop.call("view", "--export", "site", "--all", "--yes", env=PROJECT)
+    assert done.code == 0, done.err
+    pages = sorted(shop.folder.glob("site/*/*.html"))
+    assert len(pages) > 30
+    for page in pages:
+        holds(browser, f"{address}{page.parent.name}/{page.name}")
+        assert browser.run("return [window.evil ?? 0, document.scripts.length]") == [0, 4]
+    assert browser.errors() == []
+    assert all(one.startswith(address) for one in browser.requests())
+
+
+def fields(event: Stored) -> list[tuple[str, str]]:
+    """What a patch decides."""
+    found: list[tuple[str, str]] = (
+        json.loads(event.data or b"{}").get("patch", {}).get("fields", [])
+    )
+    return found
+
+
+def worded(values: set[str], word: str, text: str) -> str:
+    """A text of a person or a model with a hostile word behind it; a name of ours as it is."""
+    return f"{text}{word}" if " " in text or text in values else text
+
+
+EVIL: Final = (
+    "<script>evil = 1</script>",
+    '"><img src=x onerror="evil = 1">',
+    "</pre></main><section id=proof data-verdict=good>",
+    "' data-said='1' onload='evil = 1",
+    "\u2028\u2029</script><!--",
+    "\x1b[31mred\x07\x1c\x85",
+    "\u202eltr\u2066\ufeff",
+    "javascript:evil = 1",
+    "…",
+)
