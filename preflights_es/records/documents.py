@@ -160,6 +160,15 @@ class Documents:
         due, state = found[-1]
         return due, _text(workflow, session_id, due, state)
 
+    def asked_for(self, of: Workflow[Any], session_id: str, due: ArtifactDue, now: Any) -> str:
+        """The same of a session that was folded.
+
+        Args:
+            due: one of its requests for a document.
+            now: its state behind that.
+        """
+        return _text(of, session_id, due, now)
+
     def paths(self, session_id: str) -> set[str]:
         """Where the log of a session asked for its documents."""
         return {due.path for due, _ in self._dues(self._stored(session_id))}

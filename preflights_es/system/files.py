@@ -246,6 +246,7 @@ class Folder:
         temporary = f"{_stem(name)}{os.urandom(_TOKEN_BYTES).hex()}.tmp"
         first = 0o666 if mode is None else 0o600
         handle = os.open(self._at(temporary), _NEW, first, dir_fd=self.handle)
+        is_left = True
         try:
             with os.fdopen(handle, "wb") as file:
                 if mode is not None and hasattr(os, "fchmod"):
@@ -259,11 +260,13 @@ class Folder:
                 os.replace(self._at(temporary), self._at(name), src_dir_fd=here, dst_dir_fd=here)
             else:
                 self.move(temporary, self, name)
+            is_left = False
             if flushes:
                 self.flush()
         finally:
-            with contextlib.suppress(OSError):
-                self.remove(temporary)
+            if is_left:
+                with contextlib.suppress(OSError):
+                    self.remove(temporary)
 
     @contextlib.contextmanager
     def new_path(self, name: str) -> Iterator[Path]:

@@ -88,14 +88,14 @@ def why(
 
 
 def of_patch(process: Process, read: Read, version: int) -> tuple[Why, ...]:
-    """Every value of a patch of a session that was read.
+    """Every value of a patch of a session that was read, as that session alone tells it.
 
     Args:
         version: of the event that proposed it.
     """
     found = next(one for one in read.patches if one.version == version)
-    decided, came = _counted(process, read, found), imports_of(process, read)
-    return tuple(_why(read, decided, origin, came)[0] for origin in decided.origins)
+    decided = _counted(process, read, found)
+    return tuple(_why(read, decided, origin, ())[0] for origin in decided.origins)
 
 
 def decided_in(request: Request, session: str) -> DecisionRow:

@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.benchmarks import (
     appending,
     checking,
+    exporting,
     growing,
     importing,
     judging,
@@ -46,6 +47,7 @@ def main() -> int:
         "list": listing,
         "check": checking,
         "sign": signing,
+        "export": exporting,
         "plan": planning,
         "today": today,
         "recall": recalling,

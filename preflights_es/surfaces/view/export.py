@@ -20,7 +20,7 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.kernel.errors import Refused, StoreUnavailable
-from preflights_es.kernel.events import Actor, ArtifactWritten, Event, Input
+from preflights_es.kernel.events import Actor, ArtifactDue, ArtifactWritten, Event, Input
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.text import is_git, shown_lines
 from preflights_es.projections.audit import steps
@@ -73,7 +73,7 @@ class Built(Result, frozen=True):
     """By path from the site's top."""
 
 
-class Exported(Result, frozen=True, kw_only=True, tag_field="format", tag="view-export/1"):
+class WrittenSite(Result, frozen=True, kw_only=True, tag_field="format", tag="view-export/1"):
     """A site as it was written."""
 
     folder: str
@@ -210,7 +210,7 @@ class _Building:
         """The page of a decision, the timeline of its session, and their proof."""
         id_ = row.session_id
         whys = of_patch(process, read, row.version)
-        document = _document(process, id_)
+        document = _document(process, read)
         written = _written(read, document)
         said = _said(row, whys, read, written)
         pages = self._timeline(row, read, said)
@@ -230,6 +230,8 @@ class _Building:
             self._put(f"sessions/{id_}.jsonl", jsonl.lines(read.stored))
             said = {one.version for one in read.stored}
         self.texts += len(said)
+        if row.imported_by is not None:
+            self.names.add(row.imported_by.name)
         self.names |= {name for version in said for name in _names(read.events[version - 1])}
 
     def _timeline(self, row: DecisionRow, read: Read, said: set[int]) -> dict[str, bytes]:
@@ -328,12 +330,14 @@ def _index(rows: Iterable[DecisionRow]) -> list[tuple[str, ...]]:
     return found
 
 
-def _document(process: Process, session_id: str) -> str:
-    """The text of its document; empty where none is due."""
-    try:
-        return process.documents.text(session_id)[1]
-    except Refused:
-        return ""
+def _document(process: Process, read: Read) -> str:
+    """The text of its document, as it was asked for last; empty where none was."""
+    id_ = read.head.session_id
+    pairs = zip(reversed(read.events), reversed(read.sessions), strict=True)
+    for event, session in pairs:
+        if isinstance(event, ArtifactDue):
+            return process.documents.asked_for(read.workflow, id_, event, session.state)
+    return ""
 
 
 def _read(process: Process, session_id: str) -> Read:
@@ -448,7 +452,7 @@ def checked(name: str) -> Path:
     return top
 
 
-def write(built: Built, top: Path) -> Exported:
+def write(built: Built, top: Path) -> WrittenSite:
     """Bring a folder to what the site holds, file by file; what is there already stays untouched.
 
     A site that was left in the middle by a crash is still known as one.
@@ -468,12 +472,13 @@ def write(built: Built, top: Path) -> Exported:
             _refuse_foreign(open_, path, former, top)
         _mark(folder, {*former, *built.files})
         changed = sum(
-            _brought(*_place(open_, path), content) for path, content in built.files.items()
+            _brought(*_place(open_, path), content, is_new=path not in former)
+            for path, content in built.files.items()
         )
         gone = sorted(former - built.files.keys())
         removed = sum(_removed(stack, open_, folder, path) for path in gone)
         _mark(folder, built.files)
-    return Exported(
+    return WrittenSite(
         folder=str(top),
         decisions=built.decisions,
         sessions=built.sessions,
@@ -520,10 +525,10 @@ def _place(open_: Mapping[str, Folder], path: str) -> tuple[Folder, str]:
     return open_[below], name
 
 
-def _brought(folder: Folder, name: str, content: bytes) -> bool:
+def _brought(folder: Folder, name: str, content: bytes, *, is_new: bool = False) -> bool:
     """Whether a file had to be written."""
     with contextlib.suppress(FileNotFoundError, Unreadable):
-        if folder.content(name, SIZE_MAX) == content:
+        if not is_new and folder.content(name, SIZE_MAX) == content:
             return False
     with folder.new(name, replacing=True, flushes=False) as file:
         file.write(content)
