@@ -6,7 +6,7 @@ VENV ?= .venv$(if $(filter python3,$(PYTHON)),,-$(shell $(PYTHON) -c 'import sys
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test test-slow test-all test-part check style types format bench mutants freeze lock clean
+.PHONY: help demo test test-slow test-all test-part check style types format bench mutants pictures freeze lock clean
 
 help:
 	@echo "make demo       a decision and its replay, a day of six workflows, and a coding agent"
@@ -16,6 +16,7 @@ help:
 	@echo "make test-part  a small part of the tests; with PYTHON=python3.13 under another interpreter, as all of these"
 	@echo "make bench      measures speed and writes docs/performance.md"
 	@echo "make mutants    puts 300 small errors into the kernel; its tests have to find nine of ten"
+	@echo "make pictures   takes the pictures of the pages in docs/ with Chromium"
 	@echo "make format     mends format and what lint can mend"
 	@echo "make freeze     writes the statements and tables of SQLite, and the index of packs, anew"
 	@echo "make lock       writes constraints.txt anew"
@@ -83,6 +84,9 @@ bench: $(READY)
 
 mutants: $(READY)
 	$(BIN)/python -m tests.house.mutants
+
+pictures: $(READY)
+	PYTHONPATH=.:cli $(BIN)/python docs/pictures.py
 
 freeze: $(READY)
 	$(BIN)/python -m tests.store.freeze
