@@ -95,7 +95,7 @@ def of_patch(process: Process, read: Read, version: int) -> tuple[Why, ...]:
     """
     found = next(one for one in read.patches if one.version == version)
     decided = _counted(process, read, found)
-    return tuple(_why(read, decided, origin, ())[0] for origin in decided.origins)
+    return tuple(_why(process, read, decided, origin, ())[0] for origin in decided.origins)
 
 
 def decided_in(request: Request, session: str) -> DecisionRow:
