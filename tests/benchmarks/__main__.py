@@ -25,6 +25,7 @@ from tests.benchmarks import (
     startup,
     suite,
     today,
+    viewing,
     writing,
 )
 from tests.benchmarks.measure import Figure
@@ -48,6 +49,7 @@ def main() -> int:
         "check": checking,
         "sign": signing,
         "export": exporting,
+        "view": viewing,
         "plan": planning,
         "today": today,
         "recall": recalling,
