@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -64,6 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if "TMPDIR" not in os.environ and _holds_files(MEMORY):
         # An append waits for the disk: up to a third of the time of a test. No test cuts the power.
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+        tempfile.tempdir = str(MEMORY)
     if config.getoption("markexpr") == "live":
         os.environ.pop(NO_LIVE, None)
         return

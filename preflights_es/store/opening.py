@@ -25,8 +25,11 @@ SHOWN_LENGTH: Final = 40  # characters of each
 DIGITS: Final = 9  # of a format's number
 
 
-def database_at(url: Address) -> Database:
+def database_at(url: Address, *, lasts: bool = True) -> Database:
     """The database at an address, not connected yet.
+
+    Args:
+        lasts: whether a file is to survive a power cut.
 
     Raises:
         SettingsError: its driver is missing, or does not know what the address asks for.
@@ -34,7 +37,7 @@ def database_at(url: Address) -> Database:
     if isinstance(url, SqliteFile):
         from preflights_es.store.sqlite import SqliteDatabase
 
-        return SqliteDatabase(url)
+        return SqliteDatabase(url, lasts=lasts)
     from preflights_es.store.postgres import PostgresDatabase
 
     return PostgresDatabase(url)

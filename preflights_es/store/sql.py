@@ -50,10 +50,12 @@ class SqlStore(Looking):
         *,
         creates: bool = True,
         hurries: bool = False,
+        lasts: bool = True,
     ) -> None:
         """Opens the log, creating or upgrading it where needed.
 
         Args:
+            lasts: whether a file is to survive a power cut.
             creates: whether one that is not there is made; else that is an error.
             hurries: whether an upgrade waits only a moment for a process that writes.
 
@@ -67,7 +69,7 @@ class SqlStore(Looking):
         self.url = parsed(url)
         self._now = now
         self._salt = salt
-        super().__init__("log", opening.database_at(self.url))
+        super().__init__("log", opening.database_at(self.url, lasts=lasts))
         self._calls = Calls(self._statements)
         try:
             opening.make_current(self.database, creates=creates, hurries=hurries)
@@ -484,7 +486,7 @@ def temporary_log(now: Callable[[], int], salt: Callable[[], bytes]) -> Iterator
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="preflights-") as folder:
-        log = SqlStore(str(Path(folder, "log.db")), now, salt)
+        log = SqlStore(str(Path(folder, "log.db")), now, salt, lasts=False)
         try:
             yield log
         finally:

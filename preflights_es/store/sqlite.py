@@ -78,8 +78,10 @@ class SqliteDatabase:
     taken: type[Exception] = sqlite3.IntegrityError
     keeps = "the database's own journal still holds what was erased until no other process reads it"
 
-    def __init__(self, url: SqliteFile) -> None:
+    def __init__(self, url: SqliteFile, *, lasts: bool = True) -> None:
         self.url = url
+        # NORMAL loses acknowledged appends at a power cut; a temporary file has none to lose.
+        self._synchronous = f"PRAGMA synchronous={'FULL' if lasts else 'OFF'}"
         self._path = Path(url.name)
         self._mine = threading.local()
         self._lines: WeakSet[_Line] = WeakSet()
@@ -138,8 +140,7 @@ class SqliteDatabase:
             made.execute(f"PRAGMA busy_timeout={self._line().wait_ms}")
             if alone:  # said before the file is first looked at, else it is shared
                 made.execute("PRAGMA locking_mode=EXCLUSIVE")
-            # NORMAL loses acknowledged appends at a power cut.
-            made.execute("PRAGMA synchronous=FULL")
+            made.execute(self._synchronous)
             made.execute("PRAGMA secure_delete=ON")
         except BaseException:  # only this function can close the connection; raised on
             made.close()
@@ -234,6 +235,7 @@ class SqliteDatabase:
             self._path, isolation_level=None, timeout=self._line().wait_ms / 1_000
         )
         try:
+            connection.execute(self._synchronous)
             connection.execute(f"PRAGMA page_size={PAGE_SIZE}")
             connection.execute("PRAGMA journal_mode=WAL")
         finally:

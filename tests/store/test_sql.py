@@ -13,7 +13,7 @@ import pytest
 
 from preflights_es.kernel.errors import LogDamaged, SettingsError, StoreUnavailable
 from preflights_es.store.chain import sealed, verified
-from preflights_es.store.sql import SqlStore
+from preflights_es.store.sql import SqlStore, temporary_log
 from preflights_es.store.sqlite import BUSY_TIMEOUT_MS, PAGE_SIZE
 from preflights_es.store.urls import file_of, parsed, shown_url
 from tests.fixed import PROJECT, Clock
@@ -104,6 +104,11 @@ def test_the_settings_hold_on_every_connection(store: SqlStore) -> None:
     store.close()
     assert pragma(store, "synchronous") == 2
     assert pragma(store, "busy_timeout") == BUSY_TIMEOUT_MS
+
+
+def test_a_temporary_log_waits_for_no_disk() -> None:
+    with temporary_log(Clock(), Salt()) as log:
+        assert pragma(log, "synchronous") == 0  # OFF
 
 
 def test_an_append_waits_for_another_process_to_finish_its_own(
