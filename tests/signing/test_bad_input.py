@@ -17,7 +17,7 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.settings.load import load_settings
 from preflights_es.settings.signing import FILE
 from preflights_es.use.signing import Signer
-from tests.cli.program import BIN, RAW
+from tests.cli.program import RAW, Result
 from tests.cli.terminal import WAIT_S, terminal
 from tests.each import each
 from tests.signing.forgeries import large
@@ -75,7 +75,6 @@ def without_ssh(house: Signing) -> dict[str, str]:
     folder = house.home / "few"
     folder.mkdir()
     (folder / "git").symlink_to(shutil.which("git") or "")
-    (folder / "preflights").symlink_to(BIN / "preflights")
     return {"PATH": str(folder)}
 
 
@@ -110,10 +109,6 @@ def read_by_others(house: Signing) -> None:
     keyed(house, key)
 
 
-def locked(house: Signing) -> None:
-    keyed(house, generated(house.home / "locked", passphrase="correct horse"))
-
-
 def unknown_to_git(house: Signing) -> None:
     house.git("config", "--global", "--unset", "user.signingkey")
 
@@ -145,7 +140,6 @@ TABLE: Final[list[tuple[str, Broken, str]]] = [
     ("a folder", a_folder, "is not there: name another one"),
     ("a file that is no key", no_key, "it is no key of OpenSSH"),
     ("a key that others read", read_by_others, "`chmod 600` it"),
-    ("a passphrase without a terminal", locked, "asked for at a terminal; or add it to ssh-agent"),
     ("no key in git", unknown_to_git, "git has no user.signingkey: set it"),
     ("a key of the repository's", of_the_repository, "git has no user.signingkey: set it"),
     ("OpenPGP in git", by_openpgp, "git's gpg.format is 'openpgp', expected 'ssh'"),
@@ -204,17 +198,31 @@ TABLE: Final[list[tuple[str, Broken, str]]] = [
 def test_nothing_is_recorded_without_a_signature(house: Signing, broken: Broken, cure: str) -> None:
     id_ = house.ready()
     before = house.events(id_)
-    env = broken(house)
-    # Without a terminal, whatever the tests have: `ssh-keygen` would ask there.
-    with house.started("accept", id_, *SIGN, env=env, leads=True) as process:
-        out, err = process.communicate()
-    assert process.returncode in (1, 2), err
-    (line,) = (one for one in err.decode().splitlines() if "touch your" not in one)
+    done = house.call("accept", id_, *SIGN, env=broken(house))
+    refused(done, cure)
+    assert house.events(id_) == before
+    assert not (house.home / "ran").exists()
+
+
+def refused(done: Result, cure: str) -> None:
+    """It says nothing but why, in one line."""
+    assert (done.out, done.code) in (("", 1), ("", 2)), done
+    (line,) = (one for one in done.err.splitlines() if "touch your" not in one)
     assert line.startswith("preflights: ")
     assert cure in line, line
     assert not RAW & set(line)
-    assert (out, house.events(id_)) == (b"", before)
-    assert not (house.home / "ran").exists()
+
+
+def test_a_passphrase_is_asked_for_at_no_other_place_than_a_terminal(house: Signing) -> None:
+    keyed(house, generated(house.home / "locked", passphrase="correct horse"))
+    id_ = house.ready()
+    before = house.events(id_)
+    # It leads a group of processes, so that no terminal of the tests is its own.
+    with house.started("accept", id_, *SIGN, leads=True) as process:
+        out, err = process.communicate()
+    cure = "asked for at a terminal; or add it to ssh-agent"
+    refused(Result(process.returncode, out.decode(), err.decode()), cure)
+    assert house.events(id_) == before
 
 
 def test_a_key_that_never_answers_is_given_up(house: Signing) -> None:
