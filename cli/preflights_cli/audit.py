@@ -165,25 +165,25 @@ def _say_checkpoints(voice: Voice, held: HeldUpTo | UnsetType, *, has_log: bool)
         voice.say(f"Only in files: {sessions}, {counted(held.only_filed_events, 'event')}.")
     for hurt in held.damage:
         voice.say(f"{shown(hurt.file)}: {shown(hurt.found)}")
-    for one in held.differences:
-        voice.say(f"{short(one.session_id)} {shown(unheld(one))}")
-    signed = [one for one in held.checkpoints if one.signature.verdict == "signed"]
+    for difference in held.differences:
+        voice.say(f"{short(difference.session_id)} {shown(unheld(difference))}")
+    newest = [(one, one.signature) for one in held.checkpoints if one.signature and one.newest]
+    signed = [(one, by) for one, by in newest if by.verdict == "signed"]
     later = f"{counted(held.later_events, 'event')} in {counted(held.later_sessions, 'session')}"
     if signed:
-        newest = [one for one in signed if one.newest]
-        names = [f"{shown(one.signature.by)} on {one.at[:DATE_DIGITS]}" for one in newest]
+        names = [f"{shown(signature.by)} on {one.at[:DATE_DIGITS]}" for one, signature in signed]
         more = len(names) - SIGNED_NAMED_MAX
         by = " and by ".join(names[-SIGNED_NAMED_MAX:])
         by += f" and {counted(more, 'other')}" if more > 0 else ""
         events, sessions = counted(held.events, "event"), counted(held.sessions, "session")
-        behind = "it" if len(newest) == 1 else "them"
+        behind = "it" if len(signed) == 1 else "them"
         after = f"{later} after {behind}" if held.later_events else f"nothing after {behind}"
         voice.say(f"{events} in {sessions}, signed by {by}; {after}.")
     else:
         voice.say(f"Your signers signed no event; {later} were verified.")
-    others = [one for one in held.checkpoints if one.signature.verdict != "signed" and one.newest]
-    for other in others[-SIGNED_NAMED_MAX:]:
-        voice.say(f"{shown(other.file)}: {shown(str(other.signature))}")
+    others = [(one, by) for one, by in newest if by.verdict != "signed"]
+    for one, signature in others[-SIGNED_NAMED_MAX:]:
+        voice.say(f"{shown(one.file)}: {shown(str(signature))}")
     if held.unfiled:
         has = "has no file and is" if held.unfiled == 1 else "have no file and are"
         voice.say(f"{counted(held.unfiled, 'session')} {has} in no checkpoint.")

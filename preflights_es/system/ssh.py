@@ -77,14 +77,12 @@ def principal(
     signers: bytes,
     at_s: int,
     env: Mapping[str, str],
-    likely: str = "",
 ) -> str | None:
     """Whose signature it is by a list of signers as it stood at a time; None where it is another's.
 
     Args:
         signers: the content of a file of allowed signers.
         at_s: seconds since 1970.
-        likely: whose another signature of this key was; asking for its name is a process less.
 
     Raises:
         SshFailed: it could not be checked.
@@ -97,18 +95,16 @@ def principal(
         signature = _written(folder, "message.sig", armoured.encode())
         allowed = _written(folder, "signers", signers)
         files = ("-s", str(signature), "-f", str(allowed))
-
-        def is_of(name: str) -> bool:
-            words = ("-Y", "verify", *files, "-I", name, "-n", namespace, option)
-            return _run(words, env, VERIFY_TIMEOUT_S, message)[0] == 0
-
-        if likely and is_of(likely):
-            return likely
         code, said = _run(("-Y", "find-principals", *files, option), env, VERIFY_TIMEOUT_S)
         if code and _OLD.search(said):
             raise SshFailed(f"{PROGRAM} is older than 8.7: upgrade OpenSSH")
         names = said.splitlines() if code == 0 else []
-        return next((name for name in filter(None, names) if is_of(name)), None)
+        for name in filter(None, names):
+            words = ("-Y", "verify", *files, "-I", name, "-n", namespace, option)
+            code, _ = _run(words, env, VERIFY_TIMEOUT_S, message)
+            if code == 0:
+                return name
+    return None
 
 
 def _written(folder: str, name: str, content: bytes) -> Path:

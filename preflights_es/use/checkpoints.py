@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
+from collections import Counter
 from collections.abc import Container, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from functools import cached_property
 from typing import Final, Literal, Self
 
 import msgspec
@@ -58,7 +57,6 @@ from preflights_es.use.signing import Signer
 
 US_PER_S: Final = 1_000_000
 READ_MAX: Final = 256 * 1024 * 1024  # bytes of checkpoints that one command reads
-AT_ONCE: Final = 4  # signatures that are checked side by side, each by a process of its own
 
 ROOT_DIGITS: Final = 12
 
@@ -79,8 +77,9 @@ class FiledCheckpoint(msgspec.Struct, frozen=True, kw_only=True):
     events: int
     """Of all these sessions up to it."""
     newest: bool
-    """Whether no other one with the same verdict names it as its parent."""
-    signature: Signed
+    """Whether no other one names it as a parent; of one by the reader's signers, no such one."""
+    signature: Signed | None
+    """None where one of the reader's signers signed a newer one that names it."""
 
 
 class FileDamage(msgspec.Struct, frozen=True):
@@ -158,6 +157,7 @@ class _Said(msgspec.Struct, frozen=True):
     scope: SignedScope
     root: str
     tips: tuple[SignedTip, ...]
+    made: KeySignature
 
 
 class _Seen(msgspec.Struct, frozen=True):
@@ -172,10 +172,7 @@ class _Seen(msgspec.Struct, frozen=True):
 
 
 class CheckpointCheck:
-    """Compares session files, and sessions of the log, with the signed checkpoints of the folder.
-
-    Signatures are checked by other processes while sessions are looked at.
-    """
+    """Compares session files, and the log, with the signed checkpoints of the folder."""
 
     def __init__(
         self, process: Process, copy: NamedCopy | None = None, *, signs: bool = False
@@ -191,7 +188,6 @@ class CheckpointCheck:
         self._given_back = ExitStack()
         self._said: list[_Said] = []
         self._lying: set[str] = set()
-        self._verdicts: list[Future[Signed]] = []
         self._tips: dict[str, list[SignedTip]] = {}
         self._files: dict[tuple[str, str], Folder] = {}
         self._homes: dict[str, str] = {}
@@ -213,8 +209,7 @@ class CheckpointCheck:
         if self._copy is not None and (why := self._other(self._copy.said)):
             raise Refused(f"{self._copy.file} cannot be compared: {why}")
         for file, said in self._read():
-            self._verdicts.append(self._pool.submit(self._verdict, said))
-            self._said.append(_Said(file, said.scope, said.root, said.tips))
+            self._said.append(_Said(file, said.scope, said.root, said.tips, said.made))
         for tip in set().union(*(said.tips for said in self._said)):
             self._tips.setdefault(tip[0], []).append(tip)
         if self.is_asked:
@@ -223,14 +218,6 @@ class CheckpointCheck:
 
     def __exit__(self, *_: object) -> None:
         self._given_back.close()
-
-    @cached_property
-    def _pool(self) -> ThreadPoolExecutor:
-        """Checks signatures; made with the first checkpoint, and most projects have none."""
-        _ = self._process.signatures  # made once, before threads share it
-        pool = ThreadPoolExecutor(AT_ONCE)
-        self._given_back.callback(pool.shutdown, cancel_futures=True)
-        return pool
 
     @property
     def is_asked(self) -> bool:
@@ -295,10 +282,36 @@ class CheckpointCheck:
         its, ours = said.scope.project, self._process.project
         return "" if its == ours else f"it is of the project {its!r}, and this is {ours!r}"
 
-    def _verdict(self, said: SignedCheckpoint) -> Signed:
+    def _verdicts(self) -> list[Signed | None]:
+        """What each signature proves; None of one that a newer one by the reader's signers names.
+
+        By its root, such a newer one covers every byte that counts of those that it names. So the
+        newest are checked first, and as few as can be.
+        """
+        places: dict[str, list[int]] = {}
+        for n, said in enumerate(self._said):
+            places.setdefault(said.root, []).append(n)
+        # No circle: a root covers the roots that it names.
+        namers = Counter(root for said in self._said for root in said.scope.parents)
+        ready = sorted(places.keys() - namers.keys())
+        found: list[Signed | None] = [None] * len(self._said)
+        covered = set[str]()
+        while ready:
+            for n in places[root := ready.pop()]:
+                parents = self._said[n].scope.parents
+                verdict = None if root in covered else self._verdict(self._said[n])
+                if verdict is None or verdict.verdict == "signed":
+                    covered.update(parents)
+                found[n] = verdict
+                namers.subtract(parents)
+                ready += [one for one in parents if not namers[one] and one in places]
+        return found
+
+    def _verdict(self, said: _Said) -> Signed:
+        message, _ = to_sign(said.scope, (Tip(*tip) for tip in said.tips))
         made = Signature(proposal="", key=said.made.key, sshsig=said.made.sshsig)
         at_s = said.scope.at // US_PER_S
-        return self._process.signatures.verdict(made, namespace("checkpoint"), said.message, at_s)
+        return self._process.signatures.verdict(made, namespace("checkpoint"), message, at_s)
 
     # Sessions
 
@@ -417,12 +430,13 @@ class CheckpointCheck:
 
     def result(self) -> HeldUpTo:
         """What was found, once every session was looked at."""
-        found = [one.result() for one in self._verdicts]
-        good = {n for n, signed in enumerate(found) if signed.verdict != "does_not_verify"}
-        ours = {n for n, signed in enumerate(found) if signed.verdict == "signed"}
-        for said, signed in zip(self._said, found, strict=True):
-            if signed.verdict == "does_not_verify":
-                self._hurt(said.file, f"its signature {signed}")
+        found = self._verdicts()
+        verdicts = [one.verdict if one else None for one in found]
+        good = {n for n, verdict in enumerate(verdicts) if verdict != "does_not_verify"}
+        ours = {n for n, verdict in enumerate(verdicts) if verdict == "signed"}
+        for n, said in enumerate(self._said):
+            if n not in good:
+                self._hurt(said.file, f"its signature {found[n]}")
         self._name_missing(good)
         differences = _one_each([*self._against(good)])
         differing = {one.session_id for one in differences}
@@ -473,9 +487,9 @@ class CheckpointCheck:
                 self._hurt(path, f"it is missing: {why}")
 
     def _filed(
-        self, found: Sequence[Signed], good: set[int], ours: set[int]
+        self, found: Sequence[Signed | None], good: set[int], ours: set[int]
     ) -> Iterator[FiledCheckpoint]:
-        """The checkpoints whose signature is one of their key, in the order of their times."""
+        """The checkpoints that count, in the order of their times."""
         by_ours, by_any = (
             {root for n in some for root in self._said[n].scope.parents} for some in (ours, good)
         )
@@ -561,7 +575,7 @@ def sign_checkpoint(request: Request, *, drawn: Drawn = undrawn) -> CheckpointSi
                 "the newest one elsewhere, remove all from the folder, and sign anew"
             )
     for one in found.checkpoints:
-        if one.signature.verdict != "signed":
+        if one.signature and one.signature.verdict != "signed":
             request.notice("checkpoint_not_signed", f"{one.file}: {one.signature}", path=one.file)
     actor, at = request.inputs.actor, process.runner.now()
     scope = SignedScope(1, process.project, tuple(parents), actor.name, at)

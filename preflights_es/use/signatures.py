@@ -63,8 +63,6 @@ class Signatures:
             self.signers = signers_of(settings, self._env)
         except SettingsError as error:
             self.signers, self.trouble = Signers(), str(error)
-        self._principals: dict[str, str] = {}
-        """Whose each key was when it last signed; it is checked again for the next signature."""
         self._folder = cached("signatures") if remembers else None
         self._kept: dict[str, list[SignedAct]] | None = None
         self._is_new = False
@@ -193,10 +191,8 @@ class Signatures:
             touched = parts.is_touched
             by = None
             if self.signers.are_known:
-                who, likely = self.signers.content, self._principals.get(made.key, "")
-                by = ssh.principal(armoured, name, message, who, at_s, env, likely)
+                by = ssh.principal(armoured, name, message, self.signers.content, at_s, env)
             if by is not None:
-                self._principals[made.key] = by
                 return found("signed", by=by)
             if ssh.is_made_by(armoured, name, message, env):
                 if self.trouble:

@@ -632,21 +632,46 @@ def test_it_takes_no_other_options(team: Team) -> None:
     assert team.checkpoints == []
 
 
-def test_each_signature_is_verified_once(signed: Team, tmp_path: Path) -> None:
+def test_the_newest_signature_covers_those_before_and_is_verified_once(
+    signed: Team, tmp_path: Path
+) -> None:
     for intention, key in LATER:
         signed.decided(intention, key=key)
         signed.sign()
     counting, found = tmp_path / "bin", shutil.which("ssh-keygen")
     counting.mkdir()
-    (counting / "ssh-keygen").write_text(
-        f'#!/bin/sh\necho "$2" >> {tmp_path}/calls\nexec {found} "$@"\n'
-    )
+    script = f'#!/bin/sh\necho "$2" >> {tmp_path}/calls\nexec {found} "$@"\n'
+    (counting / "ssh-keygen").write_text(script)
     (counting / "ssh-keygen").chmod(0o755)
     env = {"PATH": f"{counting}{os.pathsep}{os.environ['PATH']}"}
     assert signed.call("audit", "verify", env=env).code == 0
-    calls = (tmp_path / "calls").read_text().split()
-    assert calls.count("verify") == 3
-    assert {*calls} == {"find-principals", "verify"}
+    assert (tmp_path / "calls").read_text().split() == ["find-principals", "verify"]
+    before = signed.held()["checkpoints"]
+    assert [one["signature"] is None for one in before] == [True, True, False]
+    (signed.folder / before[-1]["file"]).unlink()
+    after = signed.held()["checkpoints"]
+    assert [one["signature"] is None for one in after] == [True, False]
+
+
+def test_one_by_another_key_covers_none_before_it(signed: Team) -> None:
+    parents = [one.stem for one in signed.checkpoints]
+    written(signed, tips_of(signed)[:1], key="eve", parents=parents, at=2_000_000_000_000_000)
+    found = signed.held()
+    assert [one["signature"]["verdict"] for one in found["checkpoints"]] == [
+        "signed",
+        "unknown_signer",
+    ]
+    assert found["sessions"] == 2
+
+
+def test_an_older_signature_that_was_spoilt_is_called_signed_by_no_command(signed: Team) -> None:
+    (first,) = signed.checkpoints
+    signed.sign()
+    *lines, _ = first.read_bytes().splitlines(keepends=True)
+    first.write_bytes(b"".join(lines) + line(signature(signed.home / "eve", "git", b"")))
+    found = {one["root"]: one["signature"] for one in signed.held()["checkpoints"]}
+    assert found.pop(first.stem) is None
+    assert [one["verdict"] for one in found.values()] == ["signed"]
 
 
 # 6. What else reads the folder ---------------------------------------------------------------
