@@ -12,11 +12,11 @@ import msgspec
 
 from preflights_es.kernel import signing
 from preflights_es.kernel.errors import SettingsError, StoreUnavailable
-from preflights_es.kernel.events import Signable, Signature
+from preflights_es.kernel.events import SessionErased, Signable, Signature
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.questions import Refusal
-from preflights_es.kernel.session import Session, begin
-from preflights_es.kernel.signing import NoSignature, Signed, Statement, namespace
+from preflights_es.kernel.session import Session, Workflow, begin
+from preflights_es.kernel.signing import NoSignature, Signed, Statement, namespace, said_of
 from preflights_es.runtime.runner import EventReader, steps
 from preflights_es.settings.load import Settings, cached, surroundings
 from preflights_es.settings.signing import Signers, signers_of
@@ -30,7 +30,7 @@ TITLE: Final = "title"
 OTHERS: Final = "others"
 """The one part that changes with the act itself: a decision that it replaces is its own then."""
 CACHE: Final = "signatures.json"
-CACHE_FORMAT: Final = "signatures/1"
+CACHE_FORMAT: Final = "signatures of acts, 1"
 CACHE_MAX: Final = 10_000  # sessions that are kept
 CACHE_BYTES_MAX: Final = 8_000_000
 
@@ -51,16 +51,22 @@ class Signatures:
     """
 
     def __init__(
-        self, settings: Settings, env: Mapping[str, str] | None = None, *, remembers: bool = True
+        self,
+        settings: Settings,
+        env: Mapping[str, str] | None = None,
+        *,
+        remembers: bool = True,
+        signers: Signers | None = None,
     ) -> None:
         """Args:
         remembers: whether what was found before is taken from the user's folder.
+        signers: instead of those that the settings name.
         """
         self._env = surroundings() if env is None else env
         self.trouble = ""
         """Why it is not known whose signatures count; empty where it is."""
         try:
-            self.signers = signers_of(settings, self._env)
+            self.signers = signers or signers_of(settings, self._env)
         except SettingsError as error:
             self.signers, self.trouble = Signers(), str(error)
         self._folder = cached("signatures") if remembers else None
@@ -136,7 +142,7 @@ class Signatures:
             stored[before.version :], steps(codec, stored[before.version :], before), strict=True
         ):
             if isinstance(event, Signable) and event.signature:
-                acts.append((event, one, workflow.proposal(before.state, event)))
+                acts.append((event, one, _shown(workflow, before, event)))
             elif isinstance(event, Refusal):
                 refused.add(one.version - 1)
             before = after
@@ -146,7 +152,7 @@ class Signatures:
             # another decision of an acceptance. One that counts is the last word.
             if one.actor_kind == "user" and one.version not in refused:
                 others = {name: seen[name] for name in seen if name == OTHERS}
-                shown = {**workflow.proposal(before.state, event), **others}
+                shown = {**_shown(workflow, before, event), **others}
             last = stored[one.version - 2].hash if one.version > 1 else GENESIS
             yield SignedAct(one.version, one.type, self._signed(event, one, last, shown))
 
@@ -224,6 +230,13 @@ class Signatures:
         except (OSError, StoreUnavailable):
             return
         self._is_new = False
+
+
+def _shown(workflow: Workflow[Any], session: Session[Any], new: Signable) -> Mapping[str, Any]:
+    """What the actor saw of an Input; of an erasure, which no workflow knows, what it says."""
+    if isinstance(new, SessionErased):
+        return said_of(new)
+    return workflow.proposal(session.state, new)
 
 
 class _Kept(msgspec.Struct, frozen=True):
