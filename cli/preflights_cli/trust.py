@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import click
 
 from preflights_cli.common import Voice, folder, is_terminal
-from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.errors import Refused, SettingsError
 from preflights_es.kernel.events import Evidence
+from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import shown
 from preflights_es.providers.capabilities import host_of
 from preflights_es.settings import load
 from preflights_es.settings.file import FileSettings, Key, Source, held_back
 from preflights_es.settings.providers import key_receivers
-from preflights_es.settings.trust import Trusted, hidden
+from preflights_es.settings.signing import (
+    BEFORE,
+    AllowedSigner,
+    allowed_signers,
+    ends_in,
+    repository_lines,
+)
+from preflights_es.settings.signing import FILE as SIGNERS
+from preflights_es.settings.trust import State, Trusted, hidden
 from preflights_es.use.trust import trust
 
 VALUE_MAX: Final = 300  # characters of a value: six of them fit on a terminal of 24 lines
@@ -28,10 +39,12 @@ VALUE_MAX: Final = 300  # characters of a value: six of them fit on a terminal o
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; ask no question.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of a bug.")
 def trust_command(file: str | None, lists: bool, revokes: bool, as_json: bool) -> int:
-    """Trust the settings file of this repository, as it is now.
+    """Trust the settings file of this repository, and its signers, as they are now.
 
     A repository's file may set project, database, actor, base_url, or a provider that takes a
-    key, only when you trust it. When the file changes, you are asked again.
+    key, only when you trust it. So it is with .preflights/allowed_signers, whose keys prove who
+    decided, and with .preflights/before-policy, which lets decisions count without a signature.
+    When a file changes, you are asked again.
 
     \b
     Examples:
@@ -43,14 +56,14 @@ def trust_command(file: str | None, lists: bool, revokes: bool, as_json: bool) -
         message = "give --list or --revoke, not both"
         raise click.UsageError(message)
     if file is not None and not revokes:
-        message = "FILE goes with --revoke only: `trust` reads the file of the current folder"
+        message = "FILE goes with --revoke only: `trust` reads the files of the current folder"
         raise click.UsageError(message)
     voice = Voice(as_json=as_json, quiet=False, verbose=False)
     trusted = load.trusted_files()
     if revokes:
-        _revoke(trusted, Path(file) if file is not None else _here().source.path, voice)
+        _revoke(trusted, [Path(file)] if file is not None else _paths(), voice)
     elif not lists:
-        _trust(_here(), trusted, voice)
+        _trust_here(trusted, voice)
     listed = trust(trusted)
     voice.json(listed)
     for one in listed.files if lists else ():
@@ -60,16 +73,39 @@ def trust_command(file: str | None, lists: bool, revokes: bool, as_json: bool) -
     return 0
 
 
-def _here() -> FileSettings:
-    if (told := load.repository_file(folder())) is None:
-        raise Refused("there is no settings file in this folder or above it in the repository")
-    return told
+def _trust_here(trusted: Trusted, voice: Voice) -> None:
+    """Ask about each file here that needs trust."""
+    told, root = load.repository_file(folder()), load.project_root(folder())
+    brought = [one for name in LISTS if (one := repository_lines(root, name)) is not None]
+    if told is None and not brought:
+        raise Refused(NOTHING)
+    if told is not None:
+        _trust(told, trusted, voice)
+    for source in brought:
+        _trust_lines(source, trusted, voice)
 
 
-def _revoke(trusted: Trusted, file: Path, voice: Voice) -> None:
-    if not trusted.forget(file):
-        raise Refused(f"{file} is not trusted: `preflights trust --list` names those that are")
-    voice.say(f"{shown(str(file))} is not trusted any more.")
+LISTS: Final = (SIGNERS, BEFORE)
+NOTHING: Final = "there is no settings file in this folder or above it in the repository"
+
+
+def _paths() -> list[Path]:
+    """The files here that need trust, be they trusted or not."""
+    told, root = load.repository_file(folder()), load.project_root(folder())
+    found = [told.source.path] if told else []
+    found += [root / name for name in LISTS if os.path.lexists(root / name)]
+    if not found:
+        raise Refused(NOTHING)
+    return found
+
+
+def _revoke(trusted: Trusted, files: Sequence[Path], voice: Voice) -> None:
+    gone = [file for file in files if trusted.forget(file)]
+    if not gone:
+        message = f"{files[0]} is not trusted: `preflights trust --list` names those that are"
+        raise Refused(message)
+    for file in gone:
+        voice.say(f"{shown(str(file))} is not trusted any more.")
 
 
 def _trust(told: FileSettings, trusted: Trusted, voice: Voice) -> None:
@@ -89,25 +125,92 @@ def _trust(told: FileSettings, trusted: Trusted, voice: Voice) -> None:
         voice.say(f"{path} is trusted already.")
         return
     load.check_trustable(folder())
-    agent, variables = load.agent_seen()
-    if variables:
-        seen = Evidence(variables)
-        message = f"{source.name} is not trusted: {seen.set}, so an agent ({agent}) is at work"
-        raise Refused(message, code="agent_at_work")
-    if voice.as_json or not (is_terminal() and load.speaks_for_a_person()):
-        raise Refused(f"{source.name} is not trusted: only a person at a terminal can trust it")
+    refuse_others(f"{source.name} is not trusted", "trust it", voice)
     lines = [_line(source, key) for key in keys]
     voice.say(f"{path} sets:")
     for line in lines:
         voice.say(line)
     if (url := told.values.get("base_url")) is not None:
         voice.say(_receiver(told.values.get("provider"), url))
+    _ask(source, trusted, state, voice)
+
+
+def refuse_others(what: str, does: str, voice: Voice) -> None:
+    """See that a person is there.
+
+    Args:
+        what: comes of it where none is.
+        does: what only a person can do.
+
+    Raises:
+        Refused: an agent or a script is at work, or there is no terminal.
+    """
+    agent, variables = load.agent_seen()
+    if variables:
+        seen = Evidence(variables)
+        message = f"{what}: {seen.set}, so an agent ({agent}) is at work"
+        raise Refused(message, code="agent_at_work")
+    if voice.as_json or not (is_terminal() and load.speaks_for_a_person()):
+        raise Refused(f"{what}: only a person at a terminal can {does}")
+
+
+def _ask(source: Source, trusted: Trusted, state: State, voice: Voice) -> None:
     if state == "changed":
         voice.say("The file changed since you trusted it.")
     if not click.confirm("Do you trust this file?"):
         raise Refused(f"{source.name} is not trusted")
     trusted.remember(source)
     voice.say("Trusted until the file changes.")
+
+
+def _trust_lines(source: Source, trusted: Trusted, voice: Voice) -> None:
+    """Ask about signers, or about decisions that count without a signature.
+
+    Raises:
+        Refused: the person says no, or no person is there to say yes.
+        SettingsError: it does not fit on a screen, or a line is invalid.
+    """
+    path, state = shown(str(source.path)), trusted.state(source)
+    if state == "trusted":
+        voice.say(f"{path} is trusted already.")
+        return
+    is_signers = source.path.name == Path(SIGNERS).name
+    lines = [*(_signers(source) if is_signers else _before(source))]
+    refuse_others(f"{source.name} is not trusted", "trust it", voice)
+    proves = "names whose signatures count" if is_signers else "keeps without a signature"
+    voice.say(f"{path} {proves}:")
+    for line in lines or ["  nothing"]:
+        voice.say(line)
+    _ask(source, trusted, state, voice)
+
+
+def _signers(source: Source) -> list[str]:
+    lines = [_signer(one) for one in allowed_signers(source)]
+    rows = sum(-(-len(line) // COLUMNS) for line in lines)
+    if rows > ROWS_MAX:
+        found = f"{SIGNERS} fills {rows:,} rows of a terminal, at most {ROWS_MAX} can be trusted"
+        cure = "read it, and name a copy of your own with `git config --global"
+        raise SettingsError(f"{found}: {cure} gpg.ssh.allowedSignersFile FILE`")
+    return lines
+
+
+def _signer(one: AllowedSigner) -> str:
+    said = " ".join(filter(None, (one.principals, one.options, one.kind)))
+    return f"  line {one.line:<3} {shown(said)} {one.fingerprint}"
+
+
+def _before(source: Source) -> list[str]:
+    try:
+        ends = sorted(ends_in(source.text))
+    except ValueError as error:
+        raise SettingsError(f"{BEFORE}, {error}") from error
+    lines = [f"  session {short(one)}, to event {version}" for one, version, _ in ends]
+    more = len(lines) - ROWS_MAX + 1
+    return [*lines[: ROWS_MAX - 1], f"  and {more:,} more"] if more > 1 else lines
+
+
+COLUMNS: Final = 80
+ROWS_MAX: Final = 18  # what a terminal of 24 lines shows with the question
 
 
 def _line(source: Source, key: Key) -> str:

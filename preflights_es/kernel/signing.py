@@ -188,12 +188,17 @@ def fingerprint(key: str) -> str:
     return "SHA256:" + bare(sha256(raw).digest()).rstrip("=")
 
 
+def kind_of(key: str) -> str:
+    """Of a public key, such as `ssh-ed25519`; empty where the text is no key."""
+    try:
+        return _Reader(b64decode(key, validate=True)).field().decode("ascii")
+    except ValueError:
+        return ""
+
+
 def is_hardware(key: str) -> bool:
     """Whether a public key is of a kind whose private part stays in hardware."""
-    try:
-        return _Reader(b64decode(key)).field().startswith(_HARDWARE)
-    except ValueError:
-        return False
+    return kind_of(key).encode().startswith(_HARDWARE)
 
 
 def made_with(made: Signature | UnsetType) -> str:
@@ -242,3 +247,18 @@ class Signed(Value, frozen=True, kw_only=True):
 
 CLAIMED: Final = "claimed"
 """Said of an act without a signature."""
+
+Counted = Literal["signed", "before_policy", "stays", "claimed"]
+"""How an accepted decision stands by a policy that asks for signatures.
+
+`signed`: an allowed signer signed it. `before_policy`: it was in force as the policy was turned on.
+`stays`: it is one of these, and only a decision that is merely claimed supersedes it. `claimed`:
+nothing proves it, and briefs and hooks leave it out.
+"""
+COUNTED: Final[dict[Counted, str]] = {
+    "signed": "",
+    "before_policy": "accepted before the policy",
+    "stays": "stays: what supersedes it is only claimed",
+    "claimed": CLAIMED,
+}
+"""How each is said."""

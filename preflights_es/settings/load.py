@@ -263,6 +263,27 @@ def repository_file(cwd: Path) -> FileSettings | None:
     return read(cwd, git[0] if git else cwd)
 
 
+def own_file(environment: Mapping[str, str] | None = None) -> FileSettings | None:
+    """The user's own settings file.
+
+    Raises:
+        SettingsError: it cannot be read, or is wrong.
+    """
+    return _own(os.environ if environment is None else environment)
+
+
+def project_root(cwd: Path) -> Path:
+    """Where a project's own files lie, whatever its settings file says.
+
+    Raises:
+        SettingsError: the settings file cannot be read, or is wrong.
+    """
+    if git := git_folders(cwd):
+        return git[0]
+    here = read(cwd, cwd)
+    return here.source.path.parent if here else cwd
+
+
 def check_trustable(cwd: Path) -> None:
     """See that a repository's file says nothing that is refused in a trusted one, too.
 

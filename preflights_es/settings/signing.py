@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from preflights_es.kernel.errors import SettingsError
+from preflights_es.kernel.signing import fingerprint, kind_of
 from preflights_es.settings.file import Source
 from preflights_es.settings.load import Settings
 from preflights_es.settings.trust import State, Trusted
@@ -18,6 +20,8 @@ from preflights_es.system.git import said
 
 FILE: Final = ".preflights/allowed_signers"
 """The signers that a repository brings, relative to its root."""
+BEFORE: Final = ".preflights/before-policy"
+"""The decisions that were in force when a repository turned its policy on."""
 FILE_MAX: Final = 1_000_000  # bytes
 KEY_MAX: Final = 20_000  # characters of a public key in git's configuration
 GIT: Final = "git"
@@ -61,26 +65,87 @@ def signing_key(settings: Settings, env: Mapping[str, str]) -> str:
     return _absolute(key, env, "git's user.signingkey")
 
 
+class Before(msgspec.Struct, frozen=True):
+    """Which decisions stay without a signature, because they are older than the policy."""
+
+    ends: frozenset[tuple[str, int, str]] = frozenset()
+    """Session, version and hash of its last event as the policy was turned on."""
+    untrusted: str = ""
+    """Why the file does not count; empty where it does, or is not there."""
+
+
 def signers_of(settings: Settings, env: Mapping[str, str]) -> Signers:
     """Those of the user's own file, and of the repository's where a person trusts it.
 
     Raises:
         SettingsError: the user's file cannot be read.
     """
+    own = own_signers(settings, env)
+    content, untrusted = _of_repository(settings.root, env)
+    return Signers(b"\n".join(filter(None, (own, content))), untrusted)
+
+
+def own_signers(settings: Settings, env: Mapping[str, str]) -> bytes:
+    """The user's own file of them; empty without one.
+
+    Raises:
+        SettingsError: it cannot be read.
+    """
     named, what = settings.sign.signers, "[sign] signers"
     if not named:
         named, what = _git("gpg.ssh.allowedSignersFile", settings, env), "git's allowed signers"
-    own = b""
-    if named:
-        path = _absolute(named, env, what)
-        try:
-            own = regular(path, FILE_MAX)
-        except (OSError, Unreadable) as error:
-            why = getattr(error, "strerror", None) or error
-            found = f"{what}: {path} cannot be read: {why}: name a file of lines"
-            raise SettingsError(found) from error
-    content, untrusted = _of_repository(settings.root, env)
-    return Signers(b"\n".join(filter(None, (own, content))), untrusted)
+    if not named:
+        return b""
+    path = _absolute(named, env, what)
+    try:
+        return regular(path, FILE_MAX)
+    except (OSError, Unreadable) as error:
+        why = getattr(error, "strerror", None) or error
+        found = f"{what}: {path} cannot be read: {why}: name a file of lines"
+        raise SettingsError(found) from error
+
+
+def before_of(settings: Settings, env: Mapping[str, str]) -> Before:
+    """The decisions older than the policy, where a person trusts the repository's list of them."""
+    content, untrusted = _of_repository(settings.root, env, BEFORE)
+    if untrusted:
+        return Before(untrusted=untrusted)
+    try:
+        return Before(ends_in(content.decode()))
+    except ValueError as error:
+        return Before(untrusted=f"{BEFORE} {error}")
+
+
+def ends_in(text: str) -> frozenset[tuple[str, int, str]]:
+    """What a list of decisions older than the policy says, in any order.
+
+    Raises:
+        ValueError: a line is invalid.
+    """
+    found = set()
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        if (said := _END.fullmatch(line.rstrip())) is None:
+            expected = "a session, the version and the hash of its last event"
+            raise ValueError(f"line {number}: expected {expected}")
+        found.add((said[1], int(said[2]), said[3]))
+    return frozenset(found)
+
+
+def before_text(ends: Iterable[tuple[str, int, str]]) -> str:
+    """The file that lists them; one line each, so that two branches merge."""
+    lines = (f"{session} {version} {hash_}\n" for session, version, hash_ in sorted(ends))
+    return _BEFORE_HEAD + "".join(lines)
+
+
+_END: Final = re.compile(
+    r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}) ([0-9]{1,9}) ([0-9a-f]{64})"
+)
+_BEFORE_HEAD: Final = """\
+# Decisions that were in force before acceptances had to be signed: session, version, hash.
+# One line more is one decision more that counts without a signature.
+"""
 
 
 def repository_signers(root: Path) -> Source | None:
@@ -89,22 +154,31 @@ def repository_signers(root: Path) -> Source | None:
     Raises:
         SettingsError: it cannot be read as one.
     """
+    return repository_lines(root, FILE)
+
+
+def repository_lines(root: Path, name: str) -> Source | None:
+    """A file of lines that a repository brings; None without it.
+
+    Raises:
+        SettingsError: it cannot be read as one.
+    """
     try:
-        folder = (root / FILE).parent
+        folder = (root / name).parent
         if folder.is_symlink():
             raise Unreadable("its folder is a link")
-        text = regular(root / FILE, FILE_MAX, follows=False).decode()
+        text = regular(root / name, FILE_MAX, follows=False).decode()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (Unreadable, UnicodeDecodeError, OSError) as error:
         why = getattr(error, "strerror", None) or error
-        raise SettingsError(f"{FILE} cannot be read: {why}: make it a file of lines") from error
-    return Source(root / FILE, text, ())
+        raise SettingsError(f"{name} cannot be read: {why}: make it a file of lines") from error
+    return Source(root / name, text, ())
 
 
-def _of_repository(root: Path, env: Mapping[str, str]) -> tuple[bytes, str]:
+def _of_repository(root: Path, env: Mapping[str, str], name: str = FILE) -> tuple[bytes, str]:
     try:
-        source = repository_signers(root)
+        source = repository_lines(root, name)
     except SettingsError as error:
         return b"", str(error)
     if source is None:
@@ -113,7 +187,7 @@ def _of_repository(root: Path, env: Mapping[str, str]) -> tuple[bytes, str]:
     if state == "trusted":
         return source.text.encode(), ""
     why = "changed since you trusted it" if state == "changed" else "is not trusted"
-    return b"", f"{FILE} {why}: look at it and trust it"
+    return b"", f"{name} {why}: look at it and trust it"
 
 
 def _git(key: str, settings: Settings, env: Mapping[str, str]) -> str:
@@ -132,3 +206,56 @@ def _absolute(path: str, env: Mapping[str, str], what: str) -> str:
     if not os.path.isabs(path):
         raise SettingsError(f"{what}: found {path!r}, expected an absolute path, or one with ~/")
     return path
+
+
+# What a person is shown of signers -----------------------------------------------------------
+
+_OPTIONS: Final = re.compile(r'[a-z-]+(?:="[^"]*")?(?:,[a-z-]+(?:="[^"]*")?)*', re.IGNORECASE)
+_PRINCIPALS: Final = re.compile(r'("[^"]+"|[^\s"]+)\s+(.*)')
+_WORD: Final = re.compile(r'(?:"[^"]*"|[^\s"])+')
+
+
+class AllowedSigner(msgspec.Struct, frozen=True):
+    """A line of a file of allowed signers, as OpenSSH reads it."""
+
+    line: int
+    principals: str
+    """Patterns, with commas between them."""
+    options: str
+    """`cert-authority`, `namespaces="..."`, `valid-after="..."` and the like; empty without any."""
+    kind: str
+    """Of the key, such as `ssh-ed25519`."""
+    fingerprint: str
+
+
+def allowed_signers(source: Source) -> Sequence[AllowedSigner]:
+    """The signers of a file, in its order.
+
+    Raises:
+        SettingsError: a line is invalid: what a person cannot be shown is not trusted.
+    """
+    return tuple(_signers(source))
+
+
+def _signers(source: Source) -> Iterator[AllowedSigner]:
+    for number, whole in enumerate(source.text.split("\n"), 1):
+        line = whole.removesuffix("\r").strip(" \t")
+        if not line or line.startswith("#"):
+            continue
+        if not line.replace("\t", " ").isprintable():
+            raise _no_signer(number, "it holds a character that is not seen")
+        found = _PRINCIPALS.fullmatch(line)
+        words = _WORD.findall(found[2]) if found else []
+        options = "" if _is_key(words) or not words else words.pop(0)
+        if found is None or not _is_key(words) or (options and not _OPTIONS.fullmatch(options)):
+            raise _no_signer(number, "expected principals, options, the kind of key and the key")
+        principals = found[1]
+        yield AllowedSigner(number, principals, options, words[0], fingerprint(words[1]))
+
+
+def _is_key(words: Sequence[str]) -> bool:
+    return len(words) > 1 and kind_of(words[1]) == words[0] != ""
+
+
+def _no_signer(number: int, found: str) -> SettingsError:
+    return SettingsError(f"{FILE}, line {number}: no allowed signer: {found}")
