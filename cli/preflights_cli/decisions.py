@@ -16,7 +16,7 @@ from preflights_cli.table import streamed
 from preflights_es.kernel.errors import RecordWithoutSession
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.ids import short
-from preflights_es.kernel.signing import Verdict
+from preflights_es.kernel.signing import COUNTED, Verdict
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.records.record_list import Unread
 from preflights_es.use.decisions import LOST_MAX, Listing, Lost, listing
@@ -236,7 +236,10 @@ def _by(decided: DecisionRow) -> str:
     actor = decided.acknowledged_by
     if actor is None:
         return ""
-    signed = f" ({SIGNED[decided.signature.verdict]})" if decided.signature else ""
+    said = SIGNED[decided.signature.verdict] if decided.signature else ""
+    if decided.policy is not None and decided.policy != "signed":
+        said = ", ".join(filter(None, (said, COUNTED[decided.policy])))
+    signed = f" ({said})" if said else ""
     return f"{who(actor)} {(decided.accepted_at or '')[:DAY_LENGTH]}".rstrip() + signed
 
 

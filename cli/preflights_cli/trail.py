@@ -20,6 +20,7 @@ from preflights_cli.table import streamed
 from preflights_es.kernel.events import Actor, Event, Evidence
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.json import encoded
+from preflights_es.kernel.signing import COUNTED
 from preflights_es.kernel.text import shown
 from preflights_es.use.archives import ImportedBy
 from preflights_es.use.request import Request
@@ -87,8 +88,9 @@ def _by(step: TrailStep, event: Event | None) -> str:
 
 def _what(told: DecodedStep) -> str:
     if told.event is not None:
-        signed = told.step.signature
-        return f"{what_of(told.event)}{f', {shown(str(signed))}' if signed else ''}"
+        signed, counted = told.step.signature, told.step.policy
+        said = (what_of(told.event), str(signed or ""), COUNTED[counted] if counted else "")
+        return ", ".join((said[0], *(shown(one) for one in said[1:] if one)))
     if told.is_gone:
         return ERASED if told.step.erased else GONE
     return UNREAD

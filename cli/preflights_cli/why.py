@@ -20,6 +20,7 @@ from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import WRITERS
 from preflights_es.kernel.questions import asked_elsewhere
 from preflights_es.kernel.reach import HELD
+from preflights_es.kernel.signing import COUNTED
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.use.archives import ImportedBy
 from preflights_es.use.holding import Held, HoldsHere, file_meant, holding_for
@@ -111,6 +112,7 @@ def _of_held(one: Held) -> Iterator[tuple[str, str]]:
     yield "because", one_line(one.because)
     yield "not", ", ".join(map(one_line, one.instead_of))
     yield ("accepted", f"{day} by {_by(by)}") if by else ("dated", day)
+    yield "policy", COUNTED[one.policy] if one.policy else ""
     yield "holds for", one.pattern
     yield "hold", "" if one.hold == "tell" else HELD[one.hold]
     yield "superseded", f"by {one_line(one.superseded_by)}" if one.superseded_by else ""
@@ -278,7 +280,9 @@ def _by_at(said: Said | Acknowledged) -> str:
 
 def _seen(done: Acknowledged) -> str:
     seen = f", seen: {shown(str(done.evidence))}" if done.evidence != UNSEEN else ""
-    return f"{seen}, {shown(str(done.signature))}" if done.signature else seen
+    counted = COUNTED[done.policy] if done.policy else ""
+    said = filter(None, (str(done.signature or ""), counted))
+    return seen + "".join(f", {shown(one)}" for one in said)
 
 
 def _by(actor: Actor | Who | None) -> str:

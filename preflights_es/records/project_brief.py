@@ -129,11 +129,13 @@ class InForce(Value, frozen=True, kw_only=True):
     """Of a proposal that a file calls accepted: who imported it, in a few words."""
     file: str = ""
     """The session file that alone holds it; empty where the log does."""
+    note: str = ""
+    """Why it is told although the log has superseded it, in a few words; else empty."""
 
     @property
     def mark(self) -> str:
-        """What stands behind its name where the log does not hold it."""
-        return " (file)" if self.file else ""
+        """What stands behind its name: that the log does not hold it, and the note."""
+        return (" (file)" if self.file else "") + (f", {self.note}" if self.note else "")
 
 
 class Conflict(Value, frozen=True):

@@ -267,9 +267,18 @@ def filed(request: Request, step: Step) -> View:
 
 
 def with_signature(process: Process, view: View) -> View:
-    """A session, with what the signature of its acceptance proves."""
+    """A session, with what the signature of its acceptance proves, and how it counts."""
     bears = getattr(view, "acknowledged_by", None) or getattr(view, "changed_at", None)
-    return replace(view, signature=process.acceptance(view.session_id)) if bears else view
+    if not bears:
+        return view
+    view = replace(view, signature=process.acceptance(view.session_id))
+    if process.policy is None:
+        return view
+    from preflights_es.use.decisions import log_decisions
+
+    rows = log_decisions(process, everything=True)
+    own = [one for one in rows if one.session_id == view.session_id and one.policy]
+    return replace(view, policy=own[-1].policy) if own else view
 
 
 def _notice_folder(request: Request, step: Step) -> None:

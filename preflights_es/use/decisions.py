@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import chain, islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -30,6 +30,10 @@ from preflights_es.use.foreign import Foreign, ForeignRow, foreign
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
+
+if TYPE_CHECKING:
+    from preflights_es.kernel.decisions import Decided
+    from preflights_es.use.policy import Policy
 
 DAY: Final = 86_400_000_000  # microseconds
 LOST_MAX: Final = 5  # sessions that are named each, where they could not be folded
@@ -163,6 +167,7 @@ def decisions(
     at: int | None = None,
     category: str | None = None,
     everything: bool = False,
+    policy: Policy | None = None,
 ) -> Iterator[DecisionRow]:
     """The decisions in force, oldest first; or every patch.
 
@@ -170,10 +175,27 @@ def decisions(
         at: the moment, in microseconds since 1970 UTC; None is now.
         category: of one category alone, in any case.
         everything: also what is not in force.
+        policy: instead of that of the settings.
     """
-    return request.reading.rows(
-        lambda process: log_decisions(process, at=at, category=category, everything=everything)
+    policy = policy or request.process.policy
+    for why in policy.untrusted if policy else ():
+        request.notice("not_trusted", why)
+    if policy is None or not everything:
+        return request.reading.rows(
+            lambda process: log_decisions(
+                process, at=at, category=category, everything=everything, policy=policy
+            )
+        )
+    from preflights_es.use.policy import with_staying
+
+    every = request.reading.rows(
+        lambda process: log_decisions(process, at=at, everything=True, policy=policy)
     )
+    return (one for one in with_staying(every) if category is None or _is_of(one, category))
+
+
+def _is_of(one: DecisionRow | Decided, category: str) -> bool:
+    return one.category.casefold() == category.casefold()
 
 
 def log_decisions(
@@ -182,19 +204,22 @@ def log_decisions(
     at: int | None = None,
     category: str | None = None,
     everything: bool = False,
+    policy: Policy | None = None,
 ) -> Iterator[DecisionRow]:
-    """The same of one log."""
+    """The same of one log, whatever stays by the policy."""
     choice: Choice = "all" if everything else "in_force"
     then = INT_MAX if at is None else at
     rows = process.projector.rows("decisions", process.project, choice, then)
     for one in map(decision, rows) if everything else in_force(rows, at):
-        if category is None or one.decided.category.casefold() == category.casefold():
-            yield row_of(process, one)
+        if category is None or _is_of(one.decided, category):
+            yield row_of(process, one, policy or process.policy)
 
 
-def row_of(process: Process, one: PatchRow) -> DecisionRow:
+def row_of(process: Process, one: PatchRow, policy: Policy | None = None) -> DecisionRow:
     """A decision as it is kept, with what its signature proves."""
     row, decided = DecisionRow.of(one), one.decided
+    if policy is not None:
+        return _judged(policy, process, row, decided)
     if decided.key is UNSET or decided.recorded is None or row.accepted_at is None:
         return row
     try:
@@ -203,6 +228,27 @@ def row_of(process: Process, one: PatchRow) -> DecisionRow:
         key = fingerprint(decided.key)
         return replace(row, signature=Signed(verdict="not_checked", key=key, why=str(error)))
     return replace(row, signature=acts[0].signed if acts else None)
+
+
+def _judged(policy: Policy, process: Process, row: DecisionRow, decided: Decided) -> DecisionRow:
+    if row.accepted_at is None:
+        return row
+    row = replace(row, signature=policy.signature(process.runner, row.session_id, decided))
+    if row.imported_by is not None:
+        return row
+    counted = policy.counted(process.runner, row.session_id, decided.recorded or 0, row.signature)
+    return replace(row, policy=counted)
+
+
+def ends_in_force(request: Request) -> tuple[tuple[str, int, str], ...]:
+    """Of each decision in force: its session, and version and hash of the last event there."""
+    found = []
+    for row in decisions(request):
+        process = request.process.file_log if row.file else request.process
+        head = process.store.head(row.session_id)
+        if row.imported_by is None and row.standing == "accepted" and head is not None:
+            found.append((row.session_id, head.version, head.hash.hex()))
+    return tuple(found)
 
 
 def _ranks(request: Request, query: str) -> dict[str, int]:

@@ -27,7 +27,7 @@ from preflights_es.kernel.ids import SHORT, iso, short
 from preflights_es.kernel.items import Planned, WaivedFinding, item_id
 from preflights_es.kernel.json import decoded
 from preflights_es.kernel.questions import Answers, Behind
-from preflights_es.kernel.signing import Signed
+from preflights_es.kernel.signing import Counted, Signed
 from preflights_es.projections.artifacts import plan, plans
 from preflights_es.projections.decisions import PatchRow, in_force, proposed
 from preflights_es.projections.projection import Read
@@ -338,13 +338,19 @@ def _sources(read: Read) -> tuple[Source, ...]:
 def _acknowledged(process: Process, read: Read, decided: Decided) -> Acknowledged | None:
     if decided.acknowledged_at is None or decided.recorded is None:
         return None
+    signature = _signature(process, read, decided.recorded - 1)
+    counted: Counted | None = None
+    if process.policy and decided.standing in ("accepted", "superseded"):
+        session_id, recorded = read.head.session_id, decided.recorded
+        counted = process.policy.counted(process.runner, session_id, recorded, signature)
     return Acknowledged(
         version=decided.recorded,
         by=Who.of(decided.acknowledged_by),
         relayed_by=Who.of(decided.relayed_by),
         evidence=getattr(_event(read, decided.recorded - 1), "evidence", UNSEEN),
         at=iso(decided.acknowledged_at),
-        signature=_signature(process, read, decided.recorded - 1),
+        signature=signature,
+        policy=counted,
     )
 
 
@@ -497,6 +503,7 @@ def _standings(process: Process, read: Read, one: Planned) -> Iterator[Stood]:
                 evidence=getattr(new, "evidence", UNSEEN),
                 at=iso(new.at),
                 signature=_signature(process, read, heard),
+                policy=None,
                 standing=now,
                 stale=getattr(new, "stale", ()),
             )

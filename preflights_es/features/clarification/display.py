@@ -26,6 +26,7 @@ from preflights_es.kernel.decisions import EXCEPTION, Speaker, alternative_text
 from preflights_es.kernel.ids import decision_name, short
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.reach import HELD
+from preflights_es.kernel.signing import COUNTED
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.kernel.views import View
 
@@ -61,7 +62,8 @@ def describe(voice: Voice, session: View) -> None:
     voice.say(f"{voice.bold(shown(one_line(found.intention)))}")
     stands = f"{_standing(found)}, {round(found.progress * 100)} %"
     voice.say(f"  session {short(found.session_id)}, {stands}")
-    for line in filter(None, (found.origin, str(found.signature or ""))):
+    counted = COUNTED[found.policy] if found.policy else ""
+    for line in filter(None, (found.origin, str(found.signature or ""), counted)):
         voice.say(f"  {shown(line)}")
     for line in (*values(found.provenance, keyed=bool(found.to_do)), *why(found)):
         voice.say(f"  {line}")

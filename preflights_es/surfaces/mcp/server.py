@@ -30,6 +30,7 @@ from preflights_es.kernel import __version__
 from preflights_es.kernel.errors import PreflightsError, SettingsError, StoreUnavailable
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.json import decoded, encoded
+from preflights_es.kernel.signing import CLAIMED
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.runtime.features import FEATURES
 from preflights_es.settings.load import Settings, beside_log
@@ -39,6 +40,7 @@ from preflights_es.surfaces.mcp.tools import TOOLS, brief_of
 from preflights_es.system import files as atomic_file
 from preflights_es.system.files import Folder, Unreadable
 from preflights_es.use.request import Request
+from preflights_es.use.results import DecisionRow
 
 SEAL: Final = "mcp.key"
 BYTES: Final = 32
@@ -169,11 +171,15 @@ def _decided(request: Request) -> list[types.Resource]:
     return [
         types.Resource(
             uri=f"{DECISIONS}{short(row.session_id)}",
-            name=shown(row.title) + (" (file)" if row.file else ""),
+            name=shown(row.title) + _mark(row),
             mime_type=MARKDOWN,
         )
         for row in newest
     ]
+
+
+def _mark(row: DecisionRow) -> str:
+    return (" (file)" if row.file else "") + (f" ({CLAIMED})" if row.policy == CLAIMED else "")
 
 
 def _record(request: Request, session: str) -> str:

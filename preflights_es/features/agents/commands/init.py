@@ -11,7 +11,8 @@ from typing import Final, get_args
 import click
 
 from preflights_cli import EXIT_REFUSED
-from preflights_cli.common import Voice, folder
+from preflights_cli.common import Voice, folder, opened
+from preflights_cli.progress import counted
 from preflights_es.features.agents.agent_files import (
     AGENTS,
     PROGRAM,
@@ -26,9 +27,13 @@ from preflights_es.features.agents.project_files import (
     ProjectFiles,
     ci_files,
     plan_files,
+    policy_files,
 )
+from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.text import shown, shown_lines
-from preflights_es.settings.load import Settings, load_settings
+from preflights_es.settings.file import Source
+from preflights_es.settings.load import Options, Settings, load_settings, trusted_files
+from preflights_es.settings.signing import BEFORE, repository_lines
 
 SAID: Final = {
     "missing": "is missing",
@@ -60,6 +65,7 @@ NOTHING: Final = (
 )
 @click.option("--site", is_flag=True, help="With --ci: also publish the decisions as a site.")
 @click.option("--plans", is_flag=True, help="Write starters of the documents that plans read.")
+@click.option("--signed", is_flag=True, help="Let only signed acceptances count from now on.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is missing or stale.")
 @click.option("--print", "prints", is_flag=True, help="Write nothing; print the files.")
 @click.option("--remove", is_flag=True, help="Take out what was written for agents.")
@@ -70,6 +76,7 @@ def init_command(
     host: Host | None,
     site: bool,
     plans: bool,
+    signed: bool,
     check: bool,
     prints: bool,
     remove: bool,
@@ -82,7 +89,8 @@ def init_command(
 
     You may edit the files of --ci: `init` writes only what is missing, and what an older version
     wrote and no person edited since. Of --plans it writes only what is missing: starters of the
-    requirements, the constraints and the glossary.
+    requirements, the constraints and the glossary. With --signed, what is in force stays, and is
+    listed in .preflights/before-policy.
 
     \b
     Examples:
@@ -92,15 +100,21 @@ def init_command(
       preflights init --ci github
       preflights init --ci github --site
       preflights init --plans
+      preflights init --signed
     """
     if site and not host:
         message = "--site goes with --ci"
+        raise click.UsageError(message)
+    if signed and (agents or host or site or plans or check or prints or remove):
+        message = "--signed goes alone"
         raise click.UsageError(message)
     if remove and (host or plans or check or prints):
         message = "--remove goes with --agent alone"
         raise click.UsageError(message)
     voice = Voice(as_json=as_json, quiet=False, verbose=False)
     settings, writes = load_settings(folder()), not (check or prints)
+    if signed:
+        return _signed(voice, settings)
     if remove:
         return _removed(voice, settings, _named(agents) or AGENTS)
     named = _named(agents) or (() if host or plans else agents_found(settings))
@@ -122,6 +136,35 @@ def init_command(
         _try(voice)
     is_behind = any(f.state == "unclear" or _is_owed(f) for f in done.files)
     return EXIT_REFUSED if is_behind and not prints else 0
+
+
+def _signed(voice: Voice, settings: Settings) -> int:
+    """Turn the policy on, as a person: what is listed counts without a signature."""
+    from preflights_cli.trust import refuse_others
+    from preflights_es.settings.signing import before_text
+    from preflights_es.use.decisions import ends_in_force
+
+    refuse_others("the policy stays as it is", "say which decisions need no signature", voice)
+    with opened(voice, None, Options(), reads=True) as app:
+        ends = ends_in_force(app)
+        are_known = app.process.signatures.signers.are_known
+    many = counted(len(ends), "decision")
+    voice.say(f"{many} in force here would count without a signature; later ones need one.")
+    if not click.confirm("Turn the policy on?"):
+        raise Refused("the policy stays as it is")
+    done = policy_files(settings, before_text(ends))
+    for file in done.files:
+        _say(voice, file, prints=False)
+        if file.written and file.path == BEFORE and (new := _listed(settings)):
+            trusted_files().remember(new)
+    if not are_known:
+        voice.warn("no signer is known here: name some to git, or see `preflights trust`")
+    voice.hint("Commit these files.")
+    return EXIT_REFUSED if any(f.state == "unclear" for f in done.files) else 0
+
+
+def _listed(settings: Settings) -> Source | None:
+    return repository_lines(settings.root, BEFORE)
 
 
 def _to_commit(settings: Settings, files: Iterable[ProjectFile]) -> Iterator[str]:

@@ -1,0 +1,98 @@
+"""A team whose repository brings its signers, and people who sign or only claim."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+from preflights_es.settings.signing import BEFORE, FILE
+from tests.cli.program import Project
+from tests.trusting import trust
+
+ADA: Final = "ada@example.org"
+STORE: Final = "Store orders in a database"
+LOGIN: Final = "Add OAuth login"
+ON: Final = '[policy]\nacceptances = "signed"\n'
+
+
+class Team(Project):
+    """A repository, and Ada's home, whose key signs."""
+
+    def __init__(self, template: Path, home: Path, top: Path) -> None:
+        super().__init__(top / "shop", top / "home")
+        shutil.copytree(template, self.folder)
+        shutil.copytree(home, self.home)
+        self.own = self.home / ".config" / "preflights" / "settings.toml"
+        with self.own.open("a") as file:
+            file.write(f'[sign]\nkey = "{self.key("ada")}"\n')
+
+    def key(self, name: str) -> Path:
+        """The path of a person's key, made where there is none."""
+        path = self.home / name
+        if not path.exists():
+            words = ("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(path))
+            subprocess.run(words, check=True, capture_output=True)
+        return path
+
+    def public(self, name: str) -> str:
+        """`ssh-ed25519 AAAA...`"""
+        return " ".join(Path(f"{self.key(name)}.pub").read_text().split()[:2])
+
+    def line(self, name: str = "ada", options: str = "") -> str:
+        """Of a file of signers."""
+        return f"{name}@example.org {options}{' ' if options else ''}{self.public(name)}\n"
+
+    def brings(self, name: str, text: str) -> Path:
+        """A file of the repository."""
+        file = self.folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return file
+
+    def trusts(self, name: str = FILE, text: str | None = None) -> None:
+        """A file of the repository, as Ada trusts it."""
+        if text is not None:
+            self.brings(name, text)
+        trust(self.folder / name, self.home)
+
+    def has_policy(self, *names: str) -> None:
+        """Turn it on, with signers whom Ada trusts."""
+        self.brings("preflights.toml", ON)
+        self.trusts(FILE, "".join(map(self.line, names or ("ada",))))
+
+    def accept(
+        self, value: str, *words: str, sign: bool = True, intention: str = STORE
+    ) -> dict[str, Any]:
+        """An accepted decision, signed by Ada or only claimed."""
+        field = "db_type" if intention == STORE else "auth_strategy"
+        said = ("--answer", f"{field}={value}", "--accept", "--again", "--by", "Ada", "--json")
+        done = self.call("start", intention, *said, *(("--sign",) if sign else ()), *words)
+        assert done.code == 0, done.err
+        found: dict[str, Any] = done.json
+        assert found["status"] == "accepted"
+        return found
+
+    def policies(self) -> dict[str, Any]:
+        """By the record's number: how each accepted decision counts."""
+        rows = self.call("decisions", "--all", "--json").json["decisions"]
+        return {f"ADR-{row['number']}": row.get("policy") for row in rows if row["number"]}
+
+    def prompt(self) -> str:
+        """The brief."""
+        done = self.call("prompt")
+        assert (done.code, done.is_safe()) == (0, True), done
+        return done.out
+
+    def turned_on(self) -> str:
+        """What `init --signed` writes, without a terminal: the file of older decisions."""
+        import preflights_es
+        from preflights_es.settings.signing import before_text
+        from preflights_es.use.decisions import ends_in_force
+
+        with self._surroundings({}), preflights_es.open(self.folder) as log:
+            return before_text(ends_in_force(log.request()))
+
+
+LISTS: Final = (FILE, BEFORE)
