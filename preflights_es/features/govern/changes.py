@@ -162,6 +162,42 @@ def objects(root: Path, ids: Sequence[str]) -> Mapping[str, bytes]:
     return found
 
 
+def commit_of(root: Path, revision: str) -> str:
+    """The id of a commit; empty where it is not in this clone."""
+    return _said(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+
+
+def at_commit(root: Path, commit: str, path: str) -> bytes | None:
+    """What stands in a file at a commit, links within it followed; None where nothing does.
+
+    Raises:
+        Unreadable: it is no file, or too large.
+    """
+    prefix = _said(root, "rev-parse", "--show-prefix")
+    if not _said(root, "ls-tree", "--full-tree", "--name-only", commit, "--", f"{prefix}{path}"):
+        return None
+    given = f"{commit}:{prefix}{path}\n".encode()
+    raw = _output(root, "cat-file", "--batch", "--follow-symlinks", given=given) or b""
+    head, _, rest = raw.partition(b"\n")
+    words = head.split()
+    if len(words) != 3 or words[1] != b"blob" or int(words[2]) > CONTENT_MAX:
+        raise Unreadable("it is no file of a usual size")
+    return rest[: int(words[2])]
+
+
+def names_at(root: Path, commit: str) -> tuple[str, ...]:
+    """The files of a commit, relative to the project's root."""
+    return tuple(_names(_output(root, "ls-tree", "-r", "-z", "--name-only", commit) or b""))
+
+
+def is_tracked(root: Path, path: Path) -> bool:
+    """Whether git knows a file of this repository, so that a change can write it."""
+    if not path.resolve().is_relative_to(root.resolve()):
+        return False
+    name = str(path.resolve().relative_to(root.resolve()))
+    return bool(_output(root, "ls-files", "-z", "--", f":(literal){name}"))
+
+
 def printable(path: str) -> str:
     """A name of a file as any terminal and any JSON takes it."""
     return shown(os.fsencode(path).decode("utf-8", "backslashreplace"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import pairwise
 from math import inf
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -26,16 +27,23 @@ from preflights_es.features.govern.changes import (
 from preflights_es.features.govern.concerns import is_own
 from preflights_es.features.govern.domain import products
 from preflights_es.features.govern.domain.imports import Used, used
+from preflights_es.features.govern.judges import judge_changes, judge_of
 from preflights_es.features.govern.records import differing_records, told
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.ids import decision_name
+from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.questions import Refusal
+from preflights_es.kernel.signing import CLAIMED
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.records.session_files import FOLDER
+from preflights_es.runtime.runner import EventReader
 from preflights_es.store import jsonl
+from preflights_es.store.chain import verified
 from preflights_es.use.brief import conflicts
 from preflights_es.use.filed_sessions import FiledSessions
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.holding import as_held, held, line_of, name_of, turned_down, unused_of
+from preflights_es.use.policy import Policy, replaced
 from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
@@ -49,6 +57,8 @@ Rule = Literal[
     "unverified-session",
     "contradiction",
     "unused-pattern",
+    "unsigned-acceptance",
+    "policy-changed",
 ]
 RULES: Final[tuple[Rule, ...]] = get_args(Rule)
 Level = Literal["error", "warning", "note"]
@@ -106,6 +116,7 @@ def check(
     base: str = "",
     staged: bool = False,
     files: Sequence[str] = (),
+    signers: str = "",
     cwd: Path | None = None,
     compared_max: int = COMPARED_MAX,
     drawn: Drawn = undrawn,
@@ -116,6 +127,7 @@ def check(
         base: a revision: what was done since it parted from HEAD.
         staged: what the next commit holds.
         files: these, whatever changed in them.
+        signers: the path of a file, whose signers count alone where acceptances have to be signed.
         compared_max: how often patterns of records without a session are held against paths.
 
     Raises:
@@ -127,20 +139,26 @@ def check(
         raise Refused(message, code="which_change")
     whole = WorkTree(root)
     change = _named(whole, files, cwd) if files else changed(root, base, staged=staged)
-    every = [*held(request, everything=True)]
-    rows = [*_in_force(every)]
+    place = cwd or root
+    judge = judge_of(request, base, signers, place)
+    every = [*held(request, everything=True, policy=judge.policy)]
+    rows = [*_counting(every)] if judge.policy else [*_in_force(every)]
     own = [one for one in rows if isinstance(one, DecisionRow)]
     others = [one for one in rows if isinstance(one, ForeignRow)]
     tree = WorkTree(root, (one.path for one in change.files))
     with drawn(len(rows)) as update:
         found = [*_sessions(request, change), *_records(request, every, change)]
+        found += _judges(request, change, place, is_on=judge.policy is not None)
+        if judge.policy is not None:
+            found += _unsigned(request, judge.policy, every, change)
+            judge.policy.signatures.keep()
         found += _of_places(request, ticking(own, update), tree)
         found += [*_imports(request, own, tree, change), *_contradictions(own)]
         found += _unused(own, whole)
         before = tree.compared, whole.compared
         found += _of_places(request, ticking(others, update), tree, compared_max)
         found += _unused(others, whole, compared_max)
-    left_out = [change.trouble] if change.trouble else []
+    left_out = [*filter(None, (change.trouble, judge.trouble))]
     if max(tree.compared - before[0], whole.compared - before[1]) > compared_max:
         left_out.append("some patterns of records without a session: there are too many")
     found.sort(key=lambda one: (LEVELS.index(one.level), one.file))
@@ -150,17 +168,17 @@ def check(
         changed=len(change.files),
         findings=tuple(found),
         left_out=tuple(left_out),
-        codes=tuple(_codes(found, change)),
+        codes=tuple(_codes(found, change.trouble or judge.trouble)),
     )
 
 
-def _codes(found: Iterable[Finding], change: Change) -> Iterator[int]:
+def _codes(found: Iterable[Finding], trouble: str) -> Iterator[int]:
     rules = {one.rule for one in found if one.level == "error"}
     if "unverified-session" in rules:
         yield UNVERIFIED
     if rules - {"unverified-session"}:
         yield FINDING
-    if change.trouble:
+    if trouble:
         yield NO_BASE
 
 
@@ -203,6 +221,13 @@ def _in_force(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[DecisionRow 
                 yield row
         elif row.standing == "accepted" and row.uid not in replaced:
             yield row
+
+
+def _counting(rows: Sequence[DecisionRow | ForeignRow]) -> Iterator[DecisionRow]:
+    """The same where acceptances have to be signed: what is only claimed replaces nothing."""
+    own = [row for row in rows if isinstance(row, DecisionRow)]
+    gone = replaced(own)
+    return (row for row in own if row.is_told and row.uid not in gone)
 
 
 def _finding(
@@ -408,6 +433,85 @@ def _sessions(request: Request, change: Change) -> Iterator[Finding]:
             "Restore it: a decision is replaced, and never taken out"
         )
         yield _finding("unverified-session", "error", text, [one.path])
+
+
+# 5. Signatures --------------------------------------------------------------------------------
+
+
+def _judges(request: Request, change: Change, cwd: Path, *, is_on: bool) -> Iterator[Finding]:
+    """What the change does to policy, signers and the list of older decisions."""
+    for one in judge_changes(request, change, cwd, is_on=is_on):
+        text = (
+            f"{printable(one.file)}: {shown(one.what)}. The base judges this change, and this "
+            "would judge later ones: let a person look at it who may say whose acceptances count"
+        )
+        yield _finding("policy-changed", "error" if one.weakens else "warning", text, [one.file])
+
+
+def _unsigned(
+    request: Request, policy: Policy, rows: Iterable[DecisionRow | ForeignRow], change: Change
+) -> Iterator[Finding]:
+    """Acceptances of this change that no allowed signer signed."""
+    folders = {folder.path for folder in request.process.session_folders}
+    there = [one for one in change.files if not one.is_gone and _is_session(one.path, folders)]
+    was = {_name(one): one.old for one in change.files if one.old}
+    before = objects(request.process.settings.root, [was.get(_name(one), "") for one in there])
+    for one in there:
+        former = len(_hashes(before.get(was.get(_name(one), ""), b"")))
+        content = content_of(request.process.settings.root, one)
+        if content is None:
+            text = f"{printable(one.path)} is too large or no file: no signature in it was checked"
+            yield _finding("unsigned-acceptance", "error", text, [one.path])
+            continue
+        for version, why in _claims(request, policy, content):
+            if version > former:
+                text = (
+                    f"{printable(one.path)}, event {version}, accepts a decision: {shown(why)}. "
+                    "Only a signed acceptance counts here: accept it again with --sign, in a new "
+                    "session"
+                )
+                yield _finding("unsigned-acceptance", "error", text, [one.path])
+    changed = {one.path for one in change.files if not one.is_gone}
+    for row in rows:
+        if isinstance(row, ForeignRow) and row.is_held and row.path in changed:
+            text = (
+                f"{shown(row.path)} says that it is accepted, and is the record of no session: no "
+                "signature proves that. Decide it in a session, and sign that"
+            )
+            yield _finding("unsigned-acceptance", "error", text, [row.path], decision=row.path)
+
+
+def _claims(request: Request, policy: Policy, content: bytes) -> Iterator[tuple[int, str]]:
+    """The acceptances of a session file that do not count: version, and what is known of it."""
+    reader = request.process.runner
+    try:
+        stored = tuple(jsonl.stored(content.splitlines(keepends=True), ""))
+        verified(stored)
+        signed = {one.version: one.signed for one in policy.signatures.checked(reader, stored)}
+        acceptances = [*_acceptances(reader, stored)]
+    except PreflightsError:
+        return  # what does not verify is said above
+    for one in acceptances:
+        found = signed.get(one.version)
+        is_signed = found is not None and found.verdict == "signed"
+        recorded = one.version + 1
+        if not is_signed and not policy.was_before(one.session_id, recorded, lambda _: stored):
+            yield one.version, str(found or CLAIMED)
+
+
+def _acceptances(reader: EventReader, stored: Sequence[Stored]) -> Iterator[Stored]:
+    """The Inputs by which a person accepts, where that counted; of erased ones nothing is known."""
+    if not stored:
+        return
+    workflow = reader.workflow_or_opaque(stored[0].workflow)
+    if workflow.acknowledges is None:
+        return
+    codec = reader.codec(workflow)
+    for one, after in pairwise(stored):
+        if (one.type, one.actor_kind) != (workflow.acknowledges.tag, "user") or one.data is None:
+            continue
+        if after.data is None or not isinstance(codec.decode(after), Refusal):
+            yield one
 
 
 def _name(one: ChangedFile) -> str:

@@ -27,6 +27,8 @@ _MEANS: Final[dict[Rule, tuple[Level, str]]] = {
     "unverified-session": ("error", "A session file does not verify"),
     "contradiction": ("error", "Two decisions in force contradict each other"),
     "unused-pattern": ("note", "A pattern of a decision matches no file"),
+    "unsigned-acceptance": ("error", "An acceptance has no signature of an allowed signer"),
+    "policy-changed": ("error", "A change touches policy, signers or their exceptions"),
 }
 
 

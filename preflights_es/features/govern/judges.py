@@ -1,0 +1,234 @@
+"""By which policy and signers a change is judged, and what it changes of them.
+
+The base branch is the trust that is given: what a change brings itself does not judge it.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from preflights_es.features.govern.changes import (
+    Change,
+    ChangedFile,
+    at_commit,
+    commit_of,
+    content_of,
+    is_tracked,
+    names_at,
+    objects,
+)
+from preflights_es.kernel.errors import Refused, SettingsError
+from preflights_es.records.record_folder import ADR_DIR, USUAL
+from preflights_es.records.record_names import is_record_name
+from preflights_es.records.session_files import FOLDER
+from preflights_es.settings.file import FILE as SETTINGS
+from preflights_es.settings.file import PYPROJECT
+from preflights_es.settings.load import own_file, repository_file, surroundings
+from preflights_es.settings.signing import BEFORE, Before, Signers, ends_in, own_signers
+from preflights_es.settings.signing import FILE as SIGNERS
+from preflights_es.settings.signing import FILE_MAX as SIGNERS_MAX
+from preflights_es.system.files import Unreadable, regular
+from preflights_es.use.policy import Policy
+from preflights_es.use.request import Request
+from preflights_es.use.signatures import Signatures
+
+SIGNED: Final = "signed"
+
+
+class Judge(NamedTuple):
+    """What a change is held against."""
+
+    policy: Policy | None
+    """None where no signatures are asked for."""
+    trouble: str = ""
+    """Why that is not known; empty where it is."""
+
+
+class JudgeChange(NamedTuple):
+    """What a change does to a later judge."""
+
+    file: str
+    what: str
+    """In words, without a full stop."""
+    weakens: bool
+    """Whether more would count than before."""
+
+
+def judge_of(request: Request, base: str, signers: str, cwd: Path) -> Judge:
+    """By what a change is judged.
+
+    Args:
+        base: a revision: its settings, signers and list of older decisions count, and no others.
+        signers: the path of a file, whose signers count alone.
+
+    Raises:
+        Refused: the signers cannot be read, or lie where the change could write them.
+    """
+    process = request.process
+    settings, env = process.settings, surroundings()
+    given = Signers(_given(settings.root, cwd / signers)) if signers else None
+    if not base:
+        own = process.policy
+        if own is None or given is None:
+            return Judge(own)
+        return Judge(Policy(Signatures(settings, env, signers=given), own.before))
+    if not (commit := commit_of(settings.root, base)):
+        return Judge(process.policy)  # that there is no base is said elsewhere
+    try:
+        own_says = own_file()
+        needs = _asks(own_says.values if own_says else {}) or asks_at(settings.root, commit, cwd)
+        if not needs:
+            return Judge(None)
+        listed = at_commit(settings.root, commit, SIGNERS)
+        before = (at_commit(settings.root, commit, BEFORE) or b"").decode()
+        ends = Before(ends_in(before))
+    except (Unreadable, SettingsError, ValueError) as error:
+        trouble = f"the policy of {base!r}: {error}: mend it there"
+        return Judge(process.policy, trouble)
+    if given is None:
+        content = listed if listed is not None else own_signers(settings, env)
+        given = Signers(content)
+    return Judge(Policy(Signatures(settings, env, signers=given), ends))
+
+
+def _given(root: Path, path: Path) -> bytes:
+    if is_tracked(root, path):
+        found = f"{path} is a file of this repository, which the change could write"
+        raise Refused(
+            f"{found}: name one elsewhere, or give --base alone", code="signers_of_change"
+        )
+    try:
+        return regular(path, SIGNERS_MAX)
+    except (OSError, Unreadable) as error:
+        why = getattr(error, "strerror", None) or error
+        raise Refused(f"the signers in {path} cannot be read: {why}") from error
+
+
+# 1. The policy at a commit -------------------------------------------------------------------
+
+
+def asks_at(root: Path, commit: str, cwd: Path) -> bool:
+    """Whether the settings at a commit ask for signatures, as they are found from a folder.
+
+    Raises:
+        Unreadable, ValueError: they cannot be read.
+    """
+    policy = settings_at(root, commit, cwd).get("policy")
+    return isinstance(policy, dict) and policy.get("acceptances") == SIGNED
+
+
+def settings_at(root: Path, commit: str, cwd: Path) -> Mapping[str, Any]:
+    """What the settings file at a commit says, as it is found from a folder; errors as above."""
+    top, here = root.resolve(), cwd.resolve()
+    inside = here.relative_to(top) if here.is_relative_to(top) else Path()
+    for folder in (inside, *inside.parents):
+        for name, prefix in ((SETTINGS, ()), (PYPROJECT, ("tool", "preflights"))):
+            content = at_commit(root, commit, (folder / name).as_posix())
+            if content is None or (prefix and b"preflights" not in content):
+                continue
+            if (table := _table(content.decode(), prefix)) is not None:
+                return table
+    return {}
+
+
+def _table(text: str, prefix: tuple[str, ...]) -> Mapping[str, Any] | None:
+    data: Any = tomllib.loads(text)
+    for key in prefix:
+        if not isinstance(data, dict) or key not in data:
+            return None
+        data = data[key]
+    return data if isinstance(data, dict) else None
+
+
+def records_at(root: Path, commit: str, cwd: Path, names: Sequence[str]) -> str:
+    """The folder of records at a commit; errors as above.
+
+    Args:
+        names: of all files of the commit.
+    """
+    said = settings_at(root, commit, cwd).get("decisions")
+    named = (at_commit(root, commit, ADR_DIR) or b"").decode("utf-8-sig").strip()
+    if isinstance(said, str) or named:
+        return posixpath.normpath(said if isinstance(said, str) else named)
+    holding = {
+        folder for folder, _, name in (one.rpartition("/") for one in names) if is_record_name(name)
+    }
+    return next((one for one in USUAL if one in holding), USUAL[0])
+
+
+def _asks(values: Mapping[str, Any]) -> bool:
+    return "policy" in values and values["policy"].acceptances == SIGNED
+
+
+# 2. What a change does to it -----------------------------------------------------------------
+
+
+def judge_changes(
+    request: Request, change: Change, cwd: Path, *, is_on: bool
+) -> Iterator[JudgeChange]:
+    """What a change does to policy, signers and the list of older decisions.
+
+    Args:
+        is_on: whether signatures are asked for without it.
+    """
+    root = request.process.settings.root
+    if change.base:
+        yield from _of_policy(root, change, cwd)
+    if change.base and is_on:
+        yield from _of_folders(request, change, cwd)
+    by_path = {one.path: one for one in change.files}
+    for name, what in ((SIGNERS, "signers"), (BEFORE, "decisions without a signature")):
+        if name in by_path:
+            yield _of_lines(root, by_path[name], what, is_on=is_on)
+
+
+def _of_policy(root: Path, change: Change, cwd: Path) -> Iterator[JudgeChange]:
+    try:
+        was = asks_at(root, change.base, cwd)
+    except (Unreadable, ValueError):
+        return  # it is said of the base
+    told = repository_file(cwd)
+    now = _asks(told.values) if told else False
+    if was != now:
+        place = told.source.path.resolve() if told else None
+        top = root.resolve()
+        is_here = place is not None and place.is_relative_to(top)
+        file = place.relative_to(top).as_posix() if place and is_here else SETTINGS
+        does = "asks for signatures no more" if was else "begins to ask for signatures"
+        yield JudgeChange(file, f"the policy {does}", was)
+
+
+def _of_folders(request: Request, change: Change, cwd: Path) -> Iterator[JudgeChange]:
+    """Sessions that settings, or a folder that looks like that of records, hide."""
+    root = request.process.settings.root
+    names = names_at(root, change.base)
+    try:
+        folder = f"{records_at(root, change.base, cwd, names)}/{FOLDER}"
+    except (Unreadable, ValueError):
+        return  # it is said of the base
+    read = {one.path for one in request.process.session_folders}
+    if folder not in read and (hidden := [one for one in names if one.startswith(f"{folder}/")]):
+        what = f"sessions there are read no more, the first is {hidden[0]}"
+        yield JudgeChange(f"{folder}/", what, weakens=True)
+
+
+def _of_lines(root: Path, one: ChangedFile, what: str, *, is_on: bool) -> JudgeChange:
+    now = None if one.is_gone or not one.is_text else content_of(root, one)
+    was = _lines(objects(root, [one.old]).get(one.old, b"") if one.old else b"")
+    if now is None:
+        gone = f"the list of {what} is {'deleted' if one.is_gone else 'no file any more'}"
+        return JudgeChange(one.path, gone, weakens=False)
+    added, removed = len(_lines(now) - was), len(was - _lines(now))
+    counts = ((added, "added"), (removed, "taken out"))
+    said = " and ".join(f"{count} {does}" for count, does in counts if count)
+    told = f"lines of the list of {what}: {said or 'only comments'}"
+    return JudgeChange(one.path, told, bool(added and is_on))
+
+
+def _lines(content: bytes) -> frozenset[bytes]:
+    lines = (line.strip() for line in content.split(b"\n"))
+    return frozenset(line for line in lines if line and not line.startswith(b"#"))

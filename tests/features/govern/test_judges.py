@@ -1,0 +1,371 @@
+"""A change is judged by the policy and the signers of its base, and cannot weaken them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from msgspec.structs import replace
+
+from preflights_es.kernel.ports import Stored
+from preflights_es.settings.signing import BEFORE, FILE
+from preflights_es.store import jsonl
+from tests.cli.clones import SESSIONS, cloned, committed, session_file
+from tests.cli.signing import LOGIN, ON, Team
+from tests.features.govern.test_check import checked
+from tests.store.given import resealed
+
+pytestmark = pytest.mark.needs("ssh-keygen")
+
+ORDERS: Final = "src/db/orders.py"
+DENIES: Final = ("--path", "src/db/**", "--hold", "deny")
+
+
+@pytest.fixture
+def team(template: Path, home: Path, tmp_path: Path) -> Team:
+    """A base with policy and signers, and a signed decision that closes a folder."""
+    made = Team(template, home, tmp_path)
+    made.brings("preflights.toml", ON)
+    made.brings(FILE, made.line())
+    made.brings("src/web.py", "import os\n")
+    made.brings("src/db/old.py", "import os\n")
+    made.accept("PostgreSQL", *DENIES)
+    committed(made)
+    made.git("branch", "base")
+    return made
+
+
+def judged(team: Team, *words: str) -> tuple[int, dict[str, list[Any]]]:
+    """The exit code and the findings by rule, of a change that is committed."""
+    committed(team)
+    code, found, _ = checked(team, "--base", "base", *words)
+    return code, found
+
+
+# 1. Acceptances ------------------------------------------------------------------------------
+
+
+def test_a_signed_acceptance_passes(team: Team) -> None:
+    team.accept("OAuth", intention=LOGIN)
+    code, found = judged(team)
+    assert (code, found) == (0, {})
+
+
+def test_an_unsigned_acceptance_is_an_error_in_a_clone_too(team: Team, tmp_path: Path) -> None:
+    id_ = team.accept("OAuth", intention=LOGIN, sign=False)["session_id"]
+    code, found = judged(team)
+    assert (code, [*found]) == (1, ["unsigned-acceptance"])
+    (one,) = found["unsigned-acceptance"]
+    assert one["level"] == "error"
+    assert one["file"] == str(session_file(team, id_).relative_to(team.folder))
+    assert "accepts a decision: claimed. Only a signed acceptance counts here" in one["message"]
+    clone = cloned(team, tmp_path / "clone")
+    assert checked(clone, "--base", "origin/base")[0] == 1
+
+
+def test_a_proposal_of_an_agent_is_no_acceptance(team: Team) -> None:
+    words = ("--answer", "auth_strategy=OAuth", "--accept", "--again", "--json")
+    done = team.call("start", LOGIN, *words, env={"CLAUDECODE": "1"})
+    assert done.json["status"] == "proposed"
+    assert judged(team)[0] == 0
+
+
+def test_an_older_acceptance_is_no_matter_of_a_change(team: Team) -> None:
+    team.accept("OAuth", intention=LOGIN, sign=False)
+    committed(team)
+    team.git("branch", "--force", "base")
+    team.brings("src/web.py", "import sys\n")
+    code, found = judged(team)
+    assert (code, found) == (0, {})
+
+
+def test_an_unsigned_acceptance_opens_nothing_that_a_signed_one_closes(team: Team) -> None:
+    team.accept("MySQL", "--supersedes", "ADR-0001", sign=False)
+    team.brings(ORDERS, "x = 1\n")
+    code, found = judged(team)
+    assert (code, sorted(found)) == (1, ["denied", "unsigned-acceptance"])
+    assert "stays: what supersedes it is only claimed" in found["denied"][0]["message"]
+
+
+def test_a_signed_one_opens_it(team: Team) -> None:
+    team.accept("MySQL", "--supersedes", "ADR-0001")
+    team.brings(ORDERS, "x = 1\n")
+    assert judged(team) == (0, {})
+
+
+def test_a_record_without_a_session_is_no_signed_acceptance(team: Team) -> None:
+    team.brings("docs/decisions/0009-x.md", "---\nstatus: accepted\n---\n\n# Use Kafka\n")
+    code, found = judged(team)
+    assert (code, [*found]) == (1, ["unsigned-acceptance"])
+    assert "is the record of no session" in found["unsigned-acceptance"][0]["message"]
+
+
+def test_without_a_policy_an_unsigned_acceptance_passes(team: Team) -> None:
+    (team.folder / "preflights.toml").unlink()
+    committed(team)
+    team.git("branch", "--force", "base")
+    team.accept("OAuth", intention=LOGIN, sign=False)
+    assert judged(team) == (0, {})
+
+
+def test_what_is_staged_is_judged_by_the_policy_here(team: Team) -> None:
+    team.trusts(FILE)
+    team.accept("OAuth", intention=LOGIN, sign=False)
+    team.git("add", "--all")
+    code, found, _ = checked(team, "--staged")
+    assert (code, [*found]) == (1, ["unsigned-acceptance"])
+    committed(team)
+    team.accept("Session Cookies", "--supersedes", "ADR-0002", intention=LOGIN)
+    team.git("add", "--all")
+    assert checked(team, "--staged")[:2] == (0, {})
+
+
+def test_without_ssh_keygen_no_signature_passes(team: Team, tmp_path: Path) -> None:
+    team.accept("OAuth", intention=LOGIN)
+    committed(team)
+    (tmp_path / "bin").mkdir()
+    for name in ("git",):
+        for folder in os.environ["PATH"].split(os.pathsep):
+            if (Path(folder) / name).exists():
+                (tmp_path / "bin" / name).symlink_to(Path(folder) / name)
+                break
+    done = team.call("check", "--base", "base", "--json", env={"PATH": str(tmp_path / "bin")})
+    assert done.code == 1
+    told = [one["message"] for one in done.json["findings"]]
+    assert any("not checked: ssh-keygen" in one for one in told)
+
+
+# 2. Forgeries --------------------------------------------------------------------------------
+
+
+def rewritten(team: Team, change: Callable[[list[Stored]], list[Stored]]) -> None:
+    """The newest session file with other events, its chain computed anew."""
+    file = session_file(team, team.newest())
+    events = [*jsonl.stored(file.read_bytes().splitlines(keepends=True), "it")]
+    head = file.read_bytes().splitlines(keepends=True)[0]
+    made = resealed(change(events))
+    file.write_bytes(head + b"".join(jsonl.line(one) for one in made))
+
+
+def weakened(team: Team) -> None:
+    team.brings("preflights.toml", '[policy]\nacceptances = "claimed"\n')
+
+
+def without_settings(team: Team) -> None:
+    (team.folder / "preflights.toml").unlink()
+
+
+def moved_to_pyproject(team: Team) -> None:
+    without_settings(team)
+    team.brings("pyproject.toml", '[tool.preflights]\nlanguage = "en"\n')
+
+
+def hidden_by_an_inner_table(team: Team) -> None:
+    team.brings("preflights.toml", 'language = "en"\n')
+
+
+def signer_added(team: Team) -> None:
+    team.brings(FILE, team.line() + team.line("eve"))
+
+
+def signer_exchanged(team: Team) -> None:
+    team.brings(FILE, f"ada@example.org {team.public('eve')}\n")
+
+
+def anyone(team: Team) -> None:
+    team.brings(FILE, f"{team.line()}* cert-authority {team.public('eve')}\n")
+
+
+def grown(team: Team) -> None:
+    team.brings(BEFORE, team.turned_on())
+
+
+def signed_by_eve(team: Team) -> None:
+    team.own.write_text(team.own.read_text().replace("home/ada", "home/eve"))
+    team.key("eve")
+
+
+JUDGES: Final = {
+    "the policy is turned off": (weakened, "preflights.toml"),
+    "the settings are deleted": (without_settings, "preflights.toml"),
+    "the settings move to pyproject.toml": (moved_to_pyproject, "pyproject.toml"),
+    "the table is taken out": (hidden_by_an_inner_table, "preflights.toml"),
+    "a signer is added": (signer_added, FILE),
+    "a signer's key is exchanged": (signer_exchanged, FILE),
+    "an authority is added": (anyone, FILE),
+    "the older decisions grow": (grown, BEFORE),
+}
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_what_weakens_the_judge_is_an_error_and_does_not_weaken_it(team: Team, name: str) -> None:
+    change, file = JUDGES[name]
+    if change in (signer_added, signer_exchanged, anyone):
+        signed_by_eve(team)
+        team.accept("OAuth", intention=LOGIN)
+    else:
+        team.accept("OAuth", intention=LOGIN, sign=False)
+    change(team)
+    code, found = judged(team)
+    assert (code, sorted(found)) == (1, ["policy-changed", "unsigned-acceptance"])
+    (one,) = found["policy-changed"]
+    assert (one["level"], one["file"]) == ("error", file)
+    assert "The base judges this change" in one["message"]
+
+
+def test_a_branch_from_before_the_policy_is_judged_by_it(team: Team) -> None:
+    team.git("checkout", "--quiet", "-b", "old", "base")
+    without_settings(team)
+    committed(team)
+    team.git("checkout", "--quiet", "-b", "newer", "old")
+    team.brings("preflights.toml", ON)
+    committed(team)
+    team.git("checkout", "--quiet", "old")
+    team.accept("OAuth", intention=LOGIN, sign=False)
+    committed(team)
+    code, found, _ = checked(team, "--base", "newer")
+    assert (code, [*found]) == (1, ["unsigned-acceptance"])
+
+
+def test_settings_that_move_the_records_hide_no_decision(team: Team) -> None:
+    team.brings("preflights.toml", f'decisions = "docs/other"\n{ON}')
+    committed(team)
+    clone = cloned(team, team.folder.parent / "clone")
+    clone.git("checkout", "--quiet", "-b", "later")
+    code, found, _ = checked(clone, "--base", "origin/base")
+    assert (code, [*found]) == (1, ["policy-changed"])
+    assert found["policy-changed"][0]["file"] == f"{SESSIONS.as_posix()}/"
+    assert "sessions there are read no more" in found["policy-changed"][0]["message"]
+
+
+def test_settings_in_a_folder_do_not_turn_it_off(team: Team) -> None:
+    team.accept("OAuth", intention=LOGIN, sign=False)
+    team.brings("sub/preflights.toml", 'language = "en"\n')
+    committed(team)
+    inner = Team.__new__(Team)
+    inner.folder, inner.home = team.folder / "sub", team.home
+    code, found, _ = checked(inner, "--base", "base")
+    assert (code, sorted(found)) == (1, ["policy-changed", "unsigned-acceptance"])
+
+
+def test_a_file_that_the_user_trusted_does_not_judge_a_change(team: Team) -> None:
+    signed_by_eve(team)
+    team.accept("OAuth", intention=LOGIN)
+    signer_added(team)
+    team.trusts(FILE)
+    grown(team)
+    team.trusts(BEFORE)
+    code, found = judged(team)
+    assert code == 1
+    assert "a key that is not among your signers" in found["unsigned-acceptance"][0]["message"]
+
+
+@pytest.mark.parametrize("kind", ["link", "folder", "deleted", "comments"])
+def test_a_file_of_signers_that_is_none_any_more_is_a_finding(team: Team, kind: str) -> None:
+    file = team.folder / FILE
+    file.unlink()
+    if kind == "link":
+        file.symlink_to("/etc/hostname")
+    elif kind == "folder":
+        team.brings(f"{FILE}/x", "")
+    elif kind == "comments":
+        file.write_text(f"# new\n{team.line()}")
+    code, found = judged(team)
+    assert (code, [*found]) == (0, ["policy-changed"])
+    assert found["policy-changed"][0]["level"] == "warning"
+
+
+def test_a_policy_that_begins_is_a_warning(team: Team) -> None:
+    without_settings(team)
+    committed(team)
+    team.git("branch", "--force", "base")
+    team.brings("preflights.toml", ON)
+    team.brings(BEFORE, team.turned_on())
+    code, found = judged(team)
+    assert code == 0
+    assert [one["level"] for one in found["policy-changed"]] == ["warning", "warning"]
+    assert any("begins to ask for signatures" in one["message"] for one in found["policy-changed"])
+
+
+def without_signature(events: list[Stored]) -> list[Stored]:
+    """An attacker takes the signature out and computes the chain anew."""
+
+    def bare(one: Stored) -> Stored:
+        data = json.loads(one.data or b"{}")
+        data.pop("signature", None)
+        return replace(
+            one, data=json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode()
+        )
+
+    return [bare(one) if b'"sshsig"' in (one.data or b"") else one for one in events]
+
+
+def another_value(events: list[Stored]) -> list[Stored]:
+    """An attacker changes what was decided, and computes the chain anew."""
+    return [
+        replace(one, data=one.data.replace(b'"OAuth"', b'"OAuth 2"')) if one.data else one
+        for one in events
+    ]
+
+
+@pytest.mark.parametrize("change", [without_signature, another_value])
+def test_a_session_whose_chain_was_computed_anew_is_not_signed(
+    team: Team, change: Callable[[list[Stored]], list[Stored]], tmp_path: Path
+) -> None:
+    team.accept("OAuth", intention=LOGIN)
+    rewritten(team, change)
+    committed(team)
+    clone = cloned(team, tmp_path / "clone")
+    code, found, _ = checked(clone, "--base", "origin/base")
+    assert code in (1, 4)
+    assert found.keys() & {"unsigned-acceptance", "unverified-session"}
+
+
+def test_a_base_whose_settings_cannot_be_read_is_no_base(team: Team) -> None:
+    team.brings("preflights.toml", "[policy\n")
+    committed(team)
+    team.git("branch", "--force", "base")
+    team.brings("preflights.toml", ON)
+    committed(team)
+    done = team.call("check", "--base", "base", "--json")
+    assert 6 in done.json["codes"]
+    assert "the policy of 'base'" in done.json["left_out"][0]
+
+
+# 3. Signers by a file ------------------------------------------------------------------------
+
+
+def test_signers_of_a_file_count_alone(team: Team, tmp_path: Path) -> None:
+    team.accept("OAuth", intention=LOGIN)
+    (tmp_path / "signers").write_text(team.line("eve"))
+    code, found = judged(team, "--signers", str(tmp_path / "signers"))
+    assert (code, [*found]) == (1, ["unsigned-acceptance"])
+    (tmp_path / "signers").write_text(team.line())
+    assert judged(team, "--signers", str(tmp_path / "signers")) == (0, {})
+
+
+def test_a_file_that_the_change_could_write_is_refused(team: Team, tmp_path: Path) -> None:
+    for name in (FILE, f"./{FILE}", str(team.folder / FILE)):
+        done = team.call("check", "--base", "base", "--signers", name)
+        assert (done.code, done.err.count("\n")) == (1, 1), done
+        assert "which the change could write" in done.err
+    (tmp_path / "link").symlink_to(team.folder / FILE)
+    assert team.call("check", "--base", "base", "--signers", str(tmp_path / "link")).code == 1
+
+
+@pytest.mark.parametrize("kind", ["missing", "fifo", "folder", "large"])
+def test_an_odd_file_of_signers_is_one_line(team: Team, kind: str, tmp_path: Path) -> None:
+    file = tmp_path / "signers"
+    if kind == "fifo":
+        os.mkfifo(file)
+    elif kind == "folder":
+        file.mkdir()
+    elif kind == "large":
+        file.write_text(team.line() * 20_000)
+    done = team.call("check", "--base", "base", "--signers", str(file))
+    assert (done.code, done.err.count("\n"), done.is_safe()) == (1, 1, True), done
+    assert "cannot be read" in done.err
