@@ -26,6 +26,7 @@ from preflights_es.runtime.projection_check import Astray
 from preflights_es.store.checkpoint import Checkpoint
 from preflights_es.use.audit import (
     Passed,
+    SignatureCount,
     Verification,
     checkpoint,
     differs,
@@ -103,6 +104,8 @@ def verify_command(
         voice.say(_broken(one))
     voice.say(_summary(found))
     _say_checkpoints(voice, found.checkpoints, has_log=found.sessions > 0)
+    for line in _signatures(found.signatures) if found.signatures else ():
+        voice.say(line)
     _say_projections(voice, found.projections)
     _say_unwritten(voice, found.unwritten)
     if found.skipped:
@@ -187,6 +190,25 @@ def _say_checkpoints(voice: Voice, held: HeldUpTo | UnsetType, *, has_log: bool)
     if held.unfiled:
         has = "has no file and is" if held.unfiled == 1 else "have no file and are"
         voice.say(f"{counted(held.unfiled, 'session')} {has} in no checkpoint.")
+
+
+def _signatures(found: SignatureCount) -> Iterator[str]:
+    """`12 acts are signed by 2 signers, 1 by a key that is not among your signers.`"""
+    said = []
+    if found.signed:
+        are = "is" if found.signed == 1 else "are"
+        by = counted(len(found.signers), "signer")
+        said.append(f"{counted(found.signed, 'act')} {are} signed by {by}")
+    if found.unknown:
+        keys = "a key that is" if len(found.keys) == 1 else "keys that are"
+        are = "is" if found.unknown == 1 else "are"
+        what = f"{found.unknown:,}" if said else f"{counted(found.unknown, 'act')} {are} signed"
+        said.append(f"{what} by {keys} not among your signers")
+    if said:
+        yield f"{', '.join(said)}."
+    if found.unchecked:
+        were = "was" if found.unchecked == 1 else "were"
+        yield f"{counted(found.unchecked, 'signature')} {were} not checked: {shown(found.why)}."
 
 
 def _say_projections(voice: Voice, astray: Sequence[Astray]) -> None:

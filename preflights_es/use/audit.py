@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict, replace
@@ -18,8 +20,9 @@ from preflights_es.history.verification import (
     Difference,
     Verified,
 )
-from preflights_es.kernel.errors import LogDamaged, Refused
+from preflights_es.kernel.errors import LogDamaged, PreflightsError, Refused
 from preflights_es.kernel.ports import Head, Stored
+from preflights_es.kernel.signing import Signed
 from preflights_es.projections.projection import Read
 from preflights_es.store import checkpoint as checkpoints
 from preflights_es.store.checkpoint import Checkpoint
@@ -30,6 +33,10 @@ from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 
+if TYPE_CHECKING:
+    from preflights_es.use.process import Process
+    from preflights_es.use.signatures import Signatures, SignedAct
+
 # 1. Verifying --------------------------------------------------------------------------------
 
 
@@ -39,6 +46,88 @@ class Verification(Verified, frozen=True, tag_field="format", tag="audit-verify/
     against: Compared | None = None
     checkpoints: HeldUpTo | UnsetType = UNSET
     """What the signed checkpoints of the session files hold; not written where there are none."""
+    signatures: SignatureCount | None = None
+    """What became of signatures; None where there are none. One that does not verify is
+    among `broken`."""
+
+
+class SignatureCount(Result, frozen=True):
+    """Signatures of acts, each checked anew."""
+
+    signed: int
+    """Acts that allowed signers signed."""
+    signers: tuple[str, ...]
+    """Their principals, sorted."""
+    unknown: int
+    """Acts that other keys signed."""
+    keys: tuple[str, ...]
+    """The fingerprints of these keys, sorted."""
+    unchecked: int
+    """Signatures that could not be checked."""
+    why: str
+    """Why, of the first of them; empty without any."""
+
+
+class SignatureCheck:
+    """Counts signatures on the way through sessions; nothing is taken from a memory."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._found: list[Signed] = []
+        self._unchecked = 0
+        self._why = ""
+        self.broken: list[Broken] = []
+
+    @cached_property
+    def _signatures(self) -> Signatures:
+        from preflights_es.use.signatures import Signatures  # few logs have any
+
+        return Signatures(self._process.settings, remembers=False)
+
+    def look(self, stored: Sequence[Stored]) -> None:
+        """Check those of a session whose chain holds."""
+        borne = sum(one.data is not None and SSHSIG in one.data for one in stored)
+        if not borne:
+            return
+        found: list[SignedAct] = []
+        why = "its workflow is not known here"
+        try:
+            found += self._signatures.checked(self._process.runner, stored)
+        except PreflightsError as error:
+            why = str(error)
+        if len(found) < borne:
+            self._leave(borne - len(found), why)
+        for act in found:
+            if act.signed.verdict == "does_not_verify":
+                said = f"its signature {act.signed}"
+                self.broken.append(Broken(stored[0].session_id, act.version, said))
+            elif act.signed.verdict == "not_checked":
+                self._leave(1, act.signed.why)
+            else:
+                self._found.append(act.signed)
+
+    def _leave(self, count: int, why: str) -> None:
+        self._unchecked += count
+        self._why = self._why or why
+
+    def result(self) -> SignatureCount | None:
+        """What was found; None where nothing bears a signature."""
+        if not (self._found or self._unchecked or self.broken):
+            return None
+        signed = [one for one in self._found if one.verdict == "signed"]
+        unknown = [one for one in self._found if one.verdict == "unknown_signer"]
+        return SignatureCount(
+            signed=len(signed),
+            signers=tuple(sorted({one.by for one in signed})),
+            unknown=len(unknown),
+            keys=tuple(sorted({one.key for one in unknown})),
+            unchecked=self._unchecked,
+            why=self._why,
+        )
+
+
+SSHSIG: Final = b'"sshsig"'
+"""Stands in the payload of every signed act."""
 
 
 class Passed(Result, frozen=True):
@@ -78,10 +167,12 @@ def verify(
     heads = _named(request, named) if named else _heads(request, scope)
     side_tables, others = process.side_table_check(), 0
     held: HeldUpTo | UnsetType = UNSET
+    signatures = SignatureCheck(process)
     with process.projection_check() as check, ExitStack() as stack:
         signed = None if named else stack.enter_context(CheckpointCheck(process, copy))
 
         def look(head: Head, stored: Sequence[Stored]) -> Read | None:
+            signatures.look(stored)
             if signed is not None:
                 signed.look(head, stored)
             return check.look(head, stored)
@@ -103,13 +194,16 @@ def verify(
     if not named:
         broken = _all(request, side_tables, broken, scope)
         others = process.store.counts()["sessions"] - len(heads)
+    broken = (*broken, *signatures.broken)
     if against and (other := _renamed(request, against)):
         broken = (*broken, other)
     unwritten = tuple(side_tables.unwritten)
     found = replace(found, broken=broken, projections=tuple(astray), unwritten=unwritten)
     compared = comparison.result() if comparison else None
     passed = Passed(others=others, unread=check.unread, unknown=check.unknown)
-    return Verification(**asdict(found), against=compared, checkpoints=held), passed
+    return Verification(
+        **asdict(found), against=compared, checkpoints=held, signatures=signatures.result()
+    ), passed
 
 
 def _all(

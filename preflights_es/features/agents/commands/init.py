@@ -102,14 +102,12 @@ def init_command(
       preflights init --plans
       preflights init --signed
     """
-    if site and not host:
-        message = "--site goes with --ci"
-        raise click.UsageError(message)
-    if signed and (agents or host or site or plans or check or prints or remove):
-        message = "--signed goes alone"
-        raise click.UsageError(message)
-    if remove and (host or plans or check or prints):
-        message = "--remove goes with --agent alone"
+    wrong = {
+        "--site goes with --ci": site and not host,
+        "--signed goes alone": signed and any((agents, host, site, plans, check, prints, remove)),
+        "--remove goes with --agent alone": remove and any((host, plans, check, prints)),
+    }
+    for message in (text for text, is_so in wrong.items() if is_so):
         raise click.UsageError(message)
     voice = Voice(as_json=as_json, quiet=False, verbose=False)
     settings, writes = load_settings(folder()), not (check or prints)

@@ -1,0 +1,126 @@
+"""`audit verify` checks every signature anew, and counts what it found."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from preflights_es.settings.signing import FILE
+from tests.cli.signing import LOGIN, Team
+from tests.cli.tampering import tampered
+from tests.cli.test_docs import documented
+
+pytestmark = pytest.mark.needs("ssh-keygen")
+
+
+@pytest.fixture
+def team(template: Path, home: Path, tmp_path: Path) -> Team:
+    made = Team(template, home, tmp_path)
+    made.trusts(FILE, made.line())
+    return made
+
+
+def verified(team: Team) -> tuple[int, Any, str]:
+    """The exit code, the JSON, and the text."""
+    done, told = team.call("audit", "verify", "--json"), team.call("audit", "verify")
+    assert done.code == told.code
+    assert told.is_safe()
+    return done.code, done.json, told.out
+
+
+def test_a_log_without_signatures_says_nothing_of_them(team: Team) -> None:
+    team.accept("PostgreSQL", sign=False)
+    code, shape, said = verified(team)
+    assert (code, shape["signatures"], "signed" in said) == (0, None, False)
+
+
+def test_signatures_and_signers_are_counted(team: Team) -> None:
+    team.accept("PostgreSQL")
+    team.accept("OAuth", intention=LOGIN)
+    code, shape, said = verified(team)
+    assert shape.keys() == {one for one in documented("audit-verify/1") if not {*one} & {*".["}}
+    assert code == 0
+    assert "2 acts are signed by 1 signer.\n" in said
+    found = shape["signatures"]
+    assert (found["signed"], found["signers"], found["unknown"]) == (2, ["ada@example.org"], 0)
+    team.own.write_text(team.own.read_text().replace("home/ada", "home/eve"))
+    team.key("eve")
+    team.accept("Session Cookies", "--supersedes", "ADR-0002", intention=LOGIN)
+    code, shape, said = verified(team)
+    assert code == 0
+    assert "2 acts are signed by 1 signer, 1 by a key that is not among your signers.\n" in said
+    assert shape["signatures"]["keys"][0].startswith("SHA256:")
+    (team.folder / FILE).unlink()
+    assert "3 acts are signed by keys that are not among your signers.\n" in verified(team)[2]
+
+
+def test_one_that_does_not_verify_is_damage_though_its_chain_holds(team: Team) -> None:
+    """Another proposal is written into the signature, and the chain is computed anew."""
+    id_ = team.accept("PostgreSQL")["session_id"]
+    team.call("decisions")  # the memory knows it as signed
+
+    def forged(log: sqlite3.Connection, session_id: str) -> None:
+        from preflights_es.store import jsonl
+        from tests.store.given import resealed
+
+        exported = team.call("admin", "export", session_id).out.encode()
+        events = [*jsonl.stored(exported.splitlines(keepends=True), "it")]
+        made = resealed(
+            [
+                replace(one, data=one.data.replace(b'"PostgreSQL"', b'"MySQL"'))
+                if one.data
+                else one
+                for one in events
+            ]
+        )
+        for one in made:
+            assert one.data is not None
+            log.execute(
+                "UPDATE events SET data = ?, digest = ?, hash = ? "
+                "WHERE session_id = ? AND version = ?",
+                (one.data.decode(), one.digest, one.hash, session_id, one.version),
+            )
+        log.execute(
+            "UPDATE heads SET head_hash = ? WHERE session_id = ?", (made[-1].hash, session_id)
+        )
+
+    tampered(team, id_, forged)
+    code, shape, said = verified(team)
+    assert code == 4
+    assert any("signature does not verify" in one["found"] for one in shape["broken"]), said
+    assert "its signature does not verify: " in said
+
+
+def test_one_that_was_not_checked_is_said(team: Team, tmp_path: Path) -> None:
+    team.accept("PostgreSQL")
+    done = team.call("audit", "verify", env={"PATH": str(tmp_path)})
+    assert done.code == 0
+    assert "1 signature was not checked: ssh-keygen" in done.out
+    shape = team.call("audit", "verify", "--json", env={"PATH": str(tmp_path)}).json
+    assert (shape["signatures"]["signed"], shape["signatures"]["unchecked"]) == (0, 1)
+
+
+def test_nothing_is_taken_from_the_memory(team: Team) -> None:
+    team.accept("PostgreSQL")
+    team.call("decisions")
+    (memory,) = team.home.rglob("signatures.json")
+    kept = json.loads(memory.read_bytes())
+    for acts in kept["found"].values():
+        for act in acts:
+            act["signed"]["by"] = "mallory@example.org"
+    memory.write_text(json.dumps(kept))
+    assert "mallory" in team.call("decisions", "--json").out, "a list is as safe as the account"
+    assert verified(team)[1]["signatures"]["signers"] == ["ada@example.org"]
+
+
+def test_an_erased_session_loses_its_signature_and_is_no_damage(team: Team) -> None:
+    id_ = team.accept("PostgreSQL")["session_id"]
+    assert team.call("admin", "erase", id_, "--yes", "--sign").code == 0
+    code, _, said = verified(team)
+    assert code == 0
+    assert "1 act is signed by 1 signer.\n" in said, "the erasure"
