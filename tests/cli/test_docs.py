@@ -147,8 +147,14 @@ def shop(tmp_path: Path, home: Path) -> Project:
     return made
 
 
+def _marked(page: str) -> Any:
+    """A page, with the program that it needs."""
+    marks = [pytest.mark.needs("ssh-keygen")] if page == "docs/signing.md" else []
+    return pytest.param(page, marks=marks, id=page)
+
+
 @pytest.mark.slow("whole runs")
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*map(_marked, PAGES)])
 def test_the_commands_of_a_page_do_what_it_says(shop: Project, page: str) -> None:
     ids: dict[str, str] = {}
     for block in blocks(page):
