@@ -30,6 +30,7 @@ from preflights_es.features.govern.domain.imports import Used, used
 from preflights_es.features.govern.judges import judge_changes, judge_of
 from preflights_es.features.govern.records import differing_records, told
 from preflights_es.kernel.errors import PreflightsError, Refused
+from preflights_es.kernel.events import ERASED_TAG, Act
 from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.questions import Refusal
@@ -58,6 +59,7 @@ Rule = Literal[
     "contradiction",
     "unused-pattern",
     "unsigned-acceptance",
+    "signed-decision-lost",
     "policy-changed",
 ]
 RULES: Final[tuple[Rule, ...]] = get_args(Rule)
@@ -151,6 +153,7 @@ def check(
         found += _judges(request, change, place, is_on=judge.policy is not None)
         if judge.policy is not None:
             found += _unsigned(request, judge.policy, every, change)
+            found += _lost(request, judge.policy, every, change)
             judge.policy.signatures.keep()
         found += _of_places(request, ticking(own, update), tree)
         found += [*_imports(request, own, tree, change), *_contradictions(own)]
@@ -481,12 +484,63 @@ def _unsigned(
             yield _finding("unsigned-acceptance", "error", text, [row.path], decision=row.path)
 
 
-def _claims(request: Request, policy: Policy, content: bytes) -> Iterator[tuple[int, str]]:
-    """The acceptances of a session file that do not count: version, and what is known of it."""
-    reader = request.process.runner
+def _lost(
+    request: Request, policy: Policy, rows: Iterable[DecisionRow | ForeignRow], change: Change
+) -> Iterator[Finding]:
+    """Signed decisions that count no more because of events without a signature.
+
+    A file verifies with any events behind its end, also with such as no rule decides.
+    """
+    root, reader = request.process.settings.root, request.process.runner
+    folders = {folder.path for folder in request.process.session_folders}
+    now = {_name(one): one for one in change.files if not one.is_gone}
+    was = [one for one in change.files if one.old and _is_session(one.path, folders)]
+    before = objects(root, [one.old for one in was])
+    kept = {row.session_id for row in rows if isinstance(row, DecisionRow) and row.is_proved}
+    for one in was:
+        events = _verified(before.get(one.old, b""))
+        if not events or events[0].session_id in kept or _name(one) not in now:
+            continue  # one that is deleted is said above
+        later = _verified(content_of(root, now[_name(one)]) or b"")
+        if not _signed(policy, reader, events, "acceptance"):
+            continue
+        if not _signed(policy, reader, later, "erasure"):
+            text = (
+                f"{printable(one.path)} held a signed decision at the base, and this change makes "
+                "it count no more, without a signature. Restore the file: a decision is replaced "
+                "by a signed one, or erased with --sign"
+            )
+            own = {"session_id": events[0].session_id}
+            yield _finding("signed-decision-lost", "error", text, [one.path], **own)
+
+
+def _signed(policy: Policy, reader: EventReader, stored: Sequence[Stored], act: Act) -> bool:
+    """Whether an allowed signer signed an act of a kind in a session."""
+    kinds = {one.version: one.type for one in stored}
+    try:
+        found = [*policy.signatures.checked(reader, stored)]
+    except PreflightsError:
+        return False
+    return any(
+        one.signed.verdict == "signed" and (kinds[one.version] == ERASED_TAG) == (act == "erasure")
+        for one in found
+    )
+
+
+def _verified(content: bytes) -> tuple[Stored, ...]:
+    """The events of a session file; none where its chain does not hold."""
     try:
         stored = tuple(jsonl.stored(content.splitlines(keepends=True), ""))
         verified(stored)
+    except PreflightsError:
+        return ()
+    return stored
+
+
+def _claims(request: Request, policy: Policy, content: bytes) -> Iterator[tuple[int, str]]:
+    """The acceptances of a session file that do not count: version, and what is known of it."""
+    reader, stored = request.process.runner, _verified(content)
+    try:
         signed = {one.version: one.signed for one in policy.signatures.checked(reader, stored)}
         acceptances = [*_acceptances(reader, stored)]
     except PreflightsError:

@@ -28,6 +28,7 @@ _MEANS: Final[dict[Rule, tuple[Level, str]]] = {
     "contradiction": ("error", "Two decisions in force contradict each other"),
     "unused-pattern": ("note", "A pattern of a decision matches no file"),
     "unsigned-acceptance": ("error", "An acceptance has no signature of an allowed signer"),
+    "signed-decision-lost": ("error", "A signed decision counts no more, without a signature"),
     "policy-changed": ("error", "A change touches policy, signers or their exceptions"),
 }
 

@@ -325,6 +325,38 @@ def test_a_session_whose_chain_was_computed_anew_is_not_signed(
     assert found.keys() & {"unsigned-acceptance", "unverified-session"}
 
 
+@pytest.mark.parametrize(
+    ("how", "rules"), [("--no-sign", ["signed-decision-lost"]), ("--sign", [])]
+)
+def test_a_signed_decision_is_erased_only_with_a_signature(
+    team: Team, tmp_path: Path, how: str, rules: list[str]
+) -> None:
+    (row,) = team.call("decisions", "--json").json["decisions"]
+    done = team.call("admin", "erase", row["session_id"], "--yes", how)
+    assert done.code == 0, done.err
+    committed(team)
+    code, found, _ = checked(cloned(team, tmp_path / "fresh"), "--base", "origin/base")
+    assert (code, [*found]) == (len(rules), rules), found
+
+
+def test_events_behind_a_signed_acceptance_do_not_take_it_out(team: Team, tmp_path: Path) -> None:
+    """What is appended verifies, and no rule would decide it."""
+    file = session_file(team, team.newest())
+    lines = file.read_bytes().splitlines(keepends=True)
+    events = [*jsonl.stored(lines, "it")]
+    proposed = next(one for one in events if one.type.endswith("patch_proposed.v1"))
+    asked = next(one for one in events[1:] if one.actor_kind is not None)
+    end = len(events)
+    forged = [replace(asked, version=end + 1), replace(proposed, version=end + 2)]
+    made = resealed([*events, *forged])
+    assert made[end - 1].hash == events[-1].hash
+    file.write_bytes(lines[0] + b"".join(jsonl.line(one) for one in made))
+    committed(team)
+    fresh = cloned(team, tmp_path / "fresh")
+    code, found, _ = checked(fresh, "--base", "origin/base")
+    assert (code, [*found]) == (1, ["signed-decision-lost"]), found
+
+
 def test_a_base_whose_settings_cannot_be_read_is_no_base(team: Team) -> None:
     team.brings("preflights.toml", "[policy\n")
     committed(team)
