@@ -89,6 +89,7 @@ def test_an_agent_is_told_nothing_of_what_is_claimed(team: Team) -> None:
     with team._surroundings({}), preflights_es.open(team.folder) as log:
         request = log.request(actor="claude", kind="agent")
         assert "MySQL" not in brief_of(request, path="src/x.py")
+    assert "left out: 1 decision without a signature that counts" in team.call("prompt").err
     brief = team.call("prompt", "--json").json
     assert (brief["decisions"], brief["left_out"]["claimed"]) == ([], 1)
     other = team.started_session()
