@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Final
 
@@ -80,17 +81,13 @@ def view_command(
     if export is not None and session:
         message = "--export takes no session: it writes all decisions"
         raise click.UsageError(message)
-    try:
+    if export is not None:
+        return _exported(app, voice, export, everything=everything, sessions=sessions, yes=yes)
+    with _needed():
         from preflights_es.surfaces.view import server
         from preflights_es.surfaces.view.guard import Keys
         from preflights_es.surfaces.view.rendering import Site
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] not in PACKAGES:
-            raise
-        raise SettingsError(NEEDED) from error
 
-    if export is not None:
-        return _exported(app, voice, export, everything=everything, sessions=sessions, yes=yes)
     tell = partial(click.echo, err=True)
     with ExitStack() as stack:
         path, why = "/", _why_read_only(app, read_only)
@@ -121,6 +118,21 @@ def view_command(
     return 0
 
 
+@contextmanager
+def _needed() -> Iterator[None]:
+    """What the extra brings, imported within.
+
+    Raises:
+        SettingsError: it is not installed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in PACKAGES:
+            raise
+        raise SettingsError(NEEDED) from error
+
+
 def _why_read_only(app: Request, asked: bool) -> str:
     """Why no word of a person can be taken here; empty where one can."""
     if asked:
@@ -136,13 +148,15 @@ def _exported(
     app: Request, voice: Voice, name: str, *, everything: bool, sessions: bool, yes: bool
 ) -> int:
     """Write the site, once a person saw what it publishes."""
-    from preflights_es.surfaces.view.export import built, checked, write
+    with _needed():
+        from preflights_es.surfaces.view.export import built, checked, write
 
     if not yes and (voice.as_json or not is_terminal()):
         message = "without a terminal, --export needs --yes"
         raise click.UsageError(message)
     top = checked(name)
-    site = built(app, everything=everything, sessions=sessions)
+    with _needed():
+        site = built(app, everything=everything, sessions=sessions)
     for why in site.left_out:
         voice.warn(f"left out: {shown(why)}")
     names = ", ".join(shown(shortened(one, NAME_SHOWN)) for one in site.names[:NAMES_SHOWN])

@@ -125,6 +125,22 @@ class Exported(Result, frozen=True, tag_field="format", tag="export/1"):
     """As it was named."""
 
 
+class ExportedSite(Result, frozen=True, kw_only=True, tag_field="format", tag="view-export/1"):
+    """A site as it was written."""
+
+    folder: str
+    decisions: int
+    sessions: int
+    names: int
+    texts: int
+    files: int
+    """All that the site has, beside the list of them."""
+    written: int
+    """Those that were not there, or held something else."""
+    removed: int
+    """Those of an earlier export that the site has no more."""
+
+
 def lines(
     request: Request, session: str | None = LAST, *, any_project: bool = False
 ) -> Iterator[bytes]:

@@ -29,6 +29,7 @@ from preflights_es.store import jsonl
 from preflights_es.surfaces.view import decisions, rendering, timeline
 from preflights_es.system import files
 from preflights_es.system.files import Folder, Unreadable
+from preflights_es.use.archives import ExportedSite
 from preflights_es.use.decisions import listing
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
@@ -71,22 +72,6 @@ class Built(Result, frozen=True):
     """Sessions that cannot be read."""
     files: Mapping[str, bytes]
     """By path from the site's top."""
-
-
-class WrittenSite(Result, frozen=True, kw_only=True, tag_field="format", tag="view-export/1"):
-    """A site as it was written."""
-
-    folder: str
-    decisions: int
-    sessions: int
-    names: int
-    texts: int
-    files: int
-    """All that the site has, beside the list of them."""
-    written: int
-    """Those that were not there, or held something else."""
-    removed: int
-    """Those of an earlier export that the site has no more."""
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -452,7 +437,7 @@ def checked(name: str) -> Path:
     return top
 
 
-def write(built: Built, top: Path) -> WrittenSite:
+def write(built: Built, top: Path) -> ExportedSite:
     """Bring a folder to what the site holds, file by file; what is there already stays untouched.
 
     A site that was left in the middle by a crash is still known as one.
@@ -478,7 +463,7 @@ def write(built: Built, top: Path) -> WrittenSite:
         gone = sorted(former - built.files.keys())
         removed = sum(_removed(stack, open_, folder, path) for path in gone)
         _mark(folder, built.files)
-    return WrittenSite(
+    return ExportedSite(
         folder=str(top),
         decisions=built.decisions,
         sessions=built.sessions,
