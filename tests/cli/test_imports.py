@@ -122,7 +122,17 @@ STARTS: Final = {
 }
 
 
-@pytest.mark.parametrize("start", STARTS)
+QUICK: Final = ("the module", "a script")
+"""One start of each clone; the others are slow."""
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        pytest.param(one, marks=() if one in QUICK else pytest.mark.slow("hostile clones"))
+        for one in STARTS
+    ],
+)
 def test_however_it_is_started_it_imports_nothing_from_the_current_folder(
     clone: Project, late: Project, start: str
 ) -> None:

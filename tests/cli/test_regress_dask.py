@@ -43,6 +43,7 @@ def test_one_report_from_dask_and_from_one_process(
         assert {**sent.json, "seconds": None} == regress(house, "--fresh", "--jobs", "1", *words)
 
 
+@pytest.mark.slow("kills")
 def test_dask_loses_no_more_than_the_batch_of_a_lost_worker(tmp_path: Path, cluster: str) -> None:
     names = ("1.jsonl", "2-deadly.jsonl", "3.jsonl")
     work = batches(tmp_path, *names)
