@@ -15,7 +15,7 @@ from typing import BinaryIO, Final, Self
 from preflights_es.kernel.errors import Refused, StoreUnavailable
 
 BLOCK: Final = 1024 * 1024  # bytes that are read at once where a file is read by line
-BEGINNING: Final = 64 * 1024  # bytes that are read first, of a file that may have more
+PIECE: Final = 64 * 1024  # bytes that are read first: most files have fewer
 
 
 class Unreadable(Exception):
@@ -60,10 +60,14 @@ def beginning(
     path: Path | str, size: int, *, folder: int | None = None, follows: bool = True
 ) -> bytes:
     """The first bytes of a regular file, all of them where it has no more; errors as above."""
-    with _opened(path, folder, follows=follows) as file:
-        # A buffer as large as the limit takes longer to make than most files to read.
-        first = file.read(min(size, BEGINNING))
-        return first + file.read(size - len(first)) if len(first) == BEGINNING else first
+    with _held(path, folder, follows=follows) as handle:
+        # Pieces: a buffer as large as the limit takes longer to make than most files to read.
+        pieces = [os.read(handle, min(size, PIECE))]
+        left = size - len(pieces[0])
+        while left and pieces[-1]:
+            pieces.append(os.read(handle, min(left, BLOCK)))
+            left -= len(pieces[-1])
+    return b"".join(pieces)
 
 
 def ending(
@@ -104,6 +108,15 @@ def lines(
 
 @contextmanager
 def _opened(path: Path | str, folder: int | None, *, follows: bool) -> Iterator[BinaryIO]:
+    with (
+        _held(path, folder, follows=follows) as handle,
+        os.fdopen(handle, "rb", closefd=False) as file,
+    ):
+        yield file
+
+
+@contextmanager
+def _held(path: Path | str, folder: int | None, *, follows: bool) -> Iterator[int]:
     # A fifo without a writer would block without end, a terminal could become ours.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
     flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -120,8 +133,7 @@ def _opened(path: Path | str, folder: int | None, *, follows: bool) -> Iterator[
         raise Unreadable(error.strerror or str(error)) from error
     try:
         _checked(os.fstat(handle))
-        with os.fdopen(handle, "rb", closefd=False) as file:
-            yield file
+        yield handle
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from error
     finally:
