@@ -131,7 +131,7 @@ class Acceptances(Sessions):
                         return Step(handle, ())
                     first = whole
                 others, unmoved = self._others(first), self._unmoved(first)
-                if not relays:
+                if not relays and actor is speakers[0]:  # a person touches the key once
                     relied = (*(one.handle for one in others), *unmoved)
                     first = self._inputs.signed(first, relied)
                 if actor is speakers[-1] or self._is_proved(first):

@@ -326,6 +326,7 @@ def stands(house: Signing, env: dict[str, str], *words: str) -> tuple[str, str, 
 
 def test_an_ordinary_key_leaves_what_an_agent_accepts_a_proposal(house: Signing) -> None:
     assert stands(house, {}) == ("proposed", "agent", None)
+    assert '"by":"agent"' in last(house, "acknowledged")["signature"]["proposal"]
     done = house.call("accept", house.ready(), "--again", *SIGN, env=AGENT)
     assert done.code == 1
     assert "a person accepts" in done.err
@@ -344,6 +345,8 @@ def test_a_touched_key_of_a_signer_makes_it_a_persons(house: Signing, sk: dict[s
 def test_no_other_key_of_hardware_does(house: Signing, sk: dict[str, str]) -> None:
     house.signers.write_text("")
     assert stands(house, sk) == ("proposed", "agent", None), "of no signer"
+    assert touches(house.home / "sk") == 1
+    assert "signature" not in last(house, "acknowledged"), "the person's is not the agent's"
     folder, key = hardware(house.home / "lazy", "ada", flags=0)
     house.signers.write_text(f"{ADA} {public(key)}\n")
     house.git("config", "--global", "user.signingkey", str(key))
