@@ -13,16 +13,13 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.errors import (
     ArtifactOutside,
-    LogDamaged,
     PreflightsError,
     ProjectionDamaged,
     Refused,
-    SessionFaulted,
 )
 from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.ids import EPOCH, iso, iso_or_none
 from preflights_es.kernel.ports import Choice
-from preflights_es.kernel.signing import Signed, fingerprint
 from preflights_es.projections.decisions import PatchRow, decision, in_force
 from preflights_es.records.record_list import Unread
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
@@ -220,14 +217,10 @@ def row_of(process: Process, one: PatchRow, policy: Policy | None = None) -> Dec
     row, decided = DecisionRow.of(one), one.decided
     if policy is not None:
         return _judged(policy, process, row, decided)
-    if decided.key is UNSET or decided.recorded is None or row.accepted_at is None:
+    if decided.key is UNSET or row.accepted_at is None:
         return row
-    try:
-        acts = process.signatures.of(process.runner, one.session_id, decided.recorded - 1)
-    except (LogDamaged, SessionFaulted) as error:  # a list goes on: `audit verify` names it
-        key = fingerprint(decided.key)
-        return replace(row, signature=Signed(verdict="not_checked", key=key, why=str(error)))
-    return replace(row, signature=acts[0].signed if acts else None)
+    found = process.signatures.of_decision(process.runner, one.session_id, decided)
+    return replace(row, signature=found)
 
 
 def _judged(policy: Policy, process: Process, row: DecisionRow, decided: Decided) -> DecisionRow:

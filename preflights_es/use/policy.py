@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from preflights_es.kernel.decisions import Decided
@@ -39,10 +38,7 @@ class Policy(msgspec.Struct, frozen=True):
 
     def signature(self, reader: EventReader, session_id: str, decided: Decided) -> Signed | None:
         """What the signature of a decision's acceptance proves; None without one."""
-        if decided.key is UNSET or decided.recorded is None:
-            return None
-        acts = self.signatures.of(reader, session_id, decided.recorded - 1)
-        return acts[0].signed if acts else None
+        return self.signatures.of_decision(reader, session_id, decided)
 
     def counted(
         self, reader: EventReader, session_id: str, recorded: int, signature: Signed | None

@@ -9,9 +9,16 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET
 
 from preflights_es.kernel import signing
-from preflights_es.kernel.errors import SettingsError, StoreUnavailable
+from preflights_es.kernel.decisions import Decided
+from preflights_es.kernel.errors import (
+    LogDamaged,
+    SessionFaulted,
+    SettingsError,
+    StoreUnavailable,
+)
 from preflights_es.kernel.events import SessionErased, Signable, Signature
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.questions import Refusal
@@ -105,6 +112,20 @@ class Signatures:
         # What says why a signer is not known is said anew, too.
         about = (self.signers.content, self.signers.untrusted.encode())
         return sha256(head.hash + b"".join(sha256(one).digest() for one in about)).hexdigest()
+
+    def of_decision(self, reader: EventReader, session_id: str, decided: Decided) -> Signed | None:
+        """What the signature of a decision's acceptance proves; None without one.
+
+        A session that is damaged stops no list: it is not checked, and `audit verify` names it.
+        """
+        if decided.key is UNSET or decided.recorded is None:
+            return None
+        try:
+            acts = self.of(reader, session_id, decided.recorded - 1)
+        except (LogDamaged, SessionFaulted) as error:
+            key = signing.fingerprint(decided.key)
+            return Signed(verdict="not_checked", key=key, why=str(error))
+        return acts[0].signed if acts else None
 
     def of_acceptance(self, reader: EventReader, session_id: str) -> Signed | None:
         """What the signature proves of a person's acceptance that counts; None without one.

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from preflights_es.use.signatures import CACHE_FORMAT
 from tests.cli.tampering import flipped, tampered
 from tests.signing.house import Signing
 from tests.signing.test_signing import BY
@@ -186,12 +187,14 @@ def test_what_was_found_is_kept_and_found_anew_where_signers_change(house: Signi
     assert listed(house) == "signed"
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b'{"format":"signatures/1","found":1}'])
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"\xff", b'{"format":"signatures of acts, 1","found":1}']
+)
 def test_a_memory_that_cannot_be_read_is_made_anew(house: Signing, content: bytes) -> None:
     house.signed()
     (house.home / MEMORY).write_bytes(content)
     assert listed(house) == "signed"
-    assert json.loads((house.home / MEMORY).read_bytes())["format"] == "signatures/1"
+    assert json.loads((house.home / MEMORY).read_bytes())["format"] == CACHE_FORMAT
 
 
 def test_nothing_is_kept_of_what_could_not_be_checked(house: Signing) -> None:
@@ -209,6 +212,9 @@ def test_a_damaged_session_stops_no_list_and_is_not_signed(house: Signing) -> No
     (house.home / MEMORY).unlink()
     tampered(house, id_, flipped)
     assert listed_all(house)[id_] != "signed"
+    (house.folder / "preflights.toml").write_text('[policy]\nacceptances = "signed"\n')
+    assert listed_all(house)[id_] != "signed"
+    (house.folder / "preflights.toml").unlink()
     assert house.call("audit", "verify").code == 4
 
 
