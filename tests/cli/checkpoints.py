@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from base64 import b64encode
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -164,8 +163,3 @@ def tips_of(team: Team) -> list[tuple[str, int, str]]:
         last = json.loads(path.read_text().splitlines()[-1])
         found.append((last["session_id"], last["version"], last["hash"]))
     return sorted(found)
-
-
-def base64_of(content: bytes) -> str:
-    """As a checkpoint has bytes."""
-    return b64encode(content).decode()

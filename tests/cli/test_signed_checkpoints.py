@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from preflights_es.store import jsonl
-from tests.cli import hardware, tampering
+from tests.cli import tampering
 from tests.cli.checkpoints import (
     ADA,
     FOLDER,
@@ -28,6 +28,7 @@ from tests.cli.checkpoints import (
 )
 from tests.cli.clones import committed, pulled, session_file
 from tests.cli.tampering import tampered
+from tests.signing import keys
 from tests.store.given import resealed
 
 pytestmark = pytest.mark.needs("ssh-keygen")
@@ -590,13 +591,9 @@ def test_an_agent_does_not_sign_one_with_an_ordinary_key(signed: Team) -> None:
 def test_an_agent_signs_one_only_where_a_hardware_key_is_touched(
     team: Team, tmp_path: Path, flags: int
 ) -> None:
-    (team.home / "sk").write_text("a handle")
-    (team.home / "sk.pub").write_text(f"{hardware.public()} ada\n")
-    (team.home / "signers").write_text(f"{ADA} {hardware.public()}\n")
-    team.settings(key=str(team.home / "sk"), signers=str(team.home / "signers"))
-    found = shutil.which("ssh-keygen")
-    assert found is not None
-    front = hardware.program(tmp_path / "front", found, flags)
+    front, file = keys.hardware(tmp_path / "front", "ada", flags)
+    (team.home / "signers").write_text(f"{ADA} {keys.Key('ada').public}\n")
+    team.settings(key=str(file), signers=str(team.home / "signers"))
     env = {"PATH": f"{front}{os.pathsep}{os.environ['PATH']}"}
     done = team.call("audit", "checkpoint", "--sign", "--json", env={**env, "CLAUDECODE": "1"})
     assert (done.code, len(team.checkpoints)) == ((0, 1) if flags else (1, 0)), done
