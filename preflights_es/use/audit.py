@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +24,8 @@ from preflights_es.kernel.errors import LogDamaged, PreflightsError, Refused
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.signing import Signed
 from preflights_es.projections.projection import Read
+from preflights_es.runtime.runner import EventReader
+from preflights_es.settings.load import Settings
 from preflights_es.store import checkpoint as checkpoints
 from preflights_es.store.checkpoint import Checkpoint
 from preflights_es.store.side_tables import SqlAuditing
@@ -46,8 +48,8 @@ class Verification(Verified, frozen=True, tag_field="format", tag="audit-verify/
     against: Compared | None = None
     checkpoints: HeldUpTo | UnsetType = UNSET
     """What the signed checkpoints of the session files hold; not written where there are none."""
-    signatures: SignatureCount | None = None
-    """What became of signatures; None where there are none. One that does not verify is
+    signatures: SignatureCount | UnsetType = UNSET
+    """What became of signatures; not written where there are none. One that does not verify is
     among `broken`."""
 
 
@@ -71,8 +73,8 @@ class SignatureCount(Result, frozen=True):
 class SignatureCheck:
     """Counts signatures on the way through sessions; nothing is taken from a memory."""
 
-    def __init__(self, process: Process) -> None:
-        self._process = process
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
         self._found: list[Signed] = []
         self._unchecked = 0
         self._why = ""
@@ -82,9 +84,9 @@ class SignatureCheck:
     def _signatures(self) -> Signatures:
         from preflights_es.use.signatures import Signatures  # few logs have any
 
-        return Signatures(self._process.settings, remembers=False)
+        return Signatures(self._settings, remembers=False)
 
-    def look(self, stored: Sequence[Stored]) -> None:
+    def look(self, reader: EventReader, stored: Sequence[Stored]) -> None:
         """Check those of a session whose chain holds."""
         borne = sum(one.data is not None and SSHSIG in one.data for one in stored)
         if not borne:
@@ -92,7 +94,7 @@ class SignatureCheck:
         found: list[SignedAct] = []
         why = "its workflow is not known here"
         try:
-            found += self._signatures.checked(self._process.runner, stored)
+            found += self._signatures.checked(reader, stored)
         except PreflightsError as error:
             why = str(error)
         if len(found) < borne:
@@ -110,10 +112,10 @@ class SignatureCheck:
         self._unchecked += count
         self._why = self._why or why
 
-    def result(self) -> SignatureCount | None:
-        """What was found; None where nothing bears a signature."""
+    def result(self) -> SignatureCount | UnsetType:
+        """What was found; unset where nothing bears a signature."""
         if not (self._found or self._unchecked or self.broken):
-            return None
+            return UNSET
         signed = [one for one in self._found if one.verdict == "signed"]
         unknown = [one for one in self._found if one.verdict == "unknown_signer"]
         return SignatureCount(
@@ -167,12 +169,12 @@ def verify(
     heads = _named(request, named) if named else _heads(request, scope)
     side_tables, others = process.side_table_check(), 0
     held: HeldUpTo | UnsetType = UNSET
-    signatures = SignatureCheck(process)
+    signatures = SignatureCheck(process.settings)
     with process.projection_check() as check, ExitStack() as stack:
         signed = None if named else stack.enter_context(CheckpointCheck(process, copy))
 
         def look(head: Head, stored: Sequence[Stored]) -> Read | None:
-            signatures.look(stored)
+            signatures.look(process.runner, stored)
             if signed is not None:
                 signed.look(head, stored)
             return check.look(head, stored)
@@ -185,6 +187,7 @@ def verify(
         if signed is not None and signed.is_asked:
             signed.look_at_rest()
             held = signed.result()
+            _look_at_files(process, {head.session_id for head in heads}, signatures)
         astray = list(check.differences())
         if not named:
             known = {head.session_id for head in heads}
@@ -204,6 +207,14 @@ def verify(
     return Verification(
         **asdict(found), against=compared, checkpoints=held, signatures=signatures.result()
     ), passed
+
+
+def _look_at_files(process: Process, known: Set[str], signatures: SignatureCheck) -> None:
+    """Check the signatures of sessions that only files have; their chains were verified."""
+    files = process.file_log
+    for head in () if files.is_empty else files.store.heads(process.project):
+        if head.session_id not in known:
+            signatures.look(files.runner, files.store.read(head.session_id))
 
 
 def _all(

@@ -213,23 +213,17 @@ def log_decisions(
 
 
 def row_of(process: Process, one: PatchRow, policy: Policy | None = None) -> DecisionRow:
-    """A decision as it is kept, with what its signature proves."""
+    """A decision as it is kept, with what its signature proves, and how it counts by a policy."""
     row, decided = DecisionRow.of(one), one.decided
-    if policy is not None:
-        return _judged(policy, process, row, decided)
-    if decided.key is UNSET or row.accepted_at is None:
+    if decided.recorded is None or row.accepted_at is None:
         return row
-    found = process.signatures.of_decision(process.runner, one.session_id, decided)
-    return replace(row, signature=found)
-
-
-def _judged(policy: Policy, process: Process, row: DecisionRow, decided: Decided) -> DecisionRow:
-    if row.accepted_at is None:
+    if decided.key is not UNSET:
+        signatures = policy.signatures if policy else process.signatures
+        found = signatures.of_decision(process.runner, one.session_id, decided)
+        row = replace(row, signature=found)
+    if policy is None or row.imported_by is not None:
         return row
-    row = replace(row, signature=policy.signature(process.runner, row.session_id, decided))
-    if row.imported_by is not None:
-        return row
-    counted = policy.counted(process.runner, row.session_id, decided.recorded or 0, row.signature)
+    counted = policy.counted(process.runner, row.session_id, decided.recorded, row.signature)
     return replace(row, policy=counted)
 
 

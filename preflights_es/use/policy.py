@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel.decisions import Decided
+from preflights_es.kernel.errors import LogDamaged
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.signing import Counted, Signed
 from preflights_es.runtime.runner import EventReader
@@ -36,10 +36,6 @@ class Policy(msgspec.Struct, frozen=True):
         """Which files of the repository do not count, and why."""
         return tuple(filter(None, (self.signatures.signers.untrusted, self.before.untrusted)))
 
-    def signature(self, reader: EventReader, session_id: str, decided: Decided) -> Signed | None:
-        """What the signature of a decision's acceptance proves; None without one."""
-        return self.signatures.of_decision(reader, session_id, decided)
-
     def counted(
         self, reader: EventReader, session_id: str, recorded: int, signature: Signed | None
     ) -> Counted:
@@ -50,7 +46,10 @@ class Policy(msgspec.Struct, frozen=True):
         """
         if signature is not None and signature.verdict == "signed":
             return "signed"
-        is_before = self.was_before(session_id, recorded, reader.store.read)
+        try:
+            is_before = self.was_before(session_id, recorded, reader.store.read)
+        except LogDamaged:
+            is_before = False
         return "before_policy" if is_before else "claimed"
 
     def was_before(

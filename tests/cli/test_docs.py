@@ -489,7 +489,16 @@ def test_the_fields_of_the_audit_are_those_that_are_documented(
         shop.call("audit", "verify", *against).json,
         shop.call("audit", "verify", *elsewhere, "--json").json,
         damaged_team(made_team(tmp_path / "team")).call("audit", "verify", "--json").json,
+        signing_team(tmp_path / "acts").call("audit", "verify", "--json").json,
     )
+
+
+def signing_team(top: Path) -> Project:
+    """A repository with an acceptance that was signed."""
+    team = made_team(top)
+    words = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada", "--sign")
+    assert team.call("start", "Add OAuth login", *words).code == 0
+    return team
 
 
 @pytest.mark.needs("ssh-keygen")
