@@ -269,7 +269,7 @@ _GERMAN: Final[Mapping[str, str]] = {
     "a script": "einem Skript",
     "a model": "einem Modell",
     "Evidence: {}": "Belege: {}",
-    "Signed with the key {}": "Unterschrieben mit dem Schlüssel {}",
+    "Bears a signature of the key {}": "Trägt eine Unterschrift des Schlüssels {}",
     "Supersedes {}": "Ersetzt {}",
     "Superseded by {}": "Ersetzt durch {}",
     "Kept beside {}: {}": "Bleibt neben {}: {}",
@@ -386,7 +386,7 @@ def _relations(record: Record) -> str:
     named = ", ".join(inline(_place(place)) for place in places)
     lines = [_said(record, "Evidence: {}", named)] if places else []
     if record.signed_with:
-        lines.append(_said(record, "Signed with the key {}", record.signed_with))
+        lines.append(_said(record, "Bears a signature of the key {}", record.signed_with))
     if record.supersedes is not None:
         link = _link(record.supersedes, record.supersedes_file)
         lines.append(_said(record, "Supersedes {}", link))

@@ -73,7 +73,7 @@ def test_a_signed_acceptance_is_shown_everywhere_as_one(house: Signing) -> None:
     (row,) = house.call("decisions", "--json").json["decisions"]
     assert (row["signature"], house.show(id_)["signature"]) == (found, found)
     (record,) = (house.folder / "docs" / "decisions").glob("*.md")
-    assert f"Signed with the key {fingerprint}" in record.read_text()
+    assert f"Bears a signature of the key {fingerprint}" in record.read_text()
     assert "a comment" not in house.recorded().decode("utf-8", "replace")
     assert house.call("replay", id_).code == 0
 
