@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from preflights_es.features.govern.domain.imports import installed, used
@@ -130,6 +132,31 @@ def test_a_file_uses_what_its_syntax_says(path: str, text: str, names: str) -> N
 @pytest.mark.parametrize(("command", "names"), COMMANDS)
 def test_a_command_installs_what_it_names(command: str, names: str) -> None:
     assert {one.name for one in installed(command)} == {*names.split()}
+
+
+ENDLESS = (
+    ("a.js", "/*\n"),
+    ("a.js", "require(/*"),
+    ("a.js", "import a "),
+    ("a.py", '"""\n'),
+    ("a.py", "from a import (b,\n"),
+    ("package.json", '"a":'),
+    ("pom.xml", "<groupId>a</groupId>\n"),
+    ("requirements.txt", "#"),
+)
+
+
+@pytest.mark.parametrize(("path", "part"), ENDLESS)
+def test_a_long_file_that_was_made_to_take_long_takes_time_as_it_is_long(
+    path: str, part: str
+) -> None:
+    def took(times: int) -> float:
+        begun = time.process_time()
+        used(path, part * times)
+        return time.process_time() - begun
+
+    used(path, part)  # its forms are compiled
+    assert took(16_000) < 100 * max(took(1_000), 0.001), "16 times the text, at most"
 
 
 def test_a_large_file_is_searched_in_time() -> None:
