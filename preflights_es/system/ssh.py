@@ -16,11 +16,12 @@ from preflights_es.system.git import program_path
 SIGN_TIMEOUT_S: Final = 120  # a person looks for the key, types a passphrase, touches it
 VERIFY_TIMEOUT_S: Final = 10
 SAID_MAX: Final = 300  # characters of what ssh-keygen says
+EARLIEST_S: Final = 946_684_800  # 2000-01-01: no key of this format is older
 LATEST_S: Final = 4_102_444_800  # 2100-01-01: ssh-keygen takes a year of four digits
 PROGRAM: Final = "ssh-keygen"
 MISSING: Final = "ssh-keygen of OpenSSH 8.2 or newer is not on the PATH: install OpenSSH"
 
-_OLD: Final = re.compile(r"(?i)(illegal|unknown|invalid|unsupported).*option")
+_OLD: Final = re.compile(r"""(?i)option -- '?O|(unknown|invalid|unsupported).*verify-time""")
 
 
 class SshFailed(Exception):
@@ -87,7 +88,7 @@ def principal(
     Raises:
         SshFailed: it could not be checked.
     """
-    if not 0 <= at_s < LATEST_S:
+    if not EARLIEST_S <= at_s < LATEST_S:
         return None
     # The zone of the machine, as in the file of signers.
     option = f"-Overify-time={time.strftime('%Y%m%d%H%M%S', time.localtime(at_s))}"
