@@ -234,6 +234,18 @@ class CheckpointCheck:
         """The last event of each session file that verifies."""
         return [one.tip for one in self._seen.values()]
 
+    @property
+    def newest(self) -> list[bytes]:
+        """Files of the checkpoints that no other one names, by their roots."""
+        named = {root for said in self._said for root in said.scope.parents}
+        said = sorted(
+            (one for one in self._said if one.root not in named), key=lambda one: one.root
+        )
+        return [
+            signed_content(to_sign(one.scope, (Tip(*tip) for tip in one.tips))[0], one.made)
+            for one in said
+        ]
+
     def _list(self) -> None:
         for place in self._process.session_folders:
             try:

@@ -20,7 +20,14 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.kernel.errors import Refused, StoreUnavailable
-from preflights_es.kernel.events import Actor, ArtifactDue, ArtifactWritten, Event, Input
+from preflights_es.kernel.events import (
+    Actor,
+    ArtifactDue,
+    ArtifactWritten,
+    Event,
+    Input,
+    Signable,
+)
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.text import is_git, shown_lines
 from preflights_es.projections.audit import steps
@@ -30,6 +37,7 @@ from preflights_es.surfaces.view import decisions, rendering, timeline
 from preflights_es.system import files
 from preflights_es.system.files import Folder, Unreadable
 from preflights_es.use.archives import ExportedSite
+from preflights_es.use.checkpoints import CheckpointCheck
 from preflights_es.use.decisions import listing
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
@@ -131,6 +139,8 @@ class _Building:
         self.sessions = sessions
         self.files: dict[str, bytes] = {}
         self.names: set[str] = set()
+        self.keys: set[str] = set()
+        """Those that signed what is published."""
         self.texts = 0
         self.left_out: dict[str, str] = {}
         """Why they cannot be read, by session."""
@@ -162,7 +172,7 @@ class _Building:
         for name in STATIC:
             self._put(f"static/{name}", rendering.file(name))
         self._put("proof/search.js", b"searchable(%b);\n" % msgspec.json.encode(_index(rows)))
-        shared = {"pages": self.listed, "signers": "", "checkpoints": []}
+        shared = {"pages": self.listed, **self._signed()}
         self._put("proof/site.js", _proof(shared))
         return Built(
             decisions=len(rows),
@@ -173,6 +183,21 @@ class _Building:
             left_out=(),
             files=self.files,
         )
+
+    def _signed(self) -> dict[str, Any]:
+        """Checkpoints, and the signers whose keys the site holds."""
+        process = self.request.process
+        with CheckpointCheck(process) as check:
+            checkpoints = [one.decode() for one in check.newest]
+        for file in checkpoints:
+            first, *_, last, _ = file.split("\n")
+            self.keys.add(msgspec.json.decode(last)["key"])
+            self.names.add(msgspec.json.decode(first)["by"])
+        lines = process.signatures.signers.content.decode("utf-8", "replace").splitlines()
+        signers = [line.strip() for line in lines if self.keys.intersection(line.split())]
+        self.names.update(name for line in signers for name in line.split()[0].split(","))
+        self.names.discard("")
+        return {"signers": "\n".join(signers), "checkpoints": checkpoints}
 
     def _rows(self) -> list[DecisionRow]:
         """One decision of each session: the last that is listed."""
@@ -217,7 +242,11 @@ class _Building:
         self.texts += len(said)
         if row.imported_by is not None:
             self.names.add(row.imported_by.name)
-        self.names |= {name for version in said for name in _names(read.events[version - 1])}
+        for version in said:
+            event = read.events[version - 1]
+            self.names.update(_names(event))
+            if isinstance(event, Signable) and event.signature:
+                self.keys.add(event.signature.key)
 
     def _timeline(self, row: DecisionRow, read: Read, said: set[int]) -> dict[str, bytes]:
         id_, stored, pages = row.session_id, read.stored, dict[str, bytes]()
@@ -394,8 +423,7 @@ def _event(one: Stored, event: Event | None, said: set[int]) -> dict[str, Any]:
         "digest": one.digest.hex(),
         "hash": one.hash.hex(),
     }
-    act = getattr(type(event), "act", "")
-    return {**found, "act": act} if act and is_said else found
+    return {**found, "act": event.act} if is_said and isinstance(event, Signable) else found
 
 
 def _names(event: Event | None) -> Iterator[str]:

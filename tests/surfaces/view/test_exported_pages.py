@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
 from collections.abc import Iterator
 from functools import partial
+from hashlib import sha256
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import pytest
 from msgspec.structs import replace
@@ -21,6 +23,7 @@ from preflights_es.store import jsonl
 from tests.browser import Browser, chromium
 from tests.cli.program import Project
 from tests.records.test_render_hostile import HOSTILE
+from tests.surfaces.view import sshsig
 from tests.surfaces.view.given_sessions import resealed, told
 from tests.surfaces.view.test_export import exported
 
@@ -238,7 +241,100 @@ def test_a_changed_proof_is_found(
     assert verdict(browser, address + page) == "bad"
 
 
-# 3. For everyone -----------------------------------------------------------------------------
+# 3. Signatures -------------------------------------------------------------------------------
+
+
+class Signed(NamedTuple):
+    """A decision that Ada signed, and a checkpoint over it."""
+
+    folder: Path
+    page: str
+    session: str
+
+
+@pytest.fixture
+def signed(shop: Project, tmp_path: Path) -> Signed:
+    key, public = sshsig.generated(tmp_path)
+    others = sshsig.HardwareKey().line
+    (tmp_path / "signers").write_text(f"ada@example.org {public}\neve@example.org {others}\n")
+    own = tmp_path / "config" / "preflights" / "settings.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text(f'[sign]\nkey = "{key}"\nsigners = "{tmp_path / "signers"}"\n')
+    env = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    shop.started_session()
+    shop.call("answer", "last", "OAuth", env=env)
+    done = shop.call("accept", "last", "--sign", "--by", "Ada", "--json", env=env)
+    assert done.code == 0, done.err
+    assert shop.call("audit", "checkpoint", "--sign", env=env).code == 0
+    exported_now = shop.call("view", "--export", "site", "--yes", env=env)
+    assert "ada@example.org" in exported_now.out
+    folder = shop.folder / "site"
+    text = (folder / "proof" / "site.js").read_text()
+    assert ("ada@example.org" in text, "eve@example.org" in text) == (True, False)
+    return Signed(folder, f"decisions/{done.json['uid']}.html", done.json["session_id"])
+
+
+@pytest.mark.needs("ssh-keygen")
+def test_a_signed_acceptance_and_a_signed_checkpoint_hold(
+    browser: Browser, signed: Signed, address: str
+) -> None:
+    said = holds(browser, address + signed.page)
+    assert browser.run(VERDICT) == "good"
+    assert "acceptance: signed by ada@example.org (SHA256:" in said
+    assert "Checkpoint of 1 sessions: signed by ada@example.org (SHA256:" in said
+    site = signed.folder / "proof" / "site.js"
+    site.write_text(site.read_text().replace("ada@example.org ssh", "# ada@example.org ssh"))
+    said = holds(browser, address + signed.page)
+    assert "unknown signer, the key is not among the published signers" in said
+
+
+@pytest.mark.needs("ssh-keygen")
+def test_a_claim_is_no_signature(browser: Browser, site: tuple[Path, str]) -> None:
+    assert "acceptance: claimed, not signed" in holds(browser, (site[0] / site[1]).as_uri())
+
+
+@pytest.mark.needs("ssh-keygen")
+def test_a_chain_that_was_computed_anew_has_no_signature(browser: Browser, signed: Signed) -> None:
+    page = (signed.folder / signed.page).as_uri()
+    for path in (signed.folder / signed.page, *signed.folder.glob("sessions/*.html")):
+        path.write_text(path.read_text().replace("OAuth", "SAML"))
+    proof = signed.folder / "proof" / f"{signed.session}.js"
+    forged = json.loads(proof.read_text().removeprefix("proof(").removesuffix(");\n"))
+    for event in forged["events"]:
+        if event["data"] is not None and '"sshsig"' not in event["data"]:
+            event["data"] = event["data"].replace("OAuth", "SAML")
+    proof.write_text(f"proof({json.dumps(recomputed(forged))});\n")
+    assert verdict(browser, page) == "bad"
+    said = browser.run(SAID)
+    assert "The chain of" in said
+    assert "acceptance: does not verify, another key made it, or for something else" in said
+    assert "is not the one of a checkpoint" in said
+
+
+def recomputed(proof: dict[str, Any]) -> dict[str, Any]:
+    """The proof with digests and hashes that fit, as its writer can make them."""
+    previous, session = bytes(32), proof["session"]
+    text = sshsig.field
+    for event in proof["events"]:
+        digest = bytes.fromhex(event["digest"])
+        if event["data"] is not None:
+            digest = sha256(bytes.fromhex(event["salt"]) + event["data"].encode()).digest()
+        absent = b"\xff" * 4
+        envelope = (
+            *(text("preflights.event/1"), text(session["session_id"]), text(session["project"])),
+            *(text(session["workflow"]), struct.pack(">Q", event["version"]), text(event["type"])),
+            struct.pack(">q", int(event["recorded_at"])),
+            *(
+                absent if event[name] is None else text(event[name])
+                for name in ("input_id", "actor_kind", "decider")
+            ),
+        )
+        previous = sha256(previous + b"".join(envelope) + digest).digest()
+        event |= {"digest": digest.hex(), "hash": previous.hex()}
+    return proof
+
+
+# 4. For everyone -----------------------------------------------------------------------------
 
 
 @pytest.mark.slow("whole runs")

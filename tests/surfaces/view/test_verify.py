@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from base64 import b64encode
 from collections.abc import Callable, Iterator
@@ -377,33 +378,79 @@ return [[...found.sessions.keys()], found.signed && found.signed.verdict, found.
 """
 
 
-def checkpoint() -> str:
-    """The one of the specification."""
+def checkpoint() -> tuple[str, str]:
+    """The signed one of the specification, and the line of who signed it."""
     text = SPECIFICATION.read_text("utf-8")
-    begin = text.index('{"checkpoint":1,"project"')
-    return text[begin : text.index("```", begin)]
+    begin = text.index('{"signed_checkpoint":1,"project"')
+    file = text[begin : text.index("```", begin)]
+    key = json.loads(file.splitlines()[-1])["key"]
+    return file, f"ada@example.org ssh-ed25519 {key}"
 
 
-def test_a_checkpoint_holds_its_root_and_its_signature(call: Call) -> None:
-    key, file = sshsig.HardwareKey(), checkpoint()
-    signers = f"ada@example.org {key.line}"
-    made = b64encode(key.signed("preflights-checkpoint", file.encode())).decode()
-    ids, verdict, why = call(CHECKPOINT, {"file": file, "sshsig": made, "at": AT}, signers)
+def test_the_checkpoint_of_the_specification_is_signed(call: Call) -> None:
+    file, signers = checkpoint()
+    ids, verdict, why = call(CHECKPOINT, file, signers)
     assert [one[-2:] for one in ids] == ["00", "ab"]
     assert (verdict, why) == ("signed", "")
-    assert call(CHECKPOINT, {"file": file, "sshsig": None, "at": AT}, signers)[1:] == [None, ""]
+    assert call(CHECKPOINT, file, "")[1:] == ["unknown_signer", ""]
 
 
 def test_a_changed_checkpoint_is_found(call: Call) -> None:
-    key, file = sshsig.HardwareKey(), checkpoint()
-    made = b64encode(key.signed("preflights-checkpoint", file.encode())).decode()
+    file, signers = checkpoint()
+    lines = file.splitlines(keepends=True)
+    other = b64encode(sshsig.HardwareKey().public).decode()
     for wrong in (
         file.replace('"version":4', '"version":3'),
         file.replace("abababab", "abababac", 1),
+        file.replace('"at":17', '"at":18'),
+        file.replace('"by":"Ada"', '"by":"Eve"'),
+        file.replace('"sessions":2', '"sessions":1'),
+        file.replace('"signed_checkpoint":1', '"signed_checkpoint":2'),
+        file.replace(signers.split()[-1], other),
         file.replace("\n", "\r\n", 1),
-        "".join(file.splitlines(keepends=True)[:1] + file.splitlines(keepends=True)[2:]),
+        "".join(lines[:1] + lines[2:]),
+        "".join(lines[:-1]),
+        file[:-1],
+        f"{file}{lines[-1]}",
         "",
     ):
-        _, verdict, why = call(CHECKPOINT, {"file": wrong, "sshsig": made, "at": AT}, "")
-        assert verdict is None
-        assert why
+        _, verdict, why = call(CHECKPOINT, wrong, signers)
+        assert (verdict in (None, "does_not_verify")) or why, wrong
+        assert verdict != "signed", wrong
+
+
+def signed_by_the_page() -> tuple[Proof, str]:
+    """The acceptance of the specification behind its third event, and the line of who signed it."""
+    text = SPECIFICATION.read_text("utf-8")
+    vector = text[text.index("### 14.5 Test vector") : text.index("## 15.")]
+    (proposal,) = re.findall(r"^\{.*\}$", vector, re.MULTILINE)
+    key, made = (
+        re.findall(rf"^{name} +(\S+)$", vector, re.MULTILINE)[0] for name in ("key", "sshsig")
+    )
+    proof = vectors_as_proof()
+    said = {
+        "at": AT + 1,
+        "actor": {"kind": "user", "name": "Ada"},
+        "signature": {"proposal": proposal, "key": key, "sshsig": made},
+    }
+    data = json.dumps(said, ensure_ascii=False)
+    proof["events"][3:] = [{"version": 4, "act": "acceptance", "data": data}]
+    return proof, f"ada@example.org ssh-ed25519 {key}"
+
+
+def test_the_act_of_the_specification_is_signed(call: Call) -> None:
+    proof, signers = signed_by_the_page()
+    body = ACTED.replace("events[4]", "events[3]")
+    assert call(body, proof, signers)["verdict"] == "signed"
+    proof["events"][3]["data"] = proof["events"][3]["data"].replace("LDAP", "Ldap")
+    assert call(body, proof, signers)["verdict"] == "does_not_verify"
+
+
+def test_base64_is_written_in_one_way(call: Call) -> None:
+    proof, signers = signed_by_the_page()
+    body = ACTED.replace("events[4]", "events[3]")
+    for before, after in (('hgM="', 'hgN="'), ('hgM="', 'hgM"'), ('hgM="', 'hgM= "')):
+        changed = deepcopy(proof)
+        assert before in changed["events"][3]["data"]
+        changed["events"][3]["data"] = changed["events"][3]["data"].replace(before, after)
+        assert call(body, changed, signers)["verdict"] == "does_not_verify"

@@ -1,13 +1,12 @@
-// Compares an exported page with the events that it tells of, by verify.js. A file of proof calls `proof`: each has one session,
-// and `site.js` has what all pages share. What a page shows of an event stands in an element with `data-said="VERSION"`, within one
-// with `data-session="ID"`.
+// Compares an exported page with its events, by verify.js. Files of proof call `proof`: `site.js` with what all pages share, each
+// other one with a session. What is shown of an event stands in `data-said="VERSION"`, within `data-session="ID"`.
 "use strict";
 
 const proofs = new Map(); // by session
 let site = { pages: {}, signers: "", checkpoints: [] };
 const proof = (found) => { if (found.session) proofs.set(found.session.session_id, found); else site = found; };
 
-// The texts and numbers of a payload as pages show them: unseen characters as escapes, white space as one blank.
+// Texts and numbers of a payload as pages show them: unseen characters as escapes, white space as one blank.
 const UNSEEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ud800-\udfff\u{e0000}-\u{e007f}]/gu;
 const escaped = (one) => {
   const code = one.codePointAt(0);
@@ -67,7 +66,7 @@ async function sessions(ids) {
     }
     for (const one of known.events) if (one.act && one.data !== null) lines.push(verdict(`${name}, ${one.act}`, await preflights.act(known, one, signers)));
     for (const line of points.map((one) => one.sessions.get(id))) {
-      if (line && known.events[line.version - 1]?.hash !== line.hash) bad(`: event ${line.version} is another one than a checkpoint remembers`);
+      if (line && known.events[line.version - 1]?.hash !== line.hash) bad(`: event ${line.version} is not the one of a checkpoint`);
     }
     sum.events += events; sum.payloads += payloads; sum.texts += texts - wrong.length;
   }
@@ -76,9 +75,9 @@ async function sessions(ids) {
 }
 
 async function file(page) {
-  if (location.protocol === "file:") return ["doubt", "The file of this page: a browser lets no page of a folder read it. Serve the folder to compare it."];
-  const bare = (path) => path.replace(/(index)?(\.html)?$/, "");
-  if (!bare(decodeURI(location.pathname)).endsWith(`/${bare(page)}`)) return ["bad", "The file of this page has another name than at its export"];
+  if (location.protocol === "file:") return ["doubt", "The file of this page: a browser lets no page of a folder read it. Serve the folder"];
+  const path = decodeURI(location.pathname);
+  if (!["", ".html", "index.html"].some((end) => `${path}${end}`.endsWith(`/${page}`))) return ["bad", "The file of this page has another name than at its export"];
   const found = await preflights.digest(new Uint8Array(await (await fetch(location.pathname)).arrayBuffer()));
   const expected = site.pages[page] ?? [...proofs.values()].map((one) => one.pages[page]).find(Boolean);
   return preflights.hex(found) === expected ? ["good", "The file of this page is as it was exported"] : ["bad", "The file of this page was changed after the export"];
@@ -90,14 +89,14 @@ const loaded = (path) => new Promise((done) => {
 
 async function checked(place) {
   const ids = new Set([...document.querySelectorAll("[data-session]")].map((one) => one.dataset.session));
-  let found = [["doubt", "Nothing was checked: this browser verifies over https, on localhost and in folders only"]];
+  let found = [["doubt", "Nothing was checked: this takes https, localhost or a folder"]];
   try {
     if (globalThis.crypto?.subtle) {
       for (const id of ids) if (!proofs.has(id) && /^[0-9a-f-]{36}$/.test(id)) await loaded(`${place.dataset.root}proof/${id}.js`);
       found = [await file(place.dataset.page), ...(await sessions(ids))];
     }
   } catch (error) {
-    found = [["bad", `The files of proof cannot be read (${error.message})`]];
+    found = [["bad", `The proof cannot be read (${error.message})`]];
   }
   place.querySelector("ul").replaceChildren(...found.map(([state, said]) => {
     const item = document.createElement("li");
@@ -109,7 +108,6 @@ async function checked(place) {
 
 document.addEventListener("DOMContentLoaded", () => {
   const place = document.getElementById("proof");
-  if (!place) return;
   const button = place.querySelector("button");
   button.hidden = false;
   button.addEventListener("click", () => checked(place));

@@ -4,7 +4,7 @@
 const searchable = (() => {
   const make = (name, values) => Object.assign(document.createElement(name), values);
   const form = document.querySelector("form.find");
-  const [query, found, matches] = [form.querySelector("[type=search]"), document.getElementById("found"), make("ul", { className: "rows", ariaLive: "polite" })];
+  const [query, found, matches] = [form.elements.q, document.getElementById("found"), make("ul", { className: "rows", ariaLive: "polite" })];
   let known = null;
 
   function show() {

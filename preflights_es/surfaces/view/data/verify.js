@@ -1,8 +1,6 @@
-// Verifies chains of events, signatures of acts, and checkpoints, by SubtleCrypto. It asks for nothing, and keeps nothing.
-//
-// The encodings are those of docs/specs/log.md and of OpenSSH (PROTOCOL.sshsig, PROTOCOL.u2f). A session is here what a file of
-// proof holds: `{session: {session_id, project, workflow}, events: [...]}`, its events as lines of a session file, but for
-// `data`, the payload as text, and `recorded_at`, in digits: a number of JavaScript has 53 bits.
+// Verifies chains of events, signatures of acts, and checkpoints, by SubtleCrypto: docs/specs/log.md, PROTOCOL.sshsig and
+// PROTOCOL.u2f of OpenSSH. It asks for nothing. A session is here `{session: {session_id, project, workflow},
+// events: [...]}`, its events as lines of a session file, but for `data`, the payload as text, and `recorded_at`, in digits.
 "use strict";
 
 const preflights = (() => {
@@ -19,7 +17,7 @@ const joined = (...parts) => {
 const u32 = (value) => Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value);
 const large = (set, wrapped) => (value) => {
   const bytes = new Uint8Array(8);
-  if (String(wrapped(64, BigInt(value))) !== String(value)) throw new Bad(`${value} is no whole number of 64 bits`);
+  if (String(wrapped(64, BigInt(value))) !== String(value)) throw new Bad(`${value} is no number of 64 bits`);
   new DataView(bytes.buffer)[set](0, BigInt(value));
   return bytes;
 };
@@ -32,7 +30,11 @@ const unhex = (digits, size) => {
   return Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 };
 const base64 = (bytes) => btoa(String.fromCharCode(...bytes));
-const unbase64 = (letters) => Uint8Array.from(atob(letters), (letter) => letter.charCodeAt(0));
+const unbase64 = (letters) => {
+  const bytes = Uint8Array.from(atob(letters), (letter) => letter.charCodeAt(0));
+  if (base64(bytes) !== letters) throw new Bad("its base64 is written in another way");
+  return bytes;
+};
 const digest = async (bytes, name = "SHA-256") => new Uint8Array(await crypto.subtle.digest(name, bytes));
 const isSame = (one, other) => hex(one) === hex(other);
 const reason = (error) => (error instanceof Bad ? error.message : `it cannot be read (${error.message})`);
@@ -40,7 +42,7 @@ const reason = (error) => (error instanceof Bad ? error.message : `it cannot be 
 const GENESIS = new Uint8Array(32);
 
 // 2. The chain (log.md, section 5) -------------------------------------------------------------
-// How many events there are from the first on, how many with payloads, and which does not follow.
+// How many events there are, how many with payloads, and which does not follow.
 async function chain({ session, events }) {
   const [id, project, workflow] = [session.session_id, session.project, session.workflow].map(text);
   let previous = GENESIS;
@@ -52,7 +54,7 @@ async function chain({ session, events }) {
       if (event.data !== null) {
         if (!isSame(await digest(joined(unhex(event.salt, 16), utf8(event.data))), sum)) throw new Bad("its payload was changed");
         payloads += 1;
-      } else if (event.salt !== null) throw new Bad("its salt stands there without its payload");
+      } else if (event.salt !== null) throw new Bad("its salt has no payload");
       previous = await digest(joined(
         previous, text("preflights.event/1"), id, project, workflow, u64(event.version), text(event.type),
         i64(event.recorded_at), text(event.input_id), text(event.actor_kind), text(event.decider), sum));
@@ -110,13 +112,14 @@ function against(signer, namespace, second) {
 const [PLAIN, HARDWARE] = ["ssh-ed25519", "sk-ssh-ed25519@openssh.com"];
 const HASHES = { sha256: "SHA-256", sha512: "SHA-512" };
 const TOUCHED = 1; // the flag of a hardware key that says that a person touched it
+const FAILED = { verdict: "does_not_verify", by: "", key: "", isTouched: false, why: "" };
 
-// Verdicts: `signed`, `unknown_signer`, `does_not_verify`, `not_checked`. `at`: of the act, in microseconds.
+// Verdicts: `signed`, `unknown_signer`, `does_not_verify`, `not_checked`. `at` is in microseconds.
 async function signature(namespace, message, sshsig, signers, at) {
-  const found = { verdict: "does_not_verify", by: "", key: "", isTouched: false, why: "" };
+  const found = { ...FAILED };
   try {
     const blob = reader(sshsig);
-    if (hex(blob.take(6)) !== hex(utf8("SSHSIG")) || blob.u32() !== 1) throw new Bad("it does not begin as a signature of OpenSSH");
+    if (hex(blob.take(6)) !== hex(utf8("SSHSIG")) || blob.u32() !== 1) throw new Bad("it is no signature of OpenSSH");
     const [key, space, reserved, hash, made] = Array.from({ length: 5 }, blob.field);
     blob.end();
     found.key = `SHA256:${base64(await digest(key)).replace(/=+$/, "")}`;
@@ -125,7 +128,7 @@ async function signature(namespace, message, sshsig, signers, at) {
     const kind = point.name();
     if (kind !== PLAIN && kind !== HARDWARE) return { ...found, verdict: "not_checked", why: `keys of the kind ${kind} are not checked here` };
     const algorithm = HASHES[String.fromCharCode(...hash)];
-    if (mark.name() !== kind || !algorithm) throw new Bad("its kind is another one than that of its key");
+    if (mark.name() !== kind || !algorithm) throw new Bad("its key is of another kind");
     const [bare, sixtyFour] = [point.field(), mark.field()];
     let signed = joined(utf8("SSHSIG"), field(space), field(reserved), field(hash), field(await digest(message, algorithm)));
     if (kind === HARDWARE) {
@@ -142,7 +145,7 @@ async function signature(namespace, message, sshsig, signers, at) {
       if (error.name !== "NotSupportedError") throw error;
       return { ...found, verdict: "not_checked", why: "this browser has no Ed25519" };
     }
-    if (!(await crypto.subtle.verify("Ed25519", imported, sixtyFour, signed))) throw new Bad("it was made by another key, or for something else");
+    if (!(await crypto.subtle.verify("Ed25519", imported, sixtyFour, signed))) throw new Bad("another key made it, or for something else");
     const lines = signers.filter((one) => one.key === base64(key));
     const reasons = lines.map((one) => against(one, namespace, Math.floor(at / 1e6)));
     const place = reasons.indexOf("");
@@ -160,26 +163,31 @@ async function act({ session, events }, event, signers) {
     if (!said) return null;
     const [before, sshsig] = [events[event.version - 2] ?? { version: 0, hash: hex(GENESIS) }, unbase64(said.sshsig)];
     if (!Number.isSafeInteger(at)) throw new Bad("its time is beyond what a browser counts");
-    if (!isSame(reader(sshsig.slice(10)).field(), unbase64(said.key))) throw new Bad("its key is another one than the event says");
+    if (!isSame(reader(sshsig.slice(10)).field(), unbase64(said.key))) throw new Bad("another key made it than the event says");
     if (JSON.parse(said.proposal).by !== actor.kind) throw new Bad("another kind of actor signed it");
     const message = joined(
       text("preflights.signed/1"), text(session.session_id), u64(before.version), unhex(before.hash, 32),
       await digest(utf8(said.proposal)), text(actor.name), i64(at));
     return await signature(`preflights-${event.act}`, message, sshsig, signers, at);
   } catch (error) {
-    return { verdict: "does_not_verify", by: "", key: "", isTouched: false, why: reason(error) };
+    return { ...FAILED, why: reason(error) };
   }
 }
 
-// 4. Checkpoints (log.md, section 13) ----------------------------------------------------------
-// The sessions that a file remembers, whether it is signed, and why it does not hold its own root.
-async function checkpoint({ file, sshsig, at }, signers) {
+// 4. Checkpoints (log.md, section 15) ----------------------------------------------------------
+// The sessions that a file remembers, what its signature proves, and why it does not hold its own root.
+async function checkpoint(file, signers) {
   const found = { sessions: new Map(), signed: null, why: "" };
   try {
-    const end = file.lastIndexOf("\n", file.length - 2) + 1;
-    if (hex(await digest(utf8(file.slice(0, end)))) !== JSON.parse(file.slice(end)).root) throw new Bad("its root is that of other lines");
-    for (const line of file.slice(0, end).trim().split("\n").map(JSON.parse)) if (line.session_id) found.sessions.set(line.session_id, line);
-    if (sshsig) found.signed = await signature("preflights-checkpoint", utf8(file), unbase64(sshsig), signers, at);
+    const lines = file.split("\n");
+    const body = `${lines.slice(0, -3).join("\n")}\n`;
+    const [scope, root, made] = [lines[0], lines.at(-3), lines.at(-2)].map((line) => JSON.parse(line ?? ""));
+    if (scope.signed_checkpoint !== 1 || lines.at(-1)) throw new Bad("it is of another version");
+    if (hex(await digest(utf8(body))) !== root.root) throw new Bad("its root is that of other lines");
+    for (const line of lines.slice(1, -3).map((one) => JSON.parse(one))) found.sessions.set(line.session_id, line);
+    const sshsig = unbase64(made.sshsig);
+    if (!isSame(reader(sshsig.slice(10)).field(), unbase64(made.key))) throw new Bad("another key made it than it says");
+    found.signed = await signature("preflights-checkpoint", utf8(`${body}${lines.at(-3)}\n`), sshsig, signers, scope.at);
   } catch (error) {
     found.why = reason(error);
   }
