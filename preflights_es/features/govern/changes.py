@@ -25,6 +25,8 @@ _DIFF: Final = (
     *("--ignore-submodules=dirty", "--relative"),
 )
 _REGULAR: Final = (b"100644", b"100755")
+_USUAL: Final = ("100644 ", "100755 ")
+"""How `git ls-tree` begins the line of such a file."""
 
 
 class ChangedFile(NamedTuple):
@@ -167,15 +169,21 @@ def commit_of(root: Path, revision: str) -> str:
     return _said(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
 
 
-def at_commit(root: Path, commit: str, path: str) -> bytes | None:
-    """What stands in a file at a commit, links within it followed; None where nothing does.
+def at_commit(root: Path, commit: str, path: str, *, follows: bool = True) -> bytes | None:
+    """What stands in a file at a commit; None where nothing does.
+
+    Args:
+        follows: whether a link within the commit is followed.
 
     Raises:
         Unreadable: it is no file, or too large.
     """
     prefix = _said(root, "rev-parse", "--show-prefix")
-    if not _said(root, "ls-tree", "--full-tree", "--name-only", commit, "--", f"{prefix}{path}"):
+    lies = _said(root, "ls-tree", "--full-tree", commit, "--", f"{prefix}{path}")
+    if not lies:
         return None
+    if not follows and not lies.startswith(_USUAL):
+        raise Unreadable(f"{path} is no file")
     given = f"{commit}:{prefix}{path}\n".encode()
     raw = _output(root, "cat-file", "--batch", "--follow-symlinks", given=given) or b""
     head, _, rest = raw.partition(b"\n")

@@ -83,8 +83,8 @@ def judge_of(request: Request, base: str, signers: str, cwd: Path) -> Judge:
         needs = _asks(own_says.values if own_says else {}) or asks_at(settings.root, commit, cwd)
         if not needs:
             return Judge(None)
-        listed = at_commit(settings.root, commit, SIGNERS)
-        before = (at_commit(settings.root, commit, BEFORE) or b"").decode()
+        listed = at_commit(settings.root, commit, SIGNERS, follows=False)
+        before = (at_commit(settings.root, commit, BEFORE, follows=False) or b"").decode()
         ends = Before(ends_in(before))
     except (Unreadable, SettingsError, ValueError) as error:
         trouble = f"the policy of {base!r}: {error}: mend it there"
@@ -221,7 +221,8 @@ def _of_lines(root: Path, one: ChangedFile, what: str, *, is_on: bool) -> JudgeC
     was = _lines(objects(root, [one.old]).get(one.old, b"") if one.old else b"")
     if now is None:
         gone = f"the list of {what} is {'deleted' if one.is_gone else 'no file any more'}"
-        return JudgeChange(one.path, gone, weakens=False)
+        # What a link leads to could be changed without a word.
+        return JudgeChange(one.path, gone, weakens=is_on and not one.is_gone)
     added, removed = len(_lines(now) - was), len(was - _lines(now))
     counts = ((added, "added"), (removed, "taken out"))
     said = " and ".join(f"{count} {does}" for count, does in counts if count)
@@ -230,5 +231,6 @@ def _of_lines(root: Path, one: ChangedFile, what: str, *, is_on: bool) -> JudgeC
 
 
 def _lines(content: bytes) -> frozenset[bytes]:
-    lines = (line.strip() for line in content.split(b"\n"))
+    # No other white space: to ssh-keygen, a # behind a form feed begins a signer.
+    lines = (line.strip(b" \t\r") for line in content.split(b"\n"))
     return frozenset(line for line in lines if line and not line.startswith(b"#"))

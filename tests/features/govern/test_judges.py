@@ -189,6 +189,17 @@ def signed_by_eve(team: Team) -> None:
     team.key("eve")
 
 
+def linked(team: Team) -> None:
+    team.brings("docs/names", (team.folder / FILE).read_text() + team.line("eve"))
+    (team.folder / FILE).unlink()
+    (team.folder / FILE).symlink_to("../docs/names")
+
+
+def odd_comment(team: Team) -> None:
+    with (team.folder / FILE).open("a") as file:
+        file.write(f"\x0c# new,{team.line('eve')}")
+
+
 JUDGES: Final = {
     "the policy is turned off": (weakened, "preflights.toml"),
     "the settings are deleted": (without_settings, "preflights.toml"),
@@ -197,6 +208,8 @@ JUDGES: Final = {
     "a signer is added": (signer_added, FILE),
     "a signer's key is exchanged": (signer_exchanged, FILE),
     "an authority is added": (anyone, FILE),
+    "the signers become a link": (linked, FILE),
+    "a signer that looks like a comment": (odd_comment, FILE),
     "the older decisions grow": (grown, BEFORE),
 }
 
@@ -204,7 +217,7 @@ JUDGES: Final = {
 @pytest.mark.parametrize("name", JUDGES)
 def test_what_weakens_the_judge_is_an_error_and_does_not_weaken_it(team: Team, name: str) -> None:
     change, file = JUDGES[name]
-    if change in (signer_added, signer_exchanged, anyone):
+    if change in (signer_added, signer_exchanged, anyone, linked, odd_comment):
         signed_by_eve(team)
         team.accept("OAuth", intention=LOGIN)
     else:
@@ -264,19 +277,27 @@ def test_a_file_that_the_user_trusted_does_not_judge_a_change(team: Team) -> Non
     assert "a key that is not among your signers" in found["unsigned-acceptance"][0]["message"]
 
 
-@pytest.mark.parametrize("kind", ["link", "folder", "deleted", "comments"])
+@pytest.mark.parametrize("kind", ["folder", "deleted", "comments"])
 def test_a_file_of_signers_that_is_none_any_more_is_a_finding(team: Team, kind: str) -> None:
     file = team.folder / FILE
     file.unlink()
-    if kind == "link":
-        file.symlink_to("/etc/hostname")
-    elif kind == "folder":
+    if kind == "folder":
         team.brings(f"{FILE}/x", "")
     elif kind == "comments":
         file.write_text(f"# new\n{team.line()}")
     code, found = judged(team)
     assert (code, [*found]) == (0, ["policy-changed"])
     assert found["policy-changed"][0]["level"] == "warning"
+
+
+def test_signers_that_are_a_link_at_the_base_do_not_judge(team: Team) -> None:
+    signed_by_eve(team)
+    linked(team)
+    committed(team)
+    team.git("branch", "--force", "base")
+    team.accept("OAuth", intention=LOGIN)
+    code, found = judged(team)
+    assert (code, [*found]) == (1, ["unsigned-acceptance"])
 
 
 def test_a_policy_that_begins_is_a_warning(team: Team) -> None:
