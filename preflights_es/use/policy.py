@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.kernel.errors import LogDamaged
+from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.signing import Counted, Signed
 from preflights_es.runtime.runner import EventReader
@@ -87,7 +88,9 @@ def replaced(rows: Sequence[DecisionRow]) -> frozenset[str]:
     that one's session, whose hash the signature covers. The older session's own word does not
     count: anyone can add it there.
     """
-    claimed = {row.uid: row for row in rows if row.policy == "claimed"}
+    # A forged session can bear the uid of another one, which a signed decision does supersede.
+    its_own = (row for row in rows if row.uid == decision_uid(row.session_id))
+    claimed = {row.uid: row for row in its_own if row.policy == "claimed"}
     found, todo = set[str](), [row for row in rows if row.is_proved]
     while todo:
         row = todo.pop()

@@ -6,16 +6,19 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import preflights_es
 from preflights_es.settings.signing import BEFORE, FILE
+from preflights_es.store import jsonl
 from preflights_es.surfaces.mcp.tools import brief_of
 from tests.cli.clones import SESSIONS, cloned, committed, session_file
 from tests.cli.program import Project
 from tests.cli.signing import LOGIN, ON, Team
 from tests.cli.terminal import terminal
 from tests.cli.test_hook import hook
+from tests.store.given import resealed
 
 pytestmark = pytest.mark.needs("ssh-keygen")
 
@@ -124,6 +127,28 @@ def test_a_signed_decision_takes_the_place_of_what_a_claimed_one_superseded(team
     assert "MongoDB (ADR-3)" in prompt
     assert "PostgreSQL" not in prompt
     assert "MySQL" not in prompt
+
+
+def test_a_forged_session_by_the_uid_of_another_takes_nothing_out(team: Team) -> None:
+    team.has_policy()
+    old = team.accept("PostgreSQL")["session_id"]
+    team.accept("SQLite", "--supersedes", "ADR-0001")
+    team.accept("OAuth", intention=LOGIN)
+    where = ("--supersedes", "ADR-0003")
+    new = team.accept("Magic Link", *where, sign=False, intention="Add login")["session_id"]
+    file, forged = session_file(team, new), f"{new[:-6]}{old[-6:]}"
+    events = [*jsonl.stored(file.read_bytes().splitlines(keepends=True), "")]
+    first = (events[0].data or b"").replace(new[-12:].encode(), old[-12:].encode())
+    events = [msgspec.structs.replace(one, session_id=forged) for one in events]
+    events = [
+        msgspec.structs.replace(one, input_id=one.input_id and f"{one.input_id[:-6]}abcdef")
+        for one in events
+    ]
+    events[0] = msgspec.structs.replace(events[0], data=first)
+    session_file(team, forged).write_bytes(jsonl.lines(resealed(events)))
+    rows = team.call("decisions", "--all", "--json").json["decisions"]
+    assert len([row for row in rows if row["uid"] == old[-12:]]) == 2, "one is forged"
+    assert "OAuth (ADR-3, stays" in team.prompt()
 
 
 def test_a_key_that_is_not_among_the_signers_claims(team: Team) -> None:
