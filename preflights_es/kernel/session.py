@@ -130,6 +130,8 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """What an acceptance takes, in any state, with the fields that the caller said."""
     proposal: Callable[[S, Signable], Mapping[str, Any]] = _as_said
     """What an actor sees of what is signed, in the state before; by default what the Input says."""
+    fixed: Callable[[S], Any] = _none
+    """What is shown beside an acceptance, and what no event behind it changes."""
     record: Callable[[S], Record] | None = None
     """The content of the session's document in any state; None without a document."""
     decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Decided, ...]] | None = None

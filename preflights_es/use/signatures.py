@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +18,7 @@ from preflights_es.kernel.errors import (
     SettingsError,
     StoreUnavailable,
 )
-from preflights_es.kernel.events import SessionErased, Signable, Signature
+from preflights_es.kernel.events import Input, SessionErased, Signable, Signature
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.questions import Refusal
 from preflights_es.kernel.session import Session, Workflow, begin
@@ -139,12 +138,19 @@ class Signatures:
         head, stored = found
         workflow = reader.workflow_or_opaque(head.workflow)
         codec, tag = reader.codec(workflow), workflow.acknowledges and workflow.acknowledges.tag
-        for one, after in pairwise(stored):
-            if (one.type, one.actor_kind) == (tag, "user") and after.data is not None:
-                if isinstance(codec.decode(after), Refusal):
-                    continue
-                acts = self.of(reader, session_id, one.version)
+        # The last one is shown, though it may be forged behind the first.
+        refused = list[bool]()
+        for one in reversed(stored):
+            if one.data is None:
+                return None
+            event = codec.decode(one)
+            if not isinstance(event, Input):
+                refused.append(isinstance(event, Refusal))
+                continue
+            if (one.type, one.actor_kind) == (tag, "user") and refused and not all(refused):
+                acts = () if any(refused) else self.of(reader, session_id, one.version)
                 return acts[0].signed if acts else None
+            refused.clear()
         return None
 
     def checked(self, reader: EventReader, stored: Sequence[Stored]) -> Iterator[SignedAct]:
@@ -157,23 +163,26 @@ class Signatures:
         before: Session[Any] = begin(workflow)
         if gone:
             before = Session(before.state, version=gone - 1)
-        acts: list[tuple[Signable, Stored, Mapping[str, Any]]] = []
+        acts: list[tuple[Signable, Stored, Mapping[str, Any], Any]] = []
         refused: set[int] = set()
         for one, (event, after) in zip(
             stored[before.version :], steps(codec, stored[before.version :], before), strict=True
         ):
             if isinstance(event, Signable) and event.signature:
-                acts.append((event, one, _shown(workflow, before, event)))
+                shown = _shown(workflow, before, event)
+                acts.append((event, one, shown, workflow.fixed(before.state)))
             elif isinstance(event, Refusal):
                 refused.add(one.version - 1)
             before = after
-        for event, one, seen in acts:
+        for event, one, seen, fixed in acts:
             shown = seen
             # What follows an Input is not in the hash that was signed: forged Decisions could make
             # another decision of an acceptance. One that counts is the last word.
             if one.actor_kind == "user" and one.version not in refused:
                 others = {name: seen[name] for name in seen if name == OTHERS}
                 shown = {**_shown(workflow, before, event), **others}
+                if workflow.fixed(before.state) != fixed:
+                    shown["answers"] = "changed behind it"
             last = stored[one.version - 2].hash if one.version > 1 else GENESIS
             yield SignedAct(one.version, one.type, self._signed(event, one, last, shown))
 

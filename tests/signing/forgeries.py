@@ -87,6 +87,12 @@ def behind(place: int, type_: str, **data: Any) -> Forged:
     return lambda scene: scene.insert(scene.act + place, type_, **data)
 
 
+def reasoned_as_before(scene: Scene) -> None:
+    """An answer drops the reasons of another value; these are there again."""
+    was = scene.data(scene.place("rationale_noted.v1"))
+    scene.insert(scene.act + 3, "rationale_noted", **was)
+
+
 def recorded_at(place: int) -> Forged:
     return behind(place, "decision_recorded", status="accepted", kind="adr", number=2)
 
@@ -94,6 +100,33 @@ def recorded_at(place: int) -> Forged:
 def reasoned_at(place: int) -> Forged:
     data: dict[str, Any] = {"because": "Eve", "consequences": [], "alternatives": []}
     return behind(place, "rationale_noted", **data, replaces=True)
+
+
+def answered_at(place: int) -> Forged:
+    """Another answer, of which nothing follows."""
+    data: dict[str, Any] = {"key": "auth_strategy", "field": "Strategy", "source": "chosen"}
+    return behind(place, "answer_accepted", **data, answer="Magic Link", value="Magic Link")
+
+
+def again(*ends: str, **fields: Any) -> Forged:
+    """One more acceptance behind the first, and what is said to follow from it."""
+
+    def work(scene: Scene) -> None:
+        first, new = scene.act, scene.data(scene.act)
+        more = [replace(scene.events[first], input_id=NUL)]
+        more += [replace(scene.events[first + 1], type=f"clarification.{end}.v1") for end in ends]
+        scene.events += more
+        scene.chain()
+        scene.put(scene.act, {**new, **fields})
+        if "change_refused" in ends:
+            refused = {"change": "acknowledgement", "reason": "already_accepted"}
+            scene.put(scene.act + 1 + ends.index("change_refused"), refused)
+
+    return work
+
+
+def unsigned(scene: Scene) -> None:
+    scene.change("acknowledged.v1", lambda data: data.pop("signature"))
 
 
 def revised(scene: Scene) -> None:
@@ -324,6 +357,21 @@ FORGERIES: Final[list[tuple[str, Forged, str | None]]] = [
     ("another reason", reasoned_at(1), NO),
     ("another reason behind its record", reasoned_at(2), NO),
     ("a scope", both(behind(2, "scope_noted", scope="x"), recorded_at(3)), NO),
+    (
+        "another answer behind its record",
+        both(answered_at(2), reasoned_as_before),
+        NO,
+    ),
+    (
+        "an acceptance by another behind it",
+        both(again("decision_recorded", actor=EVES), unsigned),
+        None,
+    ),
+    (
+        "the same, refused as well",
+        both(again("change_refused", "decision_recorded", actor=EVES), unsigned),
+        None,
+    ),
     (
         "it was refused, and counts",
         behind(1, "change_refused", change="acknowledgement", reason="patch_changed"),

@@ -13,6 +13,7 @@ from preflights_es.features.clarification.domain.events import (
 )
 from preflights_es.features.clarification.domain.evolve import evolve
 from preflights_es.features.clarification.domain.history import behind, decided, quotes
+from preflights_es.features.clarification.domain.reasons import fixed
 from preflights_es.features.clarification.domain.rules import POLICY, PROMPTS
 from preflights_es.features.clarification.domain.state import State, is_terminal
 from preflights_es.features.clarification.domain.views import (
@@ -73,6 +74,7 @@ WORKFLOW: Workflow[State] = Workflow(
     acknowledges=DecisionAcknowledged,
     accepting=_accepting,
     proposal=_proposal,
+    fixed=fixed,
     record=record,
     decided=decided,
     reached=reached,

@@ -153,6 +153,13 @@ def proposal(state: State, new: DecisionAcknowledged) -> dict[str, Any]:
     }
 
 
+def fixed(state: State) -> tuple[object, ...]:
+    """What is shown beside a decision that a person accepted; only forged events change it then."""
+    words = (state.intention, state.uid, title_of(state), state.observed, state.item)
+    asked = (state.asked, state.framed, state.further, state.writer, state.offered_by)
+    return (*words, *asked, state.topics, state.provenance, state.rationale, state.known)
+
+
 def _decided(patch: DecisionPatch | None, scope: str, reach: Reach) -> dict[str, Any]:
     paths = list(reach.paths)
     patch_ = msgspec.to_builtins(patch)
