@@ -34,7 +34,7 @@ from preflights_es.projections.projection import Read
 from preflights_es.records.files import found_hash
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.archives import ImportedBy, imports_of
-from preflights_es.use.decisions import row_of
+from preflights_es.use.decisions import decisions, row_of
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Who
@@ -111,8 +111,17 @@ def decided_in(request: Request, session: str) -> DecisionRow:
     if not read.patches:
         refuse_undecided(read, "no_decision")
     decided = _counted(found.process, read, read.patches[-1])
-    row = row_of(found.process, PatchRow(found.session_id, found.process.project, decided))
-    return replace(row, file=found.file)
+    policy, patch = (
+        request.process.policy,
+        PatchRow(found.session_id, found.process.project, decided),
+    )
+    row = replace(row_of(found.process, patch, policy), file=found.file)
+    if policy is None or row.standing != "superseded":
+        return row
+    # What only a claimed decision supersedes stays: that is read off the others.
+    every = decisions(request, everything=True)
+    counted = next((one.policy for one in every if one.uid == row.uid), row.policy)
+    return replace(row, policy=counted)
 
 
 def _records(request: Request, paths: Sequence[str]) -> Iterator[WhyRecord]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from preflights_es.kernel.ids import decision_name, short
+from preflights_es.kernel.signing import COUNTED
 from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines
 from preflights_es.surfaces.view.guard import LOOPBACK, Keys
 from preflights_es.surfaces.view.words import WORDS
@@ -124,6 +125,11 @@ class Site(msgspec.Struct, frozen=True):
         return self.request.actor.name
 
     @property
+    def signs(self) -> bool:
+        """Whether only a signed acceptance counts: then a browser can accept nothing."""
+        return self.request.process.settings.needs_signatures
+
+    @property
     def address(self) -> str:
         """Without a token."""
         return f"http://{LOOPBACK}:{self.port}"
@@ -174,7 +180,9 @@ def _environment() -> Environment:
     found.filters.update(
         WORDS, short=short, line=one_line, shortened=shortened, day=_day, minute=_minute
     )
-    found.globals.update(linked=linked, nav=NAV, decision_name=decision_name, exported=None)
+    found.globals.update(
+        linked=linked, nav=NAV, decision_name=decision_name, exported=None, counted=COUNTED
+    )
     return found
 
 
