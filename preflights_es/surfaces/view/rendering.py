@@ -39,6 +39,10 @@ NAV: Final = (
 """The pages that every page leads to, by what they call their section."""
 
 
+CUT: Final = "\0"
+"""Where a part of HTML ends: no text holds it once it is shown."""
+
+
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """What a page is asked."""
 
@@ -180,9 +184,8 @@ def _environment() -> Environment:
     found.filters.update(
         WORDS, short=short, line=one_line, shortened=shortened, day=_day, minute=_minute
     )
-    found.globals.update(
-        linked=linked, nav=NAV, decision_name=decision_name, exported=None, counted=COUNTED
-    )
+    own = {"linked": linked, "nav": NAV, "decision_name": decision_name, "counted": COUNTED}
+    found.globals.update(own, exported=None, cut="")
     return found
 
 

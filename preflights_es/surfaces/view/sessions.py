@@ -17,7 +17,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from preflights_es.kernel.errors import LogDamaged, PreflightsError
+from preflights_es.kernel.errors import LogDamaged, Notice, PreflightsError
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.json import ABSENT, decoded, differences, encoded
@@ -29,7 +29,7 @@ from preflights_es.projections.projection import Read
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.surfaces.view import timeline
-from preflights_es.surfaces.view.rendering import Asked, Page, Site, form, page
+from preflights_es.surfaces.view.rendering import CUT, Asked, Page, Site, form, html, page
 from preflights_es.surfaces.view.words import value
 from preflights_es.use import sessions as use
 from preflights_es.use.process import Process
@@ -44,6 +44,7 @@ LOOK: Final = 4_000  # characters of one beside the timeline
 AROUND: Final = 400  # characters around a difference
 CHANGES: Final = 30  # of what an event changed, and differences of a replay
 LIVE_MAX: Final = 8  # pages that follow a session at once
+STOOD: Final = 4  # standings that are kept: of an event, the one before it, and the last
 STEPPING_S: Final = 10.0  # between two looks at one session that are one person's steps
 TURN_S: Final = 0.2  # between two looks whether the server ends
 LOOKS: Final = 5  # turns between two looks at the log
@@ -103,6 +104,8 @@ class Looked(msgspec.Struct, frozen=True, dict=True):
     process: Process
     read: Read
     damage: LogDamaged | None
+    said: tuple[Notice, ...]
+    """Of where it lies, and how its file differs from the log."""
 
     @property
     def stored(self) -> tuple[Stored, ...]:
@@ -115,33 +118,37 @@ class Looked(msgspec.Struct, frozen=True, dict=True):
         return len(self.stored) if self.damage is None else max(self.damage.version - 1, 0)
 
     @cached_property
-    def line(self) -> timeline.Line:
-        """What every part of its timeline is drawn from."""
-        return timeline.Line.of(self.read)
+    def stood(self) -> dict[int, Standing]:
+        """How it stood behind the events that were looked at last, for the next step."""
+        return {}
 
 
 class Recent:
     """The session that was looked at last, for as long as a person steps through it.
 
-    Each step within some seconds of the one before answers without reading it all again.
+    Each step within some seconds of the first look asks the log for its head alone.
     """
 
     def __init__(self) -> None:
         self._kept: tuple[float, Looked] | None = None
+        self.drawn: Drawn | None = None
+        """The part of the timeline that was looked at last."""
 
-    def found(self, at: FoundSession, head: Head | None) -> Looked | None:
-        """The session, if it is the same and did not move."""
-        if (kept := self._kept) is None or head is None:
+    def found(self, request: Request, session_id: str) -> Looked | None:
+        """The session, if it did not move; what was said of its file is said again."""
+        if (kept := self._kept) is None:
             return None
         until, found = kept
-        of = found.read.head
-        is_it = found.process is at.process and (of.session_id, of.hash) == (
-            head.session_id,
-            head.hash,
-        )
-        if not is_it or monotonic() > until:
+        if monotonic() > until:
             self._kept = None
             return None
+        if session_id != found.read.head.session_id or not _holds(request, found.process):
+            return None
+        head = found.process.store.head(session_id)
+        if head is None or head.hash != found.read.head.hash:
+            return None
+        for one in found.said:
+            request.notice(one.code, one.text, **one.fields)
         return found
 
     def keep(self, looked: Looked) -> Looked:
@@ -154,6 +161,11 @@ RECENT: Final = Recent()
 """Of this process."""
 
 
+def _holds(request: Request, process: Process) -> bool:
+    """Whether it is the log of a request, or what session files say more."""
+    return process is request.process or process is request.process.file_log
+
+
 def looked(request: Request, typed: str) -> Looked:
     """A session, each link of its chain checked now or some seconds ago.
 
@@ -161,11 +173,14 @@ def looked(request: Request, typed: str) -> Looked:
         UnknownSession, AmbiguousSession: none or several match.
         LogDamaged: only its head is left.
     """
+    return RECENT.found(request, typed) or RECENT.keep(_looked(request, typed))
+
+
+def _looked(request: Request, typed: str) -> Looked:
+    _ = request.reading.finder  # what it writes and says first is said once
+    before = len(request.notices)
     at = request.reading.session(typed)
-    return RECENT.found(at, at.head) or RECENT.keep(_looked(request, at))
-
-
-def _looked(request: Request, at: FoundSession) -> Looked:
+    said = tuple(request.notices[before:])
     found = use.log(request, at.session_id)
     if not found.stored:
         raise found.damage or LogDamaged(f"session {at.session_id}", 0, "it has no events")
@@ -181,10 +196,53 @@ def _looked(request: Request, at: FoundSession) -> Looked:
         "damaged" if found.damage else "",
         str(found.damage or ""),
     )
-    return Looked(at.process, read, found.damage)
+    return Looked(at.process, read, found.damage, said)
 
 
-class Standing(msgspec.Struct, frozen=True):
+class Drawn(msgspec.Struct, frozen=True):
+    """A part of a timeline as HTML, drawn once: a step changes one mark and one row."""
+
+    process: Process
+    hash: bytes
+    part: timeline.Part
+    has_costs: bool
+    """Whether the price of a call is known."""
+    cuts: dict[str, list[str]]
+
+    @classmethod
+    def of(cls, at: Looked, first: int) -> Drawn:
+        """The part that begins with an event."""
+        prices = [price(one) for one in at.process.settings.prices]
+        part = timeline.Line.of(at.read).part(first, prices)
+        has_costs = any(mark.costs for mark in part.marks)
+        found = cls(at.process, at.read.head.hash, part, has_costs, {})
+        found.cuts.update((name, found._cut(name, part, 0)) for name in ("track.html", "rows.html"))
+        return found
+
+    def with_here(self, name: str, version: int) -> str:
+        """The template of the part, with one event marked as the one that is shown."""
+        n, cuts = version - self.part.first, self.cuts[name]
+        alone = replace(self.part, marks=(self.part.marks[n],), gaps=(), ticks=())
+        here = self._cut(name, alone, version)[1]
+        return "".join([*cuts[: n + 1], here, *cuts[n + 2 :]])
+
+    def _cut(self, name: str, part: timeline.Part, version: int) -> list[str]:
+        """What stands before the first event, each event, and what stands behind the last."""
+        values = {"part": part, "version": version, "has_costs": self.has_costs}
+        return html(name, **values, lanes=timeline.LANES, step_to="?at=", cut=CUT).split(CUT)
+
+
+def drawn(at: Looked, first: int) -> Drawn:
+    """A part of a timeline; kept where the hash of the last event says all that it shows."""
+    kept, now = RECENT.drawn, (at.process, at.read.head.hash, first)
+    if at.damage is None and kept and (kept.process, kept.hash, kept.part.first) == now:
+        return kept
+    made = Drawn.of(at, first)
+    RECENT.drawn = None if at.damage else made
+    return made
+
+
+class Standing(msgspec.Struct, frozen=True, dict=True):
     """How a session stood behind an event."""
 
     view: View | None = None
@@ -193,7 +251,7 @@ class Standing(msgspec.Struct, frozen=True):
     is_undecided: bool = False
     """Whether the event was not decided yet: then it stood as before."""
 
-    @property
+    @cached_property
     def told(self) -> dict[str, Any]:
         """What the session's JSON says beside its head; without what is empty."""
         if self.view is None:
@@ -212,6 +270,14 @@ def pruned(found: Any) -> Any:
 
 def standing(at: Looked, version: int) -> Standing:
     """A session behind one of its events; before the first it is nothing."""
+    if (found := at.stood.get(version)) is None:
+        while len(at.stood) >= STOOD:
+            at.stood.pop(next(iter(at.stood)), None)
+        found = at.stood[version] = _standing(at, version)
+    return found
+
+
+def _standing(at: Looked, version: int) -> Standing:
     if version == 0:
         return Standing()
     if version > at.holds_to:
@@ -267,8 +333,8 @@ def shown(asked: Asked) -> Page:
     at = looked(asked.request, asked.path["session"])
     last = len(at.stored)
     version = min(_whole(asked.query.get("at"), last), last)
-    prices = [price(one) for one in at.process.settings.prices]
-    part = at.line.part(timeline.part_of(version), prices)
+    line = drawn(at, timeline.part_of(version))
+    part = line.part
     now = standing(at, version)
     one = at.stored[version - 1]
     text = _text(one)
@@ -277,12 +343,14 @@ def shown(asked: Asked) -> Page:
         "section": "sessions",
         "at": at,
         "part": part,
-        "lanes": timeline.LANES,
+        "track": line.with_here("track.html", version),
+        "rows": line.with_here("rows.html", version),
         "parts": range(1, last + 1, timeline.PART),
         "part_size": timeline.PART,
         "last": last,
         "version": version,
         "one": one,
+        "has_costs": line.has_costs,
         "mark": part.marks[version - part.first],
         "now": now,
         "changes": changed(standing(at, version - 1), now),
@@ -293,7 +361,6 @@ def shown(asked: Asked) -> Page:
         "current": standing(at, last) if version != last else now,
         "patch": now.told.get("patch"),
         "told": _limited({k: v for k, v in now.told.items() if k not in ("patch", "progress")}),
-        "has_costs": any(mark.costs for mark in part.marks),
     }
     return Page("session.html", values, f"preflights log {short(one.session_id)}")
 

@@ -30,6 +30,7 @@ LANES: Final[tuple[Lane, ...]] = get_args(Lane)
 """From the top: who asked or answered, what followed, and what was asked of the outside."""
 
 PART: Final = 200  # events of a part, and between two states that are kept
+NEAR: Final = 5  # events between two states that are kept of the part last folded
 KEPT_MAX: Final = 20 * 1024 * 1024  # bytes of states, of all sessions together
 
 STEP: Final = 18.0  # units between marks of one moment; a unit is a pixel
@@ -266,13 +267,15 @@ class States:
     """States of sessions at every `PART`th event, so that a step folds no whole session.
 
     The oldest sessions give way where there are too many bytes; of one that has too many itself no
-    further states are kept.
+    further states are kept. Before the last look they lie closer: the next step is a short one.
     """
 
     def __init__(self, most: int = KEPT_MAX) -> None:
         self._most = most
         self._lock = Lock()
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._near: OrderedDict[tuple[str, bytes], Session[Any]] = OrderedDict()
+        """By session and hash of the event, which says all that came before."""
 
     @property
     def size(self) -> int:
@@ -282,24 +285,35 @@ class States:
     def at(self, read: Read, version: int) -> Stood:
         """A session behind one of its events; of one that was erased or damaged nothing is kept."""
         covered = erased_before(read.stored)
+
+        def key(n: int) -> tuple[str, bytes]:
+            return read.head.session_id, read.stored[n - 1].hash
+
         with self._lock:
             if covered or read.trouble == "damaged":
                 self._kept.pop(read.head.session_id, None)
-                kept = _Kept()
+                self._near.clear()
+                kept, near = _Kept(), OrderedDict[tuple[str, bytes], Session[Any]]()
             else:
-                kept = self._of(read)
+                kept, near = self._of(read), self._near
             if version < covered:
                 return Stood(None, "its payloads were erased")
             session = kept.before(version) or Session(
                 read.workflow.initial, version=max(covered - 1, 0)
             )
+            keys = (key(n) for n in range(version, session.version, -1))
+            session = next((near[key] for key in keys if key in near), session)
             try:
                 for n in range(session.version, version):
                     session = after(read.workflow, session, read.events[n], read.stored[n])
                     if (n + 1) % PART == 0:
                         self._keep(kept, session, read.stored[n].hash)
+                    elif (n + 1) % NEAR == 0 and version - n < PART:
+                        near[key(n + 1)] = session
             except (LogDamaged, SessionFaulted) as error:
                 return Stood(None, str(error))
+            while len(near) > PART // NEAR:
+                near.popitem(last=False)
         return Stood(session)
 
     def _of(self, read: Read) -> _Kept:

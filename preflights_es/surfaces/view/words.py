@@ -75,6 +75,11 @@ def value(found: Any) -> str:
     return shortened(text, VALUE_MAX)
 
 
+def spaced(name: str) -> str:
+    """`needs_answers` as `needs answers`."""
+    return name.replace("_", " ")
+
+
 def tone(status: str) -> str:
     """The class of a badge that says how a session stands."""
     if status in ("faulted", "damaged", "failed"):
@@ -85,6 +90,7 @@ def tone(status: str) -> str:
 
 
 WORDS: Final = {
-    one.__name__: one for one in (clock, date, stamp, span, millis, count, percent, value, tone)
+    one.__name__: one
+    for one in (clock, date, stamp, span, millis, count, percent, value, spaced, tone)
 }
 """Filters of templates, by name."""

@@ -26,7 +26,7 @@ from tests.cli.program import RAW, Project
 from tests.each import each
 from tests.projections.recording import golden
 from tests.records.test_render_hostile import HOSTILE
-from tests.surfaces.view.conftest import ADDRESS, KEYS, PORT, Pages, words
+from tests.surfaces.view.conftest import ADDRESS, KEYS, PORT, Open, Pages, words
 from tests.surfaces.view.given_sessions import filed, resealed, told
 
 PAGE_MAX: Final = 2_000_000  # bytes
@@ -116,6 +116,33 @@ def test_at_every_event_the_session_stands_as_it_stood_then(of_file: OpenFile) -
     first, last = (pages.text(path(events, f"?at={n}")) for n in (1, len(events)))
     assert "Redis" not in words(first[first.index('id="stood"') :])
     assert "Type: Redis" in words(last[last.index('id="stood"') :])
+
+
+def test_a_step_marks_its_event_alone_and_changes_no_other(of_file: OpenFile) -> None:
+    events = golden("a_model_leads")[0]
+    pages = of_file(events)
+    for n in (*range(1, len(events) + 1), *range(len(events), 0, -1)):
+        page = pages.text(path(events, f"?at={n}"))
+        (row,) = re.findall(r'<tr class="here"><td class="num">(\d+)<', page)
+        (mark,) = re.findall(r'<a href="\?at=(\d+)" tabindex="-1" [^>]* here">', page)
+        assert int(row) == int(mark) == n
+        assert page.count("<tr><td") == len(events) - 1
+        assert page.count('class="cursor"') == page.count('aria-current="step"') == 1
+        rest = re.sub(r'<line class="cursor"[^>]*>\n?| class="here"| here(?=")', "", page)
+        rest = rest.replace(' aria-current="step"', "")
+        marks = rest[rest.index('<svg width="') : rest.index("</figure>")]
+        rows = rest[rest.index("<tbody>\n<tr><td") : rest.rindex("</tbody>")]
+        if n == 1:
+            first = marks, rows
+        assert (marks, rows) == first
+
+
+def test_each_step_says_that_only_a_file_has_the_session(shop: Project, opened: Open) -> None:
+    id_ = shop.decided("Keep orders safe")["session_id"]
+    shop.log.unlink()
+    pages = opened()
+    for _ in range(2):
+        assert "has this session" in pages.text(f"/sessions/{id_}?at=1")
 
 
 def test_an_open_question_stands_at_the_events_at_which_it_was_open(of_file: OpenFile) -> None:

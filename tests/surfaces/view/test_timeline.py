@@ -23,6 +23,7 @@ from preflights_es.store.chain import erased_before, sealed
 from preflights_es.store.codec import Codec
 from preflights_es.surfaces.view.timeline import (
     LANES,
+    NEAR,
     PART,
     STEP,
     Line,
@@ -179,6 +180,19 @@ def test_a_state_is_kept_every_so_many_events_and_used_for_the_next() -> None:
     found = states.at(replace(session, events=counted), 2 * PART + 3)
     assert found.session == session.sessions[2 * PART + 2]
     assert counted.read == 3
+
+
+def test_a_step_folds_a_few_events() -> None:
+    session = read(recorded(2 * PART))
+    counted = CountingEvents(session.events)
+    states = States()
+    for version in (*range(2 * PART, PART + NEAR, -1), *range(PART + NEAR, 2 * PART)):
+        assert (
+            states.at(replace(session, events=counted), version).session
+            == (session.sessions[version - 1])
+        )
+        assert counted.read < NEAR or version == 2 * PART
+        counted.read = 0
 
 
 class CountingEvents(UserList[Any]):
