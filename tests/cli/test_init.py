@@ -342,6 +342,26 @@ def test_the_steps_check_the_change(house: Project, tmp_path: Path) -> None:
     assert runner.summary.read_text().startswith("## Preflights check")
 
 
+@pytest.mark.slow("whole runs")
+def test_the_steps_export_the_site_by_the_signers_of_the_branch(
+    house: Project, tmp_path: Path
+) -> None:
+    shutil.copytree(house.home, tmp_path / "home")  # a runner has a home of its own
+    runs = Project(house.folder, tmp_path / "home")
+    _init(runs, "--site")
+    runs.decided()
+    signers = house.folder / ".preflights" / "allowed_signers"
+    signers.parent.mkdir(exist_ok=True)
+    signers.write_text("ada@example.org ssh-ed25519 AAAA\n")
+    workflow = YAML(typ="safe").load((house.folder / SITE).read_text())
+    runner = _Runner(runs, workflow, tmp_path / "runner", "", "export")
+    code, log = runner.run()
+    assert code == 0, log
+    assert "publishes 1 decision, " in log.partition("::stop-commands::")[2]
+    assert (tmp_path / "runner" / "preflights-site" / "index.html").is_file()
+    assert runs.git("config", "--global", "gpg.ssh.allowedSignersFile").strip() == str(signers)
+
+
 def test_the_files_lie_at_the_root_of_the_repository(empty: Project) -> None:
     sub = empty.folder / "sub"
     sub.mkdir()

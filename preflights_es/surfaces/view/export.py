@@ -195,7 +195,7 @@ class _Building:
             self.names.add(msgspec.json.decode(first)["by"])
         lines = process.signatures.signers.content.decode("utf-8", "replace").splitlines()
         signers = [line.strip() for line in lines if self.keys.intersection(line.split())]
-        self.names.update(name for line in signers for name in line.split()[0].split(","))
+        self.names.update(n for line in signers for n in line.split()[0].strip('"').split(","))
         self.names.discard("")
         return {"signers": "\n".join(signers), "checkpoints": checkpoints}
 
@@ -242,6 +242,10 @@ class _Building:
         self.texts += len(said)
         if row.imported_by is not None:
             self.names.add(row.imported_by.name)
+        if row.signature is not None:
+            self.names.add(
+                row.signature.by
+            )  # of a certificate, too, whose authority is no key here
         for version in said:
             event = read.events[version - 1]
             self.names.update(_names(event))
