@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from preflights_es.kernel import signing
 from preflights_es.kernel.decisions import Decided
@@ -21,6 +22,7 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import Input, SessionErased, Signable, Signature
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.questions import Refusal
+from preflights_es.kernel.reach import Reach
 from preflights_es.kernel.session import Session, Workflow, begin
 from preflights_es.kernel.signing import NoSignature, Signed, Statement, namespace, said_of
 from preflights_es.runtime.runner import EventReader, steps
@@ -48,6 +50,8 @@ class SignedAct(msgspec.Struct, frozen=True):
     """Of the Input that bears it."""
     type: str
     signed: Signed
+    decides: str
+    """Digest of the decision that was signed; empty where none was."""
 
 
 class Signatures:
@@ -124,7 +128,12 @@ class Signatures:
         except (LogDamaged, SessionFaulted) as error:
             key = signing.fingerprint(decided.key)
             return Signed(verdict="not_checked", key=key, why=str(error))
-        return acts[0].signed if acts else None
+        if not acts:
+            return None
+        if acts[0].decides not in ("", _decides(*_patch_of(decided))):
+            why = "the list is not what was signed: `preflights audit verify` says more"
+            return replace(acts[0].signed, verdict="not_checked", by="", why=why)
+        return acts[0].signed
 
     def of_acceptance(self, reader: EventReader, session_id: str) -> Signed | None:
         """What the signature proves of a person's acceptance that counts; None without one.
@@ -184,7 +193,11 @@ class Signatures:
                 if workflow.fixed(before.state) != fixed:
                     shown["answers"] = "changed behind it"
             last = stored[one.version - 2].hash if one.version > 1 else GENESIS
-            yield SignedAct(one.version, one.type, self._signed(event, one, last, shown))
+            found = self._signed(event, one, last, shown)
+            decides = ""
+            if found.verdict == "signed" and shown.get("patch"):
+                decides = _decides(*(shown[name] for name in ("patch", "scope", "paths", "hold")))
+            yield SignedAct(one.version, one.type, found, decides)
 
     def _signed(self, new: Signable, one: Stored, last: bytes, shown: Mapping[str, Any]) -> Signed:
         made = new.signature
@@ -267,6 +280,18 @@ def _shown(workflow: Workflow[Any], session: Session[Any], new: Signable) -> Map
     if isinstance(new, SessionErased):
         return said_of(new)
     return workflow.proposal(session.state, new)
+
+
+def _decides(patch: object, scope: str, paths: Sequence[str], hold: str) -> str:
+    said = signing.canonical({"patch": patch, "scope": scope, "paths": paths, "hold": hold})
+    return sha256(said.encode()).hexdigest()
+
+
+def _patch_of(decided: Decided) -> tuple[object, str, Sequence[str], str]:
+    """The same of a decision as it is kept in a derived table, which no chain covers."""
+    patch = {"category": decided.category, "fields": decided.fields}
+    reach = decided.reach or Reach()
+    return patch, decided.scope or "", reach.paths, reach.hold
 
 
 class _Kept(msgspec.Struct, frozen=True):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -379,3 +381,17 @@ def test_a_policy_of_an_unknown_value_is_refused_with_its_line(team: Team) -> No
     done: Any = team.call("decisions")
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "preflights.toml, line 2: policy.acceptances" in done.err
+
+
+def test_a_derived_table_that_says_otherwise_is_not_called_signed(team: Team) -> None:
+    team.has_policy()
+    id_ = team.accept("PostgreSQL")["session_id"]
+    assert team.policies() == {"ADR-1": "signed"}
+    with closing(sqlite3.connect(team.log)) as log, log:
+        log.execute(
+            "UPDATE projected_decisions SET decided = replace(decided, 'PostgreSQL', 'MySQL')"
+        )
+    (row,) = team.call("decisions", "--json").json["decisions"]
+    assert (row["signature"]["verdict"], row["policy"]) == ("not_checked", "claimed")
+    assert "MySQL" not in team.prompt()
+    assert team.show(id_)["signature"]["verdict"] == "signed", "it is read off the events"

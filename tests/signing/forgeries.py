@@ -425,6 +425,7 @@ FORGERIES: Final[list[tuple[str, Forged, str | None]]] = [
     # Who counts, and when
     ("a signer whose time is over", listed('valid-before="20200101"'), UNKNOWN),
     ("a signer whose time is to come", listed('valid-after="20900101"'), UNKNOWN),
+    ("a signer with an option that is unknown", listed('times="all"'), UNKNOWN),
     ("a signer of commits", listed('namespaces="git,file"'), UNKNOWN),
     ("a signer of erasures", listed('namespaces="preflights-erasure"'), UNKNOWN),
     ("a signer who was removed", listed(key=EVE), UNKNOWN),
