@@ -26,7 +26,6 @@ FILES: Final = {
     "sessions.css": "text/css",
     "sessions.js": "text/javascript",
     "view.css": "text/css",
-    "view.js": "text/javascript",
 }
 """What pages link to, by name, with its type."""
 

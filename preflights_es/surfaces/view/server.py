@@ -218,6 +218,7 @@ def serving(site: Site) -> uvicorn.Server:
     """
     config = uvicorn.Config(
         application(site, lambda: server.should_exit),
+        http="h11",  # the other one takes headers of any size
         log_config=None,
         access_log=False,
         server_header=False,

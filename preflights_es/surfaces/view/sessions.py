@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from preflights_es.kernel.errors import LogDamaged, Notice, PreflightsError
 from preflights_es.kernel.events import Event
@@ -397,7 +398,9 @@ def payload(asked: Asked) -> Page:
     return Page("event.html", values, command)
 
 
-def _event(at: Looked, version: int) -> Stored:
+def _event(at: Looked, typed: str) -> Stored:
+    is_number = typed.isascii() and typed.isdigit() and len(typed) < len("1000000000")
+    version = int(typed) if is_number else 0
     if not 1 <= version <= len(at.stored):
         raise HTTPException(404, f"the session has {len(at.stored):,} events")
     return at.stored[version - 1]
@@ -506,8 +509,6 @@ async def _live(http: HttpRequest) -> Response:
     """The version of a session whenever it grows, as server-sent events."""
     state, typed = http.app.state, http.path_params["session"]
     site: Site = state.site
-    if state.live >= LIVE_MAX:
-        raise HTTPException(503, f"{LIVE_MAX} pages follow sessions already: reload this one")
 
     def found() -> FoundSession:
         return site.asks().reading.find(typed)
@@ -518,17 +519,25 @@ async def _live(http: HttpRequest) -> Response:
         raise HTTPException(404, str(error)) from error
 
     async def news() -> AsyncIterator[str]:
+        async for version in _versions(at, _whole(http.query_params.get("after"), 1), state.ends):
+            yield f"data: {version}\n\n" if version else ":\n\n"
+
+    if state.live >= LIVE_MAX:
+        raise HTTPException(503, f"{LIVE_MAX} pages follow sessions already: reload this one")
+    headers = {"cache-control": "no-store"}
+    return _Followed(news(), media_type="text/event-stream", headers=headers)
+
+
+class _Followed(StreamingResponse):
+    """Counted as soon as it begins: nothing waits between the look at the limit and here."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        state = scope["app"].state
         state.live += 1
         try:
-            async for version in _versions(
-                at, _whole(http.query_params.get("after"), 1), state.ends
-            ):
-                yield f"data: {version}\n\n" if version else ":\n\n"
+            await super().__call__(scope, receive, send)
         finally:
             state.live -= 1
-
-    headers = {"cache-control": "no-store"}
-    return StreamingResponse(news(), media_type="text/event-stream", headers=headers)
 
 
 async def _versions(at: FoundSession, after: int, ends: Callable[[], bool]) -> AsyncIterator[int]:
@@ -563,12 +572,12 @@ async def _report(http: HttpRequest) -> Response:
 ROUTES: Final = (
     page("/sessions", listed),
     page("/sessions/{session}", shown),
-    page("/sessions/{session}/event/{version:int}", payload),
+    page("/sessions/{session}/event/{version}", payload),
     page("/sessions/{session}/replay", replay),
     form("/sessions/{session}/replay", replay),
 )
 STREAMS: Final = (
-    Route("/sessions/{session}/event/{version:int}/bytes", _bytes, methods=["GET"]),
+    Route("/sessions/{session}/event/{version}/bytes", _bytes, methods=["GET"]),
     Route("/sessions/{session}/live", _live, methods=["GET"]),
     Route("/reports/{path:path}", _report, methods=["GET"]),
 )

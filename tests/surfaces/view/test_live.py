@@ -95,6 +95,21 @@ def test_few_pages_follow_at_once_and_the_server_ends_while_they_do(shop: Projec
         assert server.status(id_) == 503
 
 
+def test_pages_that_ask_at_the_same_time_are_counted_too(shop: Project) -> None:
+    id_ = shop.started_session()
+    with ExitStack() as stack, served(shop) as server:
+        wires = [
+            stack.enter_context(closing(http.client.HTTPConnection("127.0.0.1", server.port)))
+            for _ in range(4 * sessions.LIVE_MAX)
+        ]
+        cookie = {"Cookie": f"preflights_{server.port}={KEYS.cookie}"}
+        for wire in wires:
+            wire.request("GET", f"/sessions/{id_}/live", headers=cookie)
+        found = [wire.getresponse().status for wire in wires]
+        assert found.count(200) == sessions.LIVE_MAX
+        assert found.count(503) == 3 * sessions.LIVE_MAX
+
+
 def test_a_page_that_is_gone_makes_room(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "LIVE_MAX", 1)
     id_ = shop.started_session()

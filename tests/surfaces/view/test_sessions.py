@@ -195,7 +195,7 @@ def test_a_session_that_is_not_recorded_is_not_found(pages: Pages) -> None:
 def test_an_event_that_is_not_there_is_not_found(of_file: OpenFile) -> None:
     events = golden("two_phases_without_a_keyword")[0]
     pages = of_file(events)
-    for more in ("/event/0", "/event/99", "/event/99/bytes", "/event/x"):
+    for more in ("/event/0", "/event/99", "/event/99/bytes", "/event/x", f"/event/{'9' * 5_000}"):
         assert pages.get(path(events, more)).status_code == 404
 
 

@@ -125,6 +125,28 @@ def test_a_session_that_goes_on_is_followed(
     assert browser.errors() == []
 
 
+def test_a_tab_in_the_background_gives_its_line_back(
+    shop: Project, server: Server, browser: Browser
+) -> None:
+    id_ = shop.newest()
+    browser.visit(address(server, f"/sessions/{id_}"))
+    browser.shows(IS_LIVE, True)
+    here, driver = browser.driver.current_window_handle, browser.driver
+    try:
+        for _ in range(7):  # more than a browser opens lines to one server
+            driver.switch_to.new_window("tab")
+            driver.get(address(server, f"/sessions/{id_}"))
+            browser.shows(IS_LIVE, True)
+    finally:
+        for handle in driver.window_handles:
+            if handle != here:
+                driver.switch_to.window(handle)
+                driver.close()
+        driver.switch_to.window(here)
+    browser.visit("about:blank")
+    assert browser.errors() == []
+
+
 def test_nothing_is_wider_than_a_small_or_a_large_screen(
     shop: Project, server: Server, browser: Browser
 ) -> None:

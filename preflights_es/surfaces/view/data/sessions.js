@@ -57,15 +57,19 @@
     go(new URL(link.getAttribute("href"), location).href);
   });
 
-  let live = false;
-  const news = new EventSource(session().dataset.live);
-  news.onopen = () => { live = true; ready(); };
-  news.onerror = () => { live = false; ready(); };
-  news.onmessage = (event) => {
-    const { version, last } = session().dataset;
-    if (Number(event.data) <= Number(last)) return;
-    go(version === last ? location.pathname : `${location.pathname}?at=${version}`, true);
-  };
-  addEventListener("pagehide", () => news.close());
+  let live, news;
+  // A browser has six lines to a server: a hidden tab gives its own back.
+  function follow() {
+    news?.close();
+    if (document.hidden) return;
+    news = new EventSource(session().dataset.live);
+    news.onopen = news.onerror = ({ type }) => { live = type === "open"; ready(); };
+    news.onmessage = (event) => {
+      const { version, last } = session().dataset;
+      if (+event.data > +last) go(location.pathname + (version === last ? "" : `?at=${version}`), true);
+    };
+  }
+  addEventListener("visibilitychange", follow);
+  follow();
   ready();
 })();

@@ -1,2 +1,0 @@
-// Improves what works without: nothing here is needed to read, search or accept.
-"use strict";
