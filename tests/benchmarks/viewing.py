@@ -39,7 +39,9 @@ READY: Final = 1.3
 PAGES: Final = {20: 3.0, 100: 5.0}
 """By the events of a session: how often a plain page of the same size."""
 MEMORY_MB: Final = 60
-ASKED: Final = 50  # pages of one measurement
+WALKED: Final = 5.0
+"""The same of each page of a walk through the longest of these sessions."""
+ASKED: Final = 200  # pages of one measurement
 STARTS: Final = 7
 ROUNDS: Final = 5
 TICK_S: Final = 1 / os.sysconf("SC_CLK_TCK")
@@ -80,6 +82,14 @@ class Server:
             self.page(path)
         return (self.cpu_s() - before) / ASKED
 
+    def walked_s(self, session: str, events: int, other: str) -> float:
+        """CPU seconds of each page of a walk through a session, behind a look at another one."""
+        self.page(f"/sessions/{other}")
+        before = self.cpu_s()
+        for version in range(1, events + 1):
+            self.page(f"/sessions/{session}?at={version}")
+        return (self.cpu_s() - before) / events
+
     def memory_mb(self) -> float:
         """The most that was resident."""
         found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{self._pid}/status").read_text())
@@ -91,7 +101,7 @@ Serving = Callable[[], AbstractContextManager[Server]]
 
 
 def figures() -> list[Figure]:
-    """How soon a server is ready, what pages of 20 and 100 events cost, and its memory."""
+    """How soon a server is ready, what pages of sessions cost, and its memory."""
     with tempfile.TemporaryDirectory() as folder:
         sessions = {events: _session(Path(folder), events) for events in PAGES}
         ours = partial(_serving, [*PREFLIGHTS, "view", "--no-browser", "--port", "0"], folder)
@@ -100,27 +110,31 @@ def figures() -> list[Figure]:
             for events, limit in PAGES.items():
                 path = f"/sessions/{sessions[events]}"
                 size = len(server.page(path))
-                plain = [sys.executable, "-c", FLOOR, str(size)]
-                with _serving(plain, folder) as floor:
-                    pair = quickest(
-                        partial(server.asked_s, path), partial(floor.asked_s, "/"), ROUNDS
-                    )
-                found.append(
-                    Figure(
-                        f"a page with {events} events, against one of starlette of {size:,} bytes",
-                        pair.ratio,
-                        limit,
-                        None,
-                        f"{pair.ours * 1_000:.1f} ms CPU",
-                        f"{pair.floor * 1_000:.1f} ms CPU",
-                    )
-                )
+                what = f"a page with {events} events"
+                found.append(_page(what, partial(server.asked_s, path), size, limit, folder))
+            what = f"each page of a walk through {events} events"
+            walked = partial(server.walked_s, sessions[events], events, sessions[min(PAGES)])
+            found.append(_page(what, walked, size, WALKED, folder))
             for path in ("/", "/sessions", "/inbox", "/usage"):
                 server.page(path)
             memory = server.memory_mb()
     what = "memory of `preflights view` once each page was shown, against 60 MB"
     share = memory / MEMORY_MB
     return [*found, Figure(what, share, 1.0, None, f"{memory:.0f} MB", f"{MEMORY_MB} MB")]
+
+
+def _page(what: str, ours_s: Callable[[], float], size: int, limit: float, folder: str) -> Figure:
+    plain = [sys.executable, "-c", FLOOR, str(size)]
+    with _serving(plain, folder) as floor:
+        pair = quickest(ours_s, partial(floor.asked_s, "/"), ROUNDS)
+    return Figure(
+        f"{what}, against one of starlette of {size:,} bytes",
+        pair.ratio,
+        limit,
+        None,
+        f"{pair.ours * 1_000:.2f} ms CPU",
+        f"{pair.floor * 1_000:.2f} ms CPU",
+    )
 
 
 def _ready(ours: Serving, folder: str) -> Figure:

@@ -269,7 +269,7 @@ class _Building:
                 "workflow": read.workflow.name,
                 "last": len(stored),
                 "part": part,
-                "lanes": timeline.LANES,
+                "lanes": timeline.MIDDLES,
                 "version": 0,
                 "step_to": "#event-",
                 "parts": len(firsts),

@@ -208,7 +208,8 @@ class Drawn(msgspec.Struct, frozen=True):
     part: timeline.Part
     has_costs: bool
     """Whether the price of a call is known."""
-    cuts: dict[str, list[str]]
+    pieces: list[str]
+    """What stands before the marks, each mark, what stands behind them, and each row."""
 
     @classmethod
     def of(cls, at: Looked, first: int) -> Drawn:
@@ -216,21 +217,22 @@ class Drawn(msgspec.Struct, frozen=True):
         prices = [price(one) for one in at.process.settings.prices]
         part = timeline.Line.of(at.read).part(first, prices)
         has_costs = any(mark.costs for mark in part.marks)
-        found = cls(at.process, at.read.head.hash, part, has_costs, {})
-        found.cuts.update((name, found._cut(name, part, 0)) for name in ("track.html", "rows.html"))
-        return found
+        pieces = _pieces("part.html", part, has_costs)
+        return cls(at.process, at.read.head.hash, part, has_costs, pieces)
 
-    def with_here(self, name: str, version: int) -> str:
-        """The template of the part, with one event marked as the one that is shown."""
-        n, cuts = version - self.part.first, self.cuts[name]
-        alone = replace(self.part, marks=(self.part.marks[n],), gaps=(), ticks=())
-        here = self._cut(name, alone, version)[1]
-        return "".join([*cuts[: n + 1], here, *cuts[n + 2 :]])
+    def with_here(self, version: int) -> tuple[str, str]:
+        """The track and the rows, with one event marked as the one that is shown."""
+        n, count = version - self.part.first, len(self.part.marks)
+        alone = replace(self.part, marks=(self.part.marks[n],))
+        _, mark, _, row, _ = _pieces("here.html", alone, self.has_costs, version)
+        track, rows = self.pieces[: count + 2], self.pieces[count + 2 :]
+        track[n + 1], rows[n] = mark, row
+        return "".join(track), "".join(rows)
 
-    def _cut(self, name: str, part: timeline.Part, version: int) -> list[str]:
-        """What stands before the first event, each event, and what stands behind the last."""
-        values = {"part": part, "version": version, "has_costs": self.has_costs}
-        return html(name, **values, lanes=timeline.LANES, step_to="?at=", cut=CUT).split(CUT)
+
+def _pieces(name: str, part: timeline.Part, has_costs: bool, version: int = 0) -> list[str]:
+    values = {"part": part, "version": version, "has_costs": has_costs, "step_to": "?at="}
+    return html(name, **values, lanes=timeline.MIDDLES, cut=CUT).split(CUT)
 
 
 def drawn(at: Looked, first: int) -> Drawn:
@@ -335,7 +337,7 @@ def shown(asked: Asked) -> Page:
     last = len(at.stored)
     version = min(_whole(asked.query.get("at"), last), last)
     line = drawn(at, timeline.part_of(version))
-    part = line.part
+    part, (track, rows) = line.part, line.with_here(version)
     now = standing(at, version)
     one = at.stored[version - 1]
     text = _text(one)
@@ -344,8 +346,8 @@ def shown(asked: Asked) -> Page:
         "section": "sessions",
         "at": at,
         "part": part,
-        "track": line.with_here("track.html", version),
-        "rows": line.with_here("rows.html", version),
+        "track": track,
+        "rows": rows,
         "parts": range(1, last + 1, timeline.PART),
         "part_size": timeline.PART,
         "last": last,

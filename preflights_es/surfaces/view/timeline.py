@@ -33,6 +33,14 @@ PART: Final = 200  # events of a part, and between two states that are kept
 NEAR: Final = 5  # events between two states that are kept of the part last folded
 KEPT_MAX: Final = 20 * 1024 * 1024  # bytes of states, of all sessions together
 
+TOP: Final = 30  # units above the lanes, for spans of gaps
+ROW: Final = 34  # units of a lane
+FOOT: Final = 40  # units below the lanes, for times
+MIDDLES: Final[Mapping[Lane, int]] = {
+    lane: TOP + ROW * n + ROW // 2 for n, lane in enumerate(LANES)
+}
+"""Where each lane has its marks, in units from the top."""
+
 STEP: Final = 18.0  # units between marks of one moment; a unit is a pixel
 EDGE: Final = 24.0  # units before the first mark and behind the last
 CALL: Final = 150.0  # units of the longest call
@@ -97,6 +105,11 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     marks: tuple[Mark, ...]
     gaps: tuple[Gap, ...]
     ticks: tuple[Tick, ...]
+    top: int = TOP
+    """Where the first lane begins."""
+    bottom: int = TOP + ROW * len(LANES)
+    """Where the last lane ends."""
+    height: int = TOP + ROW * len(LANES) + FOOT
 
 
 def part_of(version: int) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from preflights_es.kernel.ids import EARLIEST, EPOCH, LATEST
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.text import shortened
+from preflights_es.projections.usage import Call, Cost
 
 VALUE_MAX: Final = 300  # characters of a value beside others
 UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
@@ -75,6 +77,16 @@ def value(found: Any) -> str:
     return shortened(text, VALUE_MAX)
 
 
+def tokens(call: Call) -> str:
+    """`1,204 → 56`: what a call read and wrote."""
+    return f"{count(call.input_tokens)} → {count(call.output_tokens)}"
+
+
+def cost(costs: Iterable[Cost]) -> str:
+    """`0.5 EUR, 1 USD`."""
+    return ", ".join(f"{one.amount} {one.currency}" for one in costs)
+
+
 def spaced(name: str) -> str:
     """`needs_answers` as `needs answers`."""
     return name.replace("_", " ")
@@ -91,6 +103,8 @@ def tone(status: str) -> str:
 
 WORDS: Final = {
     one.__name__: one
-    for one in (clock, date, stamp, span, millis, count, percent, value, spaced, tone)
+    for one in (
+        *(clock, date, stamp, span, millis, count, percent, value, tokens, cost, spaced, tone),
+    )
 }
 """Filters of templates, by name."""
