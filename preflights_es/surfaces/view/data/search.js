@@ -1,4 +1,4 @@
-// Finds decisions of an exported site as one types: those that hold every word.
+// Finds decisions as one types: those that hold every word.
 "use strict";
 
 const searchable = (() => {

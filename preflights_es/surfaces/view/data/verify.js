@@ -1,10 +1,10 @@
 // Verifies chains of events, signatures of acts, and checkpoints, by SubtleCrypto: docs/specs/log.md, PROTOCOL.sshsig and
-// PROTOCOL.u2f of OpenSSH. It asks for nothing. A session is here `{session: {session_id, project, workflow},
-// events: [...]}`, its events as lines of a session file, but for `data`, the payload as text, and `recorded_at`, in digits.
+// PROTOCOL.u2f of OpenSSH. A session is `{session: {session_id, project, workflow}, events: [...]}`: lines of a session file, but
+// for `data`, the payload as text, and `recorded_at`, in digits.
 "use strict";
 
 const preflights = (() => {
-// 1. Bytes -------------------------------------------------------------------------------------
+// 1. Bytes ---------------------------------------------
 class Bad extends Error {} // says why something does not verify
 
 const utf8 = (text) => new TextEncoder().encode(text);
@@ -41,8 +41,8 @@ const reason = (error) => (error instanceof Bad ? error.message : `it cannot be 
 
 const GENESIS = new Uint8Array(32);
 
-// 2. The chain (log.md, section 5) -------------------------------------------------------------
-// How many events there are, how many with payloads, and which does not follow.
+// 2. The chain (log.md, section 5) ---------------------
+// How many events there are, with payloads, and which does not follow.
 async function chain({ session, events }) {
   const [id, project, workflow] = [session.session_id, session.project, session.workflow].map(text);
   let previous = GENESIS;
@@ -66,7 +66,7 @@ async function chain({ session, events }) {
   return { events: events.length, payloads, trouble: null };
 }
 
-// 3. Signatures --------------------------------------------------------------------------------
+// 3. Signatures ----------------------------------------
 function reader(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let at = 0;
@@ -80,15 +80,17 @@ function reader(bytes) {
   return { take, u32, end, field: () => take(u32()), name: () => String.fromCharCode(...take(u32()).slice(0, 99)) };
 }
 
-// The lines of a file of allowed signers (ssh-keygen(1)).
+const OPTION = /^(?:(cert-authority)|(namespaces|valid-after|valid-before)="((?:\\.|[^"\\])*)")(?:,(?=.)|$)/i;
+// Lines of allowed signers (ssh-keygen(1)).
 function signersIn(file) {
   const found = [];
   for (const line of file.split("\n")) {
-    const words = line.match(/(?:[^\s"]|"(?:\\.|[^"\\])*")+/g) ?? [];
+    const words = line.match(/(?:[^ \t\r"]|"(?:\\.|[^"\\])*")+/g) ?? [];
     if (words.length < 3 || words[0].startsWith("#")) continue;
-    const has = /^(sk-)?(ssh|ecdsa)-/.test(words[1]) ? "" : words[1];
-    const options = (has.match(/(?:[^,"]|"(?:\\.|[^"\\])*")+/g) ?? []).map((one) => [one.split("=")[0].toLowerCase(), one.replace(/^.*?="?|"$/g, "")]);
-    found.push({ by: words[0].replace(/^"|"$/g, ""), key: words[has ? 3 : 2], ...Object.fromEntries(options) });
+    let options = /^(sk-)?(ssh|ecdsa)-/.test(words[1]) ? "" : words[1];
+    const signer = { by: words[0].replace(/^"|"$/g, ""), key: words[options ? 3 : 2] };
+    for (let one; (one = OPTION.exec(options)); options = options.slice(one[0].length)) signer[(one[1] ?? one[2]).toLowerCase()] = one[3] ?? "";
+    if (!options) found.push(signer); // else one is unknown
   }
   return found;
 }
@@ -100,7 +102,7 @@ function seconds(said) {
   return (parts[7] ? Date.UTC(year, month - 1, ...rest) : new Date(year, month - 1, ...rest).getTime()) / 1000;
 }
 const fits = (pattern, name) => new RegExp(`^${pattern.replace(/[.+^${}()|[\]\\]/g, "\\$&").replace(/\*+/g, ".*").replaceAll("?", ".")}$`).test(name);
-// Why a line of the signers does not cover a signature; empty where it does.
+// Why a line does not cover a signature; empty where it does.
 function against(signer, namespace, second) {
   const spaces = signer.namespaces?.split(",") ?? ["*"];
   if ("cert-authority" in signer) return "the key may sign certificates only";
@@ -111,7 +113,7 @@ function against(signer, namespace, second) {
 
 const [PLAIN, HARDWARE] = ["ssh-ed25519", "sk-ssh-ed25519@openssh.com"];
 const HASHES = { sha256: "SHA-256", sha512: "SHA-512" };
-const TOUCHED = 1; // the flag of a hardware key that says that a person touched it
+const TOUCHED = 1; // the flag that says that a person touched a hardware key
 const FAILED = { verdict: "does_not_verify", by: "", key: "", isTouched: false, why: "" };
 
 // Verdicts: `signed`, `unknown_signer`, `does_not_verify`, `not_checked`. `at` is in microseconds.
@@ -156,7 +158,7 @@ async function signature(namespace, message, sshsig, signers, at) {
   }
 }
 
-// The signature of an act, such as an acceptance (log.md, section 14); null where it has none. It covers all events before.
+// The signature of an act (log.md, section 14), which covers all events before; null where it has none.
 async function act({ session, events }, event, signers) {
   try {
     const { signature: said, actor, at } = JSON.parse(event.data);
@@ -174,8 +176,8 @@ async function act({ session, events }, event, signers) {
   }
 }
 
-// 4. Checkpoints (log.md, section 15) ----------------------------------------------------------
-// The sessions that a file remembers, what its signature proves, and why it does not hold its own root.
+// 4. Checkpoints (log.md, section 15) ------------------
+// The sessions that a file remembers, what its signature proves, and what is wrong with it.
 async function checkpoint(file, signers) {
   const found = { sessions: new Map(), signed: null, why: "" };
   try {
