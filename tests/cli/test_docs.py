@@ -138,8 +138,13 @@ def shown(block: Block) -> Iterator[Shown]:
 @pytest.fixture
 def shop(tmp_path: Path, home: Path) -> Project:
     """The repository in which the pages' commands are typed, by a person whose home is new."""
-    made = Project(tmp_path / "shop", tmp_path / "home")
-    made.home.mkdir()
+    return new_shop(tmp_path, home)
+
+
+def new_shop(folder: Path, home: Path) -> Project:
+    """The same in a folder."""
+    made = Project(folder / "shop", folder / "home")
+    made.home.mkdir(parents=True)
     shutil.copy(home / ".gitconfig", made.home)  # not what other tests left beside it
     made.folder.mkdir()
     made.git("init", "--quiet", "--template=")
@@ -147,15 +152,25 @@ def shop(tmp_path: Path, home: Path) -> Project:
     return made
 
 
-def _marked(page: str) -> Any:
-    """A page, with the program that it needs."""
-    marks = [pytest.mark.needs("ssh-keygen")] if page == "docs/signing.md" else []
-    return pytest.param(page, marks=marks, id=page)
+SIGNING: Final = "docs/signing.md"
+PARTS: Final = 8
+"""Tests that the pages are shared out to: each is a whole run of some."""
 
 
 @pytest.mark.slow("whole runs")
-@pytest.mark.parametrize("page", [*map(_marked, PAGES)])
-def test_the_commands_of_a_page_do_what_it_says(shop: Project, page: str) -> None:
+@pytest.mark.parametrize("part", range(PARTS))
+def test_the_commands_of_each_page_do_what_it_says(part: int, tmp_path: Path, home: Path) -> None:
+    for page in [one for one in PAGES if one != SIGNING][part::PARTS]:
+        _does_what_it_says(page, new_shop(tmp_path / page.replace("/", "-"), home))
+
+
+@pytest.mark.needs("ssh-keygen")
+@pytest.mark.slow("whole runs")
+def test_the_commands_of_the_page_about_signing_do_what_it_says(shop: Project) -> None:
+    _does_what_it_says(SIGNING, shop)
+
+
+def _does_what_it_says(page: str, shop: Project) -> None:
     ids: dict[str, str] = {}
     for block in blocks(page):
         where = f"{page}, line {block.line}"
