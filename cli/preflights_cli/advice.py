@@ -21,6 +21,7 @@ ADVICE: Final[dict[str, str]] = {
     "ambiguous_number": ", and give each its own by `preflights admin renumber`",
     "ambiguous_artifact": ": type more of the id",
     "artifact_stale": ": run its pass again, or approve it all the same with --allow-stale",
+    "begun_not_signed": "; session {session} waits: `preflights accept {session} --sign`",
     "call_held": ": look at it with `preflights show {session}`, and try again when it is done",
     "faulted_input": ": `preflights abandon {session} --force` sets that Input aside",
     "findings_open": ": change what it disagrees with, or waive what you accept with "

@@ -61,6 +61,10 @@ class Signs(Protocol):
         """Whether a touch of its key may prove that a person is there."""
         ...
 
+    def check(self) -> None:
+        """See that there is a key, before anything is recorded that it is to sign."""
+        ...
+
     def person(self, by: str | None) -> Actor:
         """The person whose key it is."""
         ...

@@ -57,9 +57,11 @@ def signing_key(settings: Settings, env: Mapping[str, str]) -> str:
         return _absolute(named, env, "[sign] key")
     if (form := _git("gpg.format", settings, env)) != "ssh":
         found = f"git's gpg.format is {form!r}" if form else "git has no gpg.format"
-        raise SettingsError(f"[sign] key is `git`, and {found}, expected 'ssh'")
+        cure = "`git config --global gpg.format ssh`"
+        raise SettingsError(f"[sign] key is `git`, and {found}, expected 'ssh': {cure}")
     if not (key := _git("user.signingkey", settings, env)):
-        raise SettingsError("[sign] key is `git`, and git has no user.signingkey: set it")
+        found = "[sign] key is `git`, and git has no user.signingkey"
+        raise SettingsError(f"{found}: set it to your key with `git config --global`")
     if key.startswith(_LITERAL) and len(key) <= KEY_MAX:
         return key.removeprefix("key::")
     return _absolute(key, env, "git's user.signingkey")

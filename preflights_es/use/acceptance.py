@@ -160,6 +160,15 @@ class Acceptances(Sessions):
             and signer.proves_person(first.input)
         )
 
+    def check_signing(self) -> None:
+        """See that there is a key, where acts are signed.
+
+        Raises:
+            SettingsError: there is none.
+        """
+        if self._inputs.signer is not None:
+            self._inputs.signer.check()
+
     def refuse_relaying(self, by: str | None, session: str = "SESSION") -> None:
         """An agent passes no acceptance on: the log could not show whether there was one.
 

@@ -73,6 +73,15 @@ class Signer:
         words = text.split()
         return len(words) > 1 and signing.is_hardware(words[1])
 
+    def check(self) -> None:
+        """See that a key is configured, and that the user's signers can be read.
+
+        Raises:
+            SettingsError: it is not so.
+        """
+        _ = self._key
+        signers_of(self._settings, self._env)
+
     def person(self, by: str | None) -> Actor:
         """The person whose key it is, as the caller or the settings name them."""
         is_named = self._settings.actor_kind != "agent"
@@ -143,9 +152,7 @@ class Signer:
             Refused: nothing could be signed.
             SettingsError: no key is configured, or the user's signers cannot be read.
         """
-        signers_of(
-            self._settings, self._env
-        )  # where it cannot be read, that is said before a touch
+        self.check()  # what is wrong is said before a touch
         if self.is_hardware:
             self._tell(Notice("touch_key", "touch your hardware key now: it signs", {}))
         try:

@@ -21,7 +21,7 @@ from tests.cli.program import RAW, Result
 from tests.cli.terminal import WAIT_S, terminal
 from tests.each import each
 from tests.signing.forgeries import large
-from tests.signing.house import Signing
+from tests.signing.house import READY, Signing
 from tests.signing.keys import (
     Key,
     armoured,
@@ -274,3 +274,14 @@ def test_what_a_repository_brings_stops_no_signature(
     assert why in found["why"], found
     house.signers.write_text(f"ada@example.org {public(house.key)}\n")
     file.rmdir() if file.is_dir() and not file.is_symlink() else file.unlink()
+
+
+def test_a_session_that_start_began_waits_and_none_begins_without_a_key(house: Signing) -> None:
+    words = ("start", *READY, "--accept", *SIGN)
+    done = house.call(*words, env=wrapped("exit 1")(house))
+    (id_,) = (one["session_id"] for one in house.call("sessions", "--json").json["sessions"])
+    assert f"; session {id_[-8:]} waits: `preflights accept {id_[-8:]} --sign`\n" in done.err
+    assert house.call("accept", id_[-8:], *SIGN).code == 0
+    house.settings("")
+    assert house.call(*words, "--again").code == 2
+    assert len(house.call("sessions", "--json").json["sessions"]) == 1

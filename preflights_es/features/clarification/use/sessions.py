@@ -100,6 +100,8 @@ def start(
     choosing = Choosing(request, choices)
     own, answers = clarifications_of(request), pairs(given)
     own.refuse_relaying(by)
+    if accepts:
+        own.check_signing()
     if accepts and by is None and request.actor.kind != "user":
         choosing.refuse_choices()
     own.check(answers)
@@ -138,10 +140,24 @@ def start(
         accepts = False
     step = with_reasons(own, step, reasons, by if accepts else None)
     if accepts and not any(isinstance(one, Refusal) for one in step.decisions):
-        session_id = step.handle.session_id
-        step = own.accept(session_id, choosing.completed, choosing.is_said, by=by)
+        step = _accepted_now(own, step.handle.session_id, choosing, by)
         step = _accepted(request, own, own.kept(step, choosing.same, by), choosing)
     return choosing.told(filed(request, step))
+
+
+def _accepted_now(own: Clarifications, session_id: str, choosing: Choosing, by: str | None) -> Step:
+    """The acceptance of a session that this command began.
+
+    Raises:
+        Refused: it is not accepted; where nothing signed it, the session waits.
+    """
+    try:
+        return own.accept(session_id, choosing.completed, choosing.is_said, by=by)
+    except Refused as error:
+        if error.code != "not_signed":
+            raise
+        id_ = short(session_id)
+        raise Refused(str(error), code="begun_not_signed", session=id_) from error
 
 
 def _listed(request: Request, typed: str) -> Listed:
