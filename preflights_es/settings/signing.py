@@ -246,6 +246,10 @@ def _signers(source: Source) -> Iterator[AllowedSigner]:
             continue
         if not line.replace("\t", " ").isprintable():
             raise _no_signer(number, "it holds a character that is not seen")
+        if (
+            '\\"' in line
+        ):  # to ssh-keygen no end of an option: another key than the shown one counts
+            raise _no_signer(number, "it holds an escaped quotation mark")
         found = _PRINCIPALS.fullmatch(line)
         words = _WORD.findall(found[2]) if found else []
         options = "" if _is_key(words) or not words else words.pop(0)

@@ -128,6 +128,7 @@ def test_no_agent_no_script_and_no_json_trusts_signers(clone: Project) -> None:
         f"ada@example.org {KEY}\reve@example.org {KEY}",
         f"ada@example.org\0 {KEY}",
         f'"a"b {KEY}',
+        f'bob@example.org namespaces="\\" {KEY} ,*" {KEY}',
     ],
 )
 def test_a_line_that_cannot_be_shown_is_not_trusted(clone: Project, line: str) -> None:
