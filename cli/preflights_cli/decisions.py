@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -251,8 +252,14 @@ SIGNED: Final[dict[Verdict, str]] = {
 }
 
 
+ODD_NAME: Final = re.compile(r"(?i)[(),:]|signed")
+"""A name that could pass for what the program says of a signature."""
+
+
 def who(actor: Actor | Who) -> str:
     """A person by name; an agent, script or model is never shown as a person."""
+    if actor.kind == "user" and ODD_NAME.search(actor.name):
+        return '"{}"'.format(actor.name.replace('"', "'"))
     if actor.kind == "user":
         return actor.name or "a person"
     return f"{KINDS[actor.kind]}{f' ({actor.name})' if actor.name else ''}"

@@ -395,3 +395,10 @@ def test_a_derived_table_that_says_otherwise_is_not_called_signed(team: Team) ->
     assert (row["signature"]["verdict"], row["policy"]) == ("not_checked", "claimed")
     assert "MySQL" not in team.prompt()
     assert team.show(id_)["signature"]["verdict"] == "signed", "it is read off the events"
+
+
+def test_no_name_passes_for_a_signature(team: Team) -> None:
+    name = "Ada, signed by ada (SHA256:abc)"
+    id_ = team.accept("PostgreSQL", "--by", name, sign=False)["session_id"]
+    assert f'by "{name}", ' in team.call("why", id_).out
+    assert '"Ada, signed' in team.call("decisions").out
