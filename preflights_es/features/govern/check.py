@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import pairwise
 from math import inf
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -30,7 +29,7 @@ from preflights_es.features.govern.domain.imports import Used, used
 from preflights_es.features.govern.judges import judge_changes, judge_of
 from preflights_es.features.govern.records import differing_records, told
 from preflights_es.kernel.errors import PreflightsError, Refused
-from preflights_es.kernel.events import ERASED_TAG, Act
+from preflights_es.kernel.events import ERASED_TAG, Act, Input
 from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.questions import Refusal
@@ -560,12 +559,15 @@ def _acceptances(reader: EventReader, stored: Sequence[Stored]) -> Iterator[Stor
     workflow = reader.workflow_or_opaque(stored[0].workflow)
     if workflow.acknowledges is None:
         return
-    codec = reader.codec(workflow)
-    for one, after in pairwise(stored):
-        if (one.type, one.actor_kind) != (workflow.acknowledges.tag, "user") or one.data is None:
-            continue
-        if after.data is None or not isinstance(codec.decode(after), Refusal):
-            yield one
+    codec, tag = reader.codec(workflow), workflow.acknowledges.tag
+    last: Stored | None = None
+    for one in stored:
+        event = codec.decode(one) if one.data is not None else None
+        if isinstance(event, Input):
+            last = one if (one.type, one.actor_kind) == (tag, "user") else None
+        elif last is not None and not isinstance(event, Refusal):
+            yield last
+            last = None
 
 
 def _name(one: ChangedFile) -> str:
