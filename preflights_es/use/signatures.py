@@ -131,7 +131,7 @@ class Signatures:
         if not acts:
             return None
         if acts[0].decides not in ("", _decides(*_patch_of(decided))):
-            why = "the list is not what was signed: `preflights audit verify` says more"
+            why = "the list says another decision than the one that was signed"
             return replace(acts[0].signed, verdict="not_checked", by="", why=why)
         return acts[0].signed
 
