@@ -199,11 +199,13 @@ def names_at(root: Path, commit: str) -> tuple[str, ...]:
 
 
 def is_tracked(root: Path, path: Path) -> bool:
-    """Whether git knows a file of this repository, so that a change can write it."""
+    """Whether git knows a file of this repository, or its submodule: a change can write it."""
     if not path.resolve().is_relative_to(root.resolve()):
         return False
-    name = str(path.resolve().relative_to(root.resolve()))
-    return bool(_output(root, "ls-files", "-z", "--", f":(literal){name}"))
+    name = path.resolve().relative_to(root.resolve())
+    meant = {one.as_posix() for one in (name, *name.parents[:-1])}
+    words = (f":(literal){one}" for one in sorted(meant))
+    return not meant.isdisjoint(_names(_output(root, "ls-files", "-z", "--", *words) or b""))
 
 
 def printable(path: str) -> str:

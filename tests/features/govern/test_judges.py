@@ -419,6 +419,22 @@ def test_a_file_that_the_change_could_write_is_refused(team: Team, tmp_path: Pat
     assert team.call("check", "--base", "base", "--signers", str(tmp_path / "link")).code == 1
 
 
+def test_a_file_of_a_submodule_is_one_that_the_change_could_write(
+    team: Team, tmp_path: Path
+) -> None:
+    other = Team.__new__(Team)
+    other.folder, other.home = tmp_path / "other", team.home
+    other.folder.mkdir()
+    other.git("init", "--quiet")
+    other.brings("signers", team.line())
+    committed(other)
+    words = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add")
+    team.git(*words, str(other.folder), "inner")
+    committed(team)
+    done = team.call("check", "--base", "base", "--signers", "inner/signers")
+    assert "which the change could write" in done.err
+
+
 @pytest.mark.parametrize("kind", ["missing", "fifo", "folder", "large"])
 def test_an_odd_file_of_signers_is_one_line(team: Team, kind: str, tmp_path: Path) -> None:
     file = tmp_path / "signers"
