@@ -176,7 +176,8 @@ def decisions(
     """
     policy = policy or request.process.policy
     for why in policy.untrusted if policy else ():
-        request.notice("not_trusted", why)
+        is_readable = why.endswith("trust it")
+        request.notice("not_trusted" if is_readable else "list_unreadable", why)
     if policy is None or not everything:
         return request.reading.rows(
             lambda process: log_decisions(

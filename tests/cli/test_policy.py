@@ -187,7 +187,8 @@ def test_signers_and_older_decisions_count_only_once_a_person_trusts_them(team: 
     assert set(team.policies().values()) == {"claimed"}
     done = team.call("decisions")
     for name in (FILE, BEFORE):
-        assert f"{name} is not trusted" in done.err
+        told = f"{name} is not trusted: look at it and trust it with `preflights trust`\n"
+        assert told in done.err
     assert "PostgreSQL" not in json.dumps(hook(team, "SessionStart", {"source": "startup"}))
     assert edit(team, "src/x.py") == "{}"
     team.trusts(FILE)
