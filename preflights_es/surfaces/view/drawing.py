@@ -17,6 +17,7 @@ from preflights_es.use.results import DecisionRow
 
 WIDTH: Final = 1_000
 BAR_MIN: Final = 2.5
+BAR_MAX: Final = 24.0
 BARS_MAX: Final = 366  # a longer time is drawn in parts of several days each
 
 
@@ -64,7 +65,7 @@ def bars(counted: Sequence[tuple[str, int]], day: str) -> Bars:
         place = (then - days[0]).days // step
         parts[place] = name, parts.get(place, ("", 0))[1] + count
     places, highest = span // step + 1, max(count for _, count in parts.values())
-    width = max(BAR_MIN, WIDTH / places * 0.7)
+    width = min(max(BAR_MIN, WIDTH / places * 0.7), BAR_MAX)
     drawn = tuple(
         Bar(
             name,

@@ -241,6 +241,25 @@ def test_a_changed_proof_is_found(
     assert verdict(browser, address + page) == "bad"
 
 
+def test_a_page_whose_scripts_do_not_run_says_that_nothing_was_verified(
+    browser: Browser, site: tuple[Path, str], address: str
+) -> None:
+    folder, page = site
+    (folder / "static" / "proof.js").write_text("proof(", "utf-8")
+    browser.visit(address + page)
+    assert "Nothing was verified yet" in browser.run(SAID)
+    assert browser.run(VERDICT) == ""
+
+
+def test_a_page_without_the_signers_of_its_site_is_found(
+    browser: Browser, site: tuple[Path, str], address: str
+) -> None:
+    folder, page = site
+    (folder / "proof" / "site.js").unlink()
+    assert verdict(browser, address + page) == "bad"
+    assert "The files of proof cannot be read" in browser.run(SAID)
+
+
 # 3. Signatures -------------------------------------------------------------------------------
 
 

@@ -3,7 +3,7 @@
 "use strict";
 
 const proofs = new Map(); // by session
-let site = { pages: {}, signers: "", checkpoints: [] };
+let site;
 const proof = (found) => { if (found.session) proofs.set(found.session.session_id, found); else site = found; };
 
 // Texts and numbers of a payload as pages show them: unseen characters as escapes, white space as one blank.
