@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from html import unescape
 from pathlib import Path
@@ -47,6 +47,8 @@ from preflights_es.use.why_results import Why
 
 MARKER: Final = "preflights-site.json"
 FORMAT: Final = "preflights.site/1"
+TEXT_MAX: Final = 100_000  # characters of a payload on a page
+TEXTS_MAX: Final = 300_000  # the same of all payloads of a page; marks make a few bytes of each
 SIZE_MAX: Final = 64 * 1024 * 1024  # bytes of a file that may be ours
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -162,7 +164,7 @@ class _Building:
                 self.left_out[row.session_id] = read.why
             elif not self.left_out:
                 self._session(replace(row, file=None), process, read)
-        if self.left_out and len(self.left_out) < len(rows):
+        if self.left_out:
             return self._without()
         rows = [replace(row, file=None) for row in rows]  # where it lies is no matter of the site
         in_force = [row for row in rows if row.standing == "accepted"]
@@ -227,6 +229,9 @@ class _Building:
         page = decisions.told(row, whys, document, written)
         path = f"decisions/{row.uid}.html"
         pages[path] = self._page(Frame(path, id_), page.template, page.values, page.command)
+        if (large := max(map(len, pages.values()))) > rendering.PAGE_MAX:
+            self.left_out[id_] = f"session {id_} has a page of {large:,} bytes"
+            return
         first = read.stored[0]
         proof = {
             "session": {"session_id": id_, "project": first.project, "workflow": first.workflow},
@@ -259,6 +264,7 @@ class _Building:
         for number, first in enumerate(firsts, 1):
             part = line.part(first)
             here = {m.version for m in part.marks} & said
+            texts = {n: (stored[n - 1].data or b"").decode() for n in sorted(here)}
             path = f"sessions/{id_}{f'-{number}' if number > 1 else ''}.html"
             self.pages[f"/sessions/{id_}?page={number}"] = path
             values = {
@@ -275,7 +281,8 @@ class _Building:
                 "parts": len(firsts),
                 "page": number,
                 "hashes": {m.version: stored[m.version - 1].hash.hex() for m in part.marks},
-                "texts": {n: (stored[n - 1].data or b"").decode() for n in sorted(here)},
+                "texts": texts,
+                "most": _most(texts.values()),
                 "file": f"/sessions/{id_}.jsonl" if self.sessions else "",
             }
             command = f"preflights log {id_[-12:]}"
@@ -331,6 +338,12 @@ class _Building:
     def _put(self, path: str, content: bytes) -> None:
         assert _OURS.fullmatch(path), path
         self.files[path] = content
+
+
+def _most(texts: Collection[str]) -> int:
+    """How many characters of each text a page shows."""
+    is_much = sum(min(len(one), TEXT_MAX) for one in texts) > TEXTS_MAX
+    return TEXTS_MAX // len(texts) if is_much else TEXT_MAX
 
 
 def _index(rows: Iterable[DecisionRow]) -> list[tuple[str, ...]]:

@@ -29,6 +29,7 @@ FILES: Final = {
 }
 """What pages link to, by name, with its type."""
 
+PAGE_MAX: Final = 2_000_000  # characters of a page, of which a browser makes a picture in time
 NAV: Final = (
     ("decisions", "/"),
     ("inbox", "/inbox"),

@@ -102,13 +102,20 @@ def _rendered(site: Site, found: rendering.Page, notices: Sequence[str] = ()) ->
         project=site.request.process.project,
         **found.values,
     )
+    if len(text) > rendering.PAGE_MAX and found.template != "error.html":
+        why = f"this page would have {len(text):,} characters: `{found.command}` shows it all"
+        return failed(site, HTTPStatus.INTERNAL_SERVER_ERROR, why, "Too large")
     return HTMLResponse(text, found.status)
 
 
-def failed(site: Site, status: int, text: str) -> Response:
+def failed(site: Site, status: int, text: str, title: str = "") -> Response:
     """A page that says why there is no other one."""
-    title = HTTPStatus(status).phrase
-    values = {"title": title, "section": "", "text": text, "status": status}
+    values = {
+        "title": title or HTTPStatus(status).phrase,
+        "section": "",
+        "text": text,
+        "status": status,
+    }
     return _rendered(site, rendering.Page("error.html", values, "preflights --help", status))
 
 

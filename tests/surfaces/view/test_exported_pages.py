@@ -419,6 +419,28 @@ def test_hostile_words_stand_as_text(browser: Browser, shop: Project, address: s
     assert all(one.startswith(address) for one in browser.requests())
 
 
+def test_no_page_is_larger_than_a_browser_likes(
+    shop: Project, browser: Browser, address: str
+) -> None:
+    with (GOLDENS / "a_model_leads.jsonl").open("rb") as file:
+        stored = list(jsonl.stored(jsonl.lines_in(file, "golden"), "golden"))
+    first = [one for one in stored if one.session_id == stored[0].session_id]
+    sizes = {1: 5_000, 2: 200_000}
+    with (shop.folder / "large.jsonl").open("wb") as out:
+        for number, size in sizes.items():
+            large = told(first, lambda text, n=size: f"{text}{'&' * n}" if " " in text else text)  # type: ignore[misc]
+            out.write(jsonl.lines(copied(list(large), f"01a0c450-6c00-7000-8000-{number:012x}")))
+    assert shop.call("admin", "import", "large.jsonl", env=PROJECT).code == 0
+    done = shop.call("view", "--export", "site", "--all", "--yes", env=PROJECT)
+    assert done.code == 0, done.err
+    assert "left out: session 01a0c450-6c00-7000-8000-000000000002 has a page of" in done.err
+    pages = sorted(shop.folder.glob("site/*/*.html"))
+    assert len(pages) == 2
+    for page in pages:
+        assert page.stat().st_size < 2_000_000
+        holds(browser, f"{address}{page.parent.name}/{page.name}")
+
+
 def fields(event: Stored) -> list[tuple[str, str]]:
     """What a patch decides."""
     found: list[tuple[str, str]] = (

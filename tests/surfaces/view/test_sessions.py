@@ -444,6 +444,18 @@ def test_thirty_thousand_events_are_stepped_through_in_pages_of_their_own(
     assert sessions.STATES.size < 20 * 1024 * 1024
 
 
+def test_a_page_that_no_browser_likes_names_the_command_instead(of_file: OpenFile) -> None:
+    (events, *_) = [one for one in golden("a_model_leads") if one]
+    large = told(events, lambda text: f"{text}{'&' * 200_000}" if " " in text else text)
+    pages = of_file(resealed(large))
+    found = pages.get(path(events).replace("sessions", "decisions"))
+    assert (found.status_code, len(found.content) < PAGE_MAX) == (500, True)
+    assert "this page would have" in words(found.text)
+    assert "`preflights why " in words(found.text)
+    for more in ("", "?at=1", "/event/1"):
+        assert len(pages.text(path(events, more)).encode()) < PAGE_MAX, more
+
+
 # 8. Reports ----------------------------------------------------------------------------------
 
 

@@ -29,8 +29,8 @@ async function shown({ session, events }) {
   const signed = events.map((one) => one.act && one.data && JSON.parse(one.data).signature).filter(Boolean).map((one) => leaves(JSON.parse(one.proposal)));
   const wrong = texts.filter((one) => {
     const [known, text] = [said.at((one.dataset.said || 0) - 1) ?? new Set(), oneLine(one.textContent)];
-    if ("decided" in one.dataset && signed.length && !signed.some((all) => all.has(text))) return true;
-    return !known.has(text) && !(text.endsWith("…") && [...known].some((whole) => whole.startsWith(text.slice(0, -1).trim())));
+    const has = (all) => all.has(text) || (text.endsWith("…") && [...all].some((whole) => whole.startsWith(text.slice(0, -1).trim())));
+    return !has(known) || ("decided" in one.dataset && signed.length > 0 && !signed.some(has));
   });
   for (const one of documents) {
     const found = preflights.hex(await preflights.digest(preflights.utf8(one.textContent)));
