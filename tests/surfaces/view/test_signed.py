@@ -37,6 +37,7 @@ def test_where_only_a_signature_counts_the_page_shows_the_command(
     assert "/accept" not in page
     assert f"Accept it with preflights accept {session[-8:]} --sign" in words(page)
     assert "Only a signed acceptance counts here" in words(page)
+    assert f"preflights accept {session[-8:]} --sign" in words(signed_pages.text("/inbox"))
     assert f'action="/inbox/{session}/decline"' in page
     refused = signed_pages.fill(f"/inbox/{session}/accept", version=version(shop, session))
     assert refused.status_code == 409
