@@ -257,7 +257,7 @@ def test_a_page_without_the_signers_of_its_site_is_found(
     folder, page = site
     (folder / "proof" / "site.js").unlink()
     assert verdict(browser, address + page) == "bad"
-    assert "The files of proof cannot be read" in browser.run(SAID)
+    assert "The proof cannot be read" in browser.run(SAID)
 
 
 # 3. Signatures -------------------------------------------------------------------------------
