@@ -111,9 +111,11 @@ def view_command(
         voice.remark("Ctrl-C ends the server")
         file = stack.enter_context(server.opener(address))
         if not no_browser:
+            import threading
             import webbrowser
 
-            webbrowser.open(file)
+            # A browser of the terminal returns when it ends: the server answers it meanwhile.
+            threading.Thread(target=webbrowser.open, args=(file,), daemon=True).start()
         server.serving(site).run(sockets=[listening])
     return 0
 
