@@ -85,8 +85,7 @@ def replaced(rows: Sequence[DecisionRow]) -> frozenset[str]:
     """The uids of what a proved decision supersedes, by its own word.
 
     It also takes the place of what a claimed one superseded before: the person who signed it saw
-    that one's session, whose hash the signature covers. The older session's own word does not
-    count: anyone can add it there.
+    that one's session. The older session's own word does not count: anyone can add it there.
     """
     # A forged session can bear the uid of another one, which a signed decision does supersede.
     its_own = (row for row in rows if row.uid == decision_uid(row.session_id))
