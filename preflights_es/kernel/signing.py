@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any, Final, Literal
 
@@ -15,6 +15,7 @@ import msgspec
 from msgspec import UnsetType
 
 from preflights_es.kernel.events import Act, Input, Signature, Value, Whole
+from preflights_es.kernel.ports import Stored
 
 FORMAT: Final = "preflights.signed/1"
 
@@ -172,6 +173,11 @@ def armoured(sshsig: str) -> str:
     """A signature as OpenSSH reads it from a file."""
     lines = (sshsig[at : at + 70] for at in range(0, len(sshsig), 70))
     return "\n".join((_BEGIN, *lines, _END, ""))
+
+
+def bears_signature(stored: Iterable[Stored]) -> bool:
+    """Whether an event of a session may bear one; no event is decoded for it."""
+    return any(one.data is not None and b'"sshsig"' in one.data for one in stored)
 
 
 def bare(raw: bytes) -> str:

@@ -18,6 +18,7 @@ from preflights_es.kernel.errors import (
     Notice,
 )
 from preflights_es.kernel.ports import Archive, Arrival, Head, Stored, Stream
+from preflights_es.kernel.signing import bears_signature
 from preflights_es.kernel.text import NAME_MAX, line_trouble
 from preflights_es.records.session_files import SessionFolder, SessionFolders
 from preflights_es.runtime.features import WORKFLOWS
@@ -133,6 +134,8 @@ class Process:
 
     def acceptance(self, session_id: str) -> Signed | None:
         """What the signature of a person's acceptance proves; None where it is only claimed."""
+        if not bears_signature(self.store.read(session_id)):
+            return None  # as most: then it need not be known whose signatures count
         return self.signatures.of_acceptance(self.runner, session_id)
 
     # 1. The log ------------------------------------------------------------------------------

@@ -24,7 +24,14 @@ from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.questions import Refusal
 from preflights_es.kernel.reach import Reach
 from preflights_es.kernel.session import Session, Workflow, begin
-from preflights_es.kernel.signing import NoSignature, Signed, Statement, namespace, said_of
+from preflights_es.kernel.signing import (
+    NoSignature,
+    Signed,
+    Statement,
+    bears_signature,
+    namespace,
+    said_of,
+)
 from preflights_es.runtime.runner import EventReader, steps
 from preflights_es.settings.load import Settings, cached, surroundings
 from preflights_es.settings.signing import Signers, signers_of
@@ -142,7 +149,7 @@ class Signatures:
             LogDamaged: the session does not verify.
         """
         found = reader.store.stream(session_id)
-        if found is None or not _bears_signature(found[1]):
+        if found is None or not bears_signature(found[1]):
             return None
         head, stored = found
         workflow = reader.workflow_or_opaque(head.workflow)
@@ -164,7 +171,7 @@ class Signatures:
 
     def checked(self, reader: EventReader, stored: Sequence[Stored]) -> Iterator[SignedAct]:
         """The same of events whose chain was verified, without a memory."""
-        if not _bears_signature(stored):
+        if not bears_signature(stored):
             return
         workflow = reader.workflow_or_opaque(stored[0].workflow)
         codec = reader.codec(workflow)
@@ -306,10 +313,6 @@ def _read(folder: Path) -> dict[str, list[SignedAct]]:
     except (OSError, Unreadable, msgspec.DecodeError):
         return {}
     return kept.found if kept.format == CACHE_FORMAT else {}
-
-
-def _bears_signature(stored: Sequence[Stored]) -> bool:
-    return any(one.data is not None and b'"sshsig"' in one.data for one in stored)
 
 
 def _those(acts: Sequence[SignedAct], version: int | None) -> tuple[SignedAct, ...]:
