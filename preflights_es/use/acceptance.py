@@ -1,4 +1,7 @@
-"""Accepting what a session of any workflow proposes, with the record number that it takes."""
+"""Accepting what a session of any workflow proposes, with the record number that it takes.
+
+`use.sessions.accept` asks who accepts: a feature by its own, or the house, whose way is here.
+"""
 
 from __future__ import annotations
 

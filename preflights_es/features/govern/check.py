@@ -2,6 +2,9 @@
 
 It needs no log: in a fresh clone, records and session files say what is decided. What needs no base
 is checked without one.
+
+A new kind of finding is a name in `Rule`, a generator beside the others, its meaning in `_MEANS` of
+`reports.py`, and a row in docs/check.md.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from preflights_es.features.govern.changes import (
 from preflights_es.features.govern.concerns import is_own
 from preflights_es.features.govern.domain import products
 from preflights_es.features.govern.domain.imports import Used, used
-from preflights_es.features.govern.judges import judge_changes, judge_of
+from preflights_es.features.govern.policies import judge_changes, judge_of
 from preflights_es.features.govern.records import differing_records, told
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import ERASED_TAG, Act, Input
