@@ -33,7 +33,8 @@ from preflights_es.use.audit import (
     read_checkpoint,
     verify,
 )
-from preflights_es.use.checkpoints import HeldUpTo, sign_checkpoint, unheld
+from preflights_es.use.checkpoint_signing import sign_checkpoint
+from preflights_es.use.checkpoints import HeldUpTo, unheld
 from preflights_es.use.request import Request
 
 UNWRITTEN_MAX: Final = 20  # documents that are named one by one

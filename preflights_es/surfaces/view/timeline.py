@@ -240,7 +240,9 @@ def _places(told: Sequence[LoggedStep], calls: Mapping[int, Call]) -> tuple[list
     x, before = EDGE - STEP, None
     for step in told:
         at = _at(step.stored)
-        passed = 0.0 if None in (at, before) else max((at - before) / 1_000, 0.0)  # type: ignore[operator]
+        passed = 0.0
+        if at is not None and before is not None:
+            passed = max((at - before) / 1_000, 0.0)
         if passed > 1.5 * longest:
             gaps.append(Gap(x + STEP / 2, FOLD, passed / 1_000))
             x += FOLD + STEP

@@ -419,6 +419,11 @@ def test_hostile_words_stand_as_text(browser: Browser, shop: Project, address: s
     assert all(one.startswith(address) for one in browser.requests())
 
 
+def _longer(size: int, text: str) -> str:
+    """A text of words with so many characters more."""
+    return f"{text}{'&' * size}" if " " in text else text
+
+
 def test_no_page_is_larger_than_a_browser_likes(
     shop: Project, browser: Browser, address: str
 ) -> None:
@@ -428,7 +433,7 @@ def test_no_page_is_larger_than_a_browser_likes(
     sizes = {1: 5_000, 2: 200_000}
     with (shop.folder / "large.jsonl").open("wb") as out:
         for number, size in sizes.items():
-            large = told(first, lambda text, n=size: f"{text}{'&' * n}" if " " in text else text)  # type: ignore[misc]
+            large = told(first, partial(_longer, size))
             out.write(jsonl.lines(copied(list(large), f"01a0c450-6c00-7000-8000-{number:012x}")))
     assert shop.call("admin", "import", "large.jsonl", env=PROJECT).code == 0
     done = shop.call("view", "--export", "site", "--all", "--yes", env=PROJECT)
