@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final, Literal
 
@@ -175,9 +175,9 @@ def armoured(sshsig: str) -> str:
     return "\n".join((_BEGIN, *lines, _END, ""))
 
 
-def bears_signature(stored: Iterable[Stored]) -> bool:
-    """Whether an event of a session may bear one; no event is decoded for it."""
-    return any(one.data is not None and b'"sshsig"' in one.data for one in stored)
+def bears_signature(one: Stored) -> bool:
+    """Whether an event may bear one; it is not decoded for it."""
+    return one.data is not None and b'"sshsig"' in one.data
 
 
 def bare(raw: bytes) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence, Set
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict, replace
@@ -22,7 +22,7 @@ from preflights_es.history.verification import (
 )
 from preflights_es.kernel.errors import LogDamaged, PreflightsError, Refused
 from preflights_es.kernel.ports import Head, Stored
-from preflights_es.kernel.signing import Signed
+from preflights_es.kernel.signing import Signed, bears_signature
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.runner import EventReader
 from preflights_es.settings.load import Settings
@@ -88,7 +88,7 @@ class SignatureCheck:
 
     def look(self, reader: EventReader, stored: Sequence[Stored]) -> None:
         """Check those of a session whose chain holds."""
-        borne = sum(one.data is not None and SSHSIG in one.data for one in stored)
+        borne = sum(map(bears_signature, stored))
         if not borne:
             return
         found: list[SignedAct] = []
@@ -126,10 +126,6 @@ class SignatureCheck:
             unchecked=self._unchecked,
             why=self._why,
         )
-
-
-SSHSIG: Final = b'"sshsig"'
-"""Stands in the payload of every signed act."""
 
 
 class Passed(Result, frozen=True):

@@ -149,7 +149,7 @@ class Signatures:
             LogDamaged: the session does not verify.
         """
         found = reader.store.stream(session_id)
-        if found is None or not bears_signature(found[1]):
+        if found is None or not any(map(bears_signature, found[1])):
             return None
         head, stored = found
         workflow = reader.workflow_or_opaque(head.workflow)
@@ -171,7 +171,7 @@ class Signatures:
 
     def checked(self, reader: EventReader, stored: Sequence[Stored]) -> Iterator[SignedAct]:
         """The same of events whose chain was verified, without a memory."""
-        if not bears_signature(stored):
+        if not any(map(bears_signature, stored)):
             return
         workflow = reader.workflow_or_opaque(stored[0].workflow)
         codec = reader.codec(workflow)
