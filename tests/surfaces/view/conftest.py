@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from preflights_cli.advice import advised
 from preflights_cli.inbox import settling
+from preflights_es.settings.agents import CI
 from preflights_es.surfaces.view.guard import Keys
 from preflights_es.surfaces.view.rendering import Site
 from preflights_es.surfaces.view.server import application
@@ -58,9 +59,16 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def surroundings(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A person's home, and no agent's environment."""
-    for name, value in environment(shop.home).items():
-        monkeypatch.setenv(name, value)
+    """Those of a person at home."""
+    at_home(monkeypatch, shop.home)
+
+
+def at_home(patched: pytest.MonkeyPatch, home: Path) -> None:
+    """Make this process one that a person started, also where a CI runs the tests."""
+    for name in CI:
+        patched.delenv(name, raising=False)
+    for name, value in environment(home).items():
+        patched.setenv(name, value)
 
 
 @pytest.fixture

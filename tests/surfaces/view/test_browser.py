@@ -17,7 +17,8 @@ from preflights_es.surfaces.view.rendering import Site
 from preflights_es.surfaces.view.server import bound, opener, serving
 from preflights_es.use.bootstrap import opened_process
 from tests.browser import Browser, chromium
-from tests.cli.program import Project, environment
+from tests.cli.program import Project
+from tests.surfaces.view.conftest import at_home
 from tests.surfaces.view.test_inbox import begun, ready, shown
 
 pytestmark = [pytest.mark.needs("chromium"), pytest.mark.slow("whole runs")]
@@ -63,8 +64,7 @@ def site(
     found["proposal"] = ready(shop, "Use Stripe for payments")
     found["differing"] = ready(shop, "Use MySQL for the orders")
     with pytest.MonkeyPatch.context() as patched, bound(0) as listening:
-        for name, value in environment(home).items():
-            patched.setenv(name, value)
+        at_home(patched, home)
         program = opened_process(shop.folder, terminal=True, creates=False)
         secrets, port = Secrets.new(), listening.getsockname()[1]
         made = Site(program.request(), secrets, port, "", advised, settling)
