@@ -215,6 +215,11 @@ class Projector:
             for turn in fold([self._log.stream(head)]).turns:
                 yield head, [dict(zip(columns, row, strict=True)) for row in turn.rows[name]]
 
+    def folded(self, name: str, head: Head) -> dict[str, Any] | None:
+        """The row of a session as it is now, kept or not; None where a newer program wrote it."""
+        rows = chain.from_iterable(rows for _, rows in self._turns(name, None, [head]))
+        return next(self._counted(name, rows), None)
+
     # 1. Long lists ---------------------------------------------------------------------------
 
     def newest(self, project: str | None) -> Iterator[tuple[Head, dict[str, Any] | None]]:

@@ -51,7 +51,6 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import AgentPrompt, Result, SessionRow, session_of
 
 LISTED: Final = 20  # sessions of a list that is not whole
-KEPT: Final = ("workflow", "status", "progress", "intention")
 TROUBLES: Final = ("damaged", "erased", "faulted")
 """Statuses of which the log is asked anew: they may have been mended."""
 
@@ -395,21 +394,19 @@ def _row(request: Request, head: Head, kept: dict[str, Any] | None) -> SessionRo
     """One session of the list; a damaged one is listed as such, and hides no other."""
     began = kept["began_at"] if kept else ids.milliseconds(head.session_id) * 1_000
     age = max((clock_ids.now() - began) // 1_000_000, 0)
-    if kept and kept["version"] == head.version and kept["status"] not in TROUBLES:
-        told = {name: kept[name] for name in KEPT}
-        return SessionRow(session_id=head.session_id, age_seconds=age, **told)
-    name, status, progress, intention = _standing(request, head.session_id)
-    return SessionRow(
-        session_id=head.session_id,
-        age_seconds=age,
-        workflow=name,
-        status=status,
-        progress=progress,
-        intention=intention,
-    )
+    row = kept if kept and kept["version"] == head.version else _folded(request, head)
+    if row is None or row["status"] in TROUBLES:
+        return SessionRow(head.session_id, age, *_trouble(request, head.session_id))
+    shown = {name: row[name] for name in SessionRow.__struct_fields__ if name in row}
+    return SessionRow(age_seconds=age, **shown)
 
 
-def _standing(request: Request, session_id: str) -> tuple[str, str, float | None, str]:
+def _folded(request: Request, head: Head) -> dict[str, Any] | None:
+    return request.process.projector.folded("sessions", head)
+
+
+def _trouble(request: Request, session_id: str) -> tuple[str, str, float | None, str]:
+    """Its workflow, status, progress and intention; what is wrong with it may have been mended."""
     try:
         handle = request.process.runner.load(session_id)
     except PreflightsError as error:

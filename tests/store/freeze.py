@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -16,12 +17,17 @@ from sqlalchemy import Column as CoreColumn
 from sqlalchemy import String as CoreString
 from sqlalchemy.dialects import sqlite
 
+import preflights_es
 from preflights_es.store import frozen, migrate, tables
 from preflights_es.store.core_statements import compiled, rooms
 from preflights_es.store.frozen import FrozenColumn, ValueKind
 from preflights_es.store.opening import database_at
 from preflights_es.store.urls import parsed
 
+PAGE = Path(preflights_es.__file__).parents[1] / "docs" / "specs" / "log.md"
+_PROJECTED = re.compile(
+    r"^(?P<before>\| `(?P<table>projected_\w+)` \|[^|]*\| )(?P<columns>[^|]*) \|$", re.MULTILINE
+)
 _KINDS: dict[type, ValueKind] = {
     BigInteger: "whole",
     Float: "real",
@@ -88,10 +94,25 @@ def _lines_of(text: str, *, bare: bool) -> str:
     return "\n".join(line.strip() if bare else line.rstrip() for line in lines)
 
 
+def page(text: str) -> str:
+    """The page of the log, with the columns of each projection as they are; what it says stays."""
+    return _PROJECTED.sub(_columns, text)
+
+
+def _columns(row: re.Match[str]) -> str:
+    table = tables.metadata.tables.get(row["table"])
+    if table is None:
+        return row[0]
+    said = {cell.split("`")[1]: cell for cell in row["columns"].split(", ")}
+    return row["before"] + ", ".join(said.get(c.name, f"`{c.name}`") for c in table.c) + " |"
+
+
 def main() -> None:
-    """Write both files."""
+    """Write both files, and the columns on the page."""
     frozen.STATEMENTS.write_text(statements(), "utf-8")
     frozen.TABLES.write_text(new_tables(), "utf-8")
+    if PAGE.exists():
+        PAGE.write_text(page(PAGE.read_text("utf-8")), "utf-8")
 
 
 if __name__ == "__main__":

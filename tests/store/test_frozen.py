@@ -27,6 +27,14 @@ def test_the_frozen_tables_are_those_of_today() -> None:
     assert frozen.TABLES.read_text("utf-8") == freeze.new_tables(), "run `make freeze`"
 
 
+def test_freezing_writes_the_columns_of_projections_on_the_page() -> None:
+    text = freeze.PAGE.read_text("utf-8")
+    assert freeze.page(text) == text, "run `make freeze`"
+    lacking = text.replace("`turns`, ", "").replace("`fell_back`, `intention`", "`old`")
+    assert lacking != text
+    assert freeze.page(lacking) == text
+
+
 def test_a_new_log_is_what_the_migrations_make(tmp_path: Path) -> None:
     migrate.upgrade(database_at(parsed(str(tmp_path / "upgraded.db"))))
     SqlStore(str(tmp_path / "made.db"), Clock(), Salt()).close()
