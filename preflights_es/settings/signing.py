@@ -150,15 +150,6 @@ _BEFORE_HEAD: Final = """\
 """
 
 
-def repository_signers(root: Path) -> Source | None:
-    """The file of signers that a repository brings; None without one.
-
-    Raises:
-        SettingsError: it cannot be read as one.
-    """
-    return repository_lines(root, FILE)
-
-
 def repository_lines(root: Path, name: str) -> Source | None:
     """A file of lines that a repository brings; None without it.
 

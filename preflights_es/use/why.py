@@ -372,7 +372,6 @@ def _signature(process: Process, read: Read, version: int) -> Signed | None:
     return acts[0].signed if acts else None
 
 
-ID_MIN: Final = 4  # characters by which an artifact can be named
 _ID: Final = re.compile(r"[0-9a-f]{4}[0-9a-f-]{0,32}")
 
 

@@ -18,8 +18,6 @@ PlanType = Literal[
     "ImplementationPlan",
     "RefactorPlan",
 ]
-ArtifactName = Literal[PlanType, "FailureReport"]
-"""The seed's artifact types. In code, a plan or a report is a `Plan`; an artifact is a file."""
 
 DOCUMENT_MAX: Final = 200_000  # characters of one document, after redaction
 BYTES_MAX: Final = 4 * DOCUMENT_MAX + 3  # of its file: every character in four, and a mark

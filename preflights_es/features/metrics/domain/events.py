@@ -20,7 +20,6 @@ TEXT_MAX: Final = 4_000  # characters of a reply in words
 SQL_MAX: Final = 20_000  # characters of a query
 QUOTED_MAX: Final = 60  # characters of a name that a finding quotes
 CANDIDATES: Final = (2, 9)  # so that one digit chooses (seed 4)
-CANDIDATE_MAX: Final = 300  # characters
 TURNS_MAX: Final = 3  # clarifications before an answer
 CATALOGUE_MAX: Final = 500_000  # bytes of all files of a catalogue, and characters of a text
 METRICS_MAX: Final = 500

@@ -153,8 +153,6 @@ NUMBERS: Final = {word: n for n, words in enumerate(_NUMBERS, 1) for word in wor
 
 JOINS: Final = frozenset(("and", "und", "sowie", "or", "oder"))
 """Between values of one list."""
-COMPARES: Final = frozenset(("with", "to", "mit", "zu", "vs", "versus", "gegenüber"))
-"""Between two values that are compared."""
 BEFORE_NOW: Final = (
     *("last", "past", "previous", "letzt", "vorig", "vergangen", "vormonat", "vorjahr"),
     *("vorletzt", "yesterday", "gestern", "vorgestern"),
