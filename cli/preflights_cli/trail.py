@@ -17,10 +17,10 @@ from preflights_cli.dates import between, refuse_backwards
 from preflights_cli.decisions import who
 from preflights_cli.log import ERASED, GONE, UNREAD, indented, what_of
 from preflights_cli.table import streamed
-from preflights_es.kernel.events import Actor, Event, Evidence
+from preflights_es.kernel.events import UNSEEN, Actor, Event, Evidence, Signable
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.signing import COUNTED
+from preflights_es.kernel.signing import worth
 from preflights_es.kernel.text import shown
 from preflights_es.use.archives import ImportedBy
 from preflights_es.use.request import Request
@@ -88,12 +88,19 @@ def _by(step: TrailStep, event: Event | None) -> str:
 
 def _what(told: DecodedStep) -> str:
     if told.event is not None:
-        signed, counted = told.step.signature, told.step.policy
-        said = (what_of(told.event), str(signed or ""), COUNTED[counted] if counted else "")
-        return ", ".join((said[0], *(shown(one) for one in said[1:] if one)))
+        said = worth(told.step.signature, told.step.policy, claims=_claims(told.step, told.event))
+        return ", ".join((what_of(told.event), *map(shown, said)))
     if told.is_gone:
         return ERASED if told.step.erased else GONE
     return UNREAD
+
+
+def _claims(step: TrailStep, event: Event) -> bool:
+    """Whether a person could have signed it: what an agent imported is the file's word."""
+    if not isinstance(event, Signable) or event.actor.kind != "user" or step.damage:
+        return False
+    is_filed = step.imported is not None and step.imported.standing == "proposed"
+    return not is_filed and not getattr(event, "evidence", UNSEEN).brought
 
 
 # 2. For programs -----------------------------------------------------------------------------

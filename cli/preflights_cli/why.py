@@ -20,7 +20,7 @@ from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import WRITERS
 from preflights_es.kernel.questions import asked_elsewhere
 from preflights_es.kernel.reach import HELD
-from preflights_es.kernel.signing import COUNTED
+from preflights_es.kernel.signing import COUNTED, worth
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.use.archives import ImportedBy
 from preflights_es.use.holding import Held, HoldsHere, file_meant, holding_for
@@ -152,7 +152,8 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
         word = "accepted" if done.by is not None and done.by.kind == "user" else "proposed"
         relayed = f", passed on by {_by(done.relayed_by)}" if done.relayed_by else ""
         filed = _as_filed(value.imported, done.version)
-        voice.say(f"  {word:<10} {_by_at(done)}{relayed}{filed}{_seen(done)}")
+        claims = value.standing in ("accepted", "superseded") and not _is_files(value.imported)
+        voice.say(f"  {word:<10} {_by_at(done)}{relayed}{filed}{_seen(done, claims=claims)}")
     _say_imported(voice, value.imported)
     _say_others(voice, value)
     _say_again(voice, value.asked_again)
@@ -228,7 +229,9 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
     for change in one.standings:
         relayed = f", passed on by {_by(change.relayed_by)}" if change.relayed_by else ""
         filed = _as_filed(one.imported, change.version)
-        voice.say(f"  {change.standing:<10} {_by_at(change)}{relayed}{filed}{_seen(change)}")
+        claims = change.standing in ("approved", "rejected") and not _is_files(one.imported)
+        seen = _seen(change, claims=claims)
+        voice.say(f"  {change.standing:<10} {_by_at(change)}{relayed}{filed}{seen}")
         _say_stale(voice, f"{change.standing} all the same", change.stale)
     _say_findings(voice, one)
     _say_imported(voice, one.imported)
@@ -278,11 +281,17 @@ def _by_at(said: Said | Acknowledged) -> str:
     return f"by {_by(said.by)}, {minute(said.at)} (event {said.version})"
 
 
-def _seen(done: Acknowledged) -> str:
+def _seen(done: Acknowledged, *, claims: bool) -> str:
     seen = f", seen: {shown(str(done.evidence))}" if done.evidence != UNSEEN else ""
-    counted = COUNTED[done.policy] if done.policy else ""
-    said = filter(None, (str(done.signature or ""), counted))
+    claims = claims and not done.evidence.brought
+    said = worth(done.signature, done.policy, claims=claims)
     return seen + "".join(f", {shown(one)}" for one in said)
+
+
+def _is_files(imported: Sequence[ImportedBy]) -> bool:
+    """Whether an agent imported it, and no person confirmed it: what it says is the file's word."""
+    standings = {one.standing for one in imported}
+    return "proposed" in standings and "confirmed" not in standings
 
 
 def _by(actor: Actor | Who | None) -> str:

@@ -268,3 +268,14 @@ COUNTED: Final[dict[Counted, str]] = {
     "claimed": CLAIMED,
 }
 """How each is said."""
+
+
+def worth(signature: Signed | None, policy: Counted | None, *, claims: bool) -> tuple[str, ...]:
+    """What an act is worth, in words: what its signature proves, and how it counts by a policy.
+
+    Args:
+        claims: whether it is a person's word, and nothing beside says that nothing proves it.
+    """
+    counted = COUNTED[policy] if policy else ""
+    proved = str(signature) if signature else CLAIMED * (claims and not policy)
+    return tuple(filter(None, (proved, counted)))

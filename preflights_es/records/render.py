@@ -270,6 +270,9 @@ _GERMAN: Final[Mapping[str, str]] = {
     "a model": "einem Modell",
     "Evidence: {}": "Belege: {}",
     "Bears a signature of the key {}": "Trägt eine Unterschrift des Schlüssels {}",
+    "Bears no signature: the acceptance is claimed": (
+        "Trägt keine Unterschrift: die Annahme ist behauptet"
+    ),
     "Supersedes {}": "Ersetzt {}",
     "Superseded by {}": "Ersetzt durch {}",
     "Kept beside {}: {}": "Bleibt neben {}: {}",
@@ -387,6 +390,8 @@ def _relations(record: Record) -> str:
     lines = [_said(record, "Evidence: {}", named)] if places else []
     if record.signed_with:
         lines.append(_said(record, "Bears a signature of the key {}", record.signed_with))
+    if record.is_claimed:
+        lines.append(_said(record, "Bears no signature: the acceptance is claimed"))
     if record.supersedes is not None:
         link = _link(record.supersedes, record.supersedes_file)
         lines.append(_said(record, "Supersedes {}", link))

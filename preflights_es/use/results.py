@@ -237,6 +237,11 @@ class DecisionRow(Result, frozen=True):
     """How it counts by the policy; None where none asks for signatures, or it was not accepted."""
 
     @property
+    def is_unsigned(self) -> bool:
+        """Whether it is, or was, in force by a person's word alone."""
+        return self.accepted_at is not None and self.imported_by is None and not self.signature
+
+    @property
     def is_proved(self) -> bool:
         """Whether it counts by the policy, be it superseded or not."""
         return self.policy in ("signed", "before_policy", "stays")

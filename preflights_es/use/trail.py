@@ -122,7 +122,8 @@ def _policy(
     """How an acceptance counts by the policy, where it is a person's."""
     one, event = step.stored, step.event
     is_acceptance = isinstance(event, Signable) and event.act == "acceptance"
-    if not process.policy or not is_acceptance or imported or one.actor_kind != "user":
+    is_filed = imported is not None and imported.standing == "proposed"  # it does not count here
+    if not process.policy or not is_acceptance or is_filed or one.actor_kind != "user":
         return None
     return process.policy.counted(process.runner, one.session_id, one.version + 1, signature)
 

@@ -80,8 +80,26 @@ def test_without_a_policy_no_output_names_one(team: Team) -> None:
     for words in (("show", id_), ("decisions",), ("why", id_), ("why", "src/x.py"), ("prompt",)):
         said = team.call(*words, "--json").out
         assert '"policy":"' not in said, words
-        assert "claimed" not in team.call(*words).out
+    said = team.call("decisions").out + team.call("why", "src/x.py").out
+    assert [word for word in said.split() if "claimed" in word] == ["(claimed)"], "no signature"
     assert "PostgreSQL (ADR-1)" in team.prompt()
+
+
+def test_a_trail_says_of_what_was_imported_how_it_counts(team: Team, tmp_path: Path) -> None:
+    ids = [team.accept("PostgreSQL")["session_id"]]
+    ids.append(team.accept("OAuth", intention=LOGIN, sign=False)["session_id"])
+    file = tmp_path / "all.jsonl"
+    team.call("admin", "export", "--all", "-o", str(file))
+    team.has_policy()
+    for one in team.log.parent.glob("log.db*"):
+        one.unlink()
+    assert team.call("admin", "import", str(file)).code == 0
+    for id_, policy in zip(ids, ("signed", "claimed"), strict=True):
+        told = team.call("audit", "trail", "--session", id_, "--json").out.splitlines()
+        assert [one["policy"] for one in map(json.loads, told) if one["policy"]] == [policy]
+        assert (
+            ", claimed" in team.call("audit", "trail", "--session", id_).out or policy == "signed"
+        )
 
 
 def test_an_agent_is_told_nothing_of_what_is_claimed(team: Team) -> None:

@@ -26,7 +26,7 @@ from preflights_es.kernel.decisions import EXCEPTION, Speaker, alternative_text
 from preflights_es.kernel.ids import decision_name, short
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.reach import HELD
-from preflights_es.kernel.signing import COUNTED
+from preflights_es.kernel.signing import worth
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.kernel.views import View
 
@@ -62,8 +62,8 @@ def describe(voice: Voice, session: View) -> None:
     voice.say(f"{voice.bold(shown(one_line(found.intention)))}")
     stands = f"{_standing(found)}, {round(found.progress * 100)} %"
     voice.say(f"  session {short(found.session_id)}, {stands}")
-    counted = COUNTED[found.policy] if found.policy else ""
-    for line in filter(None, (found.origin, str(found.signature or ""), counted)):
+    proved = worth(found.signature, found.policy, claims=_claims(found))
+    for line in filter(None, (found.origin, *proved)):
         voice.say(f"  {shown(line)}")
     for line in (*values(found.provenance, keyed=bool(found.to_do)), *why(found)):
         voice.say(f"  {line}")
@@ -93,6 +93,12 @@ def _standing(found: ClarificationView) -> str:
         return f"proposed by {shown(by.name or _KINDS[by.kind])}"
     way = found.evidence.brought if found.evidence else ""
     return found.status.replace("_", " ") + (f" ({way})" if way else "")
+
+
+def _claims(found: ClarificationView) -> bool:
+    """Whether a person accepted, and not in a browser, which is said with its standing."""
+    is_accepted = found.status in ("accepted", "superseded")
+    return is_accepted and not (found.evidence and found.evidence.brought)
 
 
 def _in_force(found: ClarificationView) -> Iterator[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import home, template
-from tests.cli.signing import STORE, Team
+from tests.cli.signing import LOGIN, STORE, Team
 from tests.surfaces.view.conftest import Open, Pages, words
 from tests.surfaces.view.test_inbox import begun, shown, version
 
@@ -74,9 +74,15 @@ def test_what_is_signed_claimed_and_of_a_stranger_is_told_apart(
     assert [later.count(f">{one}<") for one in ("unknown signer", "claimed")] == [1, 2]
 
 
-def test_without_a_policy_nothing_is_called_claimed(shop: Team, opened: Open) -> None:
+def test_without_a_policy_an_unsigned_acceptance_is_claimed_too(shop: Team, opened: Open) -> None:
     (shop.folder / "preflights.toml").unlink()
-    found = shop.accept("PostgreSQL", sign=False)
+    claimed = shop.accept("PostgreSQL", sign=False)
+    signed = shop.accept("OAuth", intention=LOGIN)
     pages = opened(shop.folder)
-    for path in ("/", f"/decisions/{found['session_id']}"):
-        assert "claimed" not in pages.text(path)
+    listed = pages.text("/")
+    assert [listed.count(f">{one}<") for one in ("signed", "claimed")] == [1, 1]
+    page = words(pages.text(f"/decisions/{claimed['session_id']}"))
+    assert "Signature claimed Recorded" in page
+    assert "signed by" not in page
+    page = words(pages.text(f"/decisions/{signed['session_id']}"))
+    assert "claimed" not in page

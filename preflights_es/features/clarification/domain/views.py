@@ -457,6 +457,7 @@ def record(state: State) -> Record:
         scope=state.scope,
         reach=state.reach,
         signed_with=done.signed_with if done else "",
+        is_claimed=done is not None and by_person and not done.signed_with,
         shown=_shown(state),
         offered_by=_names(state),
         language=language_of(state),
