@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +22,7 @@ from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.ids import EPOCH, iso, iso_or_none
 from preflights_es.kernel.ports import Choice
 from preflights_es.projections.decisions import PatchRow, decision, in_force
+from preflights_es.projections.projection import Read
 from preflights_es.records.record_list import Unread
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.use.foreign import Foreign, ForeignRow, foreign
@@ -189,7 +191,21 @@ def decisions(
     every = request.reading.rows(
         lambda process: log_decisions(process, at=at, everything=True, policy=policy)
     )
-    return (one for one in with_staying(every) if category is None or _is_of(one, category))
+    return (
+        one
+        for one in with_staying(every, partial(history_of, request))
+        if category is None or _is_of(one, category)
+    )
+
+
+def history_of(request: Request, row: DecisionRow) -> Read | None:
+    """The session of a decision, in the log or its file; None where it cannot be read."""
+    process = request.process.file_log if row.file else request.process
+    try:
+        read = process.history(row.session_id)
+    except PreflightsError:
+        return None
+    return read if read.patches else None
 
 
 def _is_of(one: DecisionRow | Decided, category: str) -> bool:

@@ -10,15 +10,21 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
+from preflights_es.kernel.decisions import Related
 from preflights_es.kernel.errors import LogDamaged
+from preflights_es.kernel.events import Source, sources
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.signing import Counted, Signed
+from preflights_es.projections.projection import Read
 from preflights_es.runtime.runner import EventReader
 from preflights_es.settings.load import Settings, surroundings
 from preflights_es.settings.signing import Before, before_of
 from preflights_es.use.results import DecisionRow
 from preflights_es.use.signatures import Signatures
+
+Histories = Callable[[DecisionRow], Read | None]
+"""Gives the session of a decision; None where it cannot be read."""
 
 
 class Policy(msgspec.Struct, frozen=True):
@@ -69,10 +75,10 @@ class Policy(msgspec.Struct, frozen=True):
         )
 
 
-def with_staying(rows: Iterable[DecisionRow]) -> tuple[DecisionRow, ...]:
+def with_staying(rows: Iterable[DecisionRow], history: Histories) -> tuple[DecisionRow, ...]:
     """Every decision of a project, with those marked that only a claimed one supersedes."""
     every = tuple(rows)
-    gone = replaced(every)
+    gone = replaced(every, history)
     return tuple(
         replace(row, policy="stays")
         if row.standing == "superseded" and row.is_proved and row.uid not in gone
@@ -81,21 +87,50 @@ def with_staying(rows: Iterable[DecisionRow]) -> tuple[DecisionRow, ...]:
     )
 
 
-def replaced(rows: Sequence[DecisionRow]) -> frozenset[str]:
+def replaced(rows: Sequence[DecisionRow], history: Histories) -> frozenset[str]:
     """The uids of what a proved decision supersedes, by its own word.
 
-    It also takes the place of what a claimed one superseded before: the person who signed it saw
-    that one's session. The older session's own word does not count: anyone can add it there.
+    It also takes the place of what a claimed one superseded before, as the person read that one:
+    what was added to its session since does not count. The older session's own word does not count
+    either: anyone can add it there.
     """
     # A forged session can bear the uid of another one, which a signed decision does supersede.
     its_own = (row for row in rows if row.uid == decision_uid(row.session_id))
     claimed = {row.uid: row for row in its_own if row.policy == "claimed"}
-    found, todo = set[str](), [row for row in rows if row.is_proved]
+    found, followed = set[str](), set[Source]()
+    todo: list[tuple[Read | None, int, Sequence[Related]]] = []
+    for row in rows:
+        if row.is_proved:
+            named = [one for one in (row.supersedes, *row.also_supersedes) if one]
+            by = history(row) if any(one.uid in claimed for one in named) else None
+            todo.append((by, (by.patches[-1].recorded or 1) - 1 if by else 0, named))
     while todo:
-        row = todo.pop()
-        for one in filter(None, (row.supersedes, *row.also_supersedes)):
-            if one.uid not in found:
-                found.add(one.uid)
-                if one.uid in claimed:
-                    todo.append(claimed[one.uid])
+        by, upto, olds = todo.pop()  # so many events of a session, and what it supersedes by them
+        found |= {one.uid for one in olds}
+        for old in (claimed[one.uid] for one in olds if one.uid in claimed):
+            seen = _seen(by, upto, old.session_id) if by else None
+            if seen is None or seen in followed:
+                continue
+            followed.add(seen)
+            read = history(old)
+            if read is not None and _is_as(read, seen):
+                todo.append((read, seen.version, _superseding(read, seen.version)))
     return frozenset(found)
+
+
+def _seen(read: Read, upto: int, session_id: str) -> Source | None:
+    """Another session, as it was read last in the first events of one."""
+    named = (one for event in read.folded[:upto] for one in sources(event))
+    return next((one for one in reversed([*named]) if one.session_id == session_id), None)
+
+
+def _is_as(read: Read, seen: Source) -> bool:
+    """Whether a session still begins as it was read."""
+    is_there = 0 < seen.version <= len(read.stored)
+    return is_there and read.stored[seen.version - 1].hash.hex() == seen.hash
+
+
+def _superseding(read: Read, version: int) -> tuple[Related, ...]:
+    """What a decision superseded by then."""
+    related = read.workflow.related
+    return related(read.sessions[version - 1].state).supersedes if related else ()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -43,6 +44,7 @@ from preflights_es.runtime.runner import EventReader
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
 from preflights_es.use.brief import conflicts
+from preflights_es.use.decisions import history_of
 from preflights_es.use.filed_sessions import FiledSessions
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.holding import as_held, held, line_of, name_of, turned_down, unused_of
@@ -146,7 +148,7 @@ def check(
     place = cwd or root
     judge = judge_of(request, base, signers, place)
     every = [*held(request, everything=True, policy=judge.policy)]
-    rows = [*_counting(every)] if judge.policy else [*_in_force(every)]
+    rows = [*_counting(request, every)] if judge.policy else [*_in_force(every)]
     own = [one for one in rows if isinstance(one, DecisionRow)]
     others = [one for one in rows if isinstance(one, ForeignRow)]
     tree = WorkTree(root, (one.path for one in change.files))
@@ -228,10 +230,10 @@ def _in_force(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[DecisionRow 
             yield row
 
 
-def _counting(rows: Sequence[DecisionRow | ForeignRow]) -> Iterator[DecisionRow]:
+def _counting(request: Request, rows: Sequence[DecisionRow | ForeignRow]) -> Iterator[DecisionRow]:
     """The same where acceptances have to be signed: what is only claimed replaces nothing."""
     own = [row for row in rows if isinstance(row, DecisionRow)]
-    gone = replaced(own)
+    gone = replaced(own, partial(history_of, request))
     return (row for row in own if row.is_told and row.uid not in gone)
 
 

@@ -121,6 +121,7 @@ def _after_intention(state: State, new: IntentionDeclared) -> State:
         heuristics=new.heuristics,
         mark=new.mark,
         supersedes=new.supersedes,
+        supersedes_source=new.supersedes_source,
         supersedes_file=new.supersedes_file,
         item=None if new.item is UNSET else new.item,
         observed=None if new.observed is UNSET else new.observed,

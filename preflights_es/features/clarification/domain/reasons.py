@@ -169,7 +169,9 @@ def _decided(patch: DecisionPatch | None, scope: str, reach: Reach) -> dict[str,
 def _replaced(state: State) -> Iterator[dict[str, Any]]:
     """The decision that the session was begun to replace."""
     if one := state.supersedes:
-        named = {"uid": one.uid} if one.uid else {"title": one.title}
+        named: dict[str, Any] = {"uid": one.uid} if one.uid else {"title": one.title}
+        if read := state.supersedes_source:
+            named |= {"version": read.version, "hash": read.hash}
         yield {"choice": "supersedes", "session": one.session_id, **named}
 
 

@@ -37,7 +37,7 @@ from preflights_es.features.clarification.domain.values import (
     SessionSnapshot,
 )
 from preflights_es.kernel.decisions import KeptDecision, Rationale, Related
-from preflights_es.kernel.events import UNSEEN, Actor, Evidence, Growing, Input, Written
+from preflights_es.kernel.events import UNSEEN, Actor, Evidence, Growing, Input, Source, Written
 from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.lead import Led
 from preflights_es.kernel.questions import Language, Observed, Question
@@ -77,6 +77,8 @@ class State(msgspec.Struct, frozen=True, gc=False):
     heuristics: HeuristicsConfig = HeuristicsConfig()
     mark: Mark = ""
     supersedes: Related | None = None
+    supersedes_source: Source | None = None
+    """Its session as the person read it, where this one was begun to replace it."""
     supersedes_file: str = ""
     """Of a record without a session."""
     also_supersedes: tuple[Related, ...] = ()
