@@ -45,7 +45,7 @@ TITLE: Final = "title"
 OTHERS: Final = "others"
 """The one part that changes with the act itself: a decision that it replaces is its own then."""
 CACHE: Final = "signatures.json"
-CACHE_FORMAT: Final = "signatures of acts, 1"
+CACHE_FORMAT: Final = "signatures of acts, 2"
 CACHE_MAX: Final = 10_000  # sessions that are kept
 CACHE_BYTES_MAX: Final = 8_000_000
 
@@ -59,6 +59,8 @@ class SignedAct(msgspec.Struct, frozen=True):
     signed: Signed
     decides: str
     """Digest of the decision that was signed; empty where none was."""
+    is_refused: bool = False
+    """Whether a Decision behind it refuses it: nothing follows from it, whatever stands there."""
 
 
 class Signatures:
@@ -135,7 +137,7 @@ class Signatures:
         except (LogDamaged, SessionFaulted) as error:
             key = signing.fingerprint(decided.key)
             return Signed(verdict="not_checked", key=key, why=str(error))
-        if not acts:
+        if not acts or acts[0].is_refused:
             return None
         if acts[0].decides not in ("", _decides(*_patch_of(decided))):
             why = "the list says another decision than the one that was signed"
@@ -181,30 +183,28 @@ class Signatures:
             before = Session(before.state, version=gone - 1)
         acts: list[tuple[Signable, Stored, Mapping[str, Any], Any]] = []
         refused: set[int] = set()
+        heard = 0
         for one, (event, after) in zip(
             stored[before.version :], steps(codec, stored[before.version :], before), strict=True
         ):
+            if isinstance(event, Input):
+                heard = one.version
+            elif isinstance(event, Refusal):
+                refused.add(heard)
             if isinstance(event, Signable) and event.signature:
                 shown = _shown(workflow, before, event)
                 acts.append((event, one, shown, workflow.fixed(before.state)))
-            elif isinstance(event, Refusal):
-                refused.add(one.version - 1)
             before = after
         for event, one, seen, fixed in acts:
-            shown = seen
-            # What follows an Input is not in the hash that was signed: forged Decisions could make
-            # another decision of an acceptance. One that counts is the last word.
-            if one.actor_kind == "user" and one.version not in refused:
-                others = {name: seen[name] for name in seen if name == OTHERS}
-                shown = {**_shown(workflow, before, event), **others}
-                if workflow.fixed(before.state) != fixed:
-                    shown["answers"] = "changed behind it"
+            is_refused, shown = one.version in refused, seen
+            if one.actor_kind == "user" and not is_refused:  # it is the last word
+                shown = _in_the_end(workflow, before, event, seen, fixed)
             last = stored[one.version - 2].hash if one.version > 1 else GENESIS
             found = self._signed(event, one, last, shown)
             decides = ""
             if found.verdict == "signed" and shown.get("patch"):
                 decides = _decides(*(shown[name] for name in ("patch", "scope", "paths", "hold")))
-            yield SignedAct(one.version, one.type, found, decides)
+            yield SignedAct(one.version, one.type, found, decides, is_refused)
 
     def _signed(self, new: Signable, one: Stored, last: bytes, shown: Mapping[str, Any]) -> Signed:
         made = new.signature
@@ -287,6 +287,19 @@ def _shown(workflow: Workflow[Any], session: Session[Any], new: Signable) -> Map
     if isinstance(new, SessionErased):
         return said_of(new)
     return workflow.proposal(session.state, new)
+
+
+def _in_the_end(
+    workflow: Workflow[Any], last: Session[Any], new: Signable, seen: Mapping[str, Any], fixed: Any
+) -> Mapping[str, Any]:
+    """What was seen of an Input, read once more from all events.
+
+    What follows an Input is not in the hash that was signed: forged Decisions could make another
+    decision of an acceptance.
+    """
+    changed = {} if workflow.fixed(last.state) == fixed else {"answers": "changed behind it"}
+    others = {name: seen[name] for name in seen if name == OTHERS}
+    return {**_shown(workflow, last, new), **others, **changed}
 
 
 def _decides(patch: object, scope: str, paths: Sequence[str], hold: str) -> str:

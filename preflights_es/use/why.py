@@ -369,7 +369,7 @@ def _signature(process: Process, read: Read, version: int) -> Signed | None:
     if not isinstance(event, Signable) or not event.signature:
         return None
     acts = process.signatures.of(process.runner, read.head.session_id, version)
-    return acts[0].signed if acts else None
+    return acts[0].signed if acts and not acts[0].is_refused else None
 
 
 _ID: Final = re.compile(r"[0-9a-f]{4}[0-9a-f-]{0,32}")

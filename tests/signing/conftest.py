@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from tests.cli.compiler.planning import documented, planned
 from tests.cli.conftest import GIT_CONFIG, REFERENCE
 from tests.cli.program import Project
 from tests.signing.forging import Recorded
@@ -59,4 +60,11 @@ def recorded(tmp_path_factory: pytest.TempPathFactory, template: Path, key: Path
     newer = made.signed(*READY, *WHY, *WHERE, "--keep", f"{older[-8:]}=The old app stays")
     proposed = made.ready("Add SSO", "--answer", "auth_strategy=OAuth")
     assert made.call("accept", proposed, "--sign", "--again", env=AGENT).code == 0
-    return Recorded(*map(made.exported, (newer, older, proposed)))
+    documented(made)
+    plans = [planned(made, "project") for _ in range(2)]
+    approved, rejected = (one["session_id"] for one in plans)
+    ids = [one["artifact"]["id"] for one in plans]
+    assert made.call("approve", ids[0], "--by", "Ada", "--sign").code == 0
+    words = ("--reason", "too wide", "--by", "Ada", "--sign")
+    assert made.call("reject", ids[1], *words).code == 0
+    return Recorded(*map(made.exported, (newer, older, proposed, approved, rejected)))

@@ -29,6 +29,9 @@ MILD: Final = {"paths": ["src/**"], "hold": "tell", "by": "user"}
 EVES: Final = {"kind": "user", "name": "Eve"}
 NUL: Final = "01981234-5678-7abc-8def-0123456789ab"
 YEAR: Final = 31_536_000_000_000  # microseconds
+PLAN: Final = '{"title":"Eve"}'
+FINDING: Final = {"name": "F-1", "kind": "decision", "pointer": "", "message": "Eve"}
+QUESTION: Final = {"id": "k", "question": "Eve?", "type": "free_text"}
 ADAS: Final = f"{ADA} {SIGNER.public}\n"
 LARGE: Final = 100_000_000  # bytes
 
@@ -114,7 +117,7 @@ def again(*ends: str, **fields: Any) -> Forged:
     def work(scene: Scene) -> None:
         first, new = scene.act, scene.data(scene.act)
         more = [replace(scene.events[first], input_id=NUL)]
-        more += [replace(scene.events[first + 1], type=f"clarification.{end}.v1") for end in ends]
+        more += [replace(scene.events[first + 1], type=f"{scene.made_by}.{end}.v1") for end in ends]
         scene.events += more
         scene.chain()
         scene.put(scene.act, {**new, **fields})
@@ -126,7 +129,27 @@ def again(*ends: str, **fields: Any) -> Forged:
 
 
 def unsigned(scene: Scene) -> None:
-    scene.change("acknowledged.v1", lambda data: data.pop("signature"))
+    scene.change(scene.tag, lambda data: data.pop("signature"))
+
+
+def by_eve(scene: Scene) -> None:
+    scene.say(actor=EVES)
+
+
+def drafted_at(place: int, **fields: Any) -> Forged:
+    """Another plan; 0 is the end, and `id=None` the id of the one that was approved."""
+
+    def work(scene: Scene) -> None:
+        made = scene.data(scene.place("plan_drafted.v1"))
+        new = {**made, "payload": PLAN, **({"id": NUL} if "id" not in fields else {})}
+        scene.insert(scene.act + place if place else len(scene.events), "plan_drafted", **new)
+
+    return work
+
+
+def failed_at(place: int) -> Forged:
+    data = {"id": NUL, "payload": "{}", "category": "api_error", "created_at": 1}
+    return behind(place, "failure_reported", **data)
 
 
 def revised(scene: Scene) -> None:
@@ -450,6 +473,29 @@ OF_AN_AGENT: Final[list[tuple[str, Forged, str | None]]] = [
     ("a person's by its text, too", both(a_person_did, and_said_so, counts), NO),
 ]
 """The same of a proposal that an agent signed with Ada's key while she looked away."""
+
+OF_A_PLAN: Final[list[tuple[str, Forged, str | None]]] = [
+    ("another plan behind it", drafted_at(1), NO),
+    ("another plan behind its standing", drafted_at(2), NO),
+    ("another plan of the same id", drafted_at(1, id=None), NO),
+    ("another plan at the end", drafted_at(0), NO),
+    ("another plan before it", before("plan_drafted.v1", payload=PLAN), NO),
+    ("another digest", say(sha256="0" * 64), NO),
+    ("another id", say(id=NUL), NO),
+    ("a finding that was not there", say(findings=[FINDING]), NO),
+    ("a waiver", say(waivers=[{"finding": "F-1", "reason": "Eve"}]), NO),
+    ("a report behind it", failed_at(1), NO),
+    ("an answer behind it", behind(1, "answer_accepted", key="k", answer="Eve"), NO),
+    ("a question behind it", behind(2, "question_asked", question=QUESTION), NO),
+    ("it was refused, and counts", behind(1, "change_refused", reason="other_payload"), None),
+    ("it counts, and was refused", behind(2, "change_refused", reason="other_payload"), None),
+    ("an approval by another behind it", both(again("standing_changed"), unsigned, by_eve), None),
+    ("for an acceptance", signed(namespace="preflights-acceptance"), NO),
+    ("for a rejection", signed(namespace="preflights-rejection"), NO),
+    ("a stranger's", both(signed(EVE), listed()), UNKNOWN),
+    ("a script's", say(actor={"kind": "script", "name": "Ada"}), None),
+]
+"""The same of an approval that Ada signed."""
 
 HONEST: Final[list[tuple[str, Forged]]] = [
     ("as it was", both()),

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.ports import Stored
 from tests.signing.house import ADA, Signing
-from tests.signing.keys import PLAIN, SK, Key, text
+from tests.signing.keys import ACCEPTANCE, PLAIN, SK, Key, text
 from tests.store.given import resealed
 
 SIGNER: Final = Key("ada", PLAIN)
@@ -54,15 +54,29 @@ class Recorded(NamedTuple):
     older: tuple[Stored, ...]
     proposed: tuple[Stored, ...]
     """By an agent."""
+    approved: tuple[Stored, ...]
+    """A plan."""
+    rejected: tuple[Stored, ...]
+    """Another one."""
 
 
 class Scene:
     """A signed session and who looks at it; a forgery changes one of them."""
 
-    def __init__(self, events: Sequence[Stored], older: Sequence[Stored]) -> None:
+    def __init__(
+        self,
+        events: Sequence[Stored],
+        older: Sequence[Stored] = (),
+        tag: str = ACT,
+        namespace: str = ACCEPTANCE,
+    ) -> None:
         """Args:
         older: another session, which the same key signed.
+        tag: of the act that is signed, in that namespace.
         """
+        self.tag, self.namespace = tag, namespace
+        self.made_by = tag.partition(".")[0]
+        """The workflow."""
         self.events = list(events)
         self.older = older
         self.signers = f"{ADA} {SIGNER.public}\n"
@@ -80,7 +94,7 @@ class Scene:
     @property
     def act(self) -> int:
         """Where the acceptance stands."""
-        return self.place(ACT)
+        return self.place(self.tag)
 
     def data(self, at: int) -> Any:
         """What an event holds."""
@@ -109,16 +123,16 @@ class Scene:
 
     def say(self, **fields: Any) -> None:
         """Other fields of the acceptance."""
-        self.change(ACT, lambda new: new.update(fields))
+        self.change(self.tag, lambda new: new.update(fields))
 
     def sign(self, **fields: Any) -> None:
         """Other fields of the signature."""
-        self.change(ACT, lambda new: new["signature"].update(fields))
+        self.change(self.tag, lambda new: new["signature"].update(fields))
 
     def insert(self, at: int, type_: str, **data: Any) -> None:
         """A forged Decision."""
         raw = json.dumps(data, separators=(",", ":")).encode()
-        made = replace(self.events[at - 1], type=f"clarification.{type_}.v1", data=raw)
+        made = replace(self.events[at - 1], type=f"{self.made_by}.{type_}.v1", data=raw)
         made = replace(made, input_id=None, actor_kind=None)
         self.events.insert(at, made)
         self.chain()
@@ -130,6 +144,7 @@ class Scene:
     def by(self, key: Key, **options: Any) -> None:
         """Signed by a key as the acceptance stands now: what only who has the key can do."""
         previous = self.events[self.act - 1].hash
+        options = {"namespace": self.namespace, **options}
         raw = key.signed(statement(self.events[self.act], previous), **options)
         named = options.get("named") or key.blob
         self.sign(key=b64encode(named).decode(), sshsig=b64encode(raw).decode())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from typing import Final
 
 import pytest
 
@@ -23,8 +24,12 @@ from tests.signing.forgeries import (
     DAMAGED,
     FORGERIES,
     HONEST,
+    OF_A_PLAN,
     OF_AN_AGENT,
     Forged,
+    before,
+    behind,
+    both,
 )
 from tests.signing.forging import Recorded, Scene
 from tests.signing.house import Signing
@@ -105,6 +110,57 @@ def test_what_an_agent_signed_is_no_persons(
     forged(scene)
     found = seen(house, scene)
     assert said(found) == verdict, f"{what}: {found}"
+
+
+def plan(recorded: Recorded) -> Scene:
+    return Scene(recorded.approved, (), "compiler.plan_approved.v1", "preflights-approval")
+
+
+def test_an_approval_that_was_signed_is_called_signed(house: Signing, recorded: Recorded) -> None:
+    scene = plan(recorded)
+    assert said(seen(house, scene)) == "signed"
+
+
+@each(("what", "forged", "verdict"), OF_A_PLAN)
+def test_no_forged_approval_is_called_signed(
+    house: Signing, recorded: Recorded, what: str, forged: Forged, verdict: str | None
+) -> None:
+    scene = plan(recorded)
+    forged(scene)
+    found = seen(house, scene)
+    assert said(found) == verdict, f"{what}: {found}"
+
+
+@pytest.mark.parametrize(
+    ("act", "forged"),
+    [
+        ("approved", before("standing_changed.v1", standing="locked")),
+        ("approved", before("standing_changed.v1", standing="rejected")),
+        ("approved", before("standing_changed.v1", standing="superseded")),
+        ("approved", behind(1, "change_refused", reason="other_payload")),
+        ("rejected", before("standing_changed.v1", standing="approved")),
+        ("rejected", behind(1, "change_refused", reason="not_a_draft")),
+        ("approved", None),
+        ("rejected", None),
+    ],
+)
+def test_no_standing_that_does_not_follow_is_signed(
+    house: Signing, recorded: Recorded, act: str, forged: Forged | None
+) -> None:
+    events = recorded.approved if act == "approved" else recorded.rejected
+    scene = Scene(events, (), f"compiler.plan_{act}.v1", f"preflights-{NOUNS[act]}")
+    (forged or both())(scene)
+    house.signers.write_text(scene.signers)
+    file = house.folder / "forged.jsonl"
+    file.write_bytes(jsonl.lines(scene.events))
+    assert house.call("admin", "import", str(file)).code == 0
+    session_id = scene.events[0].session_id
+    told = house.call("show", session_id, "--json").out
+    told += house.call("why", session_id, "--json").out
+    assert ('"verdict":"signed"' in told) is (forged is None)
+
+
+NOUNS: Final = {"approved": "approval", "rejected": "rejection"}
 
 
 @pytest.mark.slow("hostile clones")

@@ -188,7 +188,7 @@ def test_what_was_found_is_kept_and_found_anew_where_signers_change(house: Signi
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"[]", b"\xff", b'{"format":"signatures of acts, 1","found":1}']
+    "content", [b"", b"[]", b"\xff", b'{"format":"signatures of acts, 2","found":1}']
 )
 def test_a_memory_that_cannot_be_read_is_made_anew(house: Signing, content: bytes) -> None:
     house.signed()

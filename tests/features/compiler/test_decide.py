@@ -15,10 +15,11 @@ from preflights_es.features.compiler.domain.events import (
     PlanApproved,
     PlanDrafted,
     PlanFiled,
+    PlanRejected,
     StandingChanged,
     WaiversTaken,
 )
-from preflights_es.features.compiler.domain.state import State
+from preflights_es.features.compiler.domain.state import State, evolve
 from preflights_es.features.compiler.domain.values import (
     PASSES,
     DecidedField,
@@ -453,6 +454,19 @@ def test_a_person_waives_each_and_the_artifact_is_approved() -> None:
         assert (one.finding, one.by, one.relayed_by) == (finding, ADA, ROBOT)
     assert compiled.view.waived == tuple(map(WaivedFinding.of, compiled.state.waived))
     assert compiled.replayed() == "identical"
+
+
+@pytest.mark.parametrize("standing", ["proposed", "approved", "rejected", "locked", "superseded"])
+def test_a_standing_that_does_not_follow_is_none(standing: Any) -> None:
+    """No rule makes it; a log that anyone wrote may hold it."""
+    state = approved(drafted(), *REASONS).state
+    forged = StandingChanged(id=state.plan.id if state.plan else "", standing=standing)
+    assert evolve(state, forged) == state, "approved once"
+    late = PlanRejected(at=1, actor=ADA, id=forged.id, reason="Eve")
+    refused = evolve(state, late)
+    assert evolve(refused, forged) == refused, "rejected from no draft"
+    draft = evolve(drafted().state, late)
+    assert (evolve(draft, forged).standing == "rejected") is (standing == "rejected")
 
 
 @pytest.mark.parametrize("actor", [ROBOT, AGENT])

@@ -2,7 +2,7 @@
 
 from preflights_es.features.compiler.domain.decide import TEMPLATE, accepting, decide
 from preflights_es.features.compiler.domain.events import EVENTS, AnswersGiven, PlanApproved
-from preflights_es.features.compiler.domain.state import State, evolve, is_terminal
+from preflights_es.features.compiler.domain.state import State, evolve, fixed, is_terminal
 from preflights_es.features.compiler.domain.values import POLICY, PROMPTS
 from preflights_es.features.compiler.domain.views import (
     FILE,
@@ -29,6 +29,7 @@ WORKFLOW: Workflow[State] = Workflow(
     settled=("stopped", "accepted", "superseded"),
     acknowledges=PlanApproved,
     accepting=accepting,
+    fixed=fixed,
     planned=planned,
     filing=Filing(folder=FOLDER, name=FILE, template=TEMPLATE, text=file_text),
     reached=reached,

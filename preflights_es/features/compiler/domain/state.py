@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Final, Literal
 
@@ -145,14 +146,38 @@ def _after_input(state: State, new: Input) -> State:
             return replace(state, input=new, redacted=redacted)
 
 
+def fixed(state: State) -> tuple[object, ...]:
+    """What a person reads before an approval; only forged events change it behind one."""
+    return state.begun, state.question, state.given, state.reports, state.plan
+
+
+_FROM: Final[Mapping[PlanStanding, tuple[PlanStanding, ...]]] = {
+    "proposed": ("draft",),
+    "approved": ("draft", "proposed"),
+    "rejected": ("draft", "proposed"),
+    "locked": ("approved",),
+    "superseded": ("approved", "locked"),
+}
+
+
+def _follows(before: PlanStanding | Literal[""], new: Input, standing: PlanStanding) -> bool:
+    """Whether a standing follows from an Input that counts; forged events may say another."""
+    led_to: dict[type[Input], PlanStanding] = {
+        PlanApproved: "approved" if new.actor.kind == "user" else "proposed",
+        PlanRejected: "rejected",
+        PlanLocked: "locked",
+        PlanSuperseded: "superseded",
+    }
+    return led_to.get(type(new)) == standing and before in _FROM[standing]
+
+
 def _after_change(state: State, event: StandingChanged) -> State:
-    standing = event.standing
+    standing, new = event.standing, state.input
+    if new is None or not _follows(state.standing, new, standing):
+        return state
     after = replace(state, standing=standing)
     if standing in ("approved", "locked"):
         after = replace(after, filed=standing)
-    new = state.input
-    if new is None:
-        return after
     evidence = getattr(new, "evidence", UNSEEN)
     change = Change(new.at, new.actor, getattr(new, "relayed_by", None), evidence)
     match new:
