@@ -117,6 +117,11 @@ def test_the_older_decision_says_beside_what_it_stays() -> None:
     assert other.kept == (KeptDecision(LATER, "Another one"), KeptDecision(OLD, WHY))
 
 
+def test_the_reason_of_its_own_acceptance_stays() -> None:
+    state = after(*READY, choosing(resolution(OLD, "keeps", WHY)), kept(OLD, "Eve"), kept(LATER))
+    assert state.kept == (KeptDecision(OLD, WHY), KeptDecision(LATER, WHY))
+
+
 @pytest.mark.parametrize("reason", ["# Heading", "a | b", "[x](javascript:1)", "<b>\u202e"])
 def test_a_reason_forges_nothing(reason: str) -> None:
     text = render.document("adr.v1", record(after(*ACCEPTED, kept(reason=reason))))

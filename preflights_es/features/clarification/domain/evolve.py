@@ -412,10 +412,11 @@ def _after_choices(state: State, resolved: tuple[Resolution, ...]) -> State:
     replaced = tuple(related for choice, related, _ in chosen.values() if choice == "supersedes")
     if state.supersedes is None and replaced:
         state, replaced = replace(state, supersedes=replaced[0]), replaced[1:]
-    kept = (
+    kept = [
         KeptDecision(related, why) for choice, related, why in chosen.values() if choice == "keeps"
-    )
-    return replace(state, also_supersedes=replaced, kept=tuple(kept))
+    ]
+    own = tuple([one.related.uid for one in kept])
+    return replace(state, also_supersedes=replaced, kept=tuple(kept), kept_by_choice=own)
 
 
 def _after_supersession(state: State, _: DecisionMarkedSuperseded) -> State:
@@ -425,9 +426,12 @@ def _after_supersession(state: State, _: DecisionMarkedSuperseded) -> State:
 
 
 def _after_keeping(state: State, _: DecisionMarkedKept) -> State:
-    """Another decision was accepted beside it; a second reason replaces the first."""
+    """Another decision was accepted beside it; a second reason replaces the first.
+
+    That of its own acceptance stays: a person may have signed it.
+    """
     new = state.input
-    if not isinstance(new, DecisionKeptBeside):
+    if not isinstance(new, DecisionKeptBeside) or new.by.uid in state.kept_by_choice:
         return state
     others = (one for one in state.kept if one.related.uid != new.by.uid)
     return replace(state, kept=(*others, KeptDecision(new.by, new.reason)))

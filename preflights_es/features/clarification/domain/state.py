@@ -85,6 +85,8 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """Others that its acceptance replaced."""
     kept: tuple[KeptDecision, ...] = ()
     """Decisions that stay in force beside it, although their values differ."""
+    kept_by_choice: tuple[str, ...] = ()
+    """The uids of those that its own acceptance kept."""
     item: ItemRef | None = None
     """The task that is clarified."""
     observed: Observed | None = None
