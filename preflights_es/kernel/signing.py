@@ -30,7 +30,7 @@ def namespace(act: Act) -> str:
 _OF_THE_ACT: Final = frozenset(
     ("at", "actor", "signature", "evidence", "relayed_by", "number", "folder", "redacted")
 )
-"""Fields of an Input that are no part of what it accepts, or that the statement says itself."""
+"""Fields of an Input that are no part of what it accepts, or that are said elsewhere."""
 
 
 def said_of(new: Input) -> dict[str, Any]:
@@ -40,8 +40,18 @@ def said_of(new: Input) -> dict[str, Any]:
 
 
 def proposal_text(new: Input, shown: Mapping[str, Any]) -> str:
-    """What is signed of an Input: its kind of actor, and what that actor saw."""
-    return canonical({**shown, "by": new.actor.kind})
+    """What is signed of an Input: what its actor saw, of which kind that is, and how the word came.
+
+    What is empty is left out, so that a later program can know of more.
+    """
+    how = {name: getattr(new, name, None) for name in ("evidence", "relayed_by")}
+    said = {name: _without_empty(one) for name, one in how.items() if one is not None}
+    return canonical({**shown, "by": new.actor.kind, **_without_empty(said)})
+
+
+def _without_empty(value: object) -> dict[str, Any]:
+    said: dict[str, Any] = msgspec.to_builtins(value)
+    return {name: one for name, one in said.items() if one}
 
 
 def canonical(value: Mapping[str, Any]) -> str:

@@ -32,6 +32,7 @@ YEAR: Final = 31_536_000_000_000  # microseconds
 PLAN: Final = '{"title":"Eve"}'
 FINDING: Final = {"name": "F-1", "kind": "decision", "pointer": "", "message": "Eve"}
 QUESTION: Final = {"id": "k", "question": "Eve?", "type": "free_text"}
+SEEN: Final = {"variables": [], "terminal": True, "client": ""}
 ADAS: Final = f"{ADA} {SIGNER.public}\n"
 LARGE: Final = 100_000_000  # bytes
 
@@ -368,6 +369,10 @@ FORGERIES: Final[list[tuple[str, Forged, str | None]]] = [
     ("one of another uid is kept", kept(uid="0123456789ab"), NO),
     ("one was read at another version", read(version=3), NO),
     ("one had another hash", read(hash="0" * 64), NO),
+    ("another passed it on", say(relayed_by={"kind": "agent", "name": "claude-code"}), NO),
+    ("none passed it on", say(relayed_by=None), NO),
+    ("a terminal was seen", say(evidence=SEEN), NO),
+    ("it came from a page", say(evidence={**SEEN, "terminal": False, "way": "browser"}), NO),
     # What is said to follow from it
     ("another patch, recorded", behind(1, "patch_proposed", patch=OTHER, hint="adr"), NO),
     (
@@ -493,6 +498,8 @@ OF_A_PLAN: Final[list[tuple[str, Forged, str | None]]] = [
     ("for an acceptance", signed(namespace="preflights-acceptance"), NO),
     ("for a rejection", signed(namespace="preflights-rejection"), NO),
     ("a stranger's", both(signed(EVE), listed()), UNKNOWN),
+    ("another passed it on", say(relayed_by={"kind": "agent", "name": "claude-code"}), NO),
+    ("a terminal was seen", say(evidence=SEEN), NO),
     ("a script's", say(actor={"kind": "script", "name": "Ada"}), None),
 ]
 """The same of an approval that Ada signed."""
