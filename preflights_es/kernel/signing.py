@@ -196,12 +196,39 @@ def bare(raw: bytes) -> str:
 
 
 def fingerprint(key: str) -> str:
-    """`SHA256:...`, as OpenSSH names a public key."""
+    """`SHA256:...`, as OpenSSH names a public key; a certificate by the key that it is of."""
     try:
         raw = b64decode(key)
     except ValueError:
         return "a damaged key"
-    return "SHA256:" + bare(sha256(raw).digest()).rstrip("=")
+    return "SHA256:" + bare(sha256(_certified(raw)).digest()).rstrip("=")
+
+
+_CERTIFICATE: Final = "-cert-v01@openssh.com"
+_FIELDS: Final = {
+    "ssh-ed25519": 1,
+    "ssh-rsa": 2,
+    "sk-ssh-ed25519": 2,
+    "sk-ecdsa-sha2-nistp256": 3,
+    **{f"ecdsa-sha2-nistp{size}": 2 for size in (256, 384, 521)},
+}
+"""How many fields a key has behind its kind (PROTOCOL.certkeys)."""
+
+
+def _certified(raw: bytes) -> bytes:
+    """The key that a certificate is of; what is none as it is."""
+    try:
+        whole = _Reader(raw)
+        kind, is_one, _ = whole.field().decode("ascii").partition(_CERTIFICATE)
+        if not is_one or kind not in _FIELDS:
+            return raw
+        whole.field()  # a number that is used once
+        fields = [whole.field() for _ in range(_FIELDS[kind])]
+    except ValueError:
+        return raw
+    plain = f"{kind}@openssh.com" if kind.startswith("sk-") else kind
+    said = (plain.encode(), *fields)
+    return b"".join(struct.pack(">I", len(one)) + one for one in said)
 
 
 def kind_of(key: str) -> str:

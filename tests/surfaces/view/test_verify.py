@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import struct
+import subprocess
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -205,6 +206,18 @@ def test_another_kind_of_key_is_not_checked_here(judged: Judged, tmp_path: Path)
         (found,) = judged(f"ada@example.org {public}", (SPACE, MESSAGE, made, AT))
         assert found["verdict"] == "not_checked"
         assert "are not checked here" in found["why"]
+
+
+def test_a_certificate_is_not_checked_here_and_bears_no_name_of_its_own(
+    judged: Judged, tmp_path: Path
+) -> None:
+    key, public = sshsig.generated(tmp_path)
+    words = ("ssh-keygen", "-q", "-s", str(key), "-I", "ada", "-n", "ada@example.org", f"{key}.pub")
+    subprocess.run(words, check=True)
+    made = sshsig.signed(key.with_name(f"{key.name}-cert.pub"), SPACE, MESSAGE)
+    (found,) = judged(f"* cert-authority {public}", (SPACE, MESSAGE, made, AT))
+    assert (found["verdict"], found["key"]) == ("not_checked", "")
+    assert "ssh-ed25519-cert-v01@openssh.com are not checked here" in found["why"]
 
 
 def test_a_browser_without_ed25519_says_so(call: Call, tmp_path: Path) -> None:
