@@ -25,6 +25,7 @@ from preflights_es.kernel.text import shown
 from preflights_es.runtime.projection_check import Astray
 from preflights_es.store.checkpoint import Checkpoint
 from preflights_es.use.audit import (
+    FilesAlone,
     Passed,
     SignatureCount,
     Verification,
@@ -34,7 +35,7 @@ from preflights_es.use.audit import (
     verify,
 )
 from preflights_es.use.checkpoint_signing import sign_checkpoint
-from preflights_es.use.checkpoints import HeldUpTo, unheld
+from preflights_es.use.checkpoints import FileDamage, HeldUpTo, unheld
 from preflights_es.use.request import Request
 
 UNWRITTEN_MAX: Final = 20  # documents that are named one by one
@@ -107,15 +108,18 @@ def verify_command(
     _say_checkpoints(voice, found.checkpoints, has_log=found.sessions > 0)
     for line in _signatures(found.signatures) if found.signatures else ():
         voice.say(line)
+    for line in _acceptances(found.files, found.broken) if found.files else ():
+        voice.say(line)
     _say_projections(voice, found.projections)
     _say_unwritten(voice, found.unwritten)
     if found.skipped:
         voice.say(f"Not looked at: {'; '.join(found.skipped)}.")
     if found.against and against:
         _say_compared(voice, found.against, against)
+    is_whole = not (found.files and found.files.damage)
     is_other = found.broken or found.projections or (found.against and found.against.differences)
     is_held = found.checkpoints is UNSET or found.checkpoints.is_whole
-    return EXIT_DAMAGED if is_other or not is_held else 0
+    return EXIT_DAMAGED if is_other or not (is_held and is_whole) else 0
 
 
 def _passed_over(passed: Passed, *, named: bool) -> Iterator[str]:
@@ -142,9 +146,12 @@ def _broken(broken: Broken) -> str:
 
 
 def _summary(found: Verification) -> str:
+    if found.files:
+        files = found.files
+        return _summary_of_files(files.sessions, files.events, files.damage)
     if not found.sessions and not found.broken:
         if held := found.checkpoints:
-            return _summary_of_files(held)
+            return _summary_of_files(held.only_filed, held.only_filed_events, held.damage)
         return "0 sessions: nothing was verified, since nothing is recorded here."
     erased = f" ({found.erased} erased)" if found.erased else ""
     broken = len(found.broken)
@@ -153,11 +160,10 @@ def _summary(found: Verification) -> str:
     return f"{sessions}{erased}, {events}: {trouble}."
 
 
-def _summary_of_files(held: HeldUpTo) -> str:
+def _summary_of_files(sessions: int, events: int, damage: Sequence[FileDamage]) -> str:
     """Of a clone without a log."""
-    files = counted(held.only_filed, "session file")
-    trouble = f"{len(held.damage)} damaged" if held.damage else "every chain holds"
-    return f"{files}, {counted(held.only_filed_events, 'event')}: {trouble}."
+    trouble = f"{len(damage)} damaged" if damage else "every chain holds"
+    return f"{counted(sessions, 'session file')}, {counted(events, 'event')}: {trouble}."
 
 
 def _say_checkpoints(voice: Voice, held: HeldUpTo | UnsetType, *, has_log: bool) -> None:
@@ -210,6 +216,18 @@ def _signatures(found: SignatureCount) -> Iterator[str]:
     if found.unchecked:
         were = "was" if found.unchecked == 1 else "were"
         yield f"{counted(found.unchecked, 'signature')} {were} not checked: {shown(found.why)}."
+
+
+def _acceptances(files: FilesAlone, broken: Sequence[Broken]) -> Iterator[str]:
+    """What else is to be known of a clone without a log."""
+    if unproved := sum(one.found.startswith("its signature") for one in broken):
+        do = "does" if unproved == 1 else "do"
+        yield f"{counted(unproved, 'signature')} {do} not verify."
+    if files.claimed:
+        are = "is" if files.claimed == 1 else "are"
+        yield f"{counted(files.claimed, 'acceptance')} {are} claimed, by no signature."
+    for hurt in files.damage:
+        yield f"{shown(hurt.file)}: {shown(hurt.found)}"
 
 
 def _say_projections(voice: Voice, astray: Sequence[Astray]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from contextlib import ExitStack
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,9 @@ from preflights_es.history.verification import (
     Verified,
 )
 from preflights_es.kernel.errors import LogDamaged, PreflightsError, Refused
+from preflights_es.kernel.events import Input, Signable
 from preflights_es.kernel.ports import Head, Stored
+from preflights_es.kernel.questions import Refusal
 from preflights_es.kernel.signing import Signed, bears_signature
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.runner import EventReader
@@ -30,7 +33,7 @@ from preflights_es.store import checkpoint as checkpoints
 from preflights_es.store.checkpoint import Checkpoint
 from preflights_es.store.side_tables import SqlAuditing
 from preflights_es.system.files import Unreadable, new_file, regular
-from preflights_es.use.checkpoints import CheckpointCheck, HeldUpTo, NamedCopy
+from preflights_es.use.checkpoints import CheckpointCheck, FileDamage, HeldUpTo, NamedCopy
 from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
@@ -51,6 +54,20 @@ class Verification(Verified, frozen=True, tag_field="format", tag="audit-verify/
     signatures: SignatureCount | UnsetType = UNSET
     """What became of signatures; not written where there are none. One that does not verify is
     among `broken`."""
+    files: FilesAlone | UnsetType = UNSET
+    """The session files of a clone whose log has no session; not written where the log has any, no
+    file lies there, or a signed checkpoint does: then `checkpoints` tells of them."""
+
+
+class FilesAlone(Result, frozen=True):
+    """Session files that no log and no checkpoint is beside."""
+
+    sessions: int
+    """Those that were verified."""
+    events: int
+    claimed: int
+    """Acceptances and approvals of persons in them that bear no signature."""
+    damage: tuple[FileDamage, ...]
 
 
 class SignatureCount(Result, frozen=True):
@@ -165,9 +182,12 @@ def verify(
     heads = _named(request, named) if named else _heads(request, scope)
     side_tables, others = process.side_table_check(), 0
     held: HeldUpTo | UnsetType = UNSET
+    files: FilesAlone | UnsetType = UNSET
     signatures = SignatureCheck(process.settings)
     with process.projection_check() as check, ExitStack() as stack:
-        signed = None if named else stack.enter_context(CheckpointCheck(process, copy))
+        signed = None
+        if not named:
+            signed = stack.enter_context(CheckpointCheck(process, copy, signs=not heads))
 
         def look(head: Head, stored: Sequence[Stored]) -> Read | None:
             signatures.look(process.runner, stored)
@@ -183,7 +203,9 @@ def verify(
         if signed is not None and signed.is_asked:
             signed.look_at_rest()
             held = signed.result()
-            _look_at_files(process, {head.session_id for head in heads}, signatures)
+            claimed = _look_at_files(process, {head.session_id for head in heads}, signatures)
+            if not signed.lie_there:
+                files, held = _alone(held, claimed, signed.of_others), UNSET
         astray = list(check.differences())
         if not named:
             known = {head.session_id for head in heads}
@@ -201,16 +223,50 @@ def verify(
     compared = comparison.result() if comparison else None
     passed = Passed(others=others, unread=check.unread, unknown=check.unknown)
     return Verification(
-        **asdict(found), against=compared, checkpoints=held, signatures=signatures.result()
+        **asdict(found),
+        against=compared,
+        checkpoints=held,
+        signatures=signatures.result(),
+        files=files,
     ), passed
 
 
-def _look_at_files(process: Process, known: Set[str], signatures: SignatureCheck) -> None:
-    """Check the signatures of sessions that only files have; their chains were verified."""
-    files = process.file_log
+def _alone(found: HeldUpTo, claimed: int, of_others: Set[str]) -> FilesAlone | UnsetType:
+    damage = tuple(one for one in found.damage if one.file not in of_others)
+    if not (found.only_filed or damage):
+        return UNSET
+    return FilesAlone(found.only_filed, found.only_filed_events, claimed, damage)
+
+
+def _look_at_files(process: Process, known: Set[str], signatures: SignatureCheck) -> int:
+    """Check the signatures of sessions that only files have; their chains were verified.
+
+    Also how many persons' acceptances in them bear none.
+    """
+    files, claimed = process.file_log, 0
     for head in () if files.is_empty else files.store.heads(process.project):
         if head.session_id not in known:
-            signatures.look(files.runner, files.store.read(head.session_id))
+            stored = files.store.read(head.session_id)
+            signatures.look(files.runner, stored)
+            claimed += _claimed(files.runner, stored)
+    return claimed
+
+
+def _claimed(reader: EventReader, stored: Sequence[Stored]) -> int:
+    """How many acceptances of persons count in a session, and bear no signature."""
+    workflow = reader.workflow_or_opaque(stored[0].workflow)
+    codec, tag = reader.codec(workflow), workflow.acknowledges and workflow.acknowledges.tag
+    if tag is None or not issubclass(workflow.acknowledges or Input, Signable):
+        return 0
+    try:
+        return sum(
+            (one.type, one.actor_kind) == (tag, "user")
+            and not (one.data is None or after.data is None or bears_signature(one))
+            and not isinstance(codec.decode(after), Refusal)
+            for one, after in pairwise(stored)
+        )
+    except PreflightsError:
+        return 0  # written by a newer program
 
 
 def _all(

@@ -153,7 +153,8 @@ class CheckpointCheck:
     ) -> None:
         """Args:
         copy: one more checkpoint, which lies elsewhere.
-        signs: whether another one follows: session files are read even where none lies there.
+        signs: whether another one follows, or files are all there is: session files are read even
+            where none lies there.
         """
         self._process = process
         self._folder = process.session_folders.checkpoints()
@@ -171,6 +172,10 @@ class CheckpointCheck:
         self._unread: set[str] = set()
         self._only_filed: list[int] = []
         self._unfiled = 0
+        self.lie_there = False
+        """Whether there is any checkpoint, damaged or not."""
+        self.of_others: set[str] = set()
+        """Session files of other projects; where checkpoints are, they are damage."""
         self.apart: dict[str, int] = {}
         """Sessions whose file and log hold different events, and from which version on."""
 
@@ -186,6 +191,7 @@ class CheckpointCheck:
             self._said.append(_Said(file, said.scope, said.root, said.tips, said.made))
         for tip in set().union(*(said.tips for said in self._said)):
             self._tips.setdefault(tip[0], []).append(tip)
+        self.lie_there = bool(self._said or self._damage)
         if self.is_asked:
             self._list()
         return self
@@ -355,6 +361,7 @@ class CheckpointCheck:
         if name != name_of(decision_uid(first.session_id)):
             raise Unreadable(f"it holds session {first.session_id}, and its name says another")
         if first.project != self._process.project:
+            self.of_others.add(path)
             raise Unreadable(
                 f"it is of the project {first.project!r}, and this is {self._process.project!r}"
             )

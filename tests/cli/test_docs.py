@@ -63,6 +63,7 @@ from preflights_es.settings.load import READER_URL, Options
 from preflights_es.use.leads import GENERATION
 from preflights_es.use.results import Result as Shape
 from tests.cli.checkpoints import damaged_team, made_team
+from tests.cli.clones import SESSIONS, cloned, committed
 from tests.cli.compiler.planning import approved, planned
 from tests.cli.compiler.planning import documented as documented_plans
 from tests.cli.program import Project, Result
@@ -505,6 +506,7 @@ def test_the_fields_of_the_audit_are_those_that_are_documented(
         shop.call("audit", "verify", *elsewhere, "--json").json,
         damaged_team(made_team(tmp_path / "team")).call("audit", "verify", "--json").json,
         signing_team(tmp_path / "acts").call("audit", "verify", "--json").json,
+        damaged_clone(tmp_path / "acts", tmp_path / "clone").call("audit", "verify", "--json").json,
     )
 
 
@@ -514,6 +516,15 @@ def signing_team(top: Path) -> Project:
     words = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada", "--sign")
     assert team.call("start", "Add OAuth login", *words).code == 0
     return team
+
+
+def damaged_clone(top: Path, folder: Path) -> Project:
+    """A clone of it without a log, and with one more file among those of sessions."""
+    team = Project(top / "house", top / "home")
+    committed(team)
+    clone = cloned(team, folder)
+    (clone.folder / SESSIONS / "0123456789ab.jsonl").write_text("{}")
+    return clone
 
 
 @pytest.mark.needs("ssh-keygen")

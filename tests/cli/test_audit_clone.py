@@ -1,0 +1,107 @@
+"""`audit verify` in a clone without a log and without checkpoints: what its session files prove."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from preflights_es.store import jsonl
+from tests.cli.clones import SESSIONS, cloned, committed, session_file
+from tests.cli.compiler.planning import documented, planned
+from tests.cli.program import Project
+from tests.cli.signing import LOGIN, Team
+from tests.store.given import resealed
+
+pytestmark = pytest.mark.needs("ssh-keygen")
+
+
+@pytest.fixture
+def team(template: Path, home: Path, tmp_path: Path) -> Team:
+    """A signed decision, and two that are claimed; an agent's proposal."""
+    made = Team(template, home, tmp_path)
+    git = ("config", "--global", "gpg.ssh.allowedSignersFile", str(made.home / "signers"))
+    made.git(*git)
+    (made.home / "signers").write_text(made.line())
+    made.accept("PostgreSQL")
+    made.accept("MySQL", "--supersedes", "ADR-0001", sign=False)
+    documented(made)
+    plan = planned(made, "project")["artifact"]["id"]
+    assert made.call("approve", plan, "--by", "Ada").code == 0
+    words = ("--answer", "auth_strategy=OAuth", "--accept", "--again")
+    made.call("start", LOGIN, *words, env={"CLAUDECODE": "1"})
+    return made
+
+
+@pytest.fixture
+def clone(team: Team, tmp_path: Path) -> Project:
+    committed(team)
+    return cloned(team, tmp_path / "clone")
+
+
+def test_its_acceptances_are_counted(clone: Project) -> None:
+    done = clone.call("audit", "verify")
+    assert (done.code, done.is_safe()) == (0, True), done
+    first, *others = done.out.splitlines()
+    assert first.startswith("4 session files, ")
+    assert first.endswith(" events: every chain holds.")
+    assert others == [
+        "1 act is signed by 1 signer.",
+        "2 acceptances are claimed, by no signature.",
+    ]
+    found = clone.call("audit", "verify", "--json").json
+    assert (found["signatures"]["signed"], found["files"]["claimed"]) == (1, 2)
+    assert (found["sessions"], "checkpoints" in found) == (0, False)
+    assert not clone.log.exists() or clone.call("sessions", "--json").json["sessions"]
+
+
+def test_one_that_does_not_verify_is_damage(team: Team, tmp_path: Path) -> None:
+    (signed,) = [row for row in rows(team) if row["signature"]]
+    file = session_file(team, str(signed["session_id"]))
+    stored = [*jsonl.stored(file.read_bytes().splitlines(keepends=True), "it")]
+    act = next(at for at, one in enumerate(stored) if b'"sshsig"' in (one.data or b""))
+    raw = (stored[act].data or b"").replace(b'"name":"Ada"', b'"name":"Eve"')
+    stored[act] = replace(stored[act], data=raw)
+    file.write_bytes(jsonl.lines(resealed(stored)))
+    committed(team)
+    clone = cloned(team, tmp_path / "clone")
+    done = clone.call("audit", "verify")
+    assert done.code == 4
+    assert ": its signature does not verify: " in done.out
+    said = "\n1 signature does not verify.\n2 acceptances are claimed, by no signature.\n"
+    assert said in done.out
+
+
+def test_a_file_that_is_damaged_is_named(clone: Project) -> None:
+    files = (clone.folder / SESSIONS).glob("*.jsonl")
+    file = next(one for one in files if b"Ada" in one.read_bytes())
+    file.write_bytes(file.read_bytes().replace(b"Ada", b"Eve", 1))
+    done = clone.call("audit", "verify")
+    assert done.code == 4
+    assert "events: 1 damaged.\n" in done.out
+    assert f"{SESSIONS}/{file.name}: " in done.out
+    (hurt,) = clone.call("audit", "verify", "--json").json["files"]["damage"]
+    assert hurt["file"] == f"{SESSIONS}/{file.name}"
+
+
+def test_files_of_another_project_are_no_damage(clone: Project) -> None:
+    done = clone.call("audit", "verify", env={"PREFLIGHTS_PROJECT": "elsewhere"})
+    assert done.code == 0
+    assert done.out == "0 sessions: nothing was verified, since nothing is recorded here.\n"
+
+
+def test_where_the_log_has_sessions_or_a_checkpoint_lies_nothing_is_said_of_it(
+    team: Team, tmp_path: Path
+) -> None:
+    assert "files" not in team.call("audit", "verify", "--json").json
+    assert team.call("audit", "checkpoint", "--sign").code == 0
+    committed(team)
+    clone = cloned(team, tmp_path / "clone")
+    found = clone.call("audit", "verify", "--json").json
+    assert ("files" in found, found["checkpoints"]["only_filed"] > 0) == (False, True)
+
+
+def rows(team: Team) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = team.call("decisions", "--all", "--json").json["decisions"]
+    return found
