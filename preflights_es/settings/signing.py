@@ -74,6 +74,8 @@ class Before(msgspec.Struct, frozen=True):
     """Session, version and hash of its last event as the policy was turned on."""
     untrusted: str = ""
     """Why the file does not count; empty where it does, or is not there."""
+    lies_there: bool = False
+    """Whether there is a file, whatever it says."""
 
 
 def signers_of(settings: Settings, env: Mapping[str, str]) -> Signers:
@@ -110,12 +112,13 @@ def own_signers(settings: Settings, env: Mapping[str, str]) -> bytes:
 def before_of(settings: Settings, env: Mapping[str, str]) -> Before:
     """The decisions older than the policy, where a person trusts the repository's list of them."""
     content, untrusted = _of_repository(settings.root, env, BEFORE)
+    lies_there = os.path.lexists(settings.root / BEFORE)
     if untrusted:
-        return Before(untrusted=untrusted)
+        return Before(untrusted=untrusted, lies_there=lies_there)
     try:
-        return Before(ends_in(content.decode()))
+        return Before(ends_in(content.decode()), lies_there=lies_there)
     except ValueError as error:
-        return Before(untrusted=f"{BEFORE} {error}")
+        return Before(untrusted=f"{BEFORE} {error}", lies_there=lies_there)
 
 
 def ends_in(text: str) -> frozenset[tuple[str, int, str]]:

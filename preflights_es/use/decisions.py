@@ -181,21 +181,29 @@ def decisions(
         is_readable = why.endswith("trust it")
         request.notice("not_trusted" if is_readable else "list_unreadable", why)
     if policy is None or not everything:
-        return request.reading.rows(
+        rows = request.reading.rows(
             lambda process: log_decisions(
                 process, at=at, category=category, everything=everything, policy=policy
             )
         )
+        return rows if policy is None else _telling(request, policy, rows)
     from preflights_es.use.policy import with_staying
 
     every = request.reading.rows(
         lambda process: log_decisions(process, at=at, everything=True, policy=policy)
     )
-    return (
-        one
-        for one in with_staying(every, partial(history_of, request))
-        if category is None or _is_of(one, category)
-    )
+    found = _telling(request, policy, with_staying(every, partial(history_of, request)))
+    return (one for one in found if category is None or _is_of(one, category))
+
+
+def _telling(
+    request: Request, policy: Policy, rows: Iterable[DecisionRow]
+) -> Iterator[DecisionRow]:
+    """The same; with the first that no list of older decisions keeps, that there is none."""
+    for row in rows:
+        if row.policy == "claimed" and row.standing == "accepted" and policy.keeps_none:
+            request.notice("no_older_decisions", policy.keeps_none)
+        yield row
 
 
 def history_of(request: Request, row: DecisionRow) -> Read | None:

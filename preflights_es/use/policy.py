@@ -19,7 +19,7 @@ from preflights_es.kernel.signing import Counted, Signed
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.runner import EventReader
 from preflights_es.settings.load import Settings, surroundings
-from preflights_es.settings.signing import Before, before_of
+from preflights_es.settings.signing import BEFORE, Before, before_of
 from preflights_es.use.results import DecisionRow
 from preflights_es.use.signatures import Signatures
 
@@ -42,6 +42,12 @@ class Policy(msgspec.Struct, frozen=True):
     def untrusted(self) -> tuple[str, ...]:
         """Which files of the repository do not count, and why."""
         return tuple(filter(None, (self.signatures.signers.untrusted, self.before.untrusted)))
+
+    @property
+    def keeps_none(self) -> str:
+        """Says that there is no list of older decisions; empty where one lies there."""
+        what = "no decision of before the policy counts without a signature"
+        return "" if self.before.lies_there else f"{BEFORE} is not there: {what}"
 
     def counted(
         self, reader: EventReader, session_id: str, recorded: int, signature: Signed | None

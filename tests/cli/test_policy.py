@@ -218,6 +218,34 @@ def test_signers_and_older_decisions_count_only_once_a_person_trusts_them(team: 
     assert team.policies() == {"ADR-1": "before_policy", "ADR-2": "before_policy"}
 
 
+NONE_OLDER = (
+    f"{BEFORE} is not there: no decision of before the policy counts without a signature "
+    "(`preflights init --signed` writes it)\n"
+)
+
+
+def test_a_policy_without_a_list_of_older_decisions_says_so_in_one_line(team: Team) -> None:
+    team.has_policy()
+    team.accept("OAuth", intention=LOGIN)
+    named = (("decisions",), ("decisions", "--all"), ("prompt",), ("check", "src/x.py"))
+    team.brings("src/x.py", "import os\n")
+    for words in named:
+        assert BEFORE not in team.call(*words).err, "all are signed"
+    team.accept("PostgreSQL", sign=False)
+    for words in (*named, ("why", "src/x.py")):
+        done = team.call(*words)
+        assert done.err.count(NONE_OLDER) == 1, (words, done.err)
+    committed(team)
+    assert team.call("check", "--base", "HEAD").err.count(NONE_OLDER) == 1
+    team.brings(BEFORE, "")
+    assert f"{BEFORE} is not trusted" in team.call("decisions").err
+    assert NONE_OLDER not in team.call("decisions").err, "one line"
+    team.trusts(BEFORE)
+    assert BEFORE not in team.call("decisions").err
+    committed(team)
+    assert BEFORE not in team.call("check", "--base", "HEAD").err
+
+
 # 2. Turning it on ----------------------------------------------------------------------------
 
 

@@ -84,8 +84,8 @@ def judge_of(request: Request, base: str, signers: str, cwd: Path) -> Judge:
         if not needs:
             return Judge(None)
         listed = at_commit(settings.root, commit, SIGNERS, follows=False)
-        before = (at_commit(settings.root, commit, BEFORE, follows=False) or b"").decode()
-        ends = Before(ends_in(before))
+        before = at_commit(settings.root, commit, BEFORE, follows=False)
+        ends = Before(ends_in((before or b"").decode()), lies_there=before is not None)
     except (Unreadable, SettingsError, ValueError) as error:
         trouble = f"the policy of {base!r}: {error}: mend it there"
         return Judge(process.policy, trouble)
