@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from contextlib import ExitStack
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,9 +21,7 @@ from preflights_es.history.verification import (
     Verified,
 )
 from preflights_es.kernel.errors import LogDamaged, PreflightsError, Refused
-from preflights_es.kernel.events import Input, Signable
 from preflights_es.kernel.ports import Head, Stored
-from preflights_es.kernel.questions import Refusal
 from preflights_es.kernel.signing import Signed, bears_signature
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.runner import EventReader
@@ -254,17 +251,10 @@ def _look_at_files(process: Process, known: Set[str], signatures: SignatureCheck
 
 def _claimed(reader: EventReader, stored: Sequence[Stored]) -> int:
     """How many acceptances of persons count in a session, and bear no signature."""
-    workflow = reader.workflow_or_opaque(stored[0].workflow)
-    codec, tag = reader.codec(workflow), workflow.acknowledges and workflow.acknowledges.tag
-    if tag is None or not issubclass(workflow.acknowledges or Input, Signable):
-        return 0
+    from preflights_es.use.signatures import acceptances
+
     try:
-        return sum(
-            (one.type, one.actor_kind) == (tag, "user")
-            and not (one.data is None or after.data is None or bears_signature(one))
-            and not isinstance(codec.decode(after), Refusal)
-            for one, after in pairwise(stored)
-        )
+        return sum(not bears_signature(one) for one in acceptances(reader, stored))
     except PreflightsError:
         return 0  # written by a newer program
 

@@ -282,6 +282,24 @@ class Signatures:
         self._is_new = False
 
 
+def acceptances(reader: EventReader, stored: Sequence[Stored]) -> Iterator[Stored]:
+    """The Inputs by which a person accepts, where that counted; of erased ones nothing is known."""
+    if not stored:
+        return
+    workflow = reader.workflow_or_opaque(stored[0].workflow)
+    if workflow.acknowledges is None:
+        return
+    codec, tag = reader.codec(workflow), workflow.acknowledges.tag
+    last: Stored | None = None
+    for one in stored:
+        event = codec.decode(one) if one.data is not None else None
+        if isinstance(event, Input):
+            last = one if (one.type, one.actor_kind) == (tag, "user") else None
+        elif last is not None and not isinstance(event, Refusal):
+            yield last
+            last = None
+
+
 def _shown(workflow: Workflow[Any], session: Session[Any], new: Signable) -> Mapping[str, Any]:
     """What the actor saw of an Input; of an erasure, which no workflow knows, what it says."""
     if isinstance(new, SessionErased):

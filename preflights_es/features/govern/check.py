@@ -33,10 +33,9 @@ from preflights_es.features.govern.domain.imports import Used, used
 from preflights_es.features.govern.policies import judge_changes, judge_of
 from preflights_es.features.govern.records import differing_records, told
 from preflights_es.kernel.errors import PreflightsError, Refused
-from preflights_es.kernel.events import ERASED_TAG, Act, Input
+from preflights_es.kernel.events import ERASED_TAG, Act
 from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.questions import Refusal
 from preflights_es.kernel.signing import CLAIMED
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.records.session_files import FOLDER
@@ -52,6 +51,7 @@ from preflights_es.use.policy import Policy, replaced
 from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
+from preflights_es.use.signatures import acceptances
 from preflights_es.use.work_tree import WorkTree, project_path
 
 Rule = Literal[
@@ -545,34 +545,17 @@ def _claims(request: Request, policy: Policy, content: bytes) -> Iterator[tuple[
     """The acceptances of a session file that do not count: version, and what is known of it."""
     reader, stored = request.process.runner, _verified(content)
     try:
-        signed = {one.version: one.signed for one in policy.signatures.checked(reader, stored)}
-        acceptances = [*_acceptances(reader, stored)]
+        acts = [*policy.signatures.checked(reader, stored)]
+        signed = {one.version: one.signed for one in acts if not one.is_refused}
+        counting = [*acceptances(reader, stored)]
     except PreflightsError:
         return  # what does not verify is said above
-    for one in acceptances:
+    for one in counting:
         found = signed.get(one.version)
         is_signed = found is not None and found.verdict == "signed"
         recorded = one.version + 1
         if not is_signed and not policy.was_before(one.session_id, recorded, lambda _: stored):
             yield one.version, str(found or CLAIMED)
-
-
-def _acceptances(reader: EventReader, stored: Sequence[Stored]) -> Iterator[Stored]:
-    """The Inputs by which a person accepts, where that counted; of erased ones nothing is known."""
-    if not stored:
-        return
-    workflow = reader.workflow_or_opaque(stored[0].workflow)
-    if workflow.acknowledges is None:
-        return
-    codec, tag = reader.codec(workflow), workflow.acknowledges.tag
-    last: Stored | None = None
-    for one in stored:
-        event = codec.decode(one) if one.data is not None else None
-        if isinstance(event, Input):
-            last = one if (one.type, one.actor_kind) == (tag, "user") else None
-        elif last is not None and not isinstance(event, Refusal):
-            yield last
-            last = None
 
 
 def _name(one: ChangedFile) -> str:

@@ -335,14 +335,20 @@ def another_value(events: list[Stored]) -> list[Stored]:
 
 def refused_too(events: list[Stored]) -> list[Stored]:
     """An acceptance that nothing signed hides behind a refusal, and counts."""
-    events = without_signature(events)
+    return refused_and_signed(without_signature(events))
+
+
+def refused_and_signed(events: list[Stored]) -> list[Stored]:
+    """What was signed was refused, and counts all the same."""
     at = next(at for at, one in enumerate(events) if one.type.endswith("recorded.v1"))
     data = b'{"change":"acknowledgement","reason":"already_accepted"}'
     refusal = replace(events[at], type="clarification.change_refused.v1", data=data)
     return [*events[:at], refusal, *events[at:]]
 
 
-@pytest.mark.parametrize("change", [without_signature, another_value, refused_too])
+@pytest.mark.parametrize(
+    "change", [without_signature, another_value, refused_too, refused_and_signed]
+)
 def test_a_session_whose_chain_was_computed_anew_is_not_signed(
     team: Team, change: Callable[[list[Stored]], list[Stored]], tmp_path: Path
 ) -> None:
