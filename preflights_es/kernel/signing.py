@@ -258,6 +258,13 @@ def made_with(made: Signature | UnsetType) -> str:
 # 3. What is said of one ----------------------------------------------------------------------
 
 Verdict = Literal["signed", "unknown_signer", "does_not_verify", "not_checked"]
+IN_SHORT: Final[dict[Verdict, str]] = {
+    "signed": "signed",
+    "unknown_signer": "unknown signer",
+    "does_not_verify": "signature does not verify",
+    "not_checked": "signature not checked",
+}
+"""How each is said where a line has no room."""
 
 
 class Signed(Value, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from preflights_es.kernel.ids import short
-from preflights_es.kernel.signing import COUNTED
+from preflights_es.kernel.signing import CLAIMED, COUNTED, IN_SHORT
 from preflights_es.kernel.words import begins, canonical
 from preflights_es.records.project_brief import Conflict, InForce, Open, listed, told
 from preflights_es.records.record_names import MARKDOWN
@@ -185,6 +185,7 @@ def _told(row: DecisionRow, by_uid: Mapping[str, DecisionRow] = MappingProxyType
         path=row.artifact or "",
         imported=row.filed,
         file=row.file or "",
+        signature=IN_SHORT[row.signature.verdict] if row.signature else CLAIMED * row.is_unsigned,
         note=COUNTED["stays"] if row.policy == "stays" else "",
     )
 

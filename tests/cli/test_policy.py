@@ -64,14 +64,14 @@ def test_what_is_claimed_is_marked_wherever_it_is_shown(team: Team) -> None:
     assert [one["policy"] for one in said if one["policy"]] == ["claimed"]
 
 
-def test_what_is_signed_is_told_and_bears_no_mark(team: Team) -> None:
+def test_what_is_signed_is_told_as_signed(team: Team) -> None:
     team.has_policy()
     id_ = team.accept("PostgreSQL", "--path", "src/**")["session_id"]
     assert team.show(id_)["policy"] == "signed"
     shown = team.call("show", id_).out
     assert "signed by ada@example.org (SHA256:" in shown
     assert "claimed" not in shown + team.call("decisions").out + team.call("why", id_).out
-    assert "PostgreSQL (ADR-1)" in team.prompt()
+    assert "PostgreSQL (ADR-1, signed)" in team.prompt()
 
 
 def test_without_a_policy_no_output_names_one(team: Team) -> None:
@@ -82,7 +82,23 @@ def test_without_a_policy_no_output_names_one(team: Team) -> None:
         assert '"policy":"' not in said, words
     said = team.call("decisions").out + team.call("why", "src/x.py").out
     assert [word for word in said.split() if "claimed" in word] == ["(claimed)"], "no signature"
+    assert "quote records, claimed and not signed.\n" in team.prompt()
     assert "PostgreSQL (ADR-1)" in team.prompt()
+
+
+def test_a_brief_says_which_of_its_lines_are_signed(team: Team) -> None:
+    team.trusts(FILE, team.line())
+    team.accept("PostgreSQL")
+    team.accept("OAuth", intention=LOGIN, sign=False)
+    prompt = team.prompt()
+    assert "quote records, claimed where it does not say signed.\n" in prompt
+    assert "PostgreSQL (ADR-1, signed)" in prompt
+    assert "OAuth (ADR-2)" in prompt
+    told = team.call("prompt", "--json").json["decisions"]
+    assert {one["name"]: one["signature"] for one in told} == {
+        "ADR-1": "signed",
+        "ADR-2": "claimed",
+    }
 
 
 def test_a_trail_says_of_what_was_imported_how_it_counts(team: Team, tmp_path: Path) -> None:
@@ -128,7 +144,7 @@ def test_no_unsigned_acceptance_takes_a_signed_decision_out(team: Team) -> None:
     team.accept("MySQL", "--supersedes", "ADR-0001", sign=False)
     assert team.policies() == {"ADR-1": "stays", "ADR-2": "claimed"}
     prompt = team.prompt()
-    assert "PostgreSQL (ADR-1, stays: what supersedes it is only claimed)" in prompt
+    assert "PostgreSQL (ADR-1, signed, stays: what supersedes it is only claimed)" in prompt
     assert "MySQL" not in prompt
     said = edit(team, "src/x.py")
     assert '"deny"' in said
@@ -144,7 +160,7 @@ def test_a_signed_decision_takes_the_place_of_what_a_claimed_one_superseded(team
     team.accept("MongoDB", "--supersedes", "ADR-0002")
     assert team.policies() == {"ADR-1": "signed", "ADR-2": "claimed", "ADR-3": "signed"}
     prompt = team.prompt()
-    assert "MongoDB (ADR-3)" in prompt
+    assert "MongoDB (ADR-3, signed)" in prompt
     assert "PostgreSQL" not in prompt
     assert "MySQL" not in prompt
 
@@ -168,7 +184,7 @@ def test_a_forged_session_by_the_uid_of_another_takes_nothing_out(team: Team) ->
     session_file(team, forged).write_bytes(jsonl.lines(resealed(events)))
     rows = team.call("decisions", "--all", "--json").json["decisions"]
     assert len([row for row in rows if row["uid"] == old[-12:]]) == 2, "one is forged"
-    assert "OAuth (ADR-3, stays" in team.prompt()
+    assert "OAuth (ADR-3, signed, stays" in team.prompt()
 
 
 def test_a_key_that_is_not_among_the_signers_claims(team: Team) -> None:
