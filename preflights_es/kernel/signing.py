@@ -313,6 +313,9 @@ COUNTED: Final[dict[Counted, str]] = {
 }
 """How each is said."""
 
+ALONE: Final = {CLAIMED: "claimed, not signed"}
+"""What is said in other words on a line of its own."""
+
 
 def worth(signature: Signed | None, policy: Counted | None, *, claims: bool) -> tuple[str, ...]:
     """What an act is worth, in words: what its signature proves, and how it counts by a policy.

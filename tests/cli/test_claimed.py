@@ -25,7 +25,7 @@ def test_an_unsigned_acceptance_is_claimed_wherever_one_is_signed(
     house: Project, decided: str
 ) -> None:
     found = said(house, decided)
-    assert "accepted, 100 % claimed " in found["show"]
+    assert "accepted, 100 % claimed, not signed " in found["show"]
     assert "(claimed) " in found["decisions"]
     assert found["why"].count(", claimed") == 2, "of each value"
     assert found["audit"].count("claimed") == 1
@@ -36,7 +36,7 @@ def test_an_unsigned_acceptance_is_claimed_wherever_one_is_signed(
 def test_a_decision_that_was_superseded_was_claimed_as_well(house: Project, decided: str) -> None:
     house.decided("Add login", "--supersedes", decided, key="auth_strategy=Magic Link")
     found = said(house, decided)
-    assert "superseded, 100 % claimed " in found["show"]
+    assert "superseded, 100 % claimed, not signed " in found["show"]
     assert found["decisions"].count("(claimed)") == 2
     assert ", claimed" in found["why"]
 
@@ -78,7 +78,7 @@ def test_a_plan_that_a_person_approved_is_claimed(house: Project) -> None:
     id_, session = made["artifact"]["id"], made["session_id"]
     assert "claimed" not in house.call("show", session).out
     assert house.call("approve", id_, *BY).code == 0
-    assert "\n  claimed\n" in house.call("show", session).out
+    assert "\n  claimed, not signed\n" in house.call("show", session).out
     assert ", claimed\n" in house.call("why", id_).out
     assert "claimed" in house.call("audit", "trail", "--session", session).out
 

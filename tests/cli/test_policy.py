@@ -48,7 +48,7 @@ def test_what_is_claimed_is_marked_wherever_it_is_shown(team: Team) -> None:
     team.has_policy()
     id_ = team.accept("PostgreSQL", "--path", "src/**", sign=False)["session_id"]
     assert team.show(id_)["policy"] == "claimed"
-    assert "\n  claimed\n" in team.call("show", id_).out
+    assert "\n  claimed, not signed\n" in team.call("show", id_).out
     assert "(claimed)" in team.call("decisions").out
     assert ", claimed\n" in team.call("why", id_).out
     assert "policy      claimed" in team.call("why", "src/x.py").out

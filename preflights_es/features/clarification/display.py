@@ -26,7 +26,7 @@ from preflights_es.kernel.decisions import EXCEPTION, Speaker, alternative_text
 from preflights_es.kernel.ids import decision_name, short
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.reach import HELD
-from preflights_es.kernel.signing import worth
+from preflights_es.kernel.signing import ALONE, worth
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.kernel.views import View
 
@@ -64,7 +64,7 @@ def describe(voice: Voice, session: View) -> None:
     voice.say(f"  session {short(found.session_id)}, {stands}")
     proved = worth(found.signature, found.policy, claims=_claims(found))
     for line in filter(None, (found.origin, *proved)):
-        voice.say(f"  {shown(line)}")
+        voice.say(f"  {shown(ALONE.get(line, line))}")
     for line in (*values(found.provenance, keyed=bool(found.to_do)), *why(found)):
         voice.say(f"  {line}")
     for line in _in_force(found):
