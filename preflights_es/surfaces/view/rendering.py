@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, MutableMapping
 from functools import cache
 from hashlib import sha256
+from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -13,7 +14,7 @@ from preflights_es.kernel.ids import decision_name, short
 from preflights_es.kernel.signing import COUNTED
 from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines
 from preflights_es.surfaces.view.guard import LOOPBACK, Keys
-from preflights_es.surfaces.view.words import WORDS
+from preflights_es.surfaces.view.words import WORDS, spaced
 from preflights_es.use.inbox import Waiting
 from preflights_es.use.request import Request
 
@@ -41,6 +42,8 @@ NAV: Final = (
 
 CUT: Final = "\0"
 """Where a part of HTML ends: no text holds it once it is shown."""
+ONLY: Final = "\1"
+"""Begins and ends what only one of several things has; no text holds it either."""
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -170,8 +173,17 @@ def linked(name: str) -> str:
 @cache
 def _environment() -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined  # the server answers before
+    from jinja2.compiler import CodeGenerator
+
+    class Written(CodeGenerator):
+        def _output_child_pre(self, _node: Any, _frame: Any, finalize: Any) -> None:
+            """In one call: markupsafe makes an object of each text, which costs thrice as much."""
+            self.write("environment.written(" + "(" * (finalize.src is not None))
 
     class Pages(Environment):
+        code_generator_class = Written
+        written = staticmethod(written)
+
         def make_globals(self, d: MutableMapping[str, Any] | None) -> dict[str, Any]:
             """A copy: every page goes through it, and a chain of mappings is slow at that."""
             return {**self.globals, **(d or {})}
@@ -186,11 +198,10 @@ def _environment() -> Environment:
         cache_size=-1,
         auto_reload=False,
     )
-    found.filters.update(
-        WORDS, short=short, line=one_line, shortened=shortened, day=_day, minute=_minute
-    )
+    own_filters = {"short": short, "line": one_line, "shortened": shortened, "hex": bytes.hex}
+    found.filters.update(WORDS, **own_filters, day=_day, minute=_minute, tree=_tree)
     own = {"linked": linked, "nav": NAV, "decision_name": decision_name, "counted": COUNTED}
-    found.globals.update(own, exported=None, cut="")
+    found.globals.update(own, exported=None, cut="", only="")
     return found
 
 
@@ -207,3 +218,43 @@ def _finalized(value: Any) -> Any:
     if type(value) is str and not value.isprintable():
         return shown_lines(value)
     return value
+
+
+def written(value: Any) -> str:
+    """What a template says, as text of HTML."""
+    found = _finalized(value)
+    if type(found) is str:
+        return escape(found)
+    return str(found.__html__() if hasattr(found, "__html__") else escape(str(found)))
+
+
+def _tree(value: Any) -> Any:
+    """A JSON value as lists of facts, as deep as it goes."""
+    from markupsafe import Markup
+
+    return Markup(_facts(value))  # noqa: S704  each text of it is escaped
+
+
+def _facts(value: Any) -> str:
+    match value:
+        case str():
+            return f'<span class="text">{written(value)}</span>'
+        case dict():
+            facts = (f"<dt>{written(spaced(n))}</dt><dd>{_facts(v)}</dd>" for n, v in value.items())
+            return f'<dl class="facts">{"".join(facts)}</dl>'
+        case list():
+            return f'<ul class="plain">{"".join(f"<li>{_item(one)}</li>" for one in value)}</ul>'
+        case None:
+            return '<span class="soft">none</span>'
+        case bool():
+            return "yes" if value else "no"
+        case _:
+            return written(value)
+
+
+def _item(one: Any) -> str:
+    match one:
+        case [str() as name, str() as text]:
+            return f"{written(name)}: {written(text)}"
+        case _:
+            return _facts(one)

@@ -37,6 +37,7 @@ from preflights_es.surfaces.view.rendering import FILES, Answer, Asked, Elsewher
 
 FORM_MAX: Final = 1_000_000  # bytes of what a form sends
 FIELDS_MAX: Final = 5_000  # of a form
+PREPARES_S: Final = 0.2  # behind the start: the first answer goes first, and a browser takes longer
 KEPT: Final = "private, max-age=31536000, immutable"
 """Of files whose address changes with their content."""
 FORM_TOKEN: Final = "form_token"  # noqa: S105  the field's name
@@ -234,5 +235,7 @@ def serving(site: Site) -> uvicorn.Server:
         timeout_graceful_shutdown=1,
     )
     server = uvicorn.Server(config)
-    threading.Thread(target=rendering.prepare, daemon=True).start()
+    later = threading.Timer(PREPARES_S, rendering.prepare)
+    later.daemon = True
+    later.start()
     return server

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable
 from functools import cached_property
 from itertools import count, islice
@@ -30,7 +31,16 @@ from preflights_es.projections.projection import Read
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.surfaces.view import timeline
-from preflights_es.surfaces.view.rendering import CUT, Asked, Page, Site, form, html, page
+from preflights_es.surfaces.view.rendering import (
+    CUT,
+    ONLY,
+    Asked,
+    Page,
+    Site,
+    form,
+    html,
+    page,
+)
 from preflights_es.surfaces.view.words import value
 from preflights_es.use import sessions as use
 from preflights_es.use.process import Process
@@ -52,6 +62,7 @@ LOOKS: Final = 5  # turns between two looks at the log
 QUIET: Final = 15  # looks without news, until a word finds out whether the page is still there
 
 EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
+_ONLY: Final = re.compile(f"{ONLY}[^{ONLY}]*{ONLY}")
 STATES: Final = timeline.States()
 """Of this process."""
 
@@ -210,6 +221,8 @@ class Drawn(msgspec.Struct, frozen=True):
     """Whether the price of a call is known."""
     pieces: list[str]
     """What stands before the marks, each mark, what stands behind them, and each row."""
+    here: list[str]
+    """The same, each as it is where its event is shown."""
 
     @classmethod
     def of(cls, at: Looked, first: int) -> Drawn:
@@ -217,22 +230,19 @@ class Drawn(msgspec.Struct, frozen=True):
         prices = [price(one) for one in at.process.settings.prices]
         part = timeline.Line.of(at.read).part(first, prices)
         has_costs = any(mark.costs for mark in part.marks)
-        pieces = _pieces("part.html", part, has_costs)
-        return cls(at.process, at.read.head.hash, part, has_costs, pieces)
+        marks = {"part": part, "has_costs": has_costs, "step_to": "?at="}
+        text = html("part.html", **marks, lanes=timeline.MIDDLES, cut=CUT, only=ONLY)
+        pieces = _ONLY.sub("", text).split(CUT)
+        here = text.replace(ONLY, "").split(CUT)
+        return cls(at.process, at.read.head.hash, part, has_costs, pieces, here)
 
     def with_here(self, version: int) -> tuple[str, str]:
         """The track and the rows, with one event marked as the one that is shown."""
-        n, count = version - self.part.first, len(self.part.marks)
-        alone = replace(self.part, marks=(self.part.marks[n],))
-        _, mark, _, row, _ = _pieces("here.html", alone, self.has_costs, version)
-        track, rows = self.pieces[: count + 2], self.pieces[count + 2 :]
-        track[n + 1], rows[n] = mark, row
-        return "".join(track), "".join(rows)
-
-
-def _pieces(name: str, part: timeline.Part, has_costs: bool, version: int = 0) -> list[str]:
-    values = {"part": part, "version": version, "has_costs": has_costs, "step_to": "?at="}
-    return html(name, **values, lanes=timeline.MIDDLES, cut=CUT).split(CUT)
+        n, rows_at = version - self.part.first, len(self.part.marks) + 2
+        found = self.pieces.copy()
+        for place in (n + 1, rows_at + n):
+            found[place] = self.here[place]
+        return "".join(found[:rows_at]), "".join(found[rows_at:])
 
 
 def drawn(at: Looked, first: int) -> Drawn:
