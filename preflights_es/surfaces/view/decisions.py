@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from heapq import nsmallest
 from itertools import groupby
 from shlex import quote
@@ -14,12 +15,14 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.surfaces.view.drawing import Bars, bars, graph
 from preflights_es.surfaces.view.rendering import Asked, Page, page
 from preflights_es.use.decisions import Listing, days, end_of, listing
+from preflights_es.use.decisions import decisions as all_decisions
 from preflights_es.use.results import DecisionRow
 
 if TYPE_CHECKING:
     from preflights_es.use.why_results import Why
 
 ROWS_MAX: Final = 100  # decisions of one page
+HELD: Final = 10  # pages whose decisions are held at once
 QUERY_MAX: Final = 400  # characters
 BACKWARDS: Final = str.maketrans("0123456789", "9876543210")
 """Makes of times others that sort the other way."""
@@ -35,25 +38,37 @@ def decided(asked: Asked) -> Page:
     everything = bool(asked.query.get("all")) and not day
     at = end_of(day) if day else None
     found = listing(asked.request, at=at, everything=everything, query=query)
+    again = partial(all_decisions, asked.request, at=at, everything=everything)
     known = {"q": query, "as-of": day, "all": "1" if everything else "", "topic": topic}
-    values = listed(found.rows, known, asked.query.get("page", ""))
+    values = listed(found.rows, known, asked.query.get("page", ""), again)
     values |= {"days": _days(asked, day), "left_out": _left_out(found)}
     if values["number"] == 1 and not topic:
         values["foreign"] = found.head.foreign
     return Page("decisions.html", values, _command(known))
 
 
-def listed(rows: Iterable[DecisionRow], known: Mapping[str, str], typed: str) -> dict[str, Any]:
+def listed(
+    rows: Iterable[DecisionRow],
+    known: Mapping[str, str],
+    typed: str,
+    again: Callable[[], Iterable[DecisionRow]],
+) -> dict[str, Any]:
     """What a page of the list shows.
 
     Args:
         rows: the decisions of the list; the best match first, where it is of a search.
         known: what was asked for, by the names of the page's address.
         typed: the number of the page, whatever that is.
+        again: the same rows once more; a search needs none.
     """
     query, topic = known["q"], known["topic"]
     counts: Counter[str] = Counter()
-    shown, number, last = part(_about(rows, topic, counts), typed, None if query else _order)
+    shown, number, last = part(
+        _about(rows, topic, counts),
+        typed,
+        None if query else _order,
+        lambda: _about(again(), topic, Counter()),
+    )
     return {
         "title": "Decisions",
         "section": "decisions",
@@ -78,14 +93,17 @@ def link(path: str, query: Mapping[str, str]) -> str:
 
 
 def part(
-    rows: Iterable[R], typed: str, order: Callable[[R], Any] | None
+    rows: Iterable[R],
+    typed: str,
+    order: Callable[[R], Any] | None,
+    again: Callable[[], Iterable[R]],
 ) -> tuple[list[R], int, int]:
     """The rows of one page, its number, and the number of the last one.
 
     Args:
-        rows: each is let go that no page up to this one shows.
         typed: the number that the address says, whatever that is.
         order: None where they are in order.
+        again: the rows once more: those before a late page are too many to hold.
     """
     is_number = typed.isascii() and typed.isdigit() and len(typed) < len("100000")
     number, total = max(int(typed), 1) if is_number else 1, 0
@@ -95,11 +113,22 @@ def part(
         for total, row in enumerate(rows, 1):  # noqa: B007  it is read below
             yield row
 
-    most = number * ROWS_MAX
-    found = list(counted()) if order is None else nsmallest(most, counted(), key=order)
-    last = max(1, -(-total // ROWS_MAX))
-    number = min(number, last)
-    return found[(number - 1) * ROWS_MAX : number * ROWS_MAX], number, last
+    def places() -> slice:
+        nonlocal number
+        number = min(number, last())
+        return slice((number - 1) * ROWS_MAX, number * ROWS_MAX)
+
+    def last() -> int:
+        return max(1, -(-total // ROWS_MAX))
+
+    if order is None or number <= HELD:
+        most = number * ROWS_MAX
+        held = list(counted()) if order is None else nsmallest(most, counted(), key=order)
+        return held[places()], number, last()
+    ordered = sorted((order(row), place) for place, row in enumerate(counted()))
+    wanted = {place for _, place in ordered[places()]}
+    found = [row for place, row in enumerate(again()) if place in wanted]
+    return sorted(found, key=order), number, last()
 
 
 def _about(rows: Iterable[DecisionRow], topic: str, counts: Counter[str]) -> Iterator[DecisionRow]:

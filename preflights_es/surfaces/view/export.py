@@ -298,7 +298,7 @@ class _Building:
         for number, path in enumerate(paths, 1):
             self.pages[f"/?{'all=1&' if everything else ''}page={number}"] = path
         for number, path in enumerate(paths, 1):
-            values = decisions.listed(rows, known, str(number))
+            values = decisions.listed(rows, known, str(number), lambda: rows)
             count = sum(len(group) for *_, group in values["groups"])
             frame = Frame(path, asks=f"Verify these {count} decisions" if count else "Verify")
             text = self._page(frame, "decisions.html", values, "preflights decisions")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 from html import escape
 from typing import Final
+from weakref import WeakSet
 
 import pytest
 
+from preflights_es.surfaces.view import decisions
 from tests.cli.program import Project
 from tests.cli.test_long_lists import multiplied
 from tests.surfaces.view.conftest import Open, Pages, words
@@ -166,3 +169,30 @@ def test_ten_thousand_decisions_come_in_parts(shop: Project, opened: Open) -> No
     assert (len(titles(last)), 'rel="next"' in last) == (100, False)
     for typed in ("0", "-1", "101", "9" * 30, "x", "\u0661"):
         assert len(titles(pages.text(f"/?page={typed}"))) == 100
+
+
+class Row:
+    """What a list has, by a number."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def test_a_part_has_its_rows_in_order_and_few_are_held() -> None:
+    numbers = [n * 7_919 % 5_000 for n in range(5_000)]
+    alive, most = WeakSet[Row](), 0
+
+    def rows() -> Iterator[Row]:
+        nonlocal most
+        for number in numbers:
+            row = Row(number)
+            alive.add(row)
+            most = max(most, len(alive))
+            yield row
+
+    for typed, first in (("1", 0), ("10", 900), ("11", 1_000), ("49", 4_800), ("51", 4_900)):
+        found, number, last = decisions.part(rows(), typed, lambda row: row.number, rows)
+        assert [row.number for row in found] == list(range(first, first + 100))
+        assert (number, last) == (first // 100 + 1, 50)
+        del found
+    assert most < decisions.HELD * decisions.ROWS_MAX + 10

@@ -6,7 +6,9 @@ alone and keeps deleted words in its file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from heapq import nsmallest
 from math import log
 from typing import Any, Final, NamedTuple
 
@@ -61,6 +63,8 @@ class Scored(NamedTuple):
     """The same, where a word that a single decision has says one."""
 
 
+Hit = tuple[str, str, float, float]
+"""A word of the question, one of the decision, how much that counts, and how sure it is."""
 Hits = dict[str, dict[str, tuple[float, float]]]
 """By word of the question: words of the decision, with how much each counts and how sure it is."""
 
@@ -103,10 +107,16 @@ def ranked(
     for uid in learned.keys() - own.keys():
         if (place := place_of(uid)) is not None:
             places[uid] = place
-    # A learned word counts where the decision has none for a word of the question.
-    hits = {uid: {**learned.get(uid, {}), **own.get(uid, {})} for uid in places}
-    found = [one for one in scored(hits, places, tuple(wanted), corpus) if enough(one)]
-    found.sort(key=lambda one: (-round(one.score * POINTS), -places[one.uid].accepted_at, one.uid))
+
+    def hits(uid: str) -> Hits:
+        """A learned word counts where the decision has none for a word of the question."""
+        return {**_by_word(learned.get(uid, ())), **_by_word(own.get(uid, ()))}
+
+    found = nsmallest(
+        limit,
+        filter(enough, scored(hits, places, tuple(wanted), corpus)),
+        key=lambda one: (-round(one.score * POINTS), -places[one.uid].accepted_at, one.uid),
+    )
     return [
         Match(
             session_id=places[one.uid].session_id,
@@ -114,34 +124,41 @@ def ranked(
             uid=one.uid,
             accepted_at=places[one.uid].accepted_at,
             score=round(one.score * POINTS),
-            words=tuple(word for word in wanted if word in hits[one.uid]),
-            learned=tuple(word for word in hits[one.uid] if word not in own.get(one.uid, {})),
-            terms=tuple(term for of in own.get(one.uid, {}).values() for term in of),
+            words=tuple(word for word in wanted if word in of),
+            learned=tuple(word for word in of if word not in its_own),
+            terms=tuple(term for terms in its_own.values() for term in terms),
         )
-        for one in found[:limit]
+        for one in found
+        for of, its_own in [(hits(one.uid), _by_word(own.get(one.uid, ())))]
     ]
 
 
 def scored(
-    hits: Mapping[str, Hits], places: Mapping[str, Place], words: Sequence[str], corpus: Corpus
-) -> list[Scored]:
+    hits: Callable[[str], Hits], places: Mapping[str, Place], words: Sequence[str], corpus: Corpus
+) -> Iterator[Scored]:
     """What each decision scores, in no order."""
-    total = max(corpus.documents, len(hits), 1)
+    total = max(corpus.documents, len(places), 1)
     average = max(corpus.words / max(corpus.documents, 1), 1)
-    having = {word: sum(word in of for of in hits.values()) for word in words}
-    rare = {word: log(1 + (total - n + 0.5) / (n + 0.5)) for word, n in having.items()}
+    having = Counter(word for uid in places for word in hits(uid))
+    rare = {word: log(1 + (total - having[word] + 0.5) / (having[word] + 0.5)) for word in words}
     could = sum(one if having[word] else UNKNOWN * one for word, one in rare.items()) or 1.0
     most = log(1 + (total - 0.5) / 1.5) or 1.0  # of a word that one decision has
-    found = []
-    for uid, of in hits.items():
-        norm = SATURATION * (1 - LENGTH + LENGTH * places[uid].length / average)
+    for uid, place in places.items():
+        of = hits(uid)
+        norm = SATURATION * (1 - LENGTH + LENGTH * place.length / average)
         score = known = 0.0
         for word, terms in of.items():
             count = max(weight for weight, _ in terms.values())
             score += rare[word] * count * (SATURATION + 1) / (count + norm)
             known += rare[word] * max(sure for _, sure in terms.values())
-        factor = 1.0 if places[uid].superseded_at is None else SUPERSEDED
-        found.append(Scored(uid, score * factor, known / could, known / most))
+        factor = 1.0 if place.superseded_at is None else SUPERSEDED
+        yield Scored(uid, score * factor, known / could, known / most)
+
+
+def _by_word(hits: Iterable[Hit]) -> Hits:
+    found: Hits = {}
+    for word, term, counts, sure in hits:
+        found.setdefault(word, {})[term] = counts, sure
     return found
 
 
@@ -149,14 +166,15 @@ def _gathered(
     rows: Iterable[Mapping[str, Any]],
     wanted: Mapping[str, Variants],
     learning: Callable[[str], str],
-) -> tuple[dict[str, Hits], dict[str, Hits], dict[str, Place]]:
+) -> tuple[dict[str, tuple[Hit, ...]], dict[str, tuple[Hit, ...]], dict[str, Place]]:
     """By uid: a decision's own words, those that were learned, and where it stands."""
     of_term: dict[str, list[tuple[str, float]]] = {}
     for word, variants in wanted.items():
         for term, factor in variants.items():
             of_term.setdefault(term, []).append((word, factor))
-    own: dict[str, Hits] = {}
-    learned: dict[str, Hits] = {}
+    own: dict[str, tuple[Hit, ...]] = {}
+    learned: dict[str, tuple[Hit, ...]] = {}
+    same: dict[Hit, Hit] = {}  # many decisions have the same: each is held once
     places: dict[str, Place] = {}
     for row in rows:
         term, uid, accepted_at = row["term"], row["uid"], row["accepted_at"]
@@ -165,14 +183,15 @@ def _gathered(
         if accepted_at is None:
             if row["session_id"] != learning(uid):
                 continue
-            hits = learned.setdefault(uid, {})
+            having = learned
         else:
-            hits = own.setdefault(uid, {})
+            having = own
             if uid not in places:
                 place = row["session_id"], row["version"], accepted_at, row["superseded_at"]
                 places[uid] = Place(*place, row["length"])
         weight = WEIGHTS[row["field"]] + MORE * (row["count"] - 1)
         for word, factor in of_term[term]:
             sure = QUALITY[row["field"]] * (1.0 if factor == 1.0 else GUESSED)
-            hits.setdefault(word, {})[term] = weight * factor, sure
+            hit = word, term, weight * factor, sure
+            having[uid] = (*having.get(uid, ()), same.setdefault(hit, hit))
     return own, learned, places
