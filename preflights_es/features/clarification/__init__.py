@@ -30,5 +30,7 @@ FEATURE = Feature(
         "said": "use.knowing:said",
         "observe": "use.observed:record",
         "asked_again": "use.results:asked_again",
+        "keep": "use.sessions:keep",
+        "nothing_to_decide": "use.sessions:nothing_to_decide",
     },
 )

@@ -1,4 +1,4 @@
-"""What waits for a person: answered, revised, given reasons, accepted or declined."""
+"""What waits for a person: answered, revised, given reasons, accepted, kept or declined."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from preflights_es.kernel.ids import short
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.reach import HOLDS, Hold
 from preflights_es.kernel.views import View
+from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.runner import Handle
 from preflights_es.surfaces.view.rendering import (
     Answer,
@@ -88,6 +89,7 @@ def _shown(
         "shape": shape,
         "question": session.questions[0] if session.questions else None,
         "options": _options,
+        "decides": handle.workflow.decided is not None,
         "again": _answered(handle, shape) if session.to_do or session.can_accept else [],
         "accepts": session.can_accept and is_seen,
         "signs": signs,
@@ -219,6 +221,20 @@ def _of(said: Mapping[str, str], choice: str) -> tuple[str, ...]:
     return tuple(uid for uid, one in said.items() if one == choice)
 
 
+def keep(asked: Asked) -> Answer:
+    """A decision in force is kept instead: the one with this place in the list of the page."""
+    handle = _expected(asked)
+    kept = FEATURES.port("keep")(asked.request, handle.session_id, asked.said("known"))
+    return _done(asked, kept)
+
+
+def nothing(asked: Asked) -> Answer:
+    """The open question has no answer: there is a task to do, or nothing at all."""
+    handle, is_task = _expected(asked), asked.said("left") == "task"
+    ended = FEATURES.port("nothing_to_decide")(asked.request, handle.session_id, is_task=is_task)
+    return _done(asked, ended)
+
+
 def decline(asked: Asked) -> Answer:
     """The session is given up; it stays in the log."""
     handle = _expected(asked)
@@ -290,6 +306,8 @@ ROUTES: Final = (
             ("revise", revise),
             ("reasons", reasons),
             ("accept", accept),
+            ("keep", keep),
+            ("nothing", nothing),
             ("decline", decline),
         )
     ),

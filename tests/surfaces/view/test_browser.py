@@ -155,9 +155,16 @@ def test_the_slider_goes_back_by_keyboard(browser: Browser, site: Opened) -> Non
     browser.shows("return new URL(location.href).searchParams.has('as-of')", False)
 
 
-def test_a_question_is_answered_and_accepted_by_keyboard_alone(
+def test_a_question_is_answered_kept_or_ended_by_keyboard_alone(
     browser: Browser, site: Opened
 ) -> None:
+    for what, said in (("keep", "Kept instead: "), ("nothing", "ended with nothing to decide")):
+        ended = begun(site.shop, "Choose a database for the orders")
+        browser.visit(f"{site.address}/inbox/{ended}")
+        _tab_to(browser, f"form[action$='/{what}'] button:last-of-type")
+        browser.press(Keys.ENTER)
+        browser.shows(f"return document.body.innerText.includes({said!r})", True)
+        assert shown(site.shop, ended)["status"] == "stopped"
     session = begun(site.shop, "Choose a search engine")
     browser.visit(f"{site.address}/inbox/{session}")
     _tab_to(browser, "input[name=choice]")

@@ -250,3 +250,38 @@ def test_a_session_of_another_project_is_none_here(shop: Project, pages: Pages) 
     assert pages.get("/inbox/nope-nope").status_code == 404
     assert pages.get(f"/inbox/{session}").status_code == 200
     assert KEYS.token not in pages.text(f"/inbox/{session}")
+
+
+def test_a_decision_in_force_is_kept_instead(shop: Project, pages: Pages) -> None:
+    old = ready(shop, "Use Redis for caching")
+    shop.call("accept", old, "--by", "Ada")
+    session = begun(shop, "Choose a cache")
+    known = shown(shop, session)["known"]
+    page = pages.text(f"/inbox/{session}")
+    assert f'action="/inbox/{session}/keep"' in page
+    assert known[0]["line"] in words(page)
+    at = version(shop, session)
+    for typed in ("", "2", "x"):
+        found = pages.fill(f"/inbox/{session}/keep", version=at, known=typed)
+        assert (found.status_code, "Nothing was recorded." in words(found.text)) == (409, True)
+    done = pages.fill(f"/inbox/{session}/keep", version=at, known="1")
+    assert (done.status_code, str(done.url)) == (200, f"{ADDRESS}/inbox/{session}")
+    assert ("Kept instead: ADR-0001" in words(done.text), "<button" in done.text) == (True, False)
+    assert shown(shop, session)["keeps"]["uid"] == known[0]["uid"]
+    assert [one["session_id"] for one in shop.call("decisions", "--json").json["decisions"]] == [
+        old
+    ]
+
+
+@pytest.mark.parametrize(("left", "accepts"), [("task", True), ("nothing", False)])
+def test_a_question_ends_without_a_decision(
+    shop: Project, pages: Pages, left: str, accepts: bool
+) -> None:
+    session = begun(shop, "Choose a feature flag service")
+    assert "Nothing to decide" in words(pages.text(f"/inbox/{session}"))
+    done = pages.fill(f"/inbox/{session}/nothing", version=version(shop, session), left=left)
+    found = shown(shop, session)
+    assert (done.status_code, found["status"], found["patch"]) == (200, "stopped", None)
+    assert (f"/inbox/{session}/accept" in done.text) == accepts
+    again = pages.fill(f"/inbox/{session}/nothing", version=version(shop, session), left=left)
+    assert again.status_code == 409
