@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, MutableMapping
 from functools import cache
 from hashlib import sha256
@@ -20,6 +21,7 @@ from preflights_es.use.request import Request
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markdown_it import MarkdownIt
 
 FILES: Final = {
     "decisions.js": "text/javascript",
@@ -30,6 +32,9 @@ FILES: Final = {
 }
 """What pages link to, by name, with its type."""
 
+READ_MAX: Final = 100_000  # characters of a record that is shown as it reads; a longer one as text
+MARKS: Final = ("heading", "list", "blockquote", "emphasis", "escape", "newline")
+"""What records are written with. A link, a picture or an element of HTML stays text."""
 PAGE_MAX: Final = 2_000_000  # characters of a page, of which a browser makes a picture in time
 NAV: Final = (
     ("decisions", "/"),
@@ -40,6 +45,7 @@ NAV: Final = (
 """The pages that every page leads to, by what they call their section."""
 
 
+_ABOVE: Final = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 CUT: Final = "\0"
 """Where a part of HTML ends: no text holds it once it is shown."""
 ONLY: Final = "\1"
@@ -199,9 +205,9 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     own_filters = {"short": short, "line": one_line, "shortened": shortened, "hex": bytes.hex}
-    found.filters.update(WORDS, **own_filters, day=_day, minute=_minute, tree=_tree)
+    found.filters.update(WORDS, **own_filters, day=_day, minute=_minute, tree=_tree, read=_read)
     own = {"linked": linked, "nav": NAV, "decision_name": decision_name, "counted": COUNTED}
-    found.globals.update(own, exported=None, cut="", only="")
+    found.globals.update(own, exported=None, cut="", only="", read_max=READ_MAX)
     return found
 
 
@@ -226,6 +232,25 @@ def written(value: Any) -> str:
     if type(found) is str:
         return escape(found)
     return str(found.__html__() if hasattr(found, "__html__") else escape(str(found)))
+
+
+def _read(document: str) -> Any:
+    """A record as it reads, without what stands before its title; its headings below the page's."""
+    from markupsafe import Markup
+
+    reader = _reader()
+    tokens = reader.parse(shown_lines(_ABOVE.sub("", document, count=1)))
+    for one in tokens:
+        if one.type in ("heading_open", "heading_close"):
+            one.tag = f"h{min(int(one.tag[1:]) + 2, 6)}"
+    return Markup(reader.renderer.render(tokens, reader.options, {}))  # noqa: S704  it escapes
+
+
+@cache
+def _reader() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # only the page of a decision needs it
+
+    return MarkdownIt("zero").enable([*MARKS, "balance_pairs", "fragments_join", "text_join"])
 
 
 def _tree(value: Any) -> Any:

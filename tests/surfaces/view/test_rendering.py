@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
 
+from hypothesis import example, given
+from hypothesis import strategies as st
 from markupsafe import Markup
 
+from preflights_es.kernel.text import shown_lines
 from preflights_es.surfaces.view import rendering
 from tests.each import each
+from tests.records.test_render_hostile import ANY, HOSTILE, MARKUP
 
 
 @each(
@@ -46,3 +51,46 @@ def test_a_value_is_written_as_text_and_markup_as_it_is(value: Any, written: str
 )
 def test_a_json_value_is_a_tree_of_facts(value: Any, tree: str) -> None:
     assert rendering._environment().from_string("{{ value|tree }}").render(value=value) == tree
+
+
+RECORD: Final = """---
+status: "accepted"
+---
+
+# Use *Redis*
+
+## Outcome
+
+> "Because"
+
+* Cache: **Redis** \\<b\\>
+"""
+
+
+def test_a_record_is_shown_as_it_reads_below_the_headings_of_its_page() -> None:
+    found = rendering._environment().from_string("{{ text|read }}").render(text=RECORD)
+    assert found.splitlines() == [
+        "<h3>Use <em>Redis</em></h3>",
+        "<h4>Outcome</h4>",
+        "<blockquote>",
+        "<p>&quot;Because&quot;</p>",
+        "</blockquote>",
+        "<ul>",
+        "<li>Cache: <strong>Redis</strong> &lt;b&gt;</li>",
+        "</ul>",
+    ]
+
+
+@given(st.one_of(st.sampled_from(HOSTILE), MARKUP, ANY))
+@example("[a](javascript:alert(1)) ![i](https://example.org/i.png) <https://example.org>")
+@example("<script>alert(1)</script>\n\n<b onclick=x>\n\n```html\n<i>\n```")
+@example("&#8238; &lt;b&gt; \u202e \x1b[0m \0")
+@example("###### six\n\n# one\n\nsetext\n===")
+@example("> " * 50 + "deep\n" + "* " * 50 + "deep")
+def test_a_record_becomes_no_other_elements_whatever_it_says(text: str) -> None:
+    found = rendering._environment().from_string("{{ text|read }}").render(text=text)
+    own = {"h3", "h4", "h5", "h6", "p", "ul", "ol", "li", "blockquote", "em", "strong", "br"}
+    for one in re.findall(r"<[^>]*>", found):
+        assert re.fullmatch(r"</?([a-z]+\d?)( start=\"\d+\")?>", one), one
+        assert one.strip("</>").split()[0] in own, one
+    assert found.isprintable() or shown_lines(found) == found
