@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import os
 import socket
@@ -14,14 +15,17 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
+import h11
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HttpRequest
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from preflights_es.kernel.errors import (
     AmbiguousSession,
@@ -37,6 +41,7 @@ from preflights_es.surfaces.view.rendering import FILES, Answer, Asked, Elsewher
 
 FORM_MAX: Final = 1_000_000  # bytes of what a form sends
 FIELDS_MAX: Final = 5_000  # of a form
+REQUEST_S: Final = 10.0  # from the first byte of a request to its last
 PREPARES_S: Final = 0.2  # behind the start: the first answer goes first, and a browser takes longer
 KEPT: Final = "private, max-age=31536000, immutable"
 """Of files whose address changes with their content."""
@@ -135,10 +140,13 @@ async def _form(http: HttpRequest, site: Site) -> dict[str, tuple[str, ...]]:
         HTTPException: it is too large, no form, or not of a page of this server.
     """
     body = bytearray()
-    async for part in http.stream():
-        body += part
-        if len(body) > FORM_MAX:
-            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+    try:
+        async for part in http.stream():
+            body += part
+            if len(body) > FORM_MAX:
+                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+    except ClientDisconnect as left:
+        raise HTTPException(HTTPStatus.REQUEST_TIMEOUT) from left
     kind = http.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
@@ -219,6 +227,33 @@ def opener(address: str) -> Iterator[str]:
         yield path.as_uri()
 
 
+class Timely(H11Protocol):
+    """Ends a connection whose request does not come whole in time: uvicorn has no such limit."""
+
+    within_s = REQUEST_S
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._late = self.loop.call_later(self.within_s, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        if self._late is None:
+            self._late = self.loop.call_later(self.within_s, self.transport.close)
+        super().data_received(data)
+        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+            self._come()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._come()
+        super().connection_lost(exc)
+
+    def _come(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+
 def serving(site: Site) -> uvicorn.Server:
     """What serves the pages, once it is run on a bound socket.
 
@@ -226,8 +261,9 @@ def serving(site: Site) -> uvicorn.Server:
     """
     config = uvicorn.Config(
         application(site, lambda: server.should_exit),
-        http="h11",  # the other one takes headers of any size
+        http=Timely,  # of h11: the other one takes headers of any size
         log_config=None,
+        log_level="error",  # what a stranger sends that is no HTTP is no matter of the person
         access_log=False,
         server_header=False,
         ws="none",
