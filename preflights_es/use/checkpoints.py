@@ -226,6 +226,12 @@ class CheckpointCheck:
             for one in said
         ]
 
+    @property
+    def unread(self) -> list[FileDamage]:
+        """Checkpoints of the folder that are damaged, or of another project."""
+        beside = f"{self._folder.path}/"
+        return [one for one in self._damage if f"{one.file}/".startswith(beside)]
+
     def _list(self) -> None:
         for place in self._process.session_folders:
             try:

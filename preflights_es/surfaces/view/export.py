@@ -79,7 +79,7 @@ class Built(Result, frozen=True):
     whole: int
     """Sessions that are published as files, all of their texts with them."""
     left_out: tuple[str, ...]
-    """Sessions that cannot be read."""
+    """Sessions and checkpoints that cannot be read, or are not of this project, and why."""
     files: Mapping[str, bytes]
     """By path from the site's top."""
 
@@ -92,6 +92,8 @@ class Frame(msgspec.Struct, frozen=True):
     """The one that the page tells of."""
     asks: str = ""
     """Words of the button where the browser verifies only when it is asked to."""
+    unread: int = 0
+    """Checkpoints that are left out."""
     policy: str = POLICY
 
     @property
@@ -150,6 +152,9 @@ class _Building:
         """Digests of the pages that `site.js` tells of."""
 
     def built(self) -> Built:
+        with CheckpointCheck(self.request.process) as check:
+            self.checkpoints = [one.decode() for one in check.newest]
+            self.unread = [f"checkpoint {one.file}: {one.found}" for one in check.unread]
         rows = self._rows()
         self.pages = {"/": "index.html"}
         for row in rows:
@@ -182,16 +187,14 @@ class _Building:
             names=tuple(sorted(self.names)),
             texts=self.texts,
             whole=len(rows) if self.sessions else 0,
-            left_out=(),
+            left_out=(*self.skipped.values(), *self.unread),
             files=self.files,
         )
 
     def _signed(self) -> dict[str, Any]:
         """Checkpoints, and the signers whose keys the site holds."""
         process = self.request.process
-        with CheckpointCheck(process) as check:
-            checkpoints = [one.decode() for one in check.newest]
-        for file in checkpoints:
+        for file in self.checkpoints:
             first, *_, last, _ = file.split("\n")
             self.keys.add(msgspec.json.decode(last)["key"])
             self.names.add(msgspec.json.decode(first)["by"])
@@ -199,7 +202,7 @@ class _Building:
         signers = [line.strip() for line in lines if self.keys.intersection(line.split())]
         self.names.update(n for line in signers for n in line.split()[0].strip('"').split(","))
         self.names.discard("")
-        return {"signers": "\n".join(signers), "checkpoints": checkpoints}
+        return {"signers": "\n".join(signers), "checkpoints": self.checkpoints}
 
     def _rows(self) -> list[DecisionRow]:
         """One decision of each session: the last that is listed."""
@@ -216,7 +219,7 @@ class _Building:
         again = _Building(
             self.request, everything=self.everything, sessions=self.sessions, skipped=skipped
         )
-        return replace(again.built(), left_out=tuple(skipped.values()))
+        return again.built()
 
     def _session(self, row: DecisionRow, process: Process, read: Read) -> None:
         """The page of a decision, the timeline of its session, and their proof."""
@@ -306,6 +309,7 @@ class _Building:
             self._put(path, text)
 
     def _page(self, frame: Frame, template: str, values: Mapping[str, Any], command: str) -> bytes:
+        frame = replace(frame, unread=len(self.unread))
         text = rendering.html(
             template,
             **{
