@@ -45,11 +45,37 @@ def test_every_colour_can_be_read_on_every_ground(scheme: int) -> None:
     words = ("text", "soft", "link", "person", "rules", "model", "agent", "files")
     pairs = [(word, ground) for word in words for ground in GROUNDS]
     pairs += [(word, f"{word}-ground") for word in ("good", "bad", "doubt", "new")]
-    pairs += [("on-accent", "accent")]
+    pairs += [("on-accent", "accent"), *((word, "new-ground") for word in words)]
     weak = {(one, two): round(contrast(found[one], found[two]), 2) for one, two in pairs}
     assert {pair: ratio for pair, ratio in weak.items() if ratio < AA} == {}
     edges = {ground: contrast(found["edge"], found[ground]) for ground in GROUNDS[:2]}
     assert {ground: ratio for ground, ratio in edges.items() if ratio < EDGES} == {}
+
+
+@pytest.mark.parametrize("scheme", [0, 1])
+def test_every_text_in_a_picture_can_be_read(scheme: int) -> None:
+    """What axe cannot say: on a call its colour lies over the ground, and shines through."""
+    found, styles = tokens(scheme), "".join(map(Path.read_text, DATA.glob("*.css")))
+    fills = dict(re.findall(r"(svg text[.\w]*|\.mark \.on) \{ fill: ([^;]+);", styles))
+    assert fills == {
+        "svg text": "var(--text)",
+        "svg text.soft": "var(--soft)",
+        "svg text.name": "currentColor",
+        ".mark .on": "var(--text)",
+    }
+    templates = "".join(map(Path.read_text, DATA.glob("*.html")))
+    classes = set(re.findall(r"<text(?: class=\"([^\"]*)\")? ", templates))
+    assert classes == {"", "soft", "on", "c-{{ lane }} name"}
+    (share,) = re.findall(r"\.mark \.call \{[^}]* fill-opacity: ([\d.]+);", styles)
+    for colour in ("person", "rules", "model", "agent", "files", "bad"):
+        ground = over(found[colour], float(share), found["ground"])
+        assert contrast(found["text"], ground) >= AA, colour
+
+
+def over(colour: str, share: float, ground: str) -> str:
+    """A colour that lets the ground shine through."""
+    pairs = [[int(one[at : at + 2], 16) for one in (colour, ground)] for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(top * share + below * (1 - share)):02x}" for top, below in pairs)
 
 
 def test_our_scripts_are_small() -> None:
