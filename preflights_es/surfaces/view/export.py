@@ -19,6 +19,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
+from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
 from preflights_es.kernel.errors import Refused, StoreUnavailable
 from preflights_es.kernel.events import (
     Actor,
@@ -30,8 +31,10 @@ from preflights_es.kernel.events import (
 )
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.text import is_git, shown_lines
+from preflights_es.projections import usage
 from preflights_es.projections.audit import steps
 from preflights_es.projections.projection import Read
+from preflights_es.projections.usage import Call, Used
 from preflights_es.store import jsonl
 from preflights_es.surfaces.view import decisions, rendering, timeline
 from preflights_es.system import files
@@ -42,6 +45,7 @@ from preflights_es.use.decisions import listing
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
+from preflights_es.use.usage import price
 from preflights_es.use.why import of_patch
 from preflights_es.use.why_results import Why
 
@@ -54,7 +58,7 @@ POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'none'; base-uri 'none'"
 )
-NAV: Final = (("decisions", "/"),)
+NAV: Final = (("decisions", "/"), ("sessions", "/sessions"))
 SCRIPTS: Final = ("verify.js", "proof.js")
 SEARCH: Final = "search.js"
 STATIC: Final = (*SCRIPTS, SEARCH, "icon.svg", "sessions.css", "view.css")
@@ -92,14 +96,15 @@ class Frame(msgspec.Struct, frozen=True):
     """The one that the page tells of."""
     asks: str = ""
     """Words of the button where the browser verifies only when it is asked to."""
+    is_searched: bool = False
     unread: int = 0
     """Checkpoints that are left out."""
     policy: str = POLICY
 
     @property
     def scripts(self) -> tuple[str, ...]:
-        """Those of the page; only lists are searched."""
-        return SCRIPTS if self.session else (*SCRIPTS, SEARCH)
+        """Those of the page."""
+        return (*SCRIPTS, SEARCH) if self.is_searched else SCRIPTS
 
     @property
     def root(self) -> str:
@@ -111,6 +116,21 @@ class Frame(msgspec.Struct, frozen=True):
         """The files of proof that the page loads."""
         own = (f"/proof/{self.session}.js",) if self.session else ()
         return ("/proof/site.js", *own)
+
+
+class Told(msgspec.Struct, frozen=True):
+    """A session, as the list of them tells it."""
+
+    session_id: str
+    title: str
+    """Of its decision."""
+    workflow: str
+    events: int
+    began: int
+    """Microseconds since 1970 UTC; the same of its last event."""
+    ended: int
+    used: Used | None
+    """By the calls whose responses are published; None without one."""
 
 
 # 1. Building ---------------------------------------------------------------------------------
@@ -148,6 +168,7 @@ class _Building:
         self.texts = 0
         self.left_out: dict[str, str] = {}
         """Why they cannot be read, by session."""
+        self.told: list[Told] = []
         self.listed: dict[str, str] = {}
         """Digests of the pages that `site.js` tells of."""
 
@@ -156,7 +177,7 @@ class _Building:
             self.checkpoints = [one.decode() for one in check.newest]
             self.unread = [f"checkpoint {one.file}: {one.found}" for one in check.unread]
         rows = self._rows()
-        self.pages = {"/": "index.html"}
+        self.pages = {"/": "index.html", "/sessions": "sessions/index.html"}
         for row in rows:
             path = f"decisions/{row.uid}.html"
             self.pages[f"/decisions/{row.uid}"] = self.pages[f"/decisions/{row.session_id}"] = path
@@ -176,6 +197,7 @@ class _Building:
         self._list("index", in_force, everything=False)
         if self.everything:
             self._list("all", rows, everything=True)
+        self._list_of_sessions()
         for name in STATIC:
             self._put(f"static/{name}", rendering.file(name))
         self._put("proof/search.js", b"searchable(%b);\n" % msgspec.json.encode(_index(rows)))
@@ -263,9 +285,23 @@ class _Building:
     def _timeline(self, row: DecisionRow, read: Read, said: set[int]) -> dict[str, bytes]:
         id_, stored, pages = row.session_id, read.stored, dict[str, bytes]()
         firsts = range(1, len(stored) + 1, timeline.PART)
-        line = timeline.Line([*steps(read)], {}, frozenset())  # calls are what only payloads say
+        calls = _calls(read, said)
+        line = timeline.Line([*steps(read)], calls, frozenset())
+        prices = [price(one) for one in self.request.process.settings.prices]
+        used = usage.used(map(msgspec.structs.asdict, calls.values()), by=(), prices=prices)
+        times = [one.recorded_at for one in stored]
+        told = Told(
+            id_,
+            row.title,
+            read.workflow.name,
+            len(stored),
+            times[0],
+            times[-1],
+            used[0] if used else None,
+        )
+        self.told.append(told)
         for number, first in enumerate(firsts, 1):
-            part = line.part(first)
+            part = line.part(first, prices)
             here = {m.version for m in part.marks} & said
             texts = {n: (stored[n - 1].data or b"").decode() for n in sorted(here)}
             path = f"sessions/{id_}{f'-{number}' if number > 1 else ''}.html"
@@ -278,6 +314,8 @@ class _Building:
                 "workflow": read.workflow.name,
                 "last": len(stored),
                 "part": part,
+                "has_calls": any(mark.call for mark in part.marks),
+                "has_costs": any(mark.costs for mark in part.marks),
                 "lanes": timeline.MIDDLES,
                 "version": 0,
                 "step_to": "#event-",
@@ -292,6 +330,30 @@ class _Building:
             pages[path] = self._page(Frame(path, id_), "exported_session.html", values, command)
         return pages
 
+    def _list_of_sessions(self) -> None:
+        """The list of timelines, the newest first."""
+        told = sorted(self.told, key=lambda one: (one.began, one.session_id), reverse=True)
+        firsts = range(0, max(len(told), 1), decisions.ROWS_MAX)
+        parts = [told[first : first + decisions.ROWS_MAX] for first in firsts]
+        paths = [f"sessions/index{f'-{n}' if n > 1 else ''}.html" for n, _ in enumerate(parts, 1)]
+        self.pages |= {f"/sessions?page={n}": path for n, path in enumerate(paths, 1)}
+        for number, (path, rows) in enumerate(zip(paths, parts, strict=True), 1):
+            values = {
+                "title": "Sessions",
+                "section": "sessions",
+                "rows": rows,
+                "count": len(told),
+                "has_calls": any(one.used for one in told),
+                "number": number,
+                "last": len(parts),
+                "link": lambda page: f"/sessions?page={page}",
+            }
+            frame = Frame(path, asks=f"Verify these {len(rows)} sessions" if rows else "Verify")
+            command = "preflights sessions --all --all-workflows"
+            text = self._page(frame, "exported_sessions.html", values, command)
+            self.listed[path] = sha256(text).hexdigest()
+            self._put(path, text)
+
     def _list(self, name: str, rows: Sequence[DecisionRow], *, everything: bool) -> None:
         known = {"q": "", "as-of": "", "all": "1" if everything else "", "topic": ""}
         last = max(1, -(-len(rows) // decisions.ROWS_MAX))
@@ -303,7 +365,8 @@ class _Building:
         for number, path in enumerate(paths, 1):
             values = decisions.listed(rows, known, str(number), lambda: rows)
             count = sum(len(group) for *_, group in values["groups"])
-            frame = Frame(path, asks=f"Verify these {count} decisions" if count else "Verify")
+            asks = f"Verify these {count} decisions" if count else "Verify"
+            frame = Frame(path, asks=asks, is_searched=True)
             text = self._page(frame, "decisions.html", values, "preflights decisions")
             self.listed[path] = sha256(text).hexdigest()
             self._put(path, text)
@@ -342,6 +405,17 @@ class _Building:
     def _put(self, path: str, content: bytes) -> None:
         assert _OURS.fullmatch(path), path
         self.files[path] = content
+
+
+def _calls(read: Read, said: set[int]) -> dict[int, Call]:
+    """By the version of the request: those calls whose response is published."""
+    outcomes = {
+        event.call
+        for one, event in _pairs(read)
+        if one.version in said and isinstance(event, CompletionReceived | CompletionFailed)
+    }
+    found = usage.calls(read) if outcomes else ()
+    return {one.version: one for one in found if one.attempt and one.call in outcomes}
 
 
 def _most(texts: Collection[str]) -> int:

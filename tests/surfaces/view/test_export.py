@@ -111,6 +111,34 @@ def test_a_checkpoint_that_is_damaged_or_foreign_is_left_out_and_that_is_said(
     assert json.loads((site / "proof" / "site.js").read_text()[6:-3])["checkpoints"] == []
 
 
+def test_tokens_and_costs_are_those_of_published_responses(shop: Project) -> None:
+    begun = shop.call(
+        "start", "Keep orders safe", "--provider", "sim", "--seed", "7", "--json"
+    ).json
+    session = begun["session_id"]
+    while not shop.show(session)["patch"]:
+        question = shop.show(session)["questions"][0]
+        shop.call("answer", session, f"{question['id']}={[*question['options'], 'Podman'][0]}")
+    assert shop.call("accept", session, "--by", "Ada").code == 0
+    prices = '[[prices]]\nprovider = "sim"\nmodel = "simllm/1"\nfrom = 2020-01-01\n'
+    prices += 'input_per_million = 3.0\noutput_per_million = 15.0\ncurrency = "USD"\n'
+    (shop.folder / "preflights.toml").write_text(prices)
+    site = exported(shop)
+    events = proof(site, session)["events"]
+    responses = [one for one in events if one["type"] == "completion.received.v1"]
+    said = [json.loads(one["data"]) for one in responses if one["data"] is not None]
+    assert 0 < len(said) < len(responses)
+    page = (site / "sessions" / f"{session}.html").read_text("utf-8")
+    rows = map(words, re.findall(r'<tr id="event.*?</tr>', page, re.DOTALL))
+    shown = [row for row in rows if " → " in row]
+    told = [f"{one['input_tokens']:,} → {one['output_tokens']:,}" for one in said]
+    assert len(shown) == len(said)
+    assert all(one in row and " USD" in row for one, row in zip(told, shown, strict=True))
+    listed = words((site / "sessions" / "index.html").read_text("utf-8"))
+    assert f" {sum(one['input_tokens'] for one in said):,} → " in listed
+    assert " USD" in listed
+
+
 def test_every_link_leads_to_a_file_of_the_site(shop: Project, decided: Any) -> None:
     shop.decided("Use PostgreSQL", key="db_type=PostgreSQL")
     site = exported(shop, "--all", "--sessions")
