@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from html import unescape
@@ -37,6 +38,7 @@ from preflights_es.projections.projection import Read
 from preflights_es.projections.usage import Call, Used
 from preflights_es.store import jsonl
 from preflights_es.surfaces.view import decisions, rendering, timeline
+from preflights_es.surfaces.view.drawing import bars
 from preflights_es.system import files
 from preflights_es.system.files import Folder, Unreadable
 from preflights_es.use.archives import ExportedSite
@@ -61,6 +63,7 @@ POLICY: Final = (
 NAV: Final = (("decisions", "/"), ("sessions", "/sessions"))
 SCRIPTS: Final = ("verify.js", "proof.js")
 SEARCH: Final = "search.js"
+DAY: Final = len("2026-11-26")
 STATIC: Final = (*SCRIPTS, SEARCH, "icon.svg", "sessions.css", "view.css")
 _OURS: Final = re.compile(
     r"preflights-site\.json|(?:index|all)(?:-\d+)?\.html|"
@@ -192,7 +195,8 @@ class _Building:
                 self._session(replace(row, file=None), process, read)
         if self.left_out:
             return self._without()
-        rows = [replace(row, file=None) for row in rows]  # where it lies is no matter of the site
+        # Where one lies is no matter of the site.
+        self.rows = rows = [replace(row, file=None) for row in rows]
         in_force = [row for row in rows if row.standing == "accepted"]
         self._list("index", in_force, everything=False)
         if self.everything:
@@ -362,8 +366,11 @@ class _Building:
         self.pages[address] = paths[0]
         for number, path in enumerate(paths, 1):
             self.pages[f"/?{'all=1&' if everything else ''}page={number}"] = path
+        topics = sorted(Counter(row.category for row in self.rows).items())
+        days = sorted(Counter(filter(None, map(_accepted, self.rows))).items())
         for number, path in enumerate(paths, 1):
             values = decisions.listed(rows, known, str(number), lambda: rows)
+            values |= {"topics": topics, "days": bars(days, "") if days else None}
             count = sum(len(group) for *_, group in values["groups"])
             asks = f"Verify these {count} decisions" if count else "Verify"
             frame = Frame(path, asks=asks, is_searched=True)
@@ -425,18 +432,26 @@ def _most(texts: Collection[str]) -> int:
 
 
 def _index(rows: Iterable[DecisionRow]) -> list[tuple[str, ...]]:
-    """For each decision its page, its title, what stands beside it, and what is searched."""
+    """For each decision its page, its title, what stands beside it, what is searched, its topic,
+    and the days on which it was accepted and superseded.
+    """
     found = []
     for row in rows:
         by = row.acknowledged_by.name if row.acknowledged_by else ""
-        beside = (row.category, row.scope, by, (row.accepted_at or "")[: len("2026-11-26")])
+        beside = (row.category, row.scope, by, _accepted(row))
         values = (value for pair in row.fields for value in pair)
         because = row.because.text if row.because else ""
         words = " ".join((row.title, *values, because, *beside)).lower()
         about = " · ".join(filter(None, beside))
-        shown = (shown_lines(one) for one in (row.title, about, words))
-        found.append((f"decisions/{row.uid}.html", *shown))
+        shown = (shown_lines(one) for one in (row.title, about, words, row.category))
+        ended = (row.superseded_at or "")[:DAY]
+        found.append((f"decisions/{row.uid}.html", *shown, _accepted(row), ended))
     return found
+
+
+def _accepted(row: DecisionRow) -> str:
+    """The day, UTC; empty of what is not accepted."""
+    return (row.accepted_at or "")[:DAY]
 
 
 def _document(process: Process, read: Read) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import struct
 from collections.abc import Iterator
@@ -392,10 +393,65 @@ def test_a_list_is_searched_as_one_types(
     assert browser.run("return document.getElementById('found').hidden")
     browser.press(*"zzz")
     browser.shows(matches, [])
-    assert "No decision matches." in browser.run("return document.body.innerText")
+    assert "Decisions that match: 0" in browser.run("return document.body.innerText")
     browser.press(Keys.ENTER, *[Keys.BACKSPACE] * 14)
     browser.shows("return document.getElementById('found').hidden", False)
     assert browser.errors() == []
+
+
+def test_a_list_is_narrowed_by_topic_and_goes_back_by_day(browser: Browser, shop: Project) -> None:
+    for number, intention in enumerate(("Use Redis for caching", "Use Memcached for caching")):
+        ready = shop.call("start", intention, "--json").json["session_id"]
+        more = ("--supersedes", "ADR-0001") if number else ()
+        assert shop.call("accept", ready, "--by", "Ada", *more).code == 0
+    shop.decided("Use PostgreSQL", key="db_type=PostgreSQL")
+    folder = exported(shop, "--all")
+    index = folder / "proof" / "search.js"
+    rows = json.loads(index.read_text("utf-8").removeprefix("searchable(").removesuffix(");\n"))
+    days = ("2026-01-01", "2026-01-03", "2026-01-03")
+    assert [(row[4], bool(row[5]), bool(row[6])) for row in rows] == [
+        ("Caching", True, True),
+        ("Caching", True, False),
+        ("Database", True, False),
+    ]
+    told = [
+        [*row[:5], day, "2026-01-03" if row[6] else ""] for row, day in zip(rows, days, strict=True)
+    ]
+    index.write_text(f"searchable({json.dumps(told)});\n")
+    page = folder / "all.html"
+    text = re.sub(r'max="\d+" value="\d+" data-first="[^"]*"', DAYS, page.read_text("utf-8"))
+    page.write_text(text)
+    browser.visit(page.as_uri())
+    assert browser.run("return document.querySelector('.days').hidden") is False
+    _narrowed(browser, "topic", "Caching", ["Use Redis for caching", "Use Memcached for caching"])
+    _narrowed(browser, "topic", "", [])
+    browser.run("document.getElementById('day').focus()")
+    browser.press(Keys.ARROW_LEFT)
+    browser.shows(NARROWED, ["Use Memcached for caching", "Use PostgreSQL for the database"])
+    browser.press(Keys.ARROW_LEFT)
+    browser.shows(NARROWED, ["Use Redis for caching"])
+    assert browser.run("return document.querySelector('output').value") == "2026-01-02"
+    assert browser.run("return document.getElementById('day').ariaValueText") == "2026-01-02"
+    browser.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    browser.shows("return document.getElementById('found').hidden", False)
+    assert browser.errors() == []
+
+
+DAYS: Final = 'max="3" value="3" data-first="2026-01-01"'
+NARROWED: Final = (
+    "return [...document.querySelectorAll('main > ul a')].map((one) => one.textContent)"
+)
+
+
+def _narrowed(browser: Browser, name: str, value: str, titles: list[str]) -> None:
+    """What a list shows once a field has a value."""
+    browser.run(
+        f"const one = document.getElementById({name!r}); one.value = {value!r};"
+        "one.dispatchEvent(new Event('input', { bubbles: true }))"
+    )
+    if titles:
+        browser.shows(NARROWED, titles)
+    browser.shows("return document.getElementById('found').hidden", bool(titles))
 
 
 def test_hostile_words_stand_as_text(browser: Browser, shop: Project, address: str) -> None:

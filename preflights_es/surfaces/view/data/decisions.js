@@ -1,51 +1,45 @@
 // Search as one types, and a slider over the days; the forms of the page do the same without.
 "use strict";
 (() => {
-  const found = () => document.getElementById("found");
-  const query = document.getElementById("q");
-  let asked = 0;
-  let timer;
+  const get = (id) => document.getElementById(id);
+  let asked = 0, timer;
 
   async function go(change) {
-    const mine = ++asked;
-    const to = new URL(location.href);
-    for (const [name, value] of Object.entries({page: "", ...change})) {
+    const [mine, to] = [++asked, new URL(location.href)];
+    for (const [name, value] of Object.entries({ page: "", ...change })) {
       if (value) to.searchParams.set(name, value);
       else to.searchParams.delete(name);
     }
-    const answer = await fetch(to);
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const page = new DOMParser().parseFromString(await (await fetch(to)).text(), "text/html");
     const next = page.getElementById("found");
     if (mine !== asked || !next) return;
-    const had = document.activeElement && document.activeElement.id;
-    found().replaceWith(next);
+    const had = document.activeElement?.id;
+    get("found").replaceWith(next);
     document.querySelector("footer").replaceWith(page.querySelector("footer"));
     history.replaceState(null, "", to);
     ready();
-    if (had && had !== "q") document.getElementById(had)?.focus();
+    if (had && had !== "q") get(had)?.focus();
   }
 
   function soon(change) {
     clearTimeout(timer);
-    timer = setTimeout(() => go(change), 150);
+    timer = setTimeout(go, 150, change);
   }
 
   function ready() {
-    const day = document.getElementById("day");
+    const day = get("day");
     if (!day) return;
-    const first = Date.parse(day.dataset.first);
-    const name = () => day.value === day.max ? "" :
-      new Date(first + day.value * 86400000).toISOString().slice(0, 10);
-    const say = () => day.setAttribute("aria-valuetext", name() || "today");
+    const name = () => (day.value === day.max ? "" : new Date(Date.parse(day.dataset.first) + day.value * 864e5).toISOString().slice(0, 10));
+    const say = () => { day.ariaValueText = name() || "today"; };
     day.closest("label").hidden = false;
     say();
     day.addEventListener("input", () => {
       say();
-      document.getElementById("as-of").value = name();
-      soon({"as-of": name(), all: ""});
+      get("as-of").value = name();
+      soon({ "as-of": name(), all: "" });
     });
   }
 
-  query.addEventListener("input", () => soon({q: query.value.trim()}));
+  get("q").addEventListener("input", (event) => soon({ q: event.target.value.trim() }));
   ready();
 })();

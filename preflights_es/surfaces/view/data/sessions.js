@@ -1,7 +1,9 @@
 // Arrow keys, steps without a new page, and following a session that goes on.
 "use strict";
 (() => {
-  const session = () => document.getElementById("session");
+  const get = (id) => document.getElementById(id);
+  const session = () => get("session");
+  const isPlain = (event) => !(event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.button);
   let asked = null;
 
   async function go(address, follows) {
@@ -24,7 +26,7 @@
     next.querySelector(".events").scrollTop = events.scrollTop;
     if (focused) next.querySelector(`[rel="${focused}"]`)?.focus({ preventScroll: true });
     if (!follows) history.replaceState(null, "", address);
-    document.getElementById("said").textContent = next.dataset.said;
+    get("said").textContent = next.dataset.said;
     ready();
   }
 
@@ -36,13 +38,12 @@
       if (i.top < o.top + 40 || i.bottom > o.bottom) outer.scrollTop += i.top - o.top - o.height / 2;
     };
     for (const name of [".track", ".events"]) within(session().querySelector(name), session().querySelector(`${name} .here`));
-    document.getElementById("keys").hidden = false;
-    document.getElementById("live").hidden = !live;
+    get("keys").hidden = false;
+    get("live").hidden = !live;
   }
 
   document.addEventListener("keydown", (event) => {
-    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    if (event.target.closest("input, select, textarea, [contenteditable]")) return;
+    if (!isPlain(event) || event.target.closest("input, select, textarea, [contenteditable]")) return;
     const rel = { ArrowLeft: "prev", ArrowRight: "next" }[event.key];
     const link = rel && session().querySelector(`.steps [rel="${rel}"]`);
     if (!rel) return;
@@ -52,7 +53,7 @@
 
   document.addEventListener("click", (event) => {
     const link = event.target.closest("#session a[href^='?at=']");
-    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    if (!link || !isPlain(event)) return;
     event.preventDefault();
     go(new URL(link.getAttribute("href"), location).href);
   });
