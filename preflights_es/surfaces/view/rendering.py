@@ -33,8 +33,10 @@ FILES: Final = {
 """What pages link to, by name, with its type."""
 
 READ_MAX: Final = 100_000  # characters of a record that is shown as it reads; a longer one as text
-MARKS: Final = ("heading", "list", "blockquote", "emphasis", "escape", "newline")
-"""What records are written with. A link, a picture or an element of HTML stays text."""
+MARKS: Final = ("heading", "list", "blockquote", "emphasis", "escape", "newline", "link")
+"""What records are written with. A picture or an element of HTML stays text, and of the links all
+but those to a record beside it, of which the words are shown.
+"""
 PAGE_MAX: Final = 2_000_000  # characters of a page, of which a browser makes a picture in time
 NAV: Final = (
     ("decisions", "/"),
@@ -45,6 +47,7 @@ NAV: Final = (
 """The pages that every page leads to, by what they call their section."""
 
 
+_BESIDE: Final = re.compile(r"[\w.%-]+\.md")
 _ABOVE: Final = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 CUT: Final = "\0"
 """Where a part of HTML ends: no text holds it once it is shown."""
@@ -243,6 +246,8 @@ def _read(document: str) -> Any:
     for one in tokens:
         if one.type in ("heading_open", "heading_close"):
             one.tag = f"h{min(int(one.tag[1:]) + 2, 6)}"
+        if one.children:
+            one.children = [each for each in one.children if not each.type.startswith("link_")]
     return Markup(reader.renderer.render(tokens, reader.options, {}))  # noqa: S704  it escapes
 
 
@@ -250,7 +255,11 @@ def _read(document: str) -> Any:
 def _reader() -> MarkdownIt:
     from markdown_it import MarkdownIt  # only the page of a decision needs it
 
-    return MarkdownIt("zero").enable([*MARKS, "balance_pairs", "fragments_join", "text_join"])
+    class Reader(MarkdownIt):
+        def validateLink(self, url: str) -> bool:  # noqa: N802  the library's name
+            return _BESIDE.fullmatch(url) is not None
+
+    return Reader("zero").enable([*MARKS, "balance_pairs", "fragments_join", "text_join"])
 
 
 def _tree(value: Any) -> Any:

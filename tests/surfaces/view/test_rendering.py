@@ -64,6 +64,7 @@ status: "accepted"
 > "Because"
 
 * Cache: **Redis** \\<b\\>
+* Beside: [ADR-0002, *Reports*](0002-use-mysql-for-reports.md), [b](https://example.org/b.md)
 """
 
 
@@ -77,6 +78,7 @@ def test_a_record_is_shown_as_it_reads_below_the_headings_of_its_page() -> None:
         "</blockquote>",
         "<ul>",
         "<li>Cache: <strong>Redis</strong> &lt;b&gt;</li>",
+        "<li>Beside: ADR-0002, <em>Reports</em>, [b](https://example.org/b.md)</li>",
         "</ul>",
     ]
 
