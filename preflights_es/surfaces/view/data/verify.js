@@ -4,7 +4,7 @@
 "use strict";
 
 const preflights = (() => {
-// 1. Bytes ---------------------------------------------
+// 1. Bytes ----
 class Bad extends Error {} // says why something does not verify
 
 const utf8 = (text) => new TextEncoder().encode(text);
@@ -41,7 +41,7 @@ const reason = (error) => (error instanceof Bad ? error.message : `it cannot be 
 
 const GENESIS = new Uint8Array(32);
 
-// 2. The chain (log.md, section 5) ---------------------
+// 2. The chain (log.md, section 5) ----
 // How many events there are, with payloads, and which does not follow.
 async function chain({ session, events }) {
   const [id, project, workflow] = [session.session_id, session.project, session.workflow].map(text);
@@ -66,7 +66,7 @@ async function chain({ session, events }) {
   return { events: events.length, payloads, trouble: null };
 }
 
-// 3. Signatures ----------------------------------------
+// 3. Signatures ----
 function reader(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let at = 0;
@@ -177,7 +177,7 @@ async function act({ session, events }, event, signers) {
   }
 }
 
-// 4. Checkpoints (log.md, section 15) ------------------
+// 4. Checkpoints (log.md, section 15) ----
 // The sessions that a file remembers, what its signature proves, and what is wrong with it.
 async function checkpoint(file, signers) {
   const found = { sessions: new Map(), signed: null, why: "" };
