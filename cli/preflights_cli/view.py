@@ -22,7 +22,7 @@ PORT: Final = 8718
 PORT_MAX: Final = 65_535
 NAMES_SHOWN: Final = 10
 NAME_SHOWN: Final = 40  # characters
-PACKAGES: Final = ("jinja2", "markdown_it", "markupsafe", "mdurl", "starlette", "uvicorn")
+PACKAGES: Final = ("h11", "jinja2", "markdown_it", "markupsafe", "mdurl", "starlette", "uvicorn")
 NEEDED: Final = "the page needs the extra `view`: `pip install 'preflights-es[view]'`"
 
 

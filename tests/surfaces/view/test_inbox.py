@@ -285,3 +285,14 @@ def test_a_question_ends_without_a_decision(
     assert (f"/inbox/{session}/accept" in done.text) == accepts
     again = pages.fill(f"/inbox/{session}/nothing", version=version(shop, session), left=left)
     assert again.status_code == 409
+
+
+def test_accepting_what_is_in_force_already_keeps_that(shop: Project, pages: Pages) -> None:
+    old = ready(shop, "Use Redis for caching")
+    shop.call("accept", old, "--by", "Ada")
+    session = ready(shop, "Use Redis for caching")
+    assert f'action="/inbox/{session}/keep"' in pages.text(f"/inbox/{session}")
+    done = pages.fill(f"/inbox/{session}/accept", version=version(shop, session))
+    assert (done.status_code, str(done.url)) == (200, f"{ADDRESS}/inbox/{session}")
+    assert "Kept instead: ADR-0001" in words(done.text)
+    assert len(shop.call("decisions", "--json").json["decisions"]) == 1
