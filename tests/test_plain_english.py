@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.plain_english import found
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "# Whoever reads it",
@@ -22,9 +21,8 @@ def test_a_habit_is_found_where_it_begins(text: str) -> None:
     assert one.better
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["if value is None:", "None where there is none.", "it is no longer open, but closed"],
+@each(
+    "text", ["if value is None:", "None where there is none.", "it is no longer open, but closed"]
 )
 def test_code_and_plain_words_pass(text: str) -> None:
     assert not list(found("a.py", text))

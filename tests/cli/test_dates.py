@@ -10,6 +10,7 @@ import pytest
 from preflights_cli.dates import Moment
 from preflights_es.kernel.ids import EPOCH, iso
 from tests.cli.program import Project
+from tests.each import each
 
 
 def typed(text: str, *, is_end: bool = False) -> str:
@@ -17,7 +18,7 @@ def typed(text: str, *, is_end: bool = False) -> str:
     return iso(Moment(is_end=is_end).convert(text, None, None))
 
 
-@pytest.mark.parametrize("text", ["2026-11-22", "20261122", "2026-W47-7", "2026W477"])
+@each("text", ["2026-11-22", "20261122", "2026-W47-7", "2026W477"])
 def test_a_day_is_its_first_moment_or_its_last(text: str) -> None:
     assert typed(text) == "2026-11-22T00:00:00.000000Z"
     assert typed(text, is_end=True) == "2026-11-22T23:59:59.999999Z"
@@ -31,7 +32,7 @@ def test_a_time_without_an_offset_is_of_utc(is_end: bool) -> None:
     assert Moment(is_end=is_end).convert("2026-11-22T14:30Z", None, None) == at * 1_000_000
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["2026-11-22+01:00", "2026-11-22-05:00", "20261122-05:00", "2026-W47-7+01", "2026-11-22x10:00"],
 )

@@ -69,6 +69,7 @@ from tests.cli.compiler.planning import documented as documented_plans
 from tests.cli.program import Project, Result
 from tests.cli.tampering import cut_with_its_head, flipped, tampered
 from tests.cli.terminal import ANSWER, WAIT_S, terminal
+from tests.each import each
 from tests.features.agents.transcripts.writing import laid
 from tests.markdown import ROOT, tables, ticked
 from tests.observing import accepted_in_browser, observed_in
@@ -689,7 +690,7 @@ def results() -> dict[str, type[msgspec.Struct]]:
     return {str(tag): kind for tag, kind in tagged.items() if tag is not None}
 
 
-@pytest.mark.parametrize("shape", results())
+@each("shape", results())
 def test_the_fields_of_a_result_are_those_that_are_documented(shape: str) -> None:
     fields = {field.encode_name for field in msgspec.structs.fields(results()[shape])}
     assert {"format", *fields} == {path for path in documented(shape) if not set(path) & set(".[")}
@@ -751,7 +752,7 @@ def test_every_command_has_a_heading_below_its_group() -> None:
         assert shown[title] == below, title
 
 
-@pytest.mark.parametrize("heading", COMMANDS_SHOWN)
+@each("heading", COMMANDS_SHOWN)
 def test_every_option_of_a_command_is_documented(heading: str) -> None:
     text = sections("docs/cli.md")
     rows = "".join(re.findall(r"^\| `--?[a-z].*? \|", text[heading], re.MULTILINE))

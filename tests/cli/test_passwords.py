@@ -7,6 +7,7 @@ from sqlalchemy.engine import URL, make_url
 
 from preflights_es.store.urls import parsed, shown_url, without_secrets
 from tests.cli.program import Project
+from tests.each import each
 from tests.filed_cases import filed_cases
 
 FILED = filed_cases(__file__)
@@ -43,7 +44,7 @@ def test_with_v_an_address_is_shown_without_its_password(house: Project) -> None
     assert "password=%2A%2A%2A" in done.err or "password=***" in done.err
 
 
-@pytest.mark.parametrize(
+@each(
     ("address", "said"),
     [
         ("postgresql://ada:tU%2Flip@h/log", "tU/lip"),

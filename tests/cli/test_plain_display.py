@@ -22,6 +22,7 @@ from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.store.memory import MemoryStore
 from preflights_es.use.results import session_of
 from tests import toy
+from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt
 from tests.markdown import tables, ticked
 
@@ -124,7 +125,7 @@ def test_the_json_of_the_defaults_has_what_the_session_came_to() -> None:
     assert (shape["status"], shape["progress"], shape["result"]) == ("done", 1.0, "hello")
 
 
-@pytest.mark.parametrize(
+@each(
     ("state", "progress"),
     [
         *((Come(), 0.0), (Come("Say hello"), 0.0), (Come("Say hello", ASKING.questions), 0.0)),

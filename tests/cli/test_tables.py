@@ -6,7 +6,6 @@ import io
 from collections.abc import Iterator, Sequence
 from contextlib import closing, redirect_stdout
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len, chop_cells, set_cell_size
@@ -25,6 +24,7 @@ from preflights_cli.table import (
 from preflights_es.store.sql import SqlStore
 from tests.cli.program import RAW, Project
 from tests.cli.terminal import terminal
+from tests.each import each
 from tests.fixed import Clock, salt
 from tests.projections.given import recorded
 from tests.projections.recording import golden
@@ -71,7 +71,7 @@ def test_nothing_is_drawn_of_no_rows() -> None:
     assert drawn(("id", "what"), []) == []
 
 
-@pytest.mark.parametrize("text", [LONG, WIDE, "e\u0335\u0335" * 50_000])
+@each("text", [LONG, WIDE, "e\u0335\u0335" * 50_000])
 def test_one_long_cell_widens_no_line_beyond_a_limit(text: str) -> None:
     lines = drawn(("by", "what"), [(text, "x"), ("Ada", "y")])
     assert all(cell_len(line) <= CELL_MAX + len(GAP) + 4 for line in lines)

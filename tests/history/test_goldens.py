@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from preflights_es.features.clarification.domain.events import QuestionSuggested
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.completions import COMPLETION_EVENTS, CompletionRequested
@@ -17,6 +15,7 @@ from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.store import chain, jsonl
 from preflights_es.store.codec import Codec
 from preflights_es.use.replays import own_code
+from tests.each import each
 from tests.record_goldens import Recorder, every, recorded
 
 LED = {cls.tag for cls in (*COMPLETION_EVENTS, *LED_EVENTS)} | {QuestionSuggested.tag}
@@ -33,16 +32,14 @@ def _name(path: Path) -> str:
     return path.stem
 
 
-@pytest.mark.parametrize("path", FILES, ids=_name)
+@each("path", FILES)
 def test_a_golden_session_replays_without_a_difference(path: Path) -> None:
     for stream in _streams(path):
         result = Replayer(WORKFLOWS, own_code()).replay(stream)
         assert (result.status, result.divergences, result.fault) == ("identical", (), None)
 
 
-@pytest.mark.parametrize(
-    "path", [p for p in FILES if WORKFLOWS[p.parent.name].always_led], ids=_name
-)
+@each("path", [p for p in FILES if WORKFLOWS[p.parent.name].always_led])
 def test_what_the_reference_said_in_a_golden_is_computed_again(path: Path) -> None:
     for stream in _streams(path):
         said = [
@@ -54,9 +51,7 @@ def test_what_the_reference_said_in_a_golden_is_computed_again(path: Path) -> No
         assert (result.generation, result.reasked >= len(said)) == ("", True)
 
 
-@pytest.mark.parametrize(
-    ("path", "golden"), every().items(), ids=lambda one: getattr(one, "stem", "")
-)
+@each(("path", "golden"), every().items())
 def test_recording_a_golden_again_comes_to_the_same_decisions(
     path: Path, golden: Callable[[Recorder], None]
 ) -> None:

@@ -15,6 +15,7 @@ from preflights_es.kernel.completions import CompletionRequested, Message
 from preflights_es.kernel.errors import LogDamaged
 from preflights_es.kernel.ports import Stored
 from preflights_es.use import leads as own_providers
+from tests.each import each
 from tests.history.sessions import Led, asking, real, replayed, requests, sim
 from tests.store.given import resealed
 
@@ -45,7 +46,7 @@ def with_payload(stored: list[Stored], tag: str, **values: Any) -> list[Stored]:
 ASKED = requests(Led(sim(27)).events)[0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "cause"),
     [
         ({"model": "gpt-7"}, "model changed"),
@@ -116,7 +117,7 @@ def test_a_response_that_the_simulator_never_gave_is_found() -> None:
     assert "Infra" in first.computed
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "value"),
     [("model", "x"), ("stop_reason", "x"), ("request_id", "x"), ("output_tokens", 1)],
 )

@@ -21,6 +21,7 @@ from preflights_es.runtime.runner import Runner
 from preflights_es.store.codec import Codec
 from preflights_es.store.memory import MemoryStore
 from tests import toy
+from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt
 from tests.store.given import resealed
 
@@ -207,7 +208,7 @@ def test_a_difference_before_an_undecided_input_is_found_as_well() -> None:
 # 3. Faults -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("bug", "error", "message"),
     [
         ("decide", "Broken", "cannot decide !"),
@@ -344,7 +345,7 @@ HEARD = recorded("a")[1]
 AGAIN = replace(SAID, input_id="again")
 
 
-@pytest.mark.parametrize(
+@each(
     ("events", "version", "found"),
     [
         ([HEARD], 1, "a Decision that follows from no Input"),

@@ -37,6 +37,7 @@ from preflights_es.use import leads as own_providers
 from preflights_es.use import replays
 from preflights_es.use import replays as reruns
 from tests import strategies, toy
+from tests.each import each
 from tests.features.clarification.cases import declared
 from tests.fixed import NOON
 from tests.history.sessions import Led, asking, real, requests, sim
@@ -151,7 +152,7 @@ def test_a_match_by_call_number_can_be_left_out() -> None:
         driven(provider.respond(replace(asked, model="x")))
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "cls"),
     [
         ("timeout", LLMTimeoutError),

@@ -33,6 +33,7 @@ from preflights_es.features.regress.verdict import (
     tango,
     verdict,
 )
+from tests.each import each
 
 SPECIFICATION: Final = Path(__file__).parents[2] / "docs/specs/verdict.md"
 
@@ -81,7 +82,7 @@ def cases(worse: int, better: int, total: int) -> list[Case]:
     ]
 
 
-@pytest.mark.parametrize("row", table("published by"), ids=lambda row: row[-1])
+@each("row", table("published by"))
 def test_the_bounds_are_those_of_published_tables(row: list[str]) -> None:
     worse, better, total = map(int, row[:3])
     level, lower, upper = map(float, row[3:6])
@@ -94,7 +95,7 @@ def _tango(worse: int, better: int, total: int, level: float) -> float:
     return 1.0 if worse == total else tango(worse, better, total, level)
 
 
-@pytest.mark.parametrize(
+@each(
     ("worse", "total", "bound"),
     [  # scipy.stats.binomtest(worse, total).proportion_ci(0.9, "exact").high 1.17
         (0, 20, 0.13910834066837535),
@@ -146,7 +147,7 @@ def test_a_loss_at_the_margin_passes_as_rarely_as_is_said() -> None:
     assert max(largest.values()) <= 0.0611, "6.1 %: 44 pairs, of which 5 % got better"
 
 
-@pytest.mark.parametrize("row", table("verdict"), ids=lambda row: " ".join(row[:3]))
+@each("row", table("verdict"))
 def test_the_verdicts_are_those_of_the_specification(row: list[str]) -> None:
     worse, better, total = map(int, row[:3])
     right, wrong = side(right=True, valid=None), side(right=False, valid=None)
@@ -163,7 +164,7 @@ def test_the_verdicts_are_those_of_the_specification(row: list[str]) -> None:
     assert round(agreement.smallest_loss, 4) == float(row[6])
 
 
-@pytest.mark.parametrize(
+@each(
     ("worse", "better", "p"),
     [  # scipy.stats.binomtest 1.17, one-sided; doubled, statsmodels' mcnemar(exact=True) 0.15
         (5, 0, 0.03125),
@@ -181,7 +182,7 @@ def test_mcnemar_is_that_of_other_programs(worse: int, better: int, p: float) ->
     assert mcnemar(worse, better) == pytest.approx(p, rel=1e-9)
 
 
-@pytest.mark.parametrize(
+@each(
     ("raw", "adjusted"),
     [  # statsmodels' multipletests(method="holm") 0.15
         ((0.01, 0.04), (0.02, 0.04)),
@@ -198,7 +199,7 @@ def test_holm_is_that_of_other_programs(
     assert holm(raw) == pytest.approx(adjusted)
 
 
-@pytest.mark.parametrize("differing", range(9))
+@each("differing", range(9))
 def test_mcnemar_counts_what_chance_alone_does(differing: int) -> None:
     tosses = [sum(one) for one in itertools.product((0, 1), repeat=differing)]
     for worse in range(differing + 1):
@@ -318,13 +319,18 @@ def test_a_noisy_model_against_itself_passes_in_most_runs_of_two_thousand_sessio
     assert against_itself(2_000, 100, 1).count("PASS") >= 80
 
 
-@pytest.mark.parametrize(
+@each(
     ("agrees", "most"),
     [
-        ((True,), True), ((False,), False), ((None,), None), ((True, False, True), True),
-        ((False, False, True), False), ((True, None, None), None), ((True, False, None), None),
+        ((True,), True),
+        ((False,), False),
+        ((None,), None),
+        ((True, False, True), True),
+        ((False, False, True), False),
+        ((True, None, None), None),
+        ((True, False, None), None),
     ],
-)  # fmt: skip
+)
 def test_a_session_is_right_by_majority(agrees: tuple[bool | None, ...], most: bool | None) -> None:
     found = majority([side(right=one) for one in agrees])
     assert found is not None

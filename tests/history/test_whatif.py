@@ -44,6 +44,7 @@ from preflights_es.use import leads as own_providers
 from preflights_es.use import replays
 from preflights_es.use import replays as reruns
 from tests import toy
+from tests.each import each
 from tests.fixed import salt
 from tests.history.sessions import CODEC, Led, real, replayed, requests, sim
 from tests.history.test_led import FAULTS
@@ -92,7 +93,7 @@ def test_the_child_has_the_beginning_byte_for_byte(
     assert verified(child.stored)
 
 
-@pytest.mark.parametrize(
+@each(
     ("start", "kept"),
     [("clarify-1", 0), ("clarify-1.1", 0), ("decide-2", 6), ("1", 0), ("2", 0), ("7", 6), ("8", 6)],
 )
@@ -118,7 +119,7 @@ def test_while_a_call_is_open_no_other_lead_can_take_over() -> None:
     assert run(stored, faults=(("decide-2", "error"),), start=str(outcome))[0].kept == outcome - 1
 
 
-@pytest.mark.parametrize("start", ["0", "99", "9" * 40, "clarify-9", "clarify", " "])
+@each("start", ["0", "99", "9" * 40, "clarify-9", "clarify", " "])
 def test_a_step_that_does_not_exist_is_said_with_those_that_do(start: str) -> None:
     stored = Led(sim(27)).answer("Cloud").stored
     with pytest.raises(Misused, match=r"expected (1 to 13|one of clarify-1, decide-2)"):
@@ -203,7 +204,7 @@ def test_an_accepted_session_cannot_be_taken_over() -> None:
 # 3. A call fails -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_first_call_of_a_step_fails_and_the_next_answers(kind: FailureKind) -> None:
     stored = Led(sim(27)).answer("Cloud").stored
     found, child = run(stored, faults=(("decide-2", kind),))
@@ -354,7 +355,7 @@ def test_prompts_are_named_by_version_or_whole() -> None:
         reruns.prompts_named(toy.WORKFLOW, [("x", "v1")])
 
 
-@pytest.mark.parametrize("name", WORKFLOWS)
+@each("name", WORKFLOWS)
 def test_every_version_of_a_prompt_has_the_same_generator(name: str) -> None:
     simulator = own_providers.simulated(sim(1))
     assert isinstance(simulator, SimLLMProvider)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import tomllib
 from typing import Any, Final
 
-import pytest
-
+from tests.each import each
 from tests.house.budget import FILE, data, lines, modules_of_tests, rooms, sources
 
 BUDGET: Final[dict[str, Any]] = tomllib.loads(FILE.read_text())
 
 
-@pytest.mark.parametrize("room", rooms())
+@each("room", rooms())
 def test_a_room_stays_within_its_budget(room: str) -> None:
     allowed = BUDGET["rooms"][room]
     assert lines(sources(room)) <= allowed["lines"]

@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import click
 import grimp
-import pytest
 
 from preflights_cli.rendering import Shown
 from preflights_es.kernel.feature import Feature
 from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.views import View
 from preflights_es.runtime.features import FEATURES
+from tests.each import each
 
 FOLDER: Final = "preflights_es.features"
 ACROSS: Final = {
@@ -45,7 +45,7 @@ def test_what_a_feature_imports_of_another_is_listed() -> None:
     assert found == ACROSS
 
 
-@pytest.mark.parametrize("feature", FEATURES.values(), ids=FEATURES)
+@each("feature", FEATURES.values())
 def test_what_a_feature_brings_is_there(feature: Feature) -> None:
     kinds = {"workflow": Workflow, "shown": Shown, "bank": dict}
     for field, reference in feature._asdict().items():

@@ -13,6 +13,7 @@ from preflights_es.features.clarification.domain.contracts import CLARIFY, DECID
 from preflights_es.features.extraction.domain.contracts import EXTRACTION
 from preflights_es.judging import schema
 from preflights_es.judging.contract import Contract
+from tests.each import each
 
 NAMES = st.sampled_from(
     ("type", "title", "confidence", "items", "question", "field", "own", "slug", "x", "options")
@@ -34,7 +35,7 @@ def test_what_is_dropped_does_not_depend_on_the_way(
     assert short == long
 
 
-@pytest.mark.parametrize(
+@each(
     "unclear",
     [
         {"type": "object", "properties": {"a": {}}, "patternProperties": {"^b": {}}},

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any, Literal
 
-import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from preflights_es.judging.contract import Accepted, Contract, Rejected, judge
+from tests.each import each
 
 
 class Item(BaseModel):
@@ -38,7 +38,7 @@ EVENT = {"type": "event", "title": "x", "start_time": "09:30"}
 ITEMS = Contract(name="items", version=1, model=Items)
 
 
-@pytest.mark.parametrize(
+@each(
     ("item", "violations"),
     [
         ({"type": "task", "title": "x"}, [("/items/1/minutes", "is required")]),

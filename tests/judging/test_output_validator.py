@@ -47,7 +47,7 @@ def text(value: str) -> str:
     return json.dumps({"a": value})
 
 
-@pytest.mark.parametrize(
+@each(
     "raw",
     [
         '{"a":"x"}',
@@ -79,10 +79,7 @@ def test_what_is_no_answer_is_refused_by_its_first_fault(raw: str, error: str) -
     assert verdict(raw) == error
 
 
-@pytest.mark.parametrize(
-    "code",
-    FILED["code_is_refused_in_values_keys_and_over_the_items_of_a_list"],
-)
+@each("code", FILED["code_is_refused_in_values_keys_and_over_the_items_of_a_list"])
 def test_code_is_refused_in_values_keys_and_over_the_items_of_a_list(code: str) -> None:
     assert verdict(text(code)) == "CodeInOutputError"
     lines = json.dumps({"a": "x", "l": code.split("\n")})
@@ -93,10 +90,7 @@ def test_code_is_refused_in_values_keys_and_over_the_items_of_a_list(code: str) 
     assert found.kind == "code_in_output"
 
 
-@pytest.mark.parametrize(
-    "prose",
-    FILED["prose_that_mentions_such_words_passes"],
-)
+@each("prose", FILED["prose_that_mentions_such_words_passes"])
 def test_prose_that_mentions_such_words_passes(prose: str) -> None:
     assert verdict(text(prose)) == {"a": prose}
 
@@ -117,7 +111,7 @@ def test_a_violation_names_its_place() -> None:
     assert error_of(found).kind == "schema_violation"
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "pointer"),
     [
         ({"a": {"b/c": "import os, sys"}}, "/a/b~1c"),

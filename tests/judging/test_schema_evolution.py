@@ -7,8 +7,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from preflights_es.judging.contract import Accepted, Contract, judge
 from tests.each import each
 from tests.judging.schemas import TESTS, SchemaFile, changes, schema_files
@@ -105,7 +103,7 @@ def changed(*path: str, to: Any) -> dict[str, Any]:
     return new
 
 
-@pytest.mark.parametrize(
+@each(
     "new",
     [
         OLD,
@@ -126,7 +124,7 @@ def test_an_optional_property_and_words_are_no_change(new: dict[str, Any]) -> No
     assert changes(OLD, new) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("new", "place"),
     [
         (changed("properties", "owner", to=None), "/properties/owner"),

@@ -92,7 +92,7 @@ def received(**fields: Any) -> bytes:
     return encoded({**msgspec.to_builtins(made), **fields})
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "value"),
     [
         ("at", 2**63),
@@ -108,7 +108,7 @@ def test_a_number_out_of_range_is_refused(field: str, value: int) -> None:
         decoder.decode(received(**{field: value}))
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "value"),
     [("at", 2**63 - 1), ("at", -(2**63)), ("latency_ms", -1), ("input_tokens", 0)],
 )
@@ -119,7 +119,7 @@ def test_a_number_that_may_have_been_recorded_is_read(field: str, value: int) ->
     assert encoded(event) == received(**{field: value})
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "name"),
     [
         (b'{"a":1,"b":{"a":2}}', None),
@@ -243,7 +243,7 @@ def test_an_event_that_names_no_session_has_none() -> None:
     assert sources(SessionAbandoned(at=1, actor=ADA)) == ()
 
 
-@pytest.mark.parametrize("cls", SESSION_EVENTS)
+@each("cls", SESSION_EVENTS)
 def test_the_kernels_own_events_can_name_none(cls: type[Any]) -> None:
     assert not has_sources(cls)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.json import ABSENT, NESTED_MAX, decoded, differences, encoded, is_too_deep
+from tests.each import each
 
 # Adding 0.0 makes one zero of two: they are equal, though their texts differ.
 PLAIN = st.recursive(
@@ -28,7 +29,7 @@ def found(recorded: Any, computed: Any) -> list[tuple[str, Any, Any]]:
     return list(differences(recorded, computed))
 
 
-@pytest.mark.parametrize(
+@each(
     ("recorded", "computed", "expected"),
     [
         ({"a": 1}, {"a": 1}, []),
@@ -52,7 +53,7 @@ def test_every_difference_stands_at_its_pointer(
     assert found(recorded, computed) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("key", "pointer"),
     [
         ("a/b", "/a~1b"),
@@ -118,15 +119,13 @@ def test_a_lone_surrogate_is_not_encoded() -> None:
         encoded("\ud800")
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b"NaN", b"[1,]", b"'a'", b"1 2"])
+@each("text", [b"", b"{", b"NaN", b"[1,]", b"'a'", b"1 2"])
 def test_what_is_not_json_is_not_decoded(text: bytes) -> None:
     with pytest.raises(msgspec.DecodeError):
         decoded(text)
 
 
-@pytest.mark.parametrize(
-    ("opens", "closes"), [(b"[", b"]"), (b'{"a":', b"}"), (b'[0,{"[":', b"}]")]
-)
+@each(("opens", "closes"), [(b"[", b"]"), (b'{"a":', b"}"), (b'[0,{"[":', b"}]")])
 def test_what_nests_deeper_than_the_limit_is_too_deep(opens: bytes, closes: bytes) -> None:
     most = NESTED_MAX // (opens.count(b"{") + opens.count(b"[", 0, 1))
     for wide in (b"1", b'"' + b"[" * 500 + rb"\"[{" + b'"'):

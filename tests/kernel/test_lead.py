@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 import msgspec
-import pytest
 
 from preflights_es.kernel.completions import (
     Accepted,
@@ -29,6 +28,7 @@ from preflights_es.kernel.lead import (
     concluded,
     why_none,
 )
+from tests.each import each
 
 PROGRAM = Actor("script")
 REQUEST = CompletionRequested(
@@ -71,7 +71,7 @@ def played(policy: Policy, outcomes: str, *, strict: bool = False) -> tuple[int,
     raise AssertionError("the step goes on for ever")
 
 
-@pytest.mark.parametrize(
+@each(
     ("bad_output", "failed_transport", "outcomes", "calls"),
     [
         (1, 1, "b", 2),
@@ -93,7 +93,7 @@ def test_a_step_is_asked_again_as_often_as_its_policy_says(
     assert played(policy, outcomes)[0] == calls <= policy.calls_max
 
 
-@pytest.mark.parametrize(
+@each(
     ("then", "bad", "failed"),
     [
         ("rules", FellBack, FellBack),

@@ -45,6 +45,7 @@ from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
 from tests import toy
+from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt
 
 ADA = Actor("user", "Ada")
@@ -202,9 +203,7 @@ def test_a_failure_closes_its_call_too() -> None:
     assert run(pressed("ask"), failed).calls == ()
 
 
-@pytest.mark.parametrize(
-    "given", [(), (pressed(),), (pressed("ask"), received("c-1")), (pressed("write"),)]
-)
+@each("given", [(), (pressed(),), (pressed("ask"), received("c-1")), (pressed("write"),)])
 def test_an_outcome_without_a_request_is_kept_and_changes_nothing(
     given: tuple[Input, ...],
 ) -> None:

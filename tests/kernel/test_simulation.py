@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from preflights_es.kernel.completions import Message
 from preflights_es.kernel.simulation import BELOW_MAX, GENERATION, Draws, framed, key, prompt_of
+from tests.each import each
 
 ANY_TEXT = st.text(st.characters(), max_size=20)  # surrogates among them
 MESSAGES = st.lists(
@@ -58,7 +59,7 @@ def test_seeds_of_any_size_and_sign_have_keys_of_their_own() -> None:
     assert len({key("response", seed).digest() for seed in seeds}) == len(seeds)
 
 
-@pytest.mark.parametrize("seed", [True, False, 1.0, "1", None, b"1"])
+@each("seed", [True, False, 1.0, "1", None, b"1"])
 def test_a_seed_that_is_no_whole_number_is_refused(seed: int) -> None:
     with pytest.raises(ValueError, match="expected an int"):
         key("response", seed)
@@ -104,7 +105,7 @@ def test_chance_keeps_its_probability() -> None:
     assert abs(happened - 6_000) < 4 * (20_000 * 0.3 * 0.7) ** 0.5
 
 
-@pytest.mark.parametrize("options", [0, -1, BELOW_MAX + 1])
+@each("options", [0, -1, BELOW_MAX + 1])
 def test_there_must_be_something_to_choose_from(options: int) -> None:
     with pytest.raises(ValueError, match="options"):
         draws().below(options)

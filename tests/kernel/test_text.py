@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from preflights_es.kernel import text
 from preflights_es.kernel.text import Secret
+from tests.each import each
 
 ANY = st.text(st.characters())
 """Any code points, lone surrogates too."""
@@ -37,12 +38,12 @@ def harmful(shown: str) -> set[str]:
 # 1. What is refused --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("fine", ["", "a", "a\nb\tc\r\n", "é 🚀 \u202e", "\u200b", "x" * 10])
+@each("fine", ["", "a", "a\nb\tc\r\n", "é 🚀 \u202e", "\u200b", "x" * 10])
 def test_text_that_can_be_recorded_has_no_problem(fine: str) -> None:
     assert text.problem(fine, 10) is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("bad", "said"),
     [
         ("x" * 1_011, "has 1,011 characters, at most 10 are taken: shorten it"),
@@ -76,7 +77,7 @@ def test_what_has_no_problem_can_be_encoded_and_controls_nothing(given_text: str
 # 2. How it is shown --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("raw", "shown"),
     [
         ("plain é 🚀", "plain é 🚀"),
@@ -99,7 +100,7 @@ def test_what_is_shown_moves_nothing(raw: str, shown: str) -> None:
     assert text.shown(raw) == shown
 
 
-@pytest.mark.parametrize(
+@each(
     ("raw", "shown"),
     [
         ("two\n\tlines", "two\n\tlines"),
@@ -146,9 +147,7 @@ def test_one_line_has_no_break_and_no_blank_too_many(raw: str) -> None:
     assert not re.search(r"\s\s|^\s|\s$|[^\S ]", line)
 
 
-@pytest.mark.parametrize(
-    "unseen", ["", " \n\t", "\u200b", "\u3164", "\u115f\u1160", "\u2800", "\u061c"]
-)
+@each("unseen", ["", " \n\t", "\u200b", "\u3164", "\u115f\u1160", "\u2800", "\u061c"])
 def test_what_is_drawn_as_nothing_is_not_visible(unseen: str) -> None:
     assert not text.visible(unseen)
     assert text.visible(f"{unseen}.")
@@ -167,7 +166,7 @@ def test_what_was_shortened_fits(raw: str, width: int) -> None:
     assert short == raw or short.endswith("…")
 
 
-@pytest.mark.parametrize(
+@each(
     ("title", "slug"),
     [
         ("Add login", "add-login"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from msgspec.structs import replace
 
 from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
 from preflights_es.projections.audit import TrailActor, TrailFilter, steps, wanted
+from tests.each import each
 from tests.projections.recording import golden, goldens
 from tests.projections.test_decisions import read
 
@@ -79,7 +79,7 @@ def test_what_a_model_said_is_found_only_as_the_models() -> None:
         assert not [s for s in theirs if s in responses], said
 
 
-@pytest.mark.parametrize("name", ["user", "User", "agent:Ada", "user:"])
+@each("name", ["user", "User", "agent:Ada", "user:"])
 def test_a_word_that_is_a_kind_is_not_a_name(name: str) -> None:
     session = read(golden("keyword_skips_the_generic_question")[0])
     named = TrailActor("script", name)

@@ -23,6 +23,7 @@ from preflights_es.projections.usage import (
     used,
     used_over_time,
 )
+from tests.each import each
 from tests.projections.recording import goldens
 from tests.projections.test_decisions import read
 
@@ -243,7 +244,7 @@ def test_a_price_of_nothing_is_known() -> None:
     assert Decimal(cost.amount) == 0
 
 
-@pytest.mark.parametrize("tokens", [(None, 5), (5, None), (None, None)])
+@each("tokens", [(None, 5), (5, None), (None, None)])
 def test_a_response_without_its_tokens_has_no_cost(tokens: Sequence[int | None]) -> None:
     paid, said = tokens
     (total,) = used([call(input_tokens=paid, output_tokens=said)], prices=[price()])

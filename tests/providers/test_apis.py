@@ -15,6 +15,7 @@ from preflights_es.providers import apis
 from preflights_es.providers.apis import AnthropicProvider, OpenAIProvider, provider
 from preflights_es.providers.capabilities import BASE_URLS, DEFAULT_MODELS, NO_LIVE, REAL
 from preflights_es.settings import load as configuration
+from tests.each import each
 from tests.providers.server import FakeAPI
 
 LOCAL = "http://localhost:1/v1"
@@ -35,13 +36,13 @@ def test_each_name_is_a_provider() -> None:
         assert made.model == DEFAULT_MODELS[made.name]
 
 
-@pytest.mark.parametrize("name", ["mock", "sim", "", "gpt"])
+@each("name", ["mock", "sim", "", "gpt"])
 def test_a_name_of_no_provider_is_refused(name: str) -> None:
     with pytest.raises(SettingsError, match="expected anthropic, openai, openrouter"):
         provider(name, keys=KEYS)
 
 
-@pytest.mark.parametrize("name", REAL)
+@each("name", REAL)
 def test_a_missing_key_is_said_with_the_variables_that_may_hold_it(name: str) -> None:
     variables = f"PREFLIGHTS_{name.upper()}_API_KEY or {name.upper()}_API_KEY"
     for keys in ({}, {name: Secret("")}):
@@ -54,7 +55,7 @@ def test_the_key_of_another_provider_is_not_used() -> None:
         provider("anthropic", keys={"openai": Secret("sk-openai")})
 
 
-@pytest.mark.parametrize("key", ["two words", "schlüssel", "line\nbreak", "\udcff"])
+@each("key", ["two words", "schlüssel", "line\nbreak", "\udcff"])
 def test_what_cannot_be_a_key_is_refused_and_not_repeated(key: str) -> None:
     with pytest.raises(SettingsError, match="MY_KEY: expected a key") as raised:
         provider("openai", keys={"openai": Secret(key, "MY_KEY")}, base_url=LOCAL)
@@ -86,7 +87,7 @@ def test_a_file_of_the_project_cannot_send_a_key_away() -> None:
         provider("openai", base_url=away, base_url_in="preflights.toml")
 
 
-@pytest.mark.parametrize("name", REAL)
+@each("name", REAL)
 def test_only_this_machine_is_asked_in_a_session_of_tests(name: str) -> None:
     with pytest.raises(SettingsError, match=f"{NO_LIVE} is set: {name} is not asked at "):
         provider(name, keys=KEYS)

@@ -151,7 +151,7 @@ def test_the_sdks_take_what_is_sent_and_nothing_that_was_given_up() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("provider", "url", "expected"),
     [
         ("anthropic", "", "https://api.anthropic.com"),
@@ -181,7 +181,7 @@ def test_what_is_no_address_is_refused_and_not_repeated(url: str) -> None:
     assert "hunter2" not in str(raised.value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("url", "expected"),
     [
         ("http://127.0.0.1:8000", True),
@@ -201,7 +201,7 @@ def test_only_this_machine_is_local(url: str, expected: bool) -> None:
     assert host_of(url) in url
 
 
-@pytest.mark.parametrize(
+@each(
     ("provider", "model", "url", "takes"),
     [
         ("anthropic", "claude-sonnet-5-5", "", True),

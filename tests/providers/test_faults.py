@@ -92,7 +92,7 @@ def test_a_configuration_does_not_change() -> None:
         replace(config, llm_error=2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "config"),
     [
         ("", FaultConfig()),
@@ -109,7 +109,7 @@ def test_faults_are_read_from_words(text: str, config: FaultConfig) -> None:
     assert FaultConfig.parsed(config.text()) == config
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["timeout", "timeout=", "timeout=x", "tea=0.1", "=1", "timeout=0.1,", "timeout=0,timeout=0"],
 )
@@ -136,7 +136,7 @@ def counted(config: FaultConfig) -> Counter[str]:
     return Counter(provider.drawn(one) or "none" for provider in providers for one in requests)
 
 
-@pytest.mark.parametrize("row", ROWS)
+@each("row", ROWS)
 def test_each_fault_comes_as_often_as_its_probability_says(row: str) -> None:
     config, counts = ROWS[row], counted(ROWS[row])
     assert sum(counts.values()) == DRAWS
@@ -189,7 +189,7 @@ def failing(**shares: float) -> SimLLMProvider:
     return SimLLMProvider(1, FaultConfig(**shares))
 
 
-@pytest.mark.parametrize(
+@each(
     ("fault", "kind"),
     [
         ("timeout", LLMTimeoutError),

@@ -19,6 +19,7 @@ from preflights_es.providers.apis import EMPTY
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.memory import MemoryStore
 from tests import toy
+from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt
 from tests.led import Case, Session
 from tests.providers import server
@@ -102,7 +103,7 @@ def test_a_response_that_is_no_unicode_is_recorded() -> None:
     assert base64.b64decode(received.text_base64 or "") == b"\xed\xa0\x80"
 
 
-@pytest.mark.parametrize("blank", [" ", "\n\t \n", "\u2003"])
+@each("blank", [" ", "\n\t \n", "\u2003"])
 def test_a_reply_of_white_space_goes_back_to_anthropic_as_a_placeholder(blank: str) -> None:
     lead = Lead("anthropic", "claude-sonnet-5-5")
     with FakeAPI() as api:

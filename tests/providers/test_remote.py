@@ -31,6 +31,7 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.text import Secret
 from preflights_es.providers import http_body
 from preflights_es.providers.apis import AnthropicProvider, OpenAIProvider
+from tests.each import each
 from tests.providers import server
 from tests.providers.asking import ENDPOINTS, KEY, answer, failure, outcomes, provider, request
 from tests.providers.server import FakeAPI, Reply
@@ -457,7 +458,7 @@ def test_a_server_that_drips_is_a_timeout_too(api: FakeAPI, endpoint: str) -> No
     assert type(failure(provider(endpoint, api, timeout_s=0.3))) is LLMTimeoutError
 
 
-@pytest.mark.parametrize(
+@each(
     ("headers", "expected"),
     [
         ({"retry-after": "2"}, 2_000),

@@ -23,6 +23,7 @@ from preflights_es.providers.simulator_bank import (
     QUERIES_MAX,
     SCHEMAS,
 )
+from tests.each import each
 from tests.providers.driving import driven, request
 
 JSON_ROUTES = [name for name in FIVE if name != GENERIC]
@@ -56,7 +57,7 @@ def value(prompt: str, seed: int = 1, route: str | None = None) -> Any:
 # 1. The schema -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("route", JSON_ROUTES)
+@each("route", JSON_ROUTES)
 def test_every_answer_meets_the_schema_of_its_route(route: str) -> None:
     schema = SCHEMAS[route]
     for seed, prompt in enumerate(prompts(route)):
@@ -118,7 +119,7 @@ def test_a_pydantic_class_is_a_schema() -> None:
         driven(provider.complete_json("Detect evolution: tea", Other))
 
 
-@pytest.mark.parametrize("schema", [int, "object", None, ["object"], {"type": "no such type"}])
+@each("schema", [int, "object", None, ["object"], {"type": "no such type"}])
 def test_an_invalid_schema_is_refused_before_the_simulator_is_asked(schema: object) -> None:
     provider = SimLLMProvider(1, FaultConfig(llm_timeout=1.0))
     with pytest.raises(ValueError, match=r"expected a JSON Schema|not a valid JSON Schema"):
@@ -150,7 +151,7 @@ def test_known_names_have_their_type() -> None:
         assert types["Monday"] == "date"
 
 
-@pytest.mark.parametrize(
+@each(
     "prompt",
     [
         "Extract entities from: Alice met Bob",
@@ -193,7 +194,7 @@ def test_categories_lean_towards_what_is_spoken_of() -> None:
     assert counts.most_common(1)[0][0] == "finance"
 
 
-@pytest.mark.parametrize("data", ["", "?", "\u202e", "1", "a b c", "\U0001f600"])
+@each("data", ["", "?", "\u202e", "1", "a b c", "\U0001f600"])
 def test_data_without_words_is_answered_too(data: str) -> None:
     assert value(f"Extract entities:\n{data}") == {"entities": []}
     assert len(value(f"Rewrite query:\n{data}")) >= 2
@@ -221,7 +222,7 @@ def test_many_prompts_get_many_answers(route: str, seed: int) -> None:
     assert answers.most_common(1)[0][1] <= 0.15 * answers.total()
 
 
-@pytest.mark.parametrize("route", FIVE)
+@each("route", FIVE)
 def test_many_seeds_get_many_answers(route: str) -> None:
     prompt = prompts(route)[7]
     answers = Counter(driven(SimLLMProvider(seed).complete(prompt)) for seed in range(500))
@@ -236,9 +237,7 @@ def starved(counts: Counter[Any], options: Any) -> list[Any]:
     return [option for option in options if counts[option] < SHARE_MIN * counts.total()]
 
 
-@pytest.mark.parametrize(
-    "data", ["tea", "Bob moved, never again, therefore unrelated", "Bob moved"]
-)
+@each("data", ["tea", "Bob moved, never again, therefore unrelated", "Bob moved"])
 def test_no_evolution_starves_over_seeds(data: str) -> None:
     prompt = f"Detect evolution: {data}"
     counts = Counter(value(prompt, seed)["type"] for seed in range(1_000))
@@ -253,7 +252,7 @@ def test_no_category_starves_over_seeds(data: str) -> None:
     assert not starved(Counter(len(answer) for answer in answers), (1, 2, 3))
 
 
-@pytest.mark.parametrize("context", ["", "met ", "at ", "in ", "using ", "on "])
+@each("context", ["", "met ", "at ", "in ", "using ", "on "])
 def test_no_type_of_an_unknown_name_starves_over_seeds(context: str) -> None:
     prompt = f"Extract entities from: we were {context}Xylo"
     answers = [value(prompt, seed)["entities"] for seed in range(1_000)]

@@ -114,7 +114,7 @@ BANK: Bank = {
 }
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "route"),
     [
         ({"contract": "clarify.v1"}, "clarify"),
@@ -146,7 +146,7 @@ def test_a_bank_may_replace_a_route_of_seed_1() -> None:
     assert driven(SimLLMProvider(1, bank=bank).complete("Categorize this")) == "own"
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "bare"),
     [
         ("clarify.v1", "clarify"),

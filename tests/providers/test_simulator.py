@@ -90,13 +90,13 @@ def test_seeds_differ_and_so_do_signs() -> None:
     assert len(texts) == 1_000
 
 
-@pytest.mark.parametrize("seed", [None, 1.5, "42", True, b"1"])
+@each("seed", [None, 1.5, "42", True, b"1"])
 def test_a_seed_is_an_int(seed: int) -> None:
     with pytest.raises(ValueError, match="expected an int"):
         SimLLMProvider(seed)
 
 
-@pytest.mark.parametrize("said", [(), ("",), (("system", ""), ("user", ""))])
+@each("said", [(), ("",), (("system", ""), ("user", ""))])
 def test_an_empty_prompt_is_refused(said: tuple[str, ...]) -> None:
     for provider in (SimLLMProvider(1), SimLLMProvider(1, FaultConfig(llm_malformed=0.1))):
         with pytest.raises(ValueError, match="empty"):
@@ -251,7 +251,7 @@ PROMPTS = st.sampled_from(
 FAULTS = FaultConfig(llm_timeout=0.2, llm_error=0.2, llm_malformed=0.2, llm_rate_limit=0.2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("prompt", "route"),
     [
         ("extract entities", "extract_entities"),

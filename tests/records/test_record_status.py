@@ -6,7 +6,6 @@ import re
 from typing import Final, get_args
 
 import msgspec
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -89,7 +88,7 @@ def test_the_status_changes_where_it_stands(before: str, after: str) -> None:
     assert changed(before) == after
 
 
-@pytest.mark.parametrize(
+@each(
     ("tool", "before", "after"),
     [
         ("nygard", "# T\n\nx\n", f"# T\n\n## Status\n\nSuperseded by {LINK}\n\nx\n"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from preflights_es.records.record_header import Reference
 from preflights_es.records.record_names import day_of, number_of
 from preflights_es.records.record_text import iso_date, reference, references, said
@@ -80,7 +78,7 @@ def test_a_date_in_a_name_is_no_number(name: str, number: int | None, day: str) 
     assert (number_of(name), day_of(name)) == (number, day)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "day"),
     [
         *(("2020-01-02", "2020-01-02"), ("2020/1/2", "2020-01-02"), ("2.1.2020", "2020-01-02")),

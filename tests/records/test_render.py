@@ -25,6 +25,7 @@ from preflights_es.kernel.errors import LogFromFuture
 from preflights_es.kernel.questions import Option, Recommended
 from preflights_es.records import render
 from preflights_es.records.render import brief, document
+from tests.each import each
 from tests.records.reading import RECORD, body, every, front_matter, headings, section
 
 # 1. Templates --------------------------------------------------------------------------------
@@ -39,7 +40,7 @@ FROZEN: Final = {
 TEMPLATES: Final = Path(render.__file__).parent / "templates"
 
 
-@pytest.mark.parametrize("name", FROZEN)
+@each("name", FROZEN)
 def test_a_template_is_frozen(name: str) -> None:
     assert sha256((TEMPLATES / f"{name}.md").read_bytes()).hexdigest() == FROZEN[name]
 
@@ -48,9 +49,7 @@ def test_every_template_is_among_the_frozen() -> None:
     assert {path.name.removesuffix(".md") for path in TEMPLATES.iterdir()} == {*FROZEN}
 
 
-@pytest.mark.parametrize(
-    "name", ["adr.v99", "adr", "", "../templates/adr.v1", "/etc/passwd", "adr.v1\0", "ADR.v1"]
-)
+@each("name", ["adr.v99", "adr", "", "../templates/adr.v1", "/etc/passwd", "adr.v1\0", "ADR.v1"])
 def test_a_template_that_this_version_does_not_have_is_of_the_future(name: str) -> None:
     with pytest.raises(LogFromFuture, match="upgrade preflights"):
         document(name, RECORD)
@@ -127,7 +126,7 @@ def test_a_record_without_a_reason_says_what_was_chosen() -> None:
     assert "Nothing was decided, because it can wait.\n" in document("task.v1", reason)
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "text"),
     [
         ("Because we know it.", "because we know it."),
@@ -280,7 +279,7 @@ def test_a_brief_says_what_is_decided_and_what_is_not() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("status", "warning"),
     [
         ("open", "No person has accepted this yet"),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from preflights_es.redaction.masking import redact_hidden
+from tests.each import each
 
 SECRETS = {
     "ada:$apr1$Qx7mVb2K$5yVtE0uWwqWZC1cJ9m3Ks/": "5yVtE0uWwqWZC1cJ9m3Ks/",
@@ -31,13 +30,13 @@ INNOCENT = (
 )
 
 
-@pytest.mark.parametrize("text", SECRETS)
+@each("text", SECRETS)
 def test_a_login_is_taken_out(text: str) -> None:
     found = redact_hidden(text)
     assert found.kinds
     assert SECRETS[text] not in found.text
 
 
-@pytest.mark.parametrize("text", INNOCENT)
+@each("text", INNOCENT)
 def test_what_only_speaks_of_them_stays(text: str) -> None:
     assert redact_hidden(text).text == text

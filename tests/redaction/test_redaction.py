@@ -6,7 +6,6 @@ scanner of secrets stops this file. `↵` stands for a line break.
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -271,15 +270,13 @@ def test_no_text_raises(text: str) -> None:
 MILLION = 1_000_000  # characters
 
 
-@pytest.mark.parametrize(
-    "unit", ["a", "@", "password=", "-----BEGIN", "a@", "a.", "eyJ", "://a:", "[redacted:", "\\"]
-)
+@each("unit", ["a", "@", "password=", "-----BEGIN", "a@", "a.", "eyJ", "://a:", "[redacted:", "\\"])
 def test_a_long_text_without_a_secret_stays(unit: str) -> None:
     text = unit * (200_000 // len(unit))
     assert redact(text) == (text, ())
 
 
-@pytest.mark.parametrize(
+@each(
     ("unit", "recorded", "kind"),
     [
         ("password=hunter2 ", "password=[redacted:password] ", "password"),
@@ -294,7 +291,7 @@ def test_secrets_without_number_all_go(unit: str, recorded: str, kind: str) -> N
     assert redact(unit * number) == (recorded * number, (kind,) * number)
 
 
-@pytest.mark.parametrize(
+@each(
     ("start", "kind"),
     [
         ("password=hunter2", "password"),

@@ -49,7 +49,7 @@ def test_each_language_has_as_many_innocents_as_positives(guilty: str, innocent:
     assert len(innocent.strip().splitlines()) >= len(pairs(guilty))
 
 
-@pytest.mark.parametrize(
+@each(
     "unit",
     [
         "mot de ",

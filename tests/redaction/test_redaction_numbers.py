@@ -6,7 +6,6 @@ numbers come from ranges that are kept for fiction. `↵` stands for a line brea
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,9 +41,7 @@ def test_another_number_stays(text: str) -> None:
     assert redact(text) == (text, ())
 
 
-@pytest.mark.parametrize(
-    ("guilty", "innocent"), [(CARDS, NO_CARDS), (IBANS, NO_IBANS), (PHONES, NO_PHONES)]
-)
+@each(("guilty", "innocent"), [(CARDS, NO_CARDS), (IBANS, NO_IBANS), (PHONES, NO_PHONES)])
 def test_each_kind_has_as_many_innocents_as_positives(guilty: str, innocent: str) -> None:
     assert len(pairs(guilty)) >= 25
     assert len(innocent.strip().splitlines()) >= len(pairs(guilty))
@@ -74,7 +71,7 @@ wa.me/|wa.me/49|tel:|011 49|0011|4111.|DE89.|%2B49|+33 612 |1|4|4111 |4111-
 """
 
 
-@pytest.mark.parametrize("unit", UNITS.strip("\n").replace("\n", "|").split("|"))
+@each("unit", UNITS.strip("\n").replace("\n", "|").split("|"))
 def test_a_long_text_without_a_whole_number_stays(unit: str) -> None:
     text = unit * (LONG // len(unit))
     assert redact(text) == (text, ())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from preflights_es.redaction.masking import redact
 from tests.each import each
 from tests.filed_cases import filed_cases
@@ -31,7 +29,7 @@ def test_options_have_as_many_innocents_as_positives() -> None:
     assert len(NO_OPTIONS.strip("\n").split("\n")) >= len(pairs(OPTIONS))
 
 
-@pytest.mark.parametrize(
+@each(
     "unit",
     [
         *("mysql ", "mysql -p ", " -p", " -u a", "-u a -p ", "redis-cli -- ", "curl -u ", "rar "),

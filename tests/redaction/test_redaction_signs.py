@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from typing import Final
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from preflights_es.redaction.labels import _FLAG, _WAYS, possible_ways
 from preflights_es.redaction.patterns import rules
 from preflights_es.redaction.shapes import _CANDIDATE, _KEYS, _RUN, _TOKENS
+from tests.each import each
 
 WAYS: Final = [way.split(" | ", 1)[1] for way in _WAYS if _FLAG not in way]
 """Without the way behind a flag: its dash stands in front of the label."""
 FORMATS: Final = (*rules(_KEYS), *rules(_TOKENS))
 
 
-@pytest.mark.parametrize("way", WAYS)
+@each("way", WAYS)
 def test_a_way_that_matches_is_a_possible_way(way: str) -> None:
     @given(st.from_regex(way))
     @settings(max_examples=10, suppress_health_check=list(HealthCheck))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -140,7 +139,7 @@ def test_an_ordinary_name_or_id_of_a_provider_stays(name: str) -> None:
     assert label_redacted(name) == name
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "recorded"),
     [
         (f"gpt-x {GITHUB}", "gpt-x [redacted:token]"),
@@ -213,7 +212,7 @@ def test_a_response_is_redacted_once(text: str) -> None:
     assert response_redacted(once) == once
 
 
-@pytest.mark.parametrize(
+@each(
     "unit",
     [
         '{"',

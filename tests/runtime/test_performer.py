@@ -45,6 +45,7 @@ from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.store.memory import MemoryStore
 from preflights_es.store.sql import SqlStore
 from tests import toy
+from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt
 from tests.runtime.performing import Hands, Scripted
 
@@ -158,7 +159,7 @@ class Timed(Scripted):
         self.timeout_s = timeout_s
 
 
-@pytest.mark.parametrize(
+@each(
     ("provider", "wait_ms", "expected"),
     [
         (Scripted(), 0, 60_000 + 15_000),  # docs/decisions/0005

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import pytest
-
 from preflights_es.kernel.events import Input, Typed, Value
 from preflights_es.kernel.text import INTENTION_MAX
 from preflights_es.runtime.sanitizing import ANSWERS_MAX, cleaned, cleaned_fields
+from tests.each import each
 
 
-@pytest.mark.parametrize(
-    "invisible", ["\u200b", "\u00ad", "\U000e0001", "\U000e0041", "\U000e007f"]
-)
+@each("invisible", ["\u200b", "\u00ad", "\U000e0001", "\U000e0041", "\U000e007f"])
 def test_a_secret_with_invisible_characters_inside_is_taken_out(invisible: str) -> None:
     hidden = f"{invisible}".join("ada@example.com")
     assert cleaned("the intention", f"Ask {hidden}", INTENTION_MAX) == (

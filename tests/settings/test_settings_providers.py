@@ -14,6 +14,7 @@ from preflights_es.providers.capabilities import DEFAULT_MODELS, KEY_VARIABLES, 
 from preflights_es.settings.file import KEYS
 from preflights_es.settings.load import Options, Settings, load_settings
 from preflights_es.settings.providers import PROVIDERS, check_options
+from tests.each import each
 from tests.markdown import tables, ticked
 from tests.trusting import trust
 
@@ -273,7 +274,7 @@ def test_faults_are_read_once_and_written_one_way(tmp_path: Path) -> None:
     assert faults("none") == "none"
 
 
-@pytest.mark.parametrize(
+@each(
     ("provider", "option"),
     [
         ("openai", {"seed": "1"}),

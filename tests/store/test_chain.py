@@ -110,13 +110,13 @@ def test_an_event_of_another_stream_is_found(version: int, field: str) -> None:
     assert found(altered(conversation(), version, **{field: "elsewhere"})).version == version
 
 
-@pytest.mark.parametrize("field", ["session_id", "project", "workflow"])
+@each("field", ["session_id", "project", "workflow"])
 def test_a_whole_stream_under_another_name_is_found(field: str) -> None:
     moved = [replace(event, **{field: "elsewhere"}) for event in conversation()]
     assert found(moved).version == 1
 
 
-@pytest.mark.parametrize("version", range(1, 7))
+@each("version", range(1, 7))
 def test_a_changed_payload_is_found(version: int) -> None:
     damage = found(altered(conversation(), version, data=b'{"text":"forged"}'))
     assert (damage.version, damage.found) == (version, "its payload was changed")
@@ -183,19 +183,19 @@ def test_any_flipped_bit_is_found(version: int, field: str, data: st.DataObject)
 # 3. Order ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("version", range(1, 6))
+@each("version", range(1, 6))
 def test_a_deleted_event_is_found(version: int) -> None:
     assert found([e for e in conversation() if e.version != version]).version == version
 
 
-@pytest.mark.parametrize("version", range(1, 6))
+@each("version", range(1, 6))
 def test_a_deleted_event_is_found_even_where_the_others_closed_ranks(version: int) -> None:
     left = [e for e in conversation() if e.version != version]
     damage = found([replace(e, version=n) for n, e in enumerate(left, 1)])
     assert damage.version == version
 
 
-@pytest.mark.parametrize("at", range(7))
+@each("at", range(7))
 def test_an_inserted_event_is_found(at: int) -> None:
     events = conversation()
     forged = chain_of(said("forged", "z"))[0]
@@ -205,7 +205,7 @@ def test_an_inserted_event_is_found(at: int) -> None:
     assert found(numbered).version == max(at + 1, 2 if at == 0 else 1)
 
 
-@pytest.mark.parametrize("at", range(5))
+@each("at", range(5))
 def test_swapped_events_are_found(at: int) -> None:
     events = conversation()
     events[at], events[at + 1] = events[at + 1], events[at]
@@ -228,7 +228,7 @@ def test_an_event_of_the_same_words_from_a_twin_is_found() -> None:
     assert found([*events[:2], twin[2], *events[3:]]).version == 3
 
 
-@pytest.mark.parametrize("left", range(6))
+@each("left", range(6))
 def test_a_tail_that_was_cut_is_found_against_the_head(left: int) -> None:
     events = conversation()
     assert found(events[:left], events[-1].hash).version == max(left, 1)

@@ -33,6 +33,7 @@ from preflights_es.store.chain import verified
 from preflights_es.store.codec import Codec, unambiguous
 from preflights_es.store.memory import MemoryStore
 from tests import toy
+from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt
 from tests.store.given import behind, chain_of
 
@@ -326,7 +327,7 @@ def test_an_erased_payload_is_no_event() -> None:
         Codec(THEN).decode(gone)
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         b"",
@@ -353,7 +354,7 @@ def test_a_payload_that_is_not_what_its_tag_says_is_damage(data: bytes) -> None:
     assert caught.value.version == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         b'{"at":1,"actor":{"kind":"user"},"text":"x","text":"x"}',
@@ -386,7 +387,7 @@ def test_a_payload_in_another_order_or_with_white_space_is_read_as_it_is() -> No
     assert event == Letter(at=1, actor=Actor("user"), text="x")
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         b"",

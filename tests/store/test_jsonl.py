@@ -201,7 +201,7 @@ def test_a_line_without_end_comes_in_pieces_of_which_none_is_large() -> None:
     assert max(pieces) <= LINE_MAX + BLOCK
 
 
-@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\n \n"])
+@each("end", ["", "\n", "\r\n", "\n\n \n"])
 def test_lines_are_found_wherever_a_block_ends(end: str) -> None:
     """Lines of any length, longer than what is read at once too."""
     lengths = [*range(1, 200), BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK, 1, *range(300, 1_500, 7)]
@@ -254,9 +254,7 @@ def test_any_byte_changed_in_a_line_is_found_or_changes_nothing(data: st.DataObj
 # 3. Other formats ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "line", [b'{"format":2}', b' {"format": 2}\r\n', b'{"format":99,"anything":{"else":[1,2]}}']
-)
+@each("line", [b'{"format":2}', b' {"format": 2}\r\n', b'{"format":99,"anything":{"else":[1,2]}}'])
 def test_a_file_of_a_newer_version_is_refused_as_such(line: bytes) -> None:
     with pytest.raises(LogFromFuture) as caught:
         list(jsonl.stored([b"\n", line, b"anything"], FILE))
@@ -267,7 +265,7 @@ def test_a_file_of_a_newer_version_is_refused_as_such(line: bytes) -> None:
     )
 
 
-@pytest.mark.parametrize("line", [one_line(log=1), one_line(log=2), b'{"log":1}'])
+@each("line", [one_line(log=1), one_line(log=2), b'{"log":1}'])
 def test_a_file_of_a_development_version_is_refused_as_such(line: bytes) -> None:
     with pytest.raises(LogFromDevelopment) as caught:
         list(jsonl.stored([b"\n", line], FILE))
@@ -277,7 +275,7 @@ def test_a_file_of_a_development_version_is_refused_as_such(line: bytes) -> None
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         *(b"hello", b"{", b"[]", b"null", b"{}", one_line(), b'{"log":"1"}', b"\xff"),

@@ -43,6 +43,7 @@ from preflights_es.store.postgres import (
 from preflights_es.store.sql import SqlStore
 from preflights_es.store.urls import POSTGRES, file_of, parsed, shown_url
 from tests import markdown
+from tests.each import each
 from tests.fixed import Clock
 from tests.markdown import ticked
 from tests.postgres import Server, connected
@@ -83,7 +84,7 @@ def found(store: SqlStore, query: str) -> Any:
 # 1. Addresses --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("url", "shown"),
     [
         ("postgresql://ada@host/log", "postgresql://ada@host/log"),
@@ -103,7 +104,7 @@ def test_an_address_of_a_server_is_shown_without_its_password(url: str, shown: s
     assert shown in (None, shown_url(made))
 
 
-@pytest.mark.parametrize(
+@each(
     ("url", "said"),
     [
         ("postgresql://ada:tUlip@127.0.0.1:1/log", "127.0.0.1"),
@@ -123,7 +124,7 @@ def test_a_server_that_is_not_there_is_named_in_one_line_without_the_password(
     assert "\n" not in str(error)
 
 
-@pytest.mark.parametrize(
+@each(
     "query",
     [
         *("nonsense=1", "autocommit=0", "prepare_threshold=0", "'; --=1", "row_factory=x"),

@@ -16,6 +16,7 @@ from preflights_es.store.chain import sealed, verified
 from preflights_es.store.sql import SqlStore, temporary_log
 from preflights_es.store.sqlite import BUSY_TIMEOUT_MS, PAGE_SIZE
 from preflights_es.store.urls import file_of, parsed, shown_url
+from tests.each import each
 from tests.fixed import PROJECT, Clock
 from tests.store.given import Salt, batch, cursor, heard, opened, said, session_id, sql
 
@@ -30,7 +31,7 @@ def store(tmp_path: Path) -> Iterator[SqlStore]:
 # 1. Addresses --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("url", "file"),
     [
         ("/srv/log.db", "/srv/log.db"),

@@ -12,6 +12,7 @@ import pytest
 
 from preflights_es.kernel.text import is_git
 from preflights_es.system.files import Folder, Unreadable, opened
+from tests.each import each
 
 
 @pytest.fixture
@@ -275,7 +276,7 @@ def test_only_regular_files_of_the_pattern_are_tidied(root: Path, outside: Path)
     assert is_untouched(outside)
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         *(".git", ".GIT", ".Git", ".git.", ".git ", ".git::$DATA", "GIT~1"),
@@ -286,6 +287,6 @@ def test_every_spelling_of_gits_folder_is_known(name: str) -> None:
     assert is_git(name)
 
 
-@pytest.mark.parametrize("name", [".github", "git", ".gitea", "x.git", ".gitmodules"])
+@each("name", [".github", "git", ".gitea", "x.git", ".gitmodules"])
 def test_other_names_are_not_gits(name: str) -> None:
     assert not is_git(name)

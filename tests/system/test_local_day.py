@@ -12,6 +12,7 @@ from preflights_es.features.planning.situation import ending, starting
 from preflights_es.kernel.errors import Refused
 from preflights_es.system import clock_ids
 from preflights_es.system.clock_ids import LocalDay
+from tests.each import each
 
 
 def local_day(zone: str, *moment: int) -> LocalDay:
@@ -55,7 +56,7 @@ def test_a_day_of_25_hours() -> None:
     assert (starting(day, 540), ending(day, 24 * 60)) == (600, 1_500)
 
 
-@pytest.mark.parametrize("hour", [0, 1, 2, 22])
+@each("hour", [0, 1, 2, 22])
 def test_the_day_is_the_same_at_any_hour_of_it(hour: int) -> None:
     found = local_day("Europe/Berlin", 2026, 10, 25, hour, 30)
     assert (found.day, found.length, found.shifts) == ("2026-10-25", 1_500, ((180, -60),))
@@ -72,7 +73,7 @@ def test_a_day_that_does_not_begin_at_midnight() -> None:
     assert starting(day, 540) == 480
 
 
-@pytest.mark.parametrize(
+@each(
     "zone",
     [
         *("UTC", "", "CET-1CEST", "<+03>-3", "Asia/Kolkata"),
@@ -83,7 +84,7 @@ def test_a_zone_of_any_form_is_taken(zone: str) -> None:
     assert local_day(zone, 2026, 11, 23, 12, 0).length == 1_440
 
 
-@pytest.mark.parametrize(
+@each(
     "zone",
     [
         *("Mars/Olympus", "Europe", "Berlin", "../etc/passwd", "Europe/Berlin "),

@@ -11,6 +11,7 @@ import pytest
 
 from preflights_es.kernel import __version__
 from preflights_es.use.installed_source import source_said, tried
+from tests.each import each
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 VCS = {"vcs": "git", "commit_id": COMMIT, "requested_revision": "main"}
@@ -27,7 +28,7 @@ def build_wheel(*_): raise NotImplementedError
 PYPROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "expected"),
     [
         (
@@ -56,7 +57,7 @@ def test_an_index_is_named_by_its_version() -> None:
     assert source_said(None) == (RELEASED, "")
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         '{"url": "file:///home/ada/clone", "dir_info": {"editable": true}}',

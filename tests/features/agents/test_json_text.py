@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preflights_es.features.agents.managed_json import Node, Unclear, added, parsed, plain, removed
+from tests.each import each
 
 KEYS = st.text('ab"/*{,é', max_size=4)
 VALUES = st.recursive(
@@ -90,7 +91,7 @@ def test_indent_and_comments_stay_where_they_were() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "why"),
     [
         ("", "it is no JSON (line 1)"),
@@ -115,14 +116,14 @@ def test_what_is_no_json_is_said(text: str, why: str) -> None:
     assert str(raised.value) == why
 
 
-@pytest.mark.parametrize("number", ["0", "-1", "1.5e3", "1e999", "9" * 5000, "-0.0"])
+@each("number", ["0", "-1", "1.5e3", "1e999", "9" * 5000, "-0.0"])
 def test_any_number_is_read_and_stays(number: str) -> None:
     text = f'{{"a": {number}}}'
     assert isinstance(plain(text, parsed(text))["a"], int | float)
     assert f'"a": {number}' in added(text, ("b",), 1)
 
 
-@pytest.mark.parametrize("text", ["[]", "1", '{"servers": []}', '{"servers": null}'])
+@each("text", ["[]", "1", '{"servers": []}', '{"servers": null}'])
 def test_another_value_where_an_object_belongs_is_left(text: str) -> None:
     with pytest.raises(Unclear, match="no object where"):
         added(text, ("servers", "ours"), SERVER)

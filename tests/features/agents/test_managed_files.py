@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
@@ -65,7 +64,7 @@ def test_an_edited_entry_stays(found: str) -> None:
     assert entry(edited, NEWER, MARK)[:2] == ("edited", edited)
 
 
-@pytest.mark.parametrize("found", UNCLEAR.values(), ids=UNCLEAR)
+@each("found", UNCLEAR.values())
 def test_another_shape_is_left_alone_with_the_text_to_paste(found: str) -> None:
     outcome = entry(found, BODY, MARK)
     assert outcome.state == "unclear"

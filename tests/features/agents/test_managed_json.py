@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from preflights_es.features.agents.agent_files import TABLE
 from preflights_es.features.agents.managed_json import parsed
+from tests.each import each
 
 SERVERS, HOOKS = TABLE["claude"].files
 OURS = '"preflights": {"command": "preflights-es", "args": ["mcp"]}'
@@ -13,7 +12,7 @@ HOOK = '{"command": "preflights-es hook SessionStart --agent cursor || exit 0", 
 MINE = "/* mine */"
 
 
-@pytest.mark.parametrize(
+@each(
     "found",
     [
         f'{{"mcpServers": {{\n// mine\n{OURS}\n}}}}',
@@ -33,7 +32,7 @@ def test_a_comment_beside_a_server_stays(found: str) -> None:
     parsed(left.content)
 
 
-@pytest.mark.parametrize(
+@each(
     "found",
     [
         f'{{"hooks": {{"sessionStart": [\n// mine\n{HOOK}\n]}}}}',

@@ -6,8 +6,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 from preflights_es import (
     ADR_CATEGORIES,
     ADR_LEANING_CATEGORIES,
@@ -24,6 +22,7 @@ from preflights_es import (
     extract_decision_patch,
     resolve_value,
 )
+from tests.each import each
 from tests.filed_cases import filed_cases
 from tests.markdown import ROOT
 
@@ -96,10 +95,7 @@ def test_an_explicit_category_wins_over_the_detected_one() -> None:
 # Extraction (section 5) ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("category", "answers", "fields"),
-    FILED["the_table_of_fields_maps_every_answer"],
-)
+@each(("category", "answers", "fields"), FILED["the_table_of_fields_maps_every_answer"])
 def test_the_table_of_fields_maps_every_answer(
     category: str, answers: Answers, fields: tuple[tuple[str, str], ...]
 ) -> None:
@@ -133,7 +129,7 @@ def test_other_specify_is_a_first_class_path() -> None:
     assert questions(NO_KEYWORD, answers).progress == 1.0
 
 
-@pytest.mark.parametrize("text", ["", " ", "TBD", "Other (specify)"])
+@each("text", ["", " ", "TBD", "Other (specify)"])
 def test_other_specify_without_a_text_is_unanswered(text: str) -> None:
     answers: Answers = {"auth_strategy": "Other (specify)", "auth_strategy__other": text}
     assert patch("Add login", answers) is None
@@ -153,7 +149,7 @@ def test_a_secondary_field_resolves_other_specify_too() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "category",
     [
         {"change_category": "Other"},
@@ -234,7 +230,7 @@ def test_the_categories_are_those_of_the_seed() -> None:
     assert {"Frontend"} == TASK_CATEGORIES
 
 
-@pytest.mark.parametrize(
+@each(
     ("category", "hint"),
     [
         ("Authentication", "adr"),
@@ -277,7 +273,7 @@ def test_the_fields_of_each_category_are_those_of_the_table() -> None:
     }
 
 
-@pytest.mark.parametrize("category", CATEGORY_FIELD_MAP)
+@each("category", CATEGORY_FIELD_MAP)
 def test_the_seeds_algorithm_over_the_public_names_comes_to_the_same_patch(category: str) -> None:
     answers: Answers = {"change_category": category}
     for question_id in CATEGORY_FIELD_MAP[category].values():

@@ -120,9 +120,7 @@ def test_a_category_without_a_question_stops_at_once() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "given", [(declared(),), READY, ACCEPTED, STOPPED, (*READY, acknowledged(actor=SCRIPT))]
-)
+@each("given", [(declared(),), READY, ACCEPTED, STOPPED, (*READY, acknowledged(actor=SCRIPT))])
 def test_a_second_intention_changes_nothing(given: tuple[Input, ...]) -> None:
     second = declared("Add a database for the api")
     check(*given, when=second, then=refused("input", "not_expected"))
@@ -221,7 +219,7 @@ def test_a_secondary_answer_after_the_patch_proposes_a_fuller_one() -> None:
 # 2.1 Other -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("answers", "verdict"),
     [
         ({"change_category": "other"}, category("other", "Other")),
@@ -257,7 +255,7 @@ def test_every_way_to_other_asks_for_a_description(
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "answers",
     [
         {"auth_strategy": OTHER_OPTION, "auth_strategy__other": "Passkeys"},
@@ -603,7 +601,7 @@ def test_nothing_is_accepted_while_a_question_is_open() -> None:
         )
 
 
-@pytest.mark.parametrize(
+@each(
     "shown",
     [
         None,
@@ -756,9 +754,7 @@ def test_a_superseded_decision_is_written_again() -> None:
     assert is_terminal(state)
 
 
-@pytest.mark.parametrize(
-    "given", [(declared("Add OAuth"),), READY, (*READY, acknowledged(actor=SCRIPT)), STOPPED]
-)
+@each("given", [(declared("Add OAuth"),), READY, (*READY, acknowledged(actor=SCRIPT)), STOPPED])
 def test_only_an_accepted_decision_is_superseded(given: tuple[Input, ...]) -> None:
     check(*given, when=superseded(), then=refused("supersession", "not_accepted"))
     assert after(*given, superseded()).superseded_by is None
@@ -828,7 +824,7 @@ def test_an_input_of_another_workflow_is_refused() -> None:
     assert decide(State(), strange) == refused("input", "not_expected")
 
 
-@pytest.mark.parametrize(
+@each(
     "new",
     [answered(), answered(change_category="Infra"), acknowledged(), superseded(), renumbered(1)],
 )

@@ -358,7 +358,7 @@ def test_a_clarify_answer_that_breaks_a_rule_is_asked_for_again(
     assert led.state.question.question == GOOD["question"]
 
 
-@pytest.mark.parametrize(
+@each(
     "answer",
     [
         decided(("Strategy", "SAML")),
@@ -392,7 +392,7 @@ def test_a_category_that_the_person_chose_is_not_the_models_to_change() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("actor", "chooser"),
     [
         (Actor("user", "Ada"), "the person"),
@@ -434,7 +434,7 @@ def test_invalid_json_is_asked_for_once_more_with_the_fixed_sentence() -> None:
     assert led.status == "needs_answers"
 
 
-@pytest.mark.parametrize(
+@each(
     ("error", "wait", "kind"),
     [
         (LLMTimeoutError("slow"), 1.0, "timeout"),
@@ -501,7 +501,7 @@ def test_every_prompt_file_routes_to_its_own_generator(id_: str) -> None:
     )
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40))
 def test_any_seed_and_fault_ends_valid_or_resumable_and_replays(seed: int) -> None:
     intention = ("Add OAuth login", "Do a thing", "Orders in postgres", "A new UI")[seed % 4]
     faults = FaultConfig(llm_timeout=0.1, llm_error=0.1, llm_malformed=0.2, llm_rate_limit=0.1)

@@ -16,6 +16,7 @@ from preflights_es.features.clarification.domain.state import is_terminal
 from preflights_es.features.clarification.domain.values import DecisionPatch
 from preflights_es.features.clarification.domain.views import kind, view
 from preflights_es.kernel.events import Input
+from tests.each import each
 from tests.features.clarification.cases import (
     ADA,
     acknowledged,
@@ -34,7 +35,7 @@ NOTHING = NothingToDecide(at=NOON, actor=ADA)
 TASK = NothingToDecide(at=NOON, actor=ADA, is_task=True)
 
 
-@pytest.mark.parametrize("opening", [OPEN, MENU, declared()])
+@each("opening", [OPEN, MENU, declared()])
 def test_nothing_to_decide_ends_the_session(opening: Input) -> None:
     check(opening, when=NOTHING, then=(ClarificationStopped(reason="nothing_to_decide"),))
     state = after(opening, NOTHING)
@@ -43,7 +44,7 @@ def test_nothing_to_decide_ends_the_session(opening: Input) -> None:
     assert (found.missing_info, found.progress, is_terminal(state)) == ((), 1.0, True)
 
 
-@pytest.mark.parametrize(
+@each(
     ("late", "change"),
     [
         (NOTHING, "ending"),

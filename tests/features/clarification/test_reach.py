@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from preflights_es.features.clarification.domain import lead
 from preflights_es.features.clarification.domain.events import (
     ChangeRefused,
@@ -14,6 +12,7 @@ from preflights_es.features.clarification.domain.events import (
 )
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.reach import PATTERNS_MAX, Reach
+from tests.each import each
 from tests.features.clarification.cases import (
     ADA,
     AGENT,
@@ -39,7 +38,7 @@ def test_paths_take_the_place_of_those_before() -> None:
     assert after(*READY, holding("src/**"), holding()).reach == Reach()
 
 
-@pytest.mark.parametrize(
+@each(
     ("paths", "reason"),
     [
         (("!src",), "unfit_pattern"),

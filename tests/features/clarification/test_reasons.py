@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -25,6 +24,7 @@ from preflights_es.kernel.decisions import Alternative, NotChosen, Rationale, Re
 from preflights_es.kernel.events import Actor, Input
 from preflights_es.kernel.questions import Option, Recommended
 from preflights_es.runtime.sanitizing import cleaned_fields
+from tests.each import each
 from tests.features.clarification.cases import (
     AGENT,
     SCRIPT,
@@ -76,7 +76,7 @@ def test_what_is_given_adds_to_what_was_said() -> None:
     assert whole.rationale == Rationale(Reason("New", "user"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "new", "reason"),
     [
         ((*READY, acknowledged()), reasoned("Why"), "already_accepted"),
@@ -156,7 +156,7 @@ def test_a_model_never_takes_the_place_of_a_person() -> None:
     assert reasons.suggested(Rationale(), offer).by_model
 
 
-@pytest.mark.parametrize(
+@each(
     ("offer", "pointer"),
     [
         ({"because": "TBD"}, "/because"),
@@ -206,7 +206,7 @@ def test_the_titles_are_those_of_the_specification() -> None:
     assert {key: ticked(table[key]["Title"])[0] for key in TITLES} == TITLES
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "title"),
     [
         ((declared("Add OAuth"),), "Add OAuth"),

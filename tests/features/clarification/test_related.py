@@ -18,6 +18,7 @@ from preflights_es.features.clarification.domain.views import record, related
 from preflights_es.kernel.decisions import Choice, KeptDecision, OlderDecision, Related, Resolution
 from preflights_es.kernel.events import Input, Quoted, Source
 from preflights_es.records import render
+from tests.each import each
 from tests.features.clarification.cases import (
     ADA,
     FORMER,
@@ -96,9 +97,7 @@ def test_a_choice_in_a_proposal_counts_for_nothing() -> None:
     assert related(proposed).supersedes == ()
 
 
-@pytest.mark.parametrize(
-    ("reason", "why"), [("", "blank"), ("  ", "blank"), ("tbd", "placeholder")]
-)
+@each(("reason", "why"), [("", "blank"), ("  ", "blank"), ("tbd", "placeholder")])
 def test_both_are_kept_for_a_reason_alone(reason: str, why: str) -> None:
     chosen = choosing(resolution(OLD, "keeps", reason))
     check(*READY, when=chosen, then=refused("acknowledgement", why))
@@ -122,7 +121,7 @@ def test_the_reason_of_its_own_acceptance_stays() -> None:
     assert state.kept == (KeptDecision(OLD, WHY), KeptDecision(LATER, WHY))
 
 
-@pytest.mark.parametrize("reason", ["# Heading", "a | b", "[x](javascript:1)", "<b>\u202e"])
+@each("reason", ["# Heading", "a | b", "[x](javascript:1)", "<b>\u202e"])
 def test_a_reason_forges_nothing(reason: str) -> None:
     text = render.document("adr.v1", record(after(*ACCEPTED, kept(reason=reason))))
     assert render.inline(reason) in text

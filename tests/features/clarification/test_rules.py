@@ -89,7 +89,7 @@ def test_a_keyword_inside_another_word_detects_nothing(word: str) -> None:
     assert category_detected(f"Improve the {word} of it") is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("intention", "category"),
     [
         ("docker-compose", "Infra"),
@@ -107,7 +107,7 @@ def test_punctuation_separates_and_a_hyphen_also_joins(intention: str, category:
     assert category_detected(intention) == category
 
 
-@pytest.mark.parametrize(
+@each(
     ("intention", "category", "keyword"),
     [
         ("A database for login data", "Authentication", "login"),
@@ -136,7 +136,7 @@ def test_the_order_of_a_team_s_own_table_decides() -> None:
 # 2. Answers ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     "blank",
     [
         None,
@@ -156,12 +156,12 @@ def test_blank_is_unanswered(blank: str | None) -> None:
     assert rules.category_judged(CONFIG, blank, None) == "blank"
 
 
-@pytest.mark.parametrize("nothing", [(), ("",), (" ", "\u200b"), []])
+@each("nothing", [(), ("",), (" ", "\u200b"), []])
 def test_a_list_of_blanks_is_blank(nothing: Answer) -> None:
     assert rules.judged(STRATEGY, nothing, None) == "blank"
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "value"),
     [
         ("OAuth", "OAuth"),
@@ -176,12 +176,12 @@ def test_an_option_is_met_in_any_case_and_filed_in_its_own_spelling(given: str, 
     assert rules.judged(STRATEGY, given, None) == Resolved(value, "chosen")
 
 
-@pytest.mark.parametrize("given", ["Passkeys", "OAuth 2.1", "SAML via Okta", "认证", "magic  link"])
+@each("given", ["Passkeys", "OAuth 2.1", "SAML via Okta", "认证", "magic  link"])
 def test_what_is_no_option_is_a_custom_value(given: str) -> None:
     assert rules.judged(STRATEGY, f" {given} ", None) == Resolved(given, "custom")
 
 
-@pytest.mark.parametrize("other", [OTHER_OPTION, "other (SPECIFY)", "Other", " OTHER "])
+@each("other", [OTHER_OPTION, "other (SPECIFY)", "Other", " OTHER "])
 def test_other_takes_the_text_of_its_companion(other: str) -> None:
     assert rules.judged(STRATEGY, other, " Passkeys ") == Resolved("Passkeys", "custom")
     assert rules.judged(STRATEGY, other, ("Passkeys",)) == Resolved("Passkeys", "custom")
@@ -189,7 +189,7 @@ def test_other_takes_the_text_of_its_companion(other: str) -> None:
     assert rules.judged(STRATEGY, other, "oauth") == Resolved("OAuth", "chosen")
 
 
-@pytest.mark.parametrize("text", [None, "", "  ", (), ("", " "), OTHER_OPTION, "other", "\u200b"])
+@each("text", [None, "", "  ", (), ("", " "), OTHER_OPTION, "other", "\u200b"])
 def test_other_without_a_text_of_its_own_is_unanswered(text: Answer | None) -> None:
     assert rules.judged(STRATEGY, OTHER_OPTION, text) == "other_needs_text"
     assert rules.category_judged(CONFIG, OTHER_OPTION, text) == "other_needs_text"
@@ -239,7 +239,7 @@ def test_a_placeholder_is_refused_wherever_it_is_typed(placeholder: str) -> None
     assert rules.patch(FREE, CONFIG, answers) is None
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [
         *("TBD by the platform team", "todoist", "xx", "n/a for now", "to be", "-1", "?x", "C++"),
@@ -273,14 +273,14 @@ def test_a_question_with_several_choices_files_each_value_once() -> None:
 # 3. The category -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("category", CONFIG.categories)
+@each("category", CONFIG.categories)
 def test_each_label_of_the_menu_leads_to_its_category(category: Category) -> None:
     for spelling in (category.name, category.name.lower(), f" {category.name.upper()} "):
         found = rules.category_judged(CONFIG, spelling, None)
         assert found == (category, Resolved(category.name, "chosen"))
 
 
-@pytest.mark.parametrize("label", ["Mobile", "Email", "frontends", "数据库"])
+@each("label", ["Mobile", "Email", "frontends", "数据库"])
 def test_an_unknown_label_leads_to_other(label: str) -> None:
     assert rules.category_judged(CONFIG, label, None) == (
         CONFIG.other(),
@@ -288,7 +288,7 @@ def test_an_unknown_label_leads_to_other(label: str) -> None:
     )
 
 
-@pytest.mark.parametrize("label", ["Other", "other", " OTHER ", ("Other",), ("Other", "")])
+@each("label", ["Other", "other", " OTHER ", ("Other",), ("Other", "")])
 def test_the_category_other_needs_no_text(label: Answer) -> None:
     assert rules.category_judged(CONFIG, label, None) == (
         CONFIG.other(),
@@ -296,7 +296,7 @@ def test_the_category_other_needs_no_text(label: Answer) -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["Mobile", "database", "Database"])
+@each("text", ["Mobile", "database", "Database"])
 def test_other_with_a_text_leads_to_other_whatever_the_text(text: str) -> None:
     found = rules.category_judged(CONFIG, OTHER_OPTION, text)
     assert not isinstance(found, str)
@@ -316,7 +316,7 @@ def test_an_answer_wins_over_the_keyword() -> None:
     assert found == (CONFIG.other(), Resolved("Other", "chosen"))
 
 
-@pytest.mark.parametrize("answer", ["", "tbd", OTHER_OPTION, ("Infra", "Backend"), ()])
+@each("answer", ["", "tbd", OTHER_OPTION, ("Infra", "Backend"), ()])
 def test_an_answer_that_does_not_count_leaves_the_keyword(answer: Answer) -> None:
     found = rules.category_of("Add login", CONFIG, {"change_category": answer})
     assert found == (AUTH, Resolved("Authentication", "detected"))
@@ -355,7 +355,7 @@ def test_a_known_category_asks_its_primary_question(category: Category, detected
     assert rules.patch(intention, CONFIG, answers) is None
 
 
-@pytest.mark.parametrize("category", CONFIG.categories)
+@each("category", CONFIG.categories)
 def test_the_primary_answer_ends_the_questions(category: Category) -> None:
     (primary, secondary) = category.fields()
     for option in primary.options:
@@ -370,7 +370,7 @@ def test_the_primary_answer_ends_the_questions(category: Category) -> None:
         )
 
 
-@pytest.mark.parametrize("label", ["Other", "Mobile", OTHER_OPTION])
+@each("label", ["Other", "Mobile", OTHER_OPTION])
 def test_what_has_no_category_asks_for_a_description(label: str) -> None:
     answers: dict[str, Answer] = {"change_category": label, "change_category__other": "Mobile"}
     turn = rules.response(FREE, CONFIG, answers)
@@ -408,7 +408,7 @@ def test_an_answer_is_not_filed_under_a_field_it_does_not_answer() -> None:
     )
 
 
-@pytest.mark.parametrize("turn", [1, 2, 3, 4, 5, 100])
+@each("turn", [1, 2, 3, 4, 5, 100])
 def test_never_more_than_one_question_is_asked_and_none_after_the_last_turn(turn: int) -> None:
     for answers in ({}, {"change_category": "Database"}, {"change_category": "Other"}):
         said = rules.response(FREE, CONFIG, answers, turn)
@@ -443,7 +443,7 @@ def test_a_decision_is_a_record_unless_a_person_says_task() -> None:
     assert {rules.kind(None, mark) for mark in get_args(Mark)} == {"task"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "number", "title", "path"),
     [
         ("adr", 7, "Add login", "d/0007-add-login.md"),

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -98,7 +97,7 @@ def test_one_word_names_no_topic_in_a_long_text() -> None:
     assert find(f"{text} to us").kind == "open"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "Fix the login bug",

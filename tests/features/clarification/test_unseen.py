@@ -10,8 +10,6 @@ import json
 from functools import reduce
 from typing import Any, Final
 
-import pytest
-
 from preflights_es.features.clarification.domain import WORKFLOW, contracts, lead
 from preflights_es.features.clarification.domain.decide import decide
 from preflights_es.features.clarification.domain.events import IntentionDeclared, Known
@@ -47,7 +45,7 @@ def stated(text: str) -> str:
     return canonical(found[0].value) if found else ""
 
 
-@pytest.mark.parametrize(("set_", "at_least"), [("forms", 96), ("forms2", 94), ("free", 4)])
+@each(("set_", "at_least"), [("forms", 96), ("forms2", 94), ("free", 4)])
 def test_statements_in_the_forms_are_taken(set_: str, at_least: int) -> None:
     lines = sentences(set_)
     taken = [one for one in lines if stated(one["text"]) == canonical(one["value"])]
@@ -81,7 +79,7 @@ def decision(text: str) -> Compared:
     )
 
 
-@pytest.mark.parametrize(("set_", "at_least"), [("scopes", 81), ("scopes2", 84), ("scopes3", 83)])
+@each(("set_", "at_least"), [("scopes", 81), ("scopes2", 84), ("scopes3", 83)])
 def test_decisions_with_scopes_stand_to_each_other_as_labelled(set_: str, at_least: int) -> None:
     wrong, false = [], []
     for one in sentences(set_):

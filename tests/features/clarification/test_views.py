@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-import pytest
-
 from preflights_es.features.clarification.domain import views
 from preflights_es.features.clarification.domain.evolve import evolve
 from preflights_es.features.clarification.domain.state import State, snapshot
@@ -18,6 +16,7 @@ from preflights_es.features.clarification.domain.values import (
 from preflights_es.kernel.decisions import Record, RecordField, ShownQuestion
 from preflights_es.kernel.events import Input, Written
 from preflights_es.kernel.questions import Option, Question
+from tests.each import each
 from tests.features.clarification.cases import (
     ADA,
     AGENT,
@@ -50,7 +49,7 @@ STRATEGIES = ("OAuth", "Email/Password", "Magic Link")
 # 1. Progress, missing information and patch --------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "progress", "missing", "patch"),
     [
         ((), 0.0, ("change_category",), None),
@@ -90,7 +89,7 @@ def test_the_views_can_be_asked_of_any_beginning_of_a_log() -> None:
 # 2. Status and view --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "status"),
     [
         ((declared(),), "needs_answers"),

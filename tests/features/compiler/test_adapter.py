@@ -118,7 +118,7 @@ def refused(given: CompilerContext) -> str:
     return f"{raised.value.code}: {raised.value}"
 
 
-@pytest.mark.parametrize("pass_type", PASSES)
+@each("pass_type", PASSES)
 def test_each_pass_has_the_inputs_and_the_output_of_its_row(pass_type: CompilerPassType) -> None:
     found = CompilerPassRegistry().get(pass_type)
     required, forbidden = TABLE[pass_type.value]
@@ -127,7 +127,7 @@ def test_each_pass_has_the_inputs_and_the_output_of_its_row(pass_type: CompilerP
     assert found.output_artifact_type is ArtifactType(WRITES[pass_type])
 
 
-@pytest.mark.parametrize("pass_type", PASSES)
+@each("pass_type", PASSES)
 def test_a_pass_asks_with_its_schema_and_gives_the_payload(pass_type: CompilerPassType) -> None:
     llm, made = answering(pass_type), CompilerPassRegistry().get(pass_type)
     assert isinstance(llm, LLMPort)
@@ -155,7 +155,7 @@ def test_a_required_input_that_is_missing_is_refused(
     assert refused(given).startswith(f"input_missing: the pass {pass_type.value} needs {name}")
 
 
-@pytest.mark.parametrize("pass_type", PASSES)
+@each("pass_type", PASSES)
 def test_a_source_file_is_refused_in_every_pass(pass_type: CompilerPassType) -> None:
     given = context(pass_type)
     given.project_files["src/billing.py"] = "import os\n"
@@ -183,7 +183,7 @@ def test_the_target_of_an_implementation_is_the_one_source_file_that_is_read() -
     assert json.loads(PromptManager().get_user_prompt(given))["target"] == "src/orders.py"
 
 
-@pytest.mark.parametrize("status", ["draft", "rejected", "superseded", "proposed"])
+@each("status", ["draft", "rejected", "superseded", "proposed"])
 def test_an_artifact_that_is_not_approved_satisfies_no_pass(status: str) -> None:
     given = context(CompilerPassType.ARCHITECTURE)
     given.artifacts["ProjectPlan"] = envelope("ProjectPlan", status)
@@ -216,7 +216,7 @@ def test_a_failure_is_handed_on_as_the_model_says_it() -> None:
     assert made.compile(context(CompilerPassType.PROJECT), Answering(said)) == said
 
 
-@pytest.mark.parametrize(
+@each(
     ("payload", "error"),
     [
         ({"domains": []}, errors.SchemaViolationError),
@@ -251,7 +251,7 @@ def test_a_registry_takes_a_pass_in_place_of_its_own() -> None:
     assert registry.list_passes() == PASSES
 
 
-@pytest.mark.parametrize("pass_type", PASSES)
+@each("pass_type", PASSES)
 def test_the_prompt_of_a_pass_is_the_one_that_a_session_sends(pass_type: CompilerPassType) -> None:
     from preflights_es.features.compiler.domain import lead as sent
 
@@ -314,7 +314,7 @@ def test_a_failure_report_reads_back_and_meets_the_schema() -> None:
     assert OutputValidator().validate(written, loaded("failure_report.v1")) == REPORT
 
 
-@pytest.mark.parametrize(
+@each(
     "wrong",
     [
         {"category": "other"},

@@ -40,6 +40,7 @@ from preflights_es.kernel.events import (
 )
 from preflights_es.kernel.items import Finding, WaivedFinding
 from preflights_es.kernel.lead import Lead, LeadTaken, Setup, StepStalled
+from tests.each import each
 from tests.features.compiler.cases import (
     ADA,
     AGENT,
@@ -64,7 +65,7 @@ def refused(compiled: Compiled) -> str:
 # 1. A pass -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", PASSES)
+@each("name", PASSES)
 def test_a_response_that_passes_becomes_the_draft_of_its_pass(name: PassName) -> None:
     compiled = Compiled(name=name)
     assert compiled.status == "ready"
@@ -77,7 +78,7 @@ def test_a_response_that_passes_becomes_the_draft_of_its_pass(name: PassName) ->
     assert compiled.replayed() == "identical"
 
 
-@pytest.mark.parametrize("name", PASSES)
+@each("name", PASSES)
 def test_a_request_names_and_hashes_its_prompts_and_its_schema(name: PassName) -> None:
     (request,) = Compiled(name=name).script.requests
     row = PASSES[name]
@@ -161,7 +162,7 @@ def test_an_outcome_that_comes_late_changes_nothing() -> None:
 # 2. The question -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "key", "reason"),
     [
         (("",), "missing_1", "blank"),
@@ -212,7 +213,7 @@ def test_proposed_from_a_draft_by_a_script_or_an_agent(actor: Actor) -> None:
     assert refused(compiled.approve(actor)) == "not_a_draft"
 
 
-@pytest.mark.parametrize("first", [None, *OTHERS])
+@each("first", [None, *OTHERS])
 def test_approved_from_a_draft_or_a_proposal_by_a_person(first: Actor | None) -> None:
     compiled = Compiled()
     if first is not None:
@@ -479,7 +480,7 @@ def test_only_a_person_waives(actor: Actor) -> None:
     assert why_refused(compiled.submit(found)).reason == "not_a_person"
 
 
-@pytest.mark.parametrize("reason", ["", "  ", "TBD", "n/a", "?", "-"])
+@each("reason", ["", "  ", "TBD", "n/a", "?", "-"])
 def test_a_waiver_needs_a_reason(reason: str) -> None:
     compiled = drafted()
     found = why_refused(approved(compiled, REASONS[0], reason))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from time import perf_counter
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,7 +46,7 @@ def test_a_text_that_looks_a_little_like_code_is_taken(case: str) -> None:
     assert why_forbidden("orders.md", PROSE_TEXTS[case]) == ""
 
 
-@pytest.mark.parametrize("document", ["requirements", "constraints", "glossary"])
+@each("document", ["requirements", "constraints", "glossary"])
 def test_the_sample_project_is_taken(document: str) -> None:
     assert why_forbidden(f".preflights/{document}.md", sample(document)) == ""
 
@@ -59,12 +58,12 @@ def test_a_suffix_counts_in_any_case_and_behind_a_copy(suffix: str) -> None:
     assert why_forbidden(f"docs/{suffix}.md", PROSE) == ""
 
 
-@pytest.mark.parametrize("name", sorted(NAMES))
+@each("name", sorted(NAMES))
 def test_a_source_file_without_a_suffix_is_known_by_its_name(name: str) -> None:
     assert why_forbidden(f"a/{name.title()}", PROSE)
 
 
-@pytest.mark.parametrize(
+@each(
     "path",
     [
         "test_orders.md",
@@ -83,7 +82,7 @@ def test_the_name_of_a_test_counts_under_any_suffix(path: str) -> None:
     assert why_forbidden(path, PROSE)
 
 
-@pytest.mark.parametrize(
+@each(
     "path",
     ["test.md", "tests.md", "spec.md", "testorders.md", "orders-test.md", "protest_.md", ".py"],
 )
@@ -91,7 +90,7 @@ def test_no_other_name_counts(path: str) -> None:
     assert why_forbidden(path, PROSE) == ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "text", "why"),
     [
         ("a.py", "", ".py is a suffix of source files"),
@@ -113,10 +112,7 @@ def test_any_name_and_content_is_judged(path: str, text: str) -> None:
     assert isinstance(why_forbidden(path, text), str)
 
 
-@pytest.mark.parametrize(
-    "part",
-    FILED["the_largest_document_is_judged_in_time"],
-)
+@each("part", FILED["the_largest_document_is_judged_in_time"])
 def test_the_largest_document_is_judged_in_time(part: str) -> None:
     text = (part * 200_000)[:200_000]
     began = perf_counter()

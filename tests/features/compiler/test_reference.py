@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -93,7 +92,7 @@ def test_the_reference_is_a_pure_function_of_the_request() -> None:
     assert chained(by_rules) == chained(by_rules)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_the_reference_answers_the_plans_of_a_model(name: PassName) -> None:
     first = begun(name)
     assert isinstance(verdict(first, by_rules(first)), Accepted)
@@ -142,7 +141,7 @@ def test_there_is_a_module_for_every_domain() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("constraints", "languages"),
     [
         ("Written in Python and TypeScript.", ["Python", "TypeScript"]),
@@ -162,7 +161,7 @@ def test_languages_are_those_that_the_constraints_name(
     assert project("## Orders", constraints)["constraints"]["languages"] == languages
 
 
-@pytest.mark.parametrize(
+@each(
     ("constraints", "architecture"),
     [
         ("a Clean Architecture", "clean"),
@@ -196,7 +195,7 @@ def test_requirements_without_a_heading_lack_information_until_an_answer_names_d
 # 3. The passes behind it ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("architecture", ["clean", "hexagonal", "ddd", "custom"])
+@each("architecture", ["clean", "hexagonal", "ddd", "custom"])
 def test_layers_and_rules_follow_the_architecture(architecture: str) -> None:
     constraints = {"architecture": architecture, "languages": ["Rust"]}
     plan = {**PLANS["ProjectPlan"], "constraints": constraints}
@@ -304,7 +303,7 @@ def test_operations_follow_from_the_goal_and_the_layout(
     assert [tuple(one.values())[:3] for one in found] == operations
 
 
-@pytest.mark.parametrize("goal", ["Move basket.py to src/shop/", "Tidy the domain", GOAL])
+@each("goal", ["Move basket.py to src/shop/", "Tidy the domain", GOAL])
 def test_what_a_goal_comes_to_passes(goal: str) -> None:
     first = begun("refactor", goal=goal, layout=("src/basket.py", "src/parcels.py"))
     assert isinstance(verdict(first, by_rules(first)), Accepted)

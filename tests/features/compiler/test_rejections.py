@@ -15,6 +15,7 @@ from preflights_es.judging.contract import Contract
 from preflights_es.kernel import errors
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested
 from preflights_es.kernel.lead import ResponseRejected, StepFailed, StepStalled
+from tests.each import each
 from tests.features.compiler.cases import MISSING, PAYLOADS, Compiled
 from tests.scripted import Reply
 
@@ -56,7 +57,7 @@ def reported(compiled: Compiled, kind: str, category: str, recovery: str) -> Non
 # 1. Table 6.2 --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("reply", ["", "I cannot say.", "{'domains': []}", PLAN[:-2], "[1, 2"])
+@each("reply", ["", "I cannot say.", "{'domains': []}", PLAN[:-2], "[1, 2"])
 def test_6_2_a_non_json_response_is_rejected_immediately(reply: str) -> None:
     compiled = stopped(reply, "invalid_json", "validation_error", "abort")
     assert compiled.report["raw_response"] == reply
@@ -80,9 +81,7 @@ def test_6_2_code_is_rejected_where_it_is_detected() -> None:
     assert found["pointer"] == "/domains/0/responsibility"
 
 
-@pytest.mark.parametrize(
-    "reply", ["Here it is: " + PLAN, PLAN + " Done.", "<think>x</think>" + PLAN]
-)
+@each("reply", ["Here it is: " + PLAN, PLAN + " Done.", "<think>x</think>" + PLAN])
 def test_6_2_explanatory_text_is_rejected(reply: str) -> None:
     stopped(reply, "explanatory_text", "validation_error", "abort")
 
@@ -156,7 +155,7 @@ def test_7_1_a_rate_limit_waits_to_be_retried_after_a_delay() -> None:
     assert compiled.waits == [2.0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "reply"),
     [
         (errors.InvalidJSONError.kind, "{"),

@@ -49,7 +49,7 @@ def found(name: PassName, payload: dict[str, Any], **read: Any) -> dict[str, str
     return {one.pointer: one.message for one in rules.violations(begun(name, **read), payload)}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_a_plan_that_keeps_all_rules_passes(name: PassName) -> None:
     assert found(name, PLANS[PASSES[name].writes]) == {}
 
@@ -107,7 +107,7 @@ def test_the_goal_may_be_wrapped_in_another_way() -> None:
     assert found("refactor", changed("refactor", "/goal", GOAL.replace(" ", "\n"))) == {}
 
 
-@pytest.mark.parametrize(
+@each(
     "goal",
     [GOAL, "Rename get_user() to fetch_user()", "Move src/a.py to src/b.py", "Remove `import os`"],
 )
@@ -147,9 +147,7 @@ def test_a_target_that_leaves_the_repository_is_refused_though_asked_for(path: s
     assert "/target" in found("implementation", payload, target=path)
 
 
-@pytest.mark.parametrize(
-    "path", ["x", ".github/workflows/ci.yml", "src/größe.py", "a b/c.md", "a..b", "x/.gitignore"]
-)
+@each("path", ["x", ".github/workflows/ci.yml", "src/größe.py", "a b/c.md", "a..b", "x/.gitignore"])
 def test_a_path_within_the_repository_passes(path: str) -> None:
     assert found("scaffold", changed("scaffold", "/files/0/path", path)) == {}
 
@@ -198,7 +196,7 @@ def disagreeing(name: PassName, payload: dict[str, Any], **read: Any) -> list[tu
     return [(one.kind, one.pointer, one.message) for one in findings(first, payload)]
 
 
-@pytest.mark.parametrize("name", PASSES)
+@each("name", PASSES)
 def test_plans_that_agree_have_no_findings(name: PassName) -> None:
     payload = SCAFFOLD if name == "scaffold" else PLANS[PASSES[name].writes]
     assert disagreeing(name, payload) == []
@@ -213,13 +211,13 @@ def test_a_module_that_no_file_is_of() -> None:
     assert '"stock"' in message
 
 
-@pytest.mark.parametrize("path", ["src/stocks.py", "src/Stock/api.py", "src/in_stock.py"])
+@each("path", ["src/stocks.py", "src/Stock/api.py", "src/in_stock.py"])
 def test_a_file_is_of_a_module_where_a_word_begins_like_it(path: str) -> None:
     files = [*PLANS["ScaffoldPlan"]["files"], {"path": path, "description": "x", "kind": "source"}]
     assert disagreeing("scaffold", {"files": files}) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("layers", "rule", "missing"),
     [
         (["domain"], "application_depends_on_domain", "application"),
@@ -235,7 +233,7 @@ def test_a_rule_without_its_layer(layers: list[str], rule: str, missing: str) ->
     assert f'"{missing}"' in message
 
 
-@pytest.mark.parametrize(
+@each(
     ("layers", "rule"),
     [
         (["Domain", "Application"], "domain_cannot_import_infrastructure"),
@@ -304,7 +302,7 @@ def asserting(assertion: str) -> dict[str, Any]:
     return {"tests": [test]}
 
 
-@pytest.mark.parametrize("text", DEFINED)
+@each("text", DEFINED)
 def test_a_requirement_that_no_document_has(text: str) -> None:
     read = (Document("requirements.md", "00" * 32, text),)
     assert disagreeing("test", asserting("REQ-2 holds"), documents=read) == []
@@ -313,7 +311,7 @@ def test_a_requirement_that_no_document_has(text: str) -> None:
     assert '"REQ-7"' in message
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "assertion"),
     [
         ("A customer pays, see REQ-1.\n", "REQ-7 holds"),
@@ -407,7 +405,7 @@ def test_the_decided_value_elsewhere_does_not_excuse_a_statement() -> None:
     assert [at for at, _ in stated(texts, decided(DB))] == ["/a"]
 
 
-@pytest.mark.parametrize("value", ["Go", "go", "Java", "Golang"])
+@each("value", ["Go", "go", "Java", "Golang"])
 def test_a_language_of_the_plan_is_a_value_as_it_stands(value: str) -> None:
     assert len(stated([("/constraints/languages/1", value)], decided(LANGUAGE))) == 1
     assert stated([("/modules/1/name", value)], decided(LANGUAGE)) == []
@@ -421,7 +419,7 @@ def test_each_value_is_found_where_it_is_stated_first() -> None:
     assert [what.split("decision ")[1].split()[0] for _, what in found] == ["db-1", "api-2"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "contradicts"),
     [
         ("Use MySQL for the orders", True),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from preflights_es.features.compiler.domain.forbidden import why_forbidden
 from preflights_es.features.compiler.domain.values import PASSES, PassName
 from preflights_es.kernel.completions import Accepted, Rejected
@@ -26,7 +24,7 @@ TABLE: dict[PassName, Row] = FILED["TABLE"]
 # 4.2 -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", TABLE)
+@each("name", TABLE)
 def test_4_2_a_pass_reads_and_writes_what_its_row_says(name: PassName) -> None:
     one = PASSES[name]
     plans = {needed.type: needed.standing for needed in one.plans}
@@ -41,7 +39,7 @@ def test_4_2_the_refactor_planner_reads_the_layout_of_the_repository() -> None:
     assert [name for name, one in PASSES.items() if one.layout] == ["refactor"]
 
 
-@pytest.mark.parametrize("path", ["src/orders.py", "tests/orders.md", "orders.spec.js"])
+@each("path", ["src/orders.py", "tests/orders.md", "orders.spec.js"])
 def test_4_2_source_and_tests_are_forbidden(path: str) -> None:
     assert why_forbidden(path, "Orders are paid.")
 
@@ -49,7 +47,7 @@ def test_4_2_source_and_tests_are_forbidden(path: str) -> None:
 # 9 -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_9_1_a_mock_response_of_each_pass_is_a_valid_artifact(name: PassName) -> None:
     first = begun(name)
     response = json.dumps(PLANS[PASSES[name].writes])
@@ -79,7 +77,7 @@ def test_9_1_each_rejection_scenario_is_one_of_every_pass(
     assert found.kind == kind
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_9_1_source_code_in_any_text_of_a_pass_is_rejected(name: PassName) -> None:
     payload = json.dumps(PLANS[PASSES[name].writes])
     text = next(t for t in _texts(PLANS[PASSES[name].writes]) if " " in t or t.isalpha())

@@ -7,13 +7,12 @@ from collections import Counter
 from functools import cache
 from typing import Any
 
-import pytest
-
 from preflights_es.features.compiler.domain.rules import CONTRACTS
 from preflights_es.features.compiler.domain.simulation import BANK
 from preflights_es.features.compiler.domain.values import PASSES, PassName, PlanType
 from preflights_es.kernel.completions import Accepted, CompletionRequested, Message, Rejected
 from preflights_es.kernel.simulation import Draws
+from tests.each import each
 from tests.features.compiler.chain import by_rules, by_seed, chained, sampled, verdict
 
 NAMES = tuple(PASSES)
@@ -29,7 +28,7 @@ def drawn(name: PassName) -> list[tuple[str, Accepted | Rejected]]:
     return [(text, verdict(first, text)) for text in texts]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_it_plans_lacks_information_refuses_and_breaks_rules_and_nothing_else(
     name: PassName,
 ) -> None:
@@ -38,7 +37,7 @@ def test_it_plans_lacks_information_refuses_and_breaks_rules_and_nothing_else(
     assert kinds["plan"] > len(SEEDS) / 2
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_what_it_breaks_meets_the_schema_and_only_the_final_checks_refuse_it(
     name: PassName,
 ) -> None:
@@ -55,7 +54,7 @@ def _broken(found: Accepted | Rejected) -> bool:
     return isinstance(found, Rejected) and found.kind == "schema_violation"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_its_plans_differ_by_seed_and_not_by_anything_else(name: PassName) -> None:
     first = sampled(name, PLANS)
     texts = [text for text, _ in drawn(name)]
@@ -91,7 +90,7 @@ def test_it_does_not_ask_again_once_a_person_has_answered() -> None:
     assert "missing_information" not in kinds
 
 
-@pytest.mark.parametrize("name", BANK)
+@each("name", BANK)
 def test_any_request_gets_an_object(name: str) -> None:
     for messages in ((), (Message("user", "{}"),), (Message("user", "["),)):
         asked = CompletionRequested(call="x", provider="sim", model="m", messages=messages)

@@ -7,7 +7,6 @@ import re
 from typing import Final
 
 import msgspec
-import pytest
 
 from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.events import FailureReported, PlanDrafted
@@ -18,6 +17,7 @@ from preflights_es.kernel.errors import LLMTimeoutError
 from preflights_es.kernel.events import ArtifactDue, ArtifactWritten
 from preflights_es.kernel.items import Cause, Planned, ReadFile, ReadRecord
 from preflights_es.kernel.questions import Reached
+from tests.each import each
 from tests.features.compiler.cases import (
     ELSEWHERE,
     GOAL,
@@ -47,7 +47,7 @@ def records(compiled: Compiled) -> tuple[Planned, ...]:
 # 1. The view ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", PASSES)
+@each("name", PASSES)
 def test_a_draft_is_shown_with_what_a_person_does_next(name: PassName) -> None:
     compiled = Compiled(name=name)
     view = compiled.view
@@ -102,7 +102,7 @@ def test_what_was_left_out_stale_or_taken_out_is_said() -> None:
 # 2. The envelope -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", PASSES)
+@each("name", PASSES)
 def test_an_envelope_has_its_keys_in_order_and_the_payload_as_it_came(name: PassName) -> None:
     payload = dict(reversed(PAYLOADS[name].items()))
     compiled = Compiled(payload, name=name)

@@ -35,7 +35,7 @@ def refusal(note: Note) -> tuple[str, str]:
 # 1. Filing -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("type_", "fields", "item"),
     [
         ("task", {}, Item(number=2, type="task", title="A title", source="added")),
@@ -135,7 +135,7 @@ def test_a_task_may_be_cancelled() -> None:
     assert Note(TWO).cancelled(1).items[0].status == "cancelled"
 
 
-@pytest.mark.parametrize("number", [-1, 0, 3, 2**62])
+@each("number", [-1, 0, 3, 2**62])
 def test_what_is_not_there_cannot_be_closed(number: int) -> None:
     assert refusal(Note(TWO).done(number)) == ("unknown_item", "")
 
@@ -174,7 +174,7 @@ def test_a_task_comes_after_another() -> None:
     assert note.edit(1, after="").items[0].after is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "found"),
     [
         ({}, ()),
@@ -196,7 +196,7 @@ def test_an_empty_value_takes_a_field_away() -> None:
     assert refusal(note.edit(1, duration_min="")) == ("nothing_changed", "")
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "reason", "field"),
     [
         ({}, "nothing_changed", ""),

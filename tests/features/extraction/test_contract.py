@@ -6,8 +6,6 @@ import json
 from importlib.resources import files
 from typing import Any
 
-import pytest
-
 from preflights_es.features.extraction.domain.contracts import EXTRACTION
 from preflights_es.features.extraction.domain.decide import PACKAGE, PROMPTS
 from preflights_es.judging.contract import judge
@@ -27,7 +25,7 @@ def verdict(answer: Any) -> Accepted | Rejected:
 # 1. What meets it ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     "answer",
     [
         items(),
@@ -115,7 +113,7 @@ def test_an_answer_that_breaks_a_rule_is_refused_at_its_place(answer: Any, point
     assert {violation.pointer for violation in found.violations} == {pointer}
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         'The user wants to create a task: "Email an Chef"',
@@ -184,7 +182,7 @@ def test_the_prompt_never_changes_once_a_session_may_have_used_it() -> None:
 FIXTURES = sorted((TESTS / "extraction" / "fixtures" / EXTRACTION.id).glob("*.json"))
 
 
-@pytest.mark.parametrize("file", FIXTURES, ids=lambda file: file.stem)
+@each("file", FIXTURES)
 def test_an_answer_of_old_is_an_answer_of_today(file: Any) -> None:
     assert isinstance(verdict(file.read_text("utf-8")), Accepted)
 

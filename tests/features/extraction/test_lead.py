@@ -99,7 +99,7 @@ def test_a_note_in_which_nothing_was_found_waits_for_a_person() -> None:
 # 2. An answer that cannot be used ------------------------------------------------------------
 
 
-@pytest.mark.parametrize("reply", ["I would email the boss.", '{"items": [', '{"items": []} {}'])
+@each("reply", ["I would email the boss.", '{"items": [', '{"items": []} {}'])
 def test_no_json_is_asked_for_once_more_with_the_fixed_sentence(reply: str) -> None:
     note = Note(reply, EMAIL)
     again = note.script.requests[1]
@@ -109,7 +109,7 @@ def test_no_json_is_asked_for_once_more_with_the_fixed_sentence(reply: str) -> N
     assert note.replayed() == "identical"
 
 
-@pytest.mark.parametrize(
+@each(
     ("reply", "place"),
     [
         (items(event("Arzt")), "/items/0/start_time"),
@@ -129,7 +129,7 @@ def test_a_broken_rule_is_named_in_the_retry(reply: dict[str, Any], place: str) 
     assert note.status == "done"
 
 
-@pytest.mark.parametrize(
+@each(
     ("error", "wait"),
     [
         (LLMTimeoutError("slow"), 1.0),
@@ -237,7 +237,7 @@ def test_a_lead_of_none_leaves_the_note_too() -> None:
     assert note.view.warnings[0].endswith("(no_lead)")
 
 
-@pytest.mark.parametrize("call", ["extract-1.1", "extract-9.1", ""])
+@each("call", ["extract-1.1", "extract-9.1", ""])
 def test_an_outcome_without_a_request_changes_nothing(call: str) -> None:
     note = Note(EMAIL)
     before = note.state
@@ -291,7 +291,7 @@ def test_two_more_questions_leave_the_note_to_the_person() -> None:
     assert note.titles == [(1, "Email"), (2, "Arzt")]
 
 
-@pytest.mark.parametrize(
+@each(
     ("key", "values", "reason", "expected"),
     [
         ("when", ("14 Uhr",), "unknown_question", ("start_time",)),
@@ -390,7 +390,7 @@ def test_the_reference_reads_the_answer() -> None:
     ]
 
 
-@pytest.mark.parametrize("answer", ["Your previous response was wrong", "Note:\nx", "{x}"])
+@each("answer", ["Your previous response was wrong", "Note:\nx", "{x}"])
 def test_no_answer_is_taken_for_something_else(answer: str) -> None:
     note = by_rules("Arzt").answer(answer)
     assert note.status == "done"
@@ -407,7 +407,7 @@ SAID = (
 )
 
 
-@pytest.mark.parametrize("start", range(0, 300, 25))
+@each("start", range(0, 300, 25))
 def test_any_seed_and_fault_ends_valid_or_resumable_and_replays(start: int) -> None:
     for seed in range(start, start + 25):
         faults = FaultConfig(llm_timeout=0.1, llm_error=0.1, llm_malformed=0.3, llm_rate_limit=0.1)

@@ -6,7 +6,6 @@ import re
 import unicodedata
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -62,7 +61,7 @@ def test_an_appointment_is_on_the_day_that_its_part_says(said: str, date: str) -
     assert dated(f"Zahnarzt, {said} 9:00") == [("Zahnarzt", date)]
 
 
-@pytest.mark.parametrize(
+@each(
     "note",
     [
         "Arzt am Morgen 9 Uhr",
@@ -146,7 +145,7 @@ def test_more_parts_than_items_are_kept_in_the_last() -> None:
     assert items[-1]["content"].split("\n") == lines[ITEMS_MAX - 1 :]
 
 
-@pytest.mark.parametrize("part", ["x" * 201, "word " * 60, "Meeting 14 Uhr " + "y" * 20_000])
+@each("part", ["x" * 201, "word " * 60, "Meeting 14 Uhr " + "y" * 20_000])
 def test_a_part_that_is_no_title_is_kept_whole(part: str) -> None:
     note = part.strip()[:NOTE_MAX]
     (item,) = reading.extracted(note, "en")["items"]
@@ -158,7 +157,7 @@ def test_a_part_that_is_no_title_is_kept_whole(part: str) -> None:
 # 2. The question and its answer --------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("note", "language", "question"),
     [
         ("Arzt", "de", "Wann findet „Arzt“ statt?"),
@@ -180,7 +179,7 @@ def test_a_question_for_many_events_is_shortened() -> None:
     assert asked["question"].endswith(" statt?")
 
 
-@pytest.mark.parametrize("note", ["Milch kaufen", "Meeting 14 Uhr", "Idee: Meeting", ""])
+@each("note", ["Milch kaufen", "Meeting 14 Uhr", "Idee: Meeting", ""])
 def test_nothing_else_is_asked_for(note: str) -> None:
     assert "question" not in reading.extracted(note, "en")
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 
-import pytest
-
 from preflights_es.features.govern.domain.imports import installed, used
+from tests.each import each
 
 SHOP = """
 [project]
@@ -124,12 +123,12 @@ COMMANDS = (
 )
 
 
-@pytest.mark.parametrize(("path", "text", "names"), CASES)
+@each(("path", "text", "names"), CASES)
 def test_a_file_uses_what_its_syntax_says(path: str, text: str, names: str) -> None:
     assert {one.name for one in used(path, text)} == {*names.split()}
 
 
-@pytest.mark.parametrize(("command", "names"), COMMANDS)
+@each(("command", "names"), COMMANDS)
 def test_a_command_installs_what_it_names(command: str, names: str) -> None:
     assert {one.name for one in installed(command)} == {*names.split()}
 
@@ -146,7 +145,7 @@ ENDLESS = (
 )
 
 
-@pytest.mark.parametrize(("path", "part"), ENDLESS)
+@each(("path", "part"), ENDLESS)
 def test_a_long_file_that_was_made_to_take_long_takes_time_as_it_is_long(
     path: str, part: str
 ) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from preflights_es.features.govern.domain.imports import Kind, Used
 from preflights_es.features.govern.domain.products import named
+from tests.each import each
 
 ARE = (
     ("GraphQL", "graphene", "module"),
@@ -57,12 +56,12 @@ ARE_NOT = (
 )
 
 
-@pytest.mark.parametrize(("option", "name", "kind"), ARE)
+@each(("option", "name", "kind"), ARE)
 def test_an_option_is_what_it_is_imported_by(option: str, name: str, kind: Kind) -> None:
     assert named(option, [Used(name, kind)], ["Something"])
 
 
-@pytest.mark.parametrize(("option", "chosen", "name", "kind"), ARE_NOT)
+@each(("option", "chosen", "name", "kind"), ARE_NOT)
 def test_an_option_is_nothing_that_is_only_called_alike(
     option: str, chosen: str, name: str, kind: Kind
 ) -> None:

@@ -10,10 +10,9 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
-
 from preflights_es.features.govern.domain.imports import installed, used
 from preflights_es.features.govern.domain.products import named
+from tests.each import each
 
 FOLDER: Final = Path(__file__).parent / "unseen"
 SETS: Final = {"edits_1": (0, 2), "edits_2": (2, 1), "edits_3": (0, 0)}
@@ -36,7 +35,7 @@ def is_told(case: dict[str, Any]) -> bool:
     return any(named(o, found, chosen) and not named(o, before, chosen) for o in others)
 
 
-@pytest.mark.parametrize(("name", "limits"), SETS.items())
+@each(("name", "limits"), SETS.items())
 def test_edits_that_were_not_seen_are_told_and_few_falsely(
     name: str, limits: tuple[int, int]
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 from preflights_es import Agent
 from preflights_es.features.metrics.adapter import LLMClient, PromptBuilder, Said, parse_response
 from preflights_es.kernel.errors import SettingsError
+from tests.each import each
 
 SQL = '{"type": "sql", "sql": "SELECT 1"}'
 
@@ -127,7 +128,7 @@ def test_a_role_that_is_none_is_refused() -> None:
 # 3. Responses --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("raw", "kind", "found"),
     [
         (SQL, "sql", {"type": "sql", "sql": "SELECT 1"}),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from datetime import date
 
-import pytest
-
 from preflights_es.features.metrics.domain.composing import filtered, grouped, measure, source
 from preflights_es.features.metrics.domain.events import Metric, Table
 from preflights_es.features.metrics.domain.reference import answer
 from preflights_es.features.metrics.domain.sql_check import findings
+from tests.each import each
 
 DAU = Metric(
     name="DAU",
@@ -31,7 +30,7 @@ def select(*said: str) -> str:
     return str(reply["sql"]).partition("SELECT ")[2].partition(" FROM")[0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "columns"),
     [
         (("DAU by market",), "market, count(u) AS dau"),
@@ -60,7 +59,7 @@ def test_a_question_names_every_metric_of_a_catalogue_of_twenty() -> None:
     assert str(answer(("what?",), metrics, date(2026, 11, 23), "en")).endswith(", m19.")
 
 
-@pytest.mark.parametrize(
+@each(
     ("sql", "expected"),
     [
         ("SELECT sum(a) FROM t", "SELECT k, sum(a) FROM t GROUP BY k ORDER BY k"),
@@ -89,7 +88,7 @@ def test_columns_come_in_front_grouped_and_ordered(sql: str, expected: str | Non
     assert found is None or not findings(found, "sqlite", TABLES)
 
 
-@pytest.mark.parametrize(
+@each(
     ("sql", "expected"),
     [
         ("SELECT sum(a) FROM t", "SELECT sum(a) FROM t WHERE k = 1"),

@@ -81,7 +81,7 @@ def test_a_call_that_brings_nothing_waits_and_is_asked_again() -> None:
 # 2. What a reply is --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     "reply",
     [
         '{"type": "sql", "sql": "SELECT count(u) FROM visits"}',
@@ -101,7 +101,7 @@ def test_prose_around_the_object_is_dropped_and_logged() -> None:
     assert accepted.prose == "Here:"
 
 
-@pytest.mark.parametrize(
+@each(
     "reply",
     [
         "Which market do you need?",
@@ -147,7 +147,7 @@ def test_a_query_that_the_catalogue_does_not_allow_is_asked_again_with_the_findi
 # 3. Choosing ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("typed", "meant"),
     [
         *(("1", "A"), ("2.", "B"), ("2)", "B"), ("02", "B")),

@@ -233,7 +233,7 @@ def test_what_could_be_meant_in_two_ways_is_asked_about(said: str) -> None:
     assert isinstance(asked(said), str)
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         ("orders in Denmark", "and overall?"),

@@ -214,7 +214,7 @@ VALUES = ("user", "USER", "current_user", "session_user", "current_role", "curre
 MORE = ("current_schema", "current_time", "localtime", "localtimestamp", "system_user")
 
 
-@pytest.mark.parametrize("name", [*VALUES, *MORE])
+@each("name", [*VALUES, *MORE])
 def test_what_postgresql_computes_without_brackets_is_no_column(name: str) -> None:
     for sql in (f"SELECT {name}", f"SELECT id FROM orders WHERE market = {name}"):
         assert findings(sql, "postgres", UNKNOWN), sql

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import date
 
-import pytest
-
 from preflights_es.features.metrics.domain.events import Catalogue, Matched, Table
 from preflights_es.features.metrics.query_in_words import sentence, unused
 from tests.each import each
@@ -28,10 +26,7 @@ def test_a_word_that_a_query_drops_is_named(said: str, sql: str, words: tuple[st
     assert unused([said], sql, CATALOGUE, (), TODAY) == words
 
 
-@pytest.mark.parametrize(
-    ("said", "sql"),
-    FILED["a_query_with_all_words_has_none_to_name"],
-)
+@each(("said", "sql"), FILED["a_query_with_all_words_has_none_to_name"])
 def test_a_query_with_all_words_has_none_to_name(said: str, sql: str) -> None:
     kiosk = (Matched("channel", "Kiosk"),)
     assert unused([said], sql, CATALOGUE, kiosk, TODAY) == ()
@@ -47,7 +42,7 @@ def test_what_a_newer_message_replaces_is_not_looked_for() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("sql", "told"),
     [
         (COUNT, "Counts orders, all days, every market, every channel, every status."),

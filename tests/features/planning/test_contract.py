@@ -6,13 +6,13 @@ import json
 from importlib.resources import files
 from typing import Annotated, Any
 
-import pytest
 from pydantic import Field
 
 from preflights_es.features.planning.domain.contracts import PLANNING, ModelPlan
 from preflights_es.features.planning.domain.decide import PACKAGE
 from preflights_es.judging.contract import Contract, judge
 from preflights_es.kernel.completions import Accepted, Rejected, prompt
+from tests.each import each
 from tests.features.planning.cases import answer
 from tests.judging.schemas import TESTS, changes
 
@@ -23,14 +23,14 @@ def verdict(given: Any) -> Accepted | Rejected:
     return judge(given if isinstance(given, str) else json.dumps(given), PLANNING)
 
 
-@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+@each("path", FIXTURES)
 def test_an_answer_as_the_specification_has_it_is_taken_as_it_is(path: Any) -> None:
     found = verdict(path.read_text("utf-8"))
     assert isinstance(found, Accepted), found
     assert found.payload == json.loads(path.read_text("utf-8"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "pointer"),
     [
         ({"reasoning": "x"}, "/focus_task_id"),
@@ -95,7 +95,7 @@ PLANNING_2 = Contract(
 )
 
 
-@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+@each("path", FIXTURES)
 def test_an_answer_of_today_meets_a_second_version(path: Any) -> None:
     found = judge(path.read_text("utf-8"), PLANNING_2)
     assert isinstance(found, Accepted), found

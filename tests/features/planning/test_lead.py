@@ -29,6 +29,7 @@ from preflights_es.kernel.lead import (
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.use.leads import bank
+from tests.each import each
 from tests.features.planning.cases import (
     NINE,
     THREE,
@@ -74,7 +75,7 @@ def test_what_a_model_says_is_kept_in_whole_minutes_and_on_one_line() -> None:
     assert (plan.plan.buffer_minutes, plan.plan.reasoning) == (13, "First this.")
 
 
-@pytest.mark.parametrize(("said", "kept"), [(0, 0), (0.2, 1), (9.5, 10), (31, 31)])
+@each(("said", "kept"), [(0, 0), (0.2, 1), (9.5, 10), (31, 31)])
 def test_a_model_says_any_pause_and_no_words_where_it_has_none(said: float, kept: int) -> None:
     plan = Planned(answer("a.1", "a.3", buffer_minutes=said, reasoning=""))
     assert (plan.chosen, plan.plan.reasoning) == (("a.1", ("a.3",), kept), "")
@@ -115,7 +116,7 @@ def test_what_a_plan_takes_from_notes_is_named_by_its_source() -> None:
 # 2. An answer that cannot be used ------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "place"),
     [
         (answer("a.9"), "/focus_task_id"),
@@ -178,7 +179,7 @@ def test_no_json_is_asked_for_once_more_with_the_fixed_sentence(reply: str) -> N
     assert plan.plan.source == "model"
 
 
-@pytest.mark.parametrize(
+@each(
     ("replies", "reason"),
     [
         (("no", "no"), "invalid_json"),

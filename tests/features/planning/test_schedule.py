@@ -6,7 +6,6 @@ import re
 from itertools import combinations
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -46,7 +45,7 @@ def test_the_table_has_sixty_rows_and_each_a_name() -> None:
 # What is left out ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("tasks", "day", "found"),
     [
         ((task("a", 90),), {"end": NINE + 45}, ["a: 90 minutes do not fit into 45"]),

@@ -11,6 +11,7 @@ from preflights_es.features.planning.domain.events import DAY_MINUTES, TASKS_MAX
 from preflights_es.features.planning.situation import Wanted, changes, changes_in_words
 from preflights_es.kernel.errors import Refused
 from preflights_es.system.clock_ids import LocalDay
+from tests.each import each
 
 TODAY = LocalDay("2026-11-23", "2026-11-23T08:58+00:00", "UTC", 538, DAY_MINUTES, ())
 NOTE = "01a0c0de-0000-7000-8000-00000000000"
@@ -34,7 +35,7 @@ def busy(*rows: dict[str, Any]) -> list[tuple[int, int, bool]]:
     return [(one.start, one.end, one.assumed) for one in today(*rows).busy]
 
 
-@pytest.mark.parametrize(
+@each(
     ("start", "end", "taken"),
     [
         ("10:00", "11:30", (600, 690, False)),
@@ -83,7 +84,7 @@ def test_what_a_person_says_and_what_notes_hold_come_by_time() -> None:
     assert (found.start, found.end, found.busy[1]) == (540, 1_080, Busy(start=720, end=780))
 
 
-@pytest.mark.parametrize(
+@each(
     ("low", "high", "minutes"),
     [
         (None, None, (30, 60, True)),
@@ -128,7 +129,7 @@ def changed(*rows: dict[str, Any], done: frozenset[str] = frozenset()) -> list[t
     return [(one.id, one.what) for one in changes(today(*ROWS), done, TODAY, rows)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("rows", "change"),
     [
         (({**TASK, "status": "done"}, OTHER, EVENT), ("00000001.1", "done")),
@@ -151,7 +152,7 @@ def test_a_change_of_what_a_plan_was_made_from_is_found(
     assert changed(*rows) == [change]
 
 
-@pytest.mark.parametrize(
+@each(
     "rows",
     [
         ROWS,

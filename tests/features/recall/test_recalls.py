@@ -140,7 +140,7 @@ def test_decisions_are_related_by_more_than_one_word() -> None:
     assert not some.recalled("paint the orders", relates)
 
 
-@pytest.mark.parametrize(
+@each(
     ("word", "term"),
     [
         ("migrations", "migration"),
@@ -157,7 +157,7 @@ def test_a_word_stands_for_its_forms_and_names(word: str, term: str) -> None:
     assert "unrelated" not in forms(word, ["unrelated", term])
 
 
-@pytest.mark.parametrize(
+@each(
     ("word", "term"),
     [
         ("datenbankmigration", "datenbank"),

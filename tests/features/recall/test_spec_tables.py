@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import get_args
 
-import pytest
-
 from preflights_es.features.recall.domain import WORKFLOW, events, ranking
 from preflights_es.features.recall.domain.contracts import CONTRACTS
 from preflights_es.features.recall.use import comparing, variants
@@ -39,7 +37,7 @@ def test_a_limit_is_that_of_the_code(row: Row) -> None:
     assert set(found) == {float(row["Value"])}
 
 
-@pytest.mark.parametrize("row", rows("2.1 Weights"), ids=lambda row: row["Constant"])
+@each("row", rows("2.1 Weights"))
 def test_a_weight_is_that_of_the_code(row: Row) -> None:
     place = getattr(memory, row["Constant"].strip("`"))
     assert ranking.WEIGHTS[place] == float(row["Weight"])

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
-import pytest
-
+from tests.each import each
 from tests.features.recall.held import Held
 from tests.features.recall.unseen import FIRST, Asked, asked, ours
 
@@ -31,7 +30,7 @@ def held_of(one: Asked, set_: str) -> Held:
     return memory(tuple(d["id"] for d in one.among), set_)
 
 
-@pytest.mark.parametrize(("set_", "at_least"), AT_LEAST)
+@each(("set_", "at_least"), AT_LEAST)
 def test_the_right_decision_is_among_the_first_three(set_: str, at_least: int) -> None:
     every = [one for one in asked(set_) if one.right]
     missed = [
@@ -42,7 +41,7 @@ def test_the_right_decision_is_among_the_first_three(set_: str, at_least: int) -
     assert len(every) - len(missed) >= at_least, missed
 
 
-@pytest.mark.parametrize(("set_", "decisions", "at_least"), NOTHING)
+@each(("set_", "decisions", "at_least"), NOTHING)
 def test_some_questions_without_an_answer_get_nothing(
     set_: str, decisions: str, at_least: int
 ) -> None:

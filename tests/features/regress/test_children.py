@@ -28,6 +28,7 @@ from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import chain, jsonl
 from preflights_es.use import leads as own_providers
 from preflights_es.use.replays import own_code
+from tests.each import each
 from tests.features.clarification.cases import ADA
 from tests.features.extraction.cases import ASKED, EMAIL, READ_AGAIN, Note, items, task
 from tests.features.regress.sessions import child_of, judged, led, place, ruled
@@ -100,7 +101,7 @@ def test_faults_that_the_simulator_does_not_know_are_no_session_s_fault() -> Non
 # 2. Who is touched ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     "change",
     [
         tried("clarify", "Hi"),
@@ -120,7 +121,7 @@ def test_another_provider_is_something_to_the_rules_too() -> None:
     assert ("provider", False) in kinds(case)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@each("path", FILES)
 def test_every_golden_has_a_child_that_replays_from_its_file_alone(path: Path) -> None:
     lines = path.read_bytes().splitlines()
     change = Change(provider="sim", seed=5, prompts=(PromptChange("clarify", "", "Ask well."),))

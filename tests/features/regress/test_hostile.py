@@ -5,7 +5,6 @@ from __future__ import annotations
 from random import Random
 
 import msgspec
-import pytest
 
 from preflights_es.features.regress.change import Change, PromptChange
 from preflights_es.features.regress.regression import Regression
@@ -14,6 +13,7 @@ from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import jsonl
 from preflights_es.use.replays import own_code
 from tests import fuzzing
+from tests.each import each
 from tests.features.regress.sessions import chained, judged, place
 from tests.store.given import resealed
 
@@ -25,7 +25,7 @@ CHANGES = (
 )
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=str)
+@each("change", CHANGES)
 def test_no_session_ends_the_run(change: Change | None) -> None:
     regression = Regression(WORKFLOWS, own_code(), change)
     rng = Random(13)

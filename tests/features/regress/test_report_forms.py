@@ -25,6 +25,7 @@ from preflights_es.features.regress.commands.reports import (
 )
 from preflights_es.features.regress.results import Case, Report
 from preflights_es.kernel.text import shown
+from tests.each import each
 from tests.features.regress import given_reports as given
 
 COMMAND: Final = re.compile(r"::(error|warning|notice) ((?:[a-z]+=[^,:\r\n]*,?)+)::([^\r\n]*)")
@@ -37,7 +38,7 @@ def test_json_lines_hold_the_whole_report() -> None:
     assert replace(msgspec.json.decode(first, type=Report), cases=cases) == report
 
 
-@pytest.mark.parametrize("make", [given.usual, given.strict, given.hostile])
+@each("make", [given.usual, given.strict, given.hostile])
 def test_junit_meets_the_schema_that_jenkins_publishes(make: Callable[[], Report]) -> None:
     import xmlschema  # takes half a second, which only this test needs
 
@@ -145,7 +146,7 @@ def test_markdown_of_hostile_text_is_code_and_nothing_else() -> None:
         assert word in said
 
 
-@pytest.mark.parametrize("text", given.HOSTILE)
+@each("text", given.HOSTILE)
 def test_a_span_holds_all_of_its_text(text: str) -> None:
     (paragraph,) = MarkdownIt("gfm-like", {"linkify": False}).parse(f"x {span(text)} y")[1:2]
     code = [one.content for one in paragraph.children or [] if one.type == "code_inline"]

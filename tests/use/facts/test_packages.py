@@ -51,7 +51,7 @@ def test_a_file_of_a_resolver_is_known() -> None:
     assert locks == ["poetry.lock", "uv.lock", "package-lock.json", "pnpm-lock.yaml", "yarn.lock"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "text"),
     [
         ("pyproject.toml", "[project"),
@@ -81,7 +81,7 @@ def test_any_text_gives_names_or_is_refused(name: str, text: str) -> None:
     assert all(0 < len(one) <= 160 and " " not in one and "://" not in one for one in found)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "text"),
     [
         ("package.json", '{"dependencies": ["a"]}'),

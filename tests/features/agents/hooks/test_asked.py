@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -119,7 +118,7 @@ def test_what_came_of_a_question(call: dict[str, Any], outcome: str, said: tuple
     assert came(call) == [(outcome, said)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("error", "outcome"),
     [
         ("The user rejected it", "denied"),

@@ -367,7 +367,7 @@ def test_open_calls_are_bounded() -> None:
     assert len(found.asked()) == 1_100
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "is_known"),
     [
         ("2026-11-23T10:00:00.000Z", True),

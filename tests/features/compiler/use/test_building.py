@@ -23,6 +23,7 @@ from preflights_es import (
     StubLLMAdapter,
 )
 from preflights_es.kernel import errors
+from tests.each import each
 from tests.features.compiler.test_adapter import (
     DOCUMENTS,
     PASSES,
@@ -90,7 +91,7 @@ def test_a_context_is_read_without_secrets(project: preflights_es.Preflights) ->
     assert not project.sessions(workflow="compiler")
 
 
-@pytest.mark.parametrize("pass_type", PASSES)
+@each("pass_type", PASSES)
 def test_each_pass_is_built_in_memory(pass_type: CompilerPassType) -> None:
     given, llm = context(pass_type), answering(pass_type)
     made = ArtifactBuilder(llm).build(pass_type, given)
@@ -141,7 +142,7 @@ def test_a_finding_rejects_a_plan_in_memory_where_no_log_says_who_waives_it() ->
         CompilerPassRegistry().get(kind).compile(context(kind), llm)
 
 
-@pytest.mark.parametrize(
+@each(
     ("error", "category", "recovery"),
     [
         (errors.LLMTimeoutError("late", retry_after_ms=1), "timeout", "retry"),
