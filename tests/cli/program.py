@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -18,6 +19,7 @@ import preflights_es
 from preflights_cli.main import run
 from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.use.answers import filed
+from tests.cli.forked import can_be_forked, forked
 
 BIN: Final = Path(sys.executable).parent
 TIMEOUT_S: Final = 60  # a machine of a build is slow; nothing here waits that long
@@ -92,23 +94,29 @@ class Project:
         env: Mapping[str, str] | None = None,
         program: tuple[str, ...] = ("preflights",),
         limits: str = "",
+        starts: bool = False,
     ) -> Result:
         """A process of its own, without a terminal.
 
         Args:
             program: instead of the installed command.
             limits: words for `ulimit` in the shell that starts it.
+            starts: whether it starts as an interpreter of its own, instead of being forked.
         """
         command: list[str | bytes] = [*program, *args]
         if limits:
             command = ["sh", "-c", f'ulimit {limits}; exec "$@"', "sh", *command]
+        full = {**environment(self.home), **(env or {})}
+        words = [os.fsdecode(word) for word in args]
+        is_forked = command == ["preflights", *args] and not starts and can_be_forked(full)
         done = subprocess.run(
             command,
             cwd=self.folder,
-            env={**environment(self.home), **(env or {})},
+            env=full,
             input=stdin,
             capture_output=True,
             timeout=TIMEOUT_S,
+            preexec_fn=partial(forked, words, full) if is_forked else None,
         )
         out, err = (text.decode(errors="backslashreplace") for text in (done.stdout, done.stderr))
         return Result(done.returncode, out, err)

@@ -7,10 +7,12 @@ import termios
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Final
 
 import pexpect  # type: ignore[import-untyped]  # it has no stubs
 
+from tests.cli.forked import can_be_forked, forked
 from tests.cli.program import RAW, Project, environment
 
 SIZE: Final = (40, 100)  # rows and columns
@@ -120,15 +122,23 @@ def terminal(
     *args: str,
     env: Mapping[str, str] | None = None,
     size: tuple[int, int] = SIZE,
+    starts: bool = False,
 ) -> Iterator[Terminal]:
-    """A command at the keyboard; it must have shown nothing unsafe when it is left."""
+    """A command at the keyboard; it must have shown nothing unsafe when it is left.
+
+    Args:
+        starts: whether it is the installed program, which starts as an interpreter of its own.
+    """
+    full = {**environment(project.home), "TERM": "xterm-256color", **(env or {})}
+    is_forked = not starts and can_be_forked(full)
     child = pexpect.spawn(
         "preflights",
         list(args),
         cwd=str(project.folder),
-        env={**environment(project.home), "TERM": "xterm-256color", **(env or {})},
+        env=full,
         dimensions=size,
         timeout=WAIT_S,
+        preexec_fn=partial(forked, args, full) if is_forked else None,
     )
     child.delaybeforesend = None
     made = Terminal(child)

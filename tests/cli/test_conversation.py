@@ -146,7 +146,7 @@ def test_a_model_at_work_is_shown_and_control_c_leaves_it(house: Project) -> Non
 
 
 def test_control_c_saves_and_says_how_to_go_on(house: Project) -> None:
-    with terminal(house, "start", "Add login") as t:
+    with terminal(house, "start", "Add login", starts=True) as t:
         t.expect(ANSWER)
         t.interrupt()
         id_ = house.show()["session_id"][-8:]

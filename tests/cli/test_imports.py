@@ -105,7 +105,7 @@ def harmed(clone: Project) -> list[str]:
 @pytest.mark.slow("hostile clones")
 def test_no_command_imports_from_the_current_folder(clone: Project) -> None:
     for command in READING:
-        done = clone.run(*command.split())
+        done = clone.run(*command.split(), starts=True)
         assert done.code != 70, (command, done.err)
         assert harmed(clone) == [], command
 
@@ -149,6 +149,6 @@ def test_an_absolute_folder_of_pythonpath_is_searched(house: Project, tmp_path: 
         house.decided()
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.stderr.write('here ')\n")
     env = {"PYTHONPATH": f".{os.pathsep}{tmp_path}"}
-    done = house.run("regress", "--jobs", "2", "--fresh", env=env)
+    done = house.run("regress", "--jobs", "2", "--fresh", env=env, starts=True)
     assert done.code == 0, done.err
     assert done.err.count("here ") >= 2, "the helper searches it too"

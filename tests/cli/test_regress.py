@@ -150,15 +150,16 @@ def test_erased_sessions_alone_fail_no_check_and_bisect_nothing(house: Project) 
 def test_one_report_whatever_runs_it(suite: Project, postgres: str) -> None:
     assert suite.call("admin", "import", "all.jsonl", "--db", postgres).code == 0
     alone = regress(suite, "--fresh", "--jobs", "1")
-    two = suite.run("regress", "--json", "--fresh", "--jobs", "2")
+    two = suite.run("regress", "--json", "--fresh", "--jobs", "2", starts=True)
     assert two.code == 0, two.err
     assert {**two.json, "seconds": None} == alone
     assert regress(suite, "--fresh", "--db", postgres) == alone
-    served = suite.run(*("regress", "--json", "--fresh", "--jobs", "2", "--db", postgres))
+    words = ("regress", "--json", "--fresh", "--jobs", "2", "--db", postgres)
+    served = suite.run(*words, starts=True)
     assert {**served.json, "seconds": None} == alone
     changed = ("--fresh", "--seed", "3")
     changed_alone = regress(suite, *changed, code=6)
-    changed_two = suite.run("regress", "--json", *changed, "--jobs", "2")
+    changed_two = suite.run("regress", "--json", *changed, "--jobs", "2", starts=True)
     assert {**changed_two.json, "seconds": None} == changed_alone
 
 

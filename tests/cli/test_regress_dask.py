@@ -38,7 +38,9 @@ def test_one_report_from_dask_and_from_one_process(
     for where in ((), served):
         assert house.call("admin", "import", "all.jsonl", *where).code == 0
     for words in ((), served, ("all.jsonl",)):
-        sent = house.run("regress", "--json", "--fresh", "--scheduler", cluster, *words)
+        sent = house.run(
+            "regress", "--json", "--fresh", "--scheduler", cluster, *words, starts=True
+        )
         assert sent.code == 0, sent.err
         assert {**sent.json, "seconds": None} == regress(house, "--fresh", "--jobs", "1", *words)
 
