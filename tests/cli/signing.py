@@ -25,8 +25,9 @@ class Team(Project):
         shutil.copytree(template, self.folder)
         shutil.copytree(home, self.home)
         self.own = self.home / ".config" / "preflights" / "settings.toml"
-        with self.own.open("a") as file:
-            file.write(f'[sign]\nkey = "{self.key("ada")}"\n')
+        text = self.own.read_text().replace(str(home), str(self.home))  # of a team that is copied
+        sign = f'[sign]\nkey = "{self.key("ada")}"\n'
+        self.own.write_text(text if "[sign]" in text else text + sign)
 
     def key(self, name: str) -> Path:
         """The path of a person's key, made where there is none."""

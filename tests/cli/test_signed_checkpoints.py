@@ -53,12 +53,19 @@ def team(origin: Team, tmp_path: Path) -> Team:
     return copied(origin, tmp_path)
 
 
-@pytest.fixture
-def signed(team: Team) -> Team:
+@pytest.fixture(scope="module")
+def signed_origin(origin: Team, tmp_path_factory: pytest.TempPathFactory) -> Team:
     """The same, with a checkpoint."""
+    team = copied(origin, tmp_path_factory.mktemp("signed"))
     team.sign()
     committed(team)
     return team
+
+
+@pytest.fixture
+def signed(signed_origin: Team, tmp_path: Path) -> Team:
+    """A copy of it for one test."""
+    return copied(signed_origin, tmp_path)
 
 
 def lines_of(done: Any) -> list[str]:

@@ -25,10 +25,10 @@ ORDERS: Final = "src/db/orders.py"
 DENIES: Final = ("--path", "src/db/**", "--hold", "deny")
 
 
-@pytest.fixture
-def team(template: Path, home: Path, tmp_path: Path) -> Team:
+@pytest.fixture(scope="module")
+def origin(template: Path, home: Path, tmp_path_factory: pytest.TempPathFactory) -> Team:
     """A base with policy and signers, and a signed decision that closes a folder."""
-    made = Team(template, home, tmp_path)
+    made = Team(template, home, tmp_path_factory.mktemp("team"))
     made.brings("preflights.toml", ON)
     made.brings(FILE, made.line())
     made.brings("src/web.py", "import os\n")
@@ -37,6 +37,12 @@ def team(template: Path, home: Path, tmp_path: Path) -> Team:
     committed(made)
     made.git("branch", "base")
     return made
+
+
+@pytest.fixture
+def team(origin: Team, tmp_path: Path) -> Team:
+    """A copy of it for one test."""
+    return Team(origin.folder, origin.home, tmp_path)
 
 
 def judged(team: Team, *words: str) -> tuple[int, dict[str, list[Any]]]:
