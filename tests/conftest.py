@@ -54,6 +54,7 @@ NEEDS: Final = {
 """Programs that some tests need, by the word of `needs`, and how they are installed."""
 MISSING: Final = "this machine has no "
 
+GARBAGE: Final = 10_000  # objects that a worker makes before cycles are looked for among them
 MEMORY: Final = Path("/dev/shm")
 ROOM: Final = 2 * 1024**3  # bytes that must be free there; all tests of two workers take a tenth
 
@@ -80,6 +81,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """What is collected lives to the end: no collection of garbage goes through it again."""
+    gc.set_threshold(GARBAGE)
     gc.disable()
     try:
         return (yield)

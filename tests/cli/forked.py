@@ -58,6 +58,8 @@ def forked(arguments: Sequence[str], environment: Mapping[str, str]) -> NoReturn
         time.tzset()
         tempfile.tempdir = None
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # as an interpreter does at its start
+            signal.signal(number, signal.SIG_IGN)
         sys.argv = ["preflights", *arguments]
         # pytest imports readline, which would edit what is typed.
         ctypes.c_void_p.in_dll(ctypes.pythonapi, "PyOS_ReadlineFunctionPointer").value = None

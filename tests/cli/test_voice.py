@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from preflights_cli.commands import commands
 from preflights_cli.main import preflights
 from preflights_es.kernel import __version__
 from preflights_es.store.sql import SqlStore
+from tests.cli.forked import forked
 from tests.cli.program import TIMEOUT_S, Project, environment
 from tests.cli.tampering import flipped, tampered
 from tests.fixed import Clock, salt
@@ -220,12 +222,14 @@ def unread(house: Project, *args: str, stream: str = "stdout") -> tuple[int, byt
     reader, writer = os.pipe()
     os.close(reader)
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: writer}
+    env = environment(house.home)
     done = subprocess.run(
         ["preflights", *args],
         cwd=house.folder,
-        env=environment(house.home),
+        env=env,
         stdin=subprocess.DEVNULL,
         timeout=TIMEOUT_S,
+        preexec_fn=partial(forked, args, env),
         **streams,
     )
     os.close(writer)

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats  # type: ignore[import-untyped]
 
 from preflights_es.features.regress.comparing import majority
 from preflights_es.features.regress.results import Case, Outcome, Side
@@ -129,6 +128,8 @@ def passing(size: int) -> list[int]:
 
 def passes(size: int, most: list[int], share_better: float) -> float:
     """Exact chance of a pass where the true loss is the margin."""
+    from scipy import stats  # type: ignore[import-untyped]  # a second, which collecting spares
+
     counts = np.arange(len(most))
     weights = stats.binom.pmf(counts, size, share_better)
     share_worse = (share_better + MARGIN) / (1 - share_better)
