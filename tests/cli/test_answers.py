@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.cli.program import Project
+from tests.each import each
 from tests.filed_cases import filed_cases
 
 FILED = filed_cases(__file__)
@@ -50,7 +51,7 @@ def test_an_answer_is_a_number_a_text_or_a_key_and_its_value(
     assert done.json["provenance"][1]["source"] == source
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "message"),
     [
         (("9",), "there is no option 9: give 1 to 4, or auth_strategy=9"),
@@ -113,7 +114,7 @@ def test_nothing_is_accepted_where_something_that_was_given_is_refused(house: Pr
     assert not list((house.folder / "docs").glob("*/*"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "code", "message"),
     [
         (
@@ -174,7 +175,7 @@ def test_a_number_is_the_option_of_any_key(house: Project) -> None:
     assert done.json["patch"] == {"category": "Database", "fields": [["Type", "MySQL"]]}
 
 
-@pytest.mark.parametrize("text", ["-1", "?", "I don't know", "idk", "weiß nicht", "Keine Ahnung!"])
+@each("text", ["-1", "?", "I don't know", "idk", "weiß nicht", "Keine Ahnung!"])
 def test_an_answer_that_says_nothing_leaves_the_question_open(house: Project, text: str) -> None:
     house.started_session()
     done = house.call("answer", "last", "--", text)
@@ -200,7 +201,7 @@ def test_a_file_of_answers_is_an_object_of_texts(house: Project) -> None:
     assert done.json["patch"]["fields"] == [["Strategy", "Passkeys"]]
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "message"),
     [
         (b"", "is not JSON"),
@@ -295,10 +296,7 @@ def test_a_word_without_a_key_needs_an_open_question(house: Project) -> None:
     assert done.json["patch"]["fields"] == [["Strategy", "OAuth"], ["Library", "Authlib"]]
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    FILED["words_that_are_no_command_record_nothing"],
-)
+@each(("words", "message"), FILED["words_that_are_no_command_record_nothing"])
 def test_words_that_are_no_command_record_nothing(
     house: Project, words: tuple[str, ...], message: str
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli.asking import answer, shop
 from tests.cli.program import Project
+from tests.each import each
 from tests.filed_cases import filed_cases
 
 FILED = filed_cases(__file__)
@@ -128,10 +129,7 @@ def test_a_model_that_fails_leaves_the_session_open(asked: Project) -> None:
     assert answer(asked, "--follow-up", "tokens", "--provider", "mock")["status"] == "done"
 
 
-@pytest.mark.parametrize(
-    "args",
-    FILED["what_does_not_go_together_is_a_usage_error"],
-)
+@each("args", FILED["what_does_not_go_together_is_a_usage_error"])
 def test_what_does_not_go_together_is_a_usage_error(house: Project, args: tuple[str, ...]) -> None:
     done = house.call("ask", *args)
     assert done.code == 2

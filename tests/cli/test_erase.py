@@ -13,6 +13,7 @@ from tests.cli import tampering
 from tests.cli.program import Project
 from tests.cli.tampering import tampered
 from tests.cli.terminal import terminal
+from tests.each import each
 
 QUESTION = r"for good\? \[y/N\]: "
 
@@ -81,7 +82,7 @@ def test_an_erased_session_is_shown_as_such_everywhere(house: Project) -> None:
     assert event["data"]["reason"] == "asked for by [redacted:email]"
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         ("answer", "SESSION", "x=y"),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.cli import tampering
 from tests.cli.program import Project
 from tests.cli.tampering import tampered
 from tests.cli.test_erase import erased
+from tests.each import each
 
 # 1. Retention --------------------------------------------------------------------------------
 
@@ -37,7 +36,7 @@ def test_a_damaged_session_holds_no_other_up(house: Project) -> None:
     assert f"warning: damaged log: session {damaged}" in done.err
 
 
-@pytest.mark.parametrize(
+@each(
     "args",
     [
         (),

@@ -13,6 +13,7 @@ from preflights_cli.commands import MEANT, SECTIONS, commands
 from preflights_cli.main import preflights
 from preflights_es.runtime.features import FEATURES
 from tests.cli.program import Project
+from tests.each import each
 from tests.markdown import ROOT
 
 
@@ -126,7 +127,7 @@ def test_nothing_else_on_the_command_line_names_a_workflow() -> None:
         assert found == [], path
 
 
-@pytest.mark.parametrize("word", MEANT)
+@each("word", MEANT)
 def test_a_word_that_people_try_names_the_command_that_is_meant(house: Project, word: str) -> None:
     done = house.call(word, "login", "--json")
     assert (done.code, done.out) == (2, "")

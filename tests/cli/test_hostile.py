@@ -16,6 +16,7 @@ from preflights_es.kernel.questions import Given
 from preflights_es.store import jsonl
 from tests.cli.program import RAW, Project
 from tests.cli.terminal import terminal
+from tests.each import each
 from tests.fixed import NOON, memory_runner
 
 HARMFUL: Final = (
@@ -81,7 +82,7 @@ def test_no_command_shows_a_text_that_moves_the_terminal(house: Project, text: s
     assert house.call("admin", "renumber").is_safe()
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         ("start", LONG),

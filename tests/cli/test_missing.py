@@ -14,6 +14,7 @@ import pytest
 from tests.cli import tampering
 from tests.cli.program import Project
 from tests.cli.tampering import Tampering, tampered
+from tests.each import each
 
 FAULTING = ("python", str(Path(__file__).parent / "faulting.py"))
 
@@ -269,7 +270,7 @@ def test_a_rebuild_of_one_projection_counts_what_was_folded_before(house: Projec
 # 4. Erased sessions --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         ("why", "SESSION"),
@@ -283,7 +284,6 @@ def test_a_rebuild_of_one_projection_counts_what_was_folded_before(house: Projec
         ("abandon", "SESSION"),
         ("accept", "SESSION", "--by", "Ada"),
     ],
-    ids=" ".join,
 )
 def test_an_erased_session_is_said_to_be_erased(house: Project, words: tuple[str, ...]) -> None:
     session_id = house.decided()["session_id"]

@@ -14,6 +14,7 @@ from preflights_es.kernel.events import Actor
 from preflights_es.store import jsonl
 from tests.cli.program import RAW, Project
 from tests.cli.terminal import ANSWER, terminal
+from tests.each import each
 from tests.filed_cases import filed_cases
 from tests.fixed import NOON, memory_runner
 
@@ -155,7 +156,7 @@ def test_an_item_whose_title_begins_with_a_dash_is_filed(house: Project) -> None
     assert titles(done.json) == ["- Milch"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("args", "content", "code", "told"),
     [
         (("",), b"", 1, "the note is empty"),
@@ -363,7 +364,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("args", "code", "told"), WRONG)
+@each(("args", "code", "told"), WRONG)
 def test_a_wrong_value_is_refused_and_opens_no_session(
     house: Project, args: tuple[str, ...], code: int, told: str
 ) -> None:
@@ -412,10 +413,7 @@ def test_a_task_is_named_by_any_end_of_its_session(house: Project) -> None:
     assert house.call("note", "done", " last.2 ").err == "Not done: it is no task\n"
 
 
-@pytest.mark.parametrize(
-    ("typed", "told"),
-    FILED["what_names_no_task_is_refused"],
-)
+@each(("typed", "told"), FILED["what_names_no_task_is_refused"])
 def test_what_names_no_task_is_refused(house: Project, typed: str, told: str) -> None:
     taken(house)
     done = house.call("note", "done", typed)

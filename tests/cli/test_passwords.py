@@ -69,7 +69,7 @@ def test_a_host_with_an_at_sign_is_refused_before_anything_is_shown(house: Proje
     assert make_url("postgresql://ada:one%40two@h/log").password == "one@two"
 
 
-@pytest.mark.parametrize(
+@each(
     "address",
     [
         "postgresql:/ada:tUlip@h/log",

@@ -15,6 +15,7 @@ from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.frozen import schema
 from preflights_es.use.bootstrap import opened_process
 from tests.cli.program import Project
+from tests.each import each
 from tests.trusting import trust
 
 ACCEPTED = ("--answer", "auth_strategy=OAuth", "--accept", "--again", "--by", "Ada")
@@ -165,7 +166,7 @@ def files(project: Project) -> list[str]:
     return sorted(str(path.relative_to(project.folder)) for path in project.folder.rglob("*"))
 
 
-@pytest.mark.parametrize("command", READING)
+@each("command", READING)
 def test_a_log_that_was_named_and_is_not_there_is_not_made_by_reading_it(
     house: Project, tmp_path: Path, command: str
 ) -> None:
@@ -298,7 +299,7 @@ def test_a_link_that_stays_inside_is_followed(house: Project) -> None:
 # 4. A world that fails -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("url", "code", "message"),
     [
         ("postgresql://ada:s3cret@host", 2, "the database URL names no database: expected"),
@@ -354,9 +355,7 @@ def test_a_log_that_is_only_to_be_read_is_not_made(house: Project) -> None:
     assert files(house) == before
 
 
-@pytest.mark.parametrize(
-    "asked", ["mode=rw", "mode=memory", "cache=shared", "timeout=5", "uri=true", "mode=ro&vfs=x"]
-)
+@each("asked", ["mode=rw", "mode=memory", "cache=shared", "timeout=5", "uri=true", "mode=ro&vfs=x"])
 def test_what_a_file_cannot_be_asked_is_refused(house: Project, asked: str) -> None:
     done = house.call("start", "Add login", "--db", f"sqlite:///x.db?{asked}")
     assert (done.code, done.out) == (2, "")

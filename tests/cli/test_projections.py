@@ -19,6 +19,7 @@ from tests.cli.test_decisions import led, listed
 from tests.cli.test_docs import check
 from tests.cli.test_model_output import HOSTILE, said
 from tests.cli.test_trail_steps import trail
+from tests.each import each
 from tests.filed_cases import filed_cases
 from tests.fixed import Clock, salt
 from tests.observing import accepted_in_browser
@@ -43,7 +44,7 @@ COMMANDS = (
 # 1. All of them ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+@each("words", COMMANDS)
 def test_of_an_empty_log_every_command_says_so(house: Project, words: tuple[str, ...]) -> None:
     done = house.call(*words)
     assert (done.code, done.err) == (0, "")
@@ -168,11 +169,7 @@ def test_what_a_model_said_is_shown_and_not_obeyed(house: Project, api: FakeAPI,
         assert done.is_safe(), words
 
 
-@pytest.mark.parametrize(
-    "words",
-    FILED["what_makes_no_sense_is_one_clear_line"],
-    ids=" ".join,
-)
+@each("words", FILED["what_makes_no_sense_is_one_clear_line"])
 def test_what_makes_no_sense_is_one_clear_line(house: Project, words: tuple[str, ...]) -> None:
     done = house.call(*words)
     assert (done.code, done.out) == (2, "")

@@ -15,6 +15,7 @@ from preflights_es.features.clarification.use.sessions import Choosing
 from preflights_es.runtime.runner import Proposed
 from tests.cli.program import Project, Result
 from tests.cli.terminal import terminal
+from tests.each import each
 
 WHY = "The carts team runs MySQL"
 KEY = r"\[l\]eave\? "
@@ -155,7 +156,7 @@ def test_start_says_it_in_advance(house: Project) -> None:
     assert (done.code, "give --accept too" in done.err) == (2, True)
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "said"),
     [
         (("--keep", "ADR-0001=tbd"), "the reason 'tbd' is a placeholder"),

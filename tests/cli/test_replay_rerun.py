@@ -11,6 +11,7 @@ import pytest
 from preflights_es.kernel.json import decoded, encoded
 from tests.cli.program import Project
 from tests.cli.test_docs import check
+from tests.each import each
 from tests.filed_cases import filed_cases
 from tests.history.sessions import Led, asking, real
 from tests.history.test_rerun import drifted
@@ -163,10 +164,7 @@ def test_many_children_are_kept_in_one_file(house: Project) -> None:
     assert {s["status"] for s in again} == {"identical"}
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    FILED["what_does_not_fit_is_one_clear_line"],
-)
+@each(("args", "message"), FILED["what_does_not_fit_is_one_clear_line"])
 def test_what_does_not_fit_is_one_clear_line(
     house: Project, args: tuple[str, ...], message: str
 ) -> None:

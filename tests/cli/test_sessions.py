@@ -13,6 +13,7 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.store.frozen import MATCHES_MAX
 from preflights_es.use.answers import filed
 from tests.cli.program import Project
+from tests.each import each
 from tests.records.reading import section
 
 BRIEF_BYTES_MAX = 1_500  # under 500 tokens of any script: a token has three bytes or more
@@ -124,7 +125,7 @@ def test_a_session_is_named_by_any_part_that_names_it_alone(house: Project) -> N
     assert house.show(whole[:23])["session_id"] == whole
 
 
-@pytest.mark.parametrize("typed", ["", "abc", "nosuch", "%%%%", "____", "-----", "'; DROP TABLE x"])
+@each("typed", ["", "abc", "nosuch", "%%%%", "____", "-----", "'; DROP TABLE x"])
 def test_what_names_no_session_is_refused(house: Project, typed: str) -> None:
     house.started_session()
     done = house.call("show", "--", typed)

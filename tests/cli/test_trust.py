@@ -13,6 +13,7 @@ from preflights_es.settings.load import load_settings
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
 from tests.cli.test_docs import check
+from tests.each import each
 from tests.trusting import trust
 
 QUESTION = r"Do you trust this file\? \[y/N\]: "
@@ -44,7 +45,7 @@ def listed(project: Project) -> Any:
 # 1. Before -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", READING, ids=" ".join)
+@each("words", READING)
 def test_a_clones_settings_are_refused_in_one_line_by_what_reads(
     clone: Project, words: tuple[str, ...]
 ) -> None:

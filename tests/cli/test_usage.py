@@ -7,6 +7,7 @@ import pytest
 from preflights_es.settings.file import PriceTable
 from tests.cli.program import Project, Result
 from tests.cli.test_docs import tables_of_keys
+from tests.each import each
 
 SIM = ("--provider", "sim", "--seed", "3")
 
@@ -52,7 +53,7 @@ def test_the_dated_price_that_is_configured_counts(house: Project) -> None:
     assert (unknown["costs"], unknown["unpriced"]) == ([], one["calls"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("entry", "found"),
     [
         ("from = 2020-01-01", "`input_per_million`"),

@@ -22,6 +22,7 @@ from preflights_es.store.sql import SqlStore
 from tests.cli.forked import forked
 from tests.cli.program import TIMEOUT_S, Project, environment
 from tests.cli.tampering import flipped, tampered
+from tests.each import each
 from tests.fixed import Clock, salt
 from tests.projections.given import recorded
 from tests.projections.recording import golden
@@ -34,7 +35,7 @@ def test_the_version_is_one_line(house: Project) -> None:
         assert house.run("--version", program=program).out == f"preflights {__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["", *ALL])
+@each("command", ["", *ALL])
 def test_help_explains_every_command_with_examples(house: Project, command: str) -> None:
     done = house.call(*command.split(), "--help")
     assert (done.code, done.err) == (0, "")
@@ -54,7 +55,7 @@ def test_help_names_every_command_and_exit_code(house: Project) -> None:
     assert house.call().code == 2, "nothing was asked for: help, and not success"
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "message"),
     [
         (("strat", "x"), "Did you mean one of: 'start', 'trust'?"),
@@ -236,7 +237,7 @@ def unread(house: Project, *args: str, stream: str = "stdout") -> tuple[int, byt
     return done.returncode, (done.stderr if stream == "stdout" else done.stdout) or b""
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         *("--help", "--version", "admin completion bash", "start --help", "start y", "sessions"),

@@ -11,6 +11,7 @@ from preflights_es.kernel.events import Actor
 from preflights_es.settings.agents import SIGNS, Sign
 from tests.cli.program import Project
 from tests.cli.terminal import ANSWER, terminal
+from tests.each import each
 
 AGENT = {"CLAUDECODE": "1"}
 READY = ("start", "Add login", "--answer", "auth_strategy=OAuth", "--no-input")
@@ -52,7 +53,7 @@ def test_an_agent_may_say_its_name(house: Project) -> None:
     assert "acting as the agent claude 2.1" in done.err
 
 
-@pytest.mark.parametrize("sign", SIGNS, ids=lambda sign: sign.variable)
+@each("sign", SIGNS)
 def test_each_sign_of_an_agent_is_seen(house: Project, sign: Sign) -> None:
     name, _, value = sign.variable.partition("=")
     done = house.call(*READY, "--accept", "--json", env={name: value or "1"})

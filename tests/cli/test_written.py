@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.program import Project
 from tests.cli.terminal import ANSWER, terminal
+from tests.each import each
 
 AGENT = {"CLAUDECODE": "1"}
 CACHE = ("--question", "Which cache?", "--option", "Redis", "--option", "Memcached")
@@ -85,7 +86,7 @@ def test_a_category_is_a_topic(house: Project) -> None:
     assert house.call("replay", asked["session_id"]).code == 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "found"),
     [
         (("--question", "TBD", "--option", "A"), "/options expected none, or 2 to 6 that differ"),
@@ -170,7 +171,7 @@ def test_a_person_relays_nothing(house: Project) -> None:
         assert t.code() == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("place", "why"),
     [
         ("b.py:1-x", "expected PATH, PATH:12 or PATH:12-40"),

@@ -296,7 +296,7 @@ BAD: dict[str, tuple[Reply, type[LLMError], str]] = {
 }
 
 
-@pytest.mark.parametrize("bad", BAD)
+@each("bad", BAD)
 def test_what_goes_wrong_there_is_one_typed_error(api: FakeAPI, endpoint: str, bad: str) -> None:
     reply, kind, words = BAD[bad]
     api.script(reply)

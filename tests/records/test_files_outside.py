@@ -13,10 +13,11 @@ from preflights_es.records.files import (
     checked_path,
     hash_of,
 )
+from tests.each import each
 from tests.records.filing import FOLDER, FOLDERS, MOVED, PATH, files_below, write
 
 
-@pytest.mark.parametrize(
+@each(
     "path",
     [
         *("../0001.md", "docs/decisions/../../../0001.md", "docs/decisions/..", ".."),
@@ -42,7 +43,7 @@ def test_a_path_in_one_of_the_folders_is_taken(root: Path, path: str) -> None:
     assert checked_path(root, FOLDERS, path).parent.parent == (root / "docs").resolve()
 
 
-@pytest.mark.parametrize("folder", ["..", "../x", "docs/../..", "/etc", "/", "~/../../x/../../.."])
+@each("folder", ["..", "../x", "docs/../..", "/etc", "/", "~/../../x/../../.."])
 def test_a_folder_outside_the_project_is_refused(root: Path, folder: str) -> None:
     if folder.startswith("~"):
         folder = folder[2:]

@@ -15,6 +15,7 @@ from preflights_es.records.files import hash_of
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
 from tests import toy
+from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt
 
 FILING: Final = Filing(
@@ -108,7 +109,7 @@ def test_the_next_command_records_a_file_that_lies_there(house: House) -> None:
     assert house.files() == {PATH: '{"said":"A"}\n'}
 
 
-@pytest.mark.parametrize(
+@each(
     "path",
     [
         "docs/decisions/0001-title.md",

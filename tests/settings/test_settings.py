@@ -26,6 +26,7 @@ from preflights_es.settings.file import TEXT_MAX, line_of
 from preflights_es.settings.load import Settings, load_settings
 from preflights_es.store.urls import file_of, parsed
 from preflights_es.use.bootstrap import actor as actor_of
+from tests.each import each
 from tests.filed_cases import filed_cases
 from tests.trusting import git_repository, trust
 
@@ -141,7 +142,7 @@ def test_a_table_of_pyproject_may_be_spelled_as_toml_allows(project: Path, text:
     assert written(project, text, "pyproject.toml").project == "till"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         '[project]\nname = "x"\n',
@@ -187,7 +188,7 @@ def test_an_empty_file_changes_nothing(project: Path) -> None:
 # 3. What is wrong is named -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         *FILED["a_wrong_value_is_named_with_its_file_line_and_key"],
@@ -200,7 +201,7 @@ def test_a_wrong_value_is_named_with_its_file_line_and_key(
     assert refused(project, text).startswith(expected)
 
 
-@pytest.mark.parametrize(
+@each(
     ("lines", "line", "key", "expected"),
     [
         (["colour = 'red'"], 5, ".colour", "unknown key"),
@@ -255,7 +256,7 @@ def test_a_wrong_value_of_a_category_is_named_with_the_category(
 QUESTION = "field = 'Engine'\nid = 'engine'\nquestion = 'Which engine?'\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("lines", "key", "expected"),
     [
         *FILED["a_question_that_cannot_be_asked_is_named"],
@@ -274,7 +275,7 @@ def test_a_question_that_cannot_be_asked_is_named(
     assert expected in message
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "expected"),
     [
         ("Other", "choose another"),
@@ -763,7 +764,7 @@ def test_a_wrong_variable_is_named_and_no_file_is_blamed(
     assert "\x1b" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "kind", "name"),
     [
         ("Ada", None, "Ada"),
@@ -791,10 +792,7 @@ def test_unheard_becomes_a_person_by_saying_so(project: Path) -> None:
     assert actor_of(agent, terminal=True) == Actor("agent", "Robo")
 
 
-@pytest.mark.parametrize(
-    ("env", "name"),
-    FILED["an_agent_is_seen_by_what_it_sets"],
-)
+@each(("env", "name"), FILED["an_agent_is_seen_by_what_it_sets"])
 def test_an_agent_is_seen_by_what_it_sets(project: Path, env: dict[str, str], name: str) -> None:
     assert loaded(project, **env).agent == name
 
@@ -905,10 +903,7 @@ def test_git_runs_once_and_only_for_what_needs_the_name(project: Path, tmp_path:
 # 9. The language of notes --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("variables", "language"),
-    FILED["the_language_is_what_the_surroundings_speak"],
-)
+@each(("variables", "language"), FILED["the_language_is_what_the_surroundings_speak"])
 def test_the_language_is_what_the_surroundings_speak(
     project: Path, variables: dict[str, str], language: str
 ) -> None:

@@ -223,7 +223,7 @@ WRONG: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "words"), WRONG)
+@each(("name", "value", "words"), WRONG)
 def test_what_is_wrong_is_said_with_its_place(
     tmp_path: Path, name: str, value: Any, words: str
 ) -> None:

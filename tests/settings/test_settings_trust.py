@@ -17,6 +17,7 @@ from preflights_es.settings import load
 from preflights_es.settings.file import HELD_BACK, KEYS, PROVIDERS, Source
 from preflights_es.settings.load import Options, load_settings
 from preflights_es.settings.places import PARAMETERS
+from tests.each import each
 from tests.filed_cases import filed_cases
 from tests.markdown import ROOT, ticked
 from tests.trusting import Person, git_repository, trust
@@ -241,7 +242,7 @@ def test_without_a_home_nothing_is_trusted(ada: Person) -> None:
 ELSEWHERE = FILED["ELSEWHERE"]
 
 
-@pytest.mark.parametrize("query", ELSEWHERE)
+@each("query", ELSEWHERE)
 def test_a_files_server_is_never_led_elsewhere_trusted_or_not(ada: Person, query: str) -> None:
     ada.file.write_text(toml("database", f"postgresql://ada@db.example.org/log?{query}"))
     for _ in range(2):

@@ -62,7 +62,7 @@ def test_a_path_is_taken_as_it_is(tmp_path: Path, name: str) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         *("mysql://ada:secret@host/log", "nonsense://", "postgresql+asyncpg://ada:secret@host/log"),

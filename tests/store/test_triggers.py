@@ -11,6 +11,7 @@ from typing import Any, Final
 import psycopg
 import pytest
 
+from tests.each import each
 from tests.postgres import connected
 from tests.store.given import at, batch, erased, heard, opened, said, session_id, sql
 
@@ -92,7 +93,7 @@ def test_no_column_of_an_event_is_changed(foreign: Foreign, column: str, session
     foreign.refused(f"UPDATE events SET {column} = {foreign.value(column)} WHERE {session}")
 
 
-@pytest.mark.parametrize("column", COLUMNS)
+@each("column", COLUMNS)
 def test_an_erasure_changes_nothing_on_the_side(foreign: Foreign, column: str) -> None:
     if column in ("data", "salt"):
         changes = f"{'salt' if column == 'data' else 'data'} = NULL"
@@ -117,7 +118,7 @@ def test_an_erased_event_stays_erased_and_where_it_is(foreign: Foreign) -> None:
         foreign.refused(f"UPDATE events SET {changes} WHERE {TWO} AND version = 1")
 
 
-@pytest.mark.parametrize("which", ["", " WHERE version = 2", f" WHERE {TWO}"])
+@each("which", ["", " WHERE version = 2", f" WHERE {TWO}"])
 def test_no_event_is_deleted(foreign: Foreign, which: str) -> None:
     foreign.refused(f"DELETE FROM events{which}", "events are never deleted")
 

@@ -13,6 +13,7 @@ from tests.cli.compiler.planning import approved, documented, planned
 from tests.cli.compiler.test_approving import AGENT, BY, last_input, refused, standings
 from tests.cli.program import Project
 from tests.cli.test_foreign_records import filed
+from tests.each import each
 
 STATES = "Use MySQL instead of PostgreSQL"
 MENTIONS = "Import the rows of the old MySQL database once"
@@ -145,7 +146,7 @@ def test_only_a_person_waives(house: Project) -> None:
     assert "only a person can" in refused(house, *waive, *BY, env=AGENT)
 
 
-@pytest.mark.parametrize("reason", ["", "=", "= ", "=TBD", "=n/a", "=?"])
+@each("reason", ["", "=", "= ", "=TBD", "=n/a", "=?"])
 def test_a_waiver_without_a_reason_is_refused(house: Project, reason: str) -> None:
     decided(house)
     plan = drafted(house)

@@ -99,10 +99,7 @@ def left(*said: str) -> list[str]:
     return [one.strip("*,.") for one in reply.split(" For ")[0].split("know ")[1].split(", *")]
 
 
-@pytest.mark.parametrize(
-    ("said", "expected"),
-    FILED["rows_are_those_that_the_words_say"],
-)
+@each(("said", "expected"), FILED["rows_are_those_that_the_words_say"])
 def test_rows_are_those_that_the_words_say(
     orders: sqlite3.Connection, said: str, expected: str
 ) -> None:
@@ -119,10 +116,7 @@ def rows(orders: sqlite3.Connection, *said: str) -> list[tuple[Any, ...]]:
     return orders.execute(reply["sql"]).fetchall()
 
 
-@pytest.mark.parametrize(
-    ("said", "gold"),
-    FILED["groups_are_those_that_the_words_say"],
-)
+@each(("said", "gold"), FILED["groups_are_those_that_the_words_say"])
 def test_groups_are_those_that_the_words_say(
     orders: sqlite3.Connection, said: str, gold: str
 ) -> None:
@@ -167,7 +161,7 @@ def test_a_word_that_nothing_uses_is_named(said: str, words: list[str]) -> None:
         assert isinstance(asked(said), dict)
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "where"),
     [
         (("orders in October 2026", "and in November?"), "day LIKE '2026-11%'"),
@@ -254,10 +248,7 @@ def test_a_person_who_is_called_like_a_month_is_asked_about() -> None:
         assert isinstance(answer((said,), METRICS, TODAY, "en", matched=people), str)
 
 
-@pytest.mark.parametrize(
-    ("said", "where"),
-    FILED["rows_are_those_of_the_whole_conversation"],
-)
+@each(("said", "where"), FILED["rows_are_those_of_the_whole_conversation"])
 def test_rows_are_those_of_the_whole_conversation(
     orders: sqlite3.Connection, said: tuple[str, ...], where: str
 ) -> None:

@@ -284,7 +284,7 @@ def test_a_person_chooses_both(plan: Planned) -> None:
     assert plan.choose("a.4", "a.8", "a.3").chosen[:2] == ("a.4", ("a.8", "a.3"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("focus", "minis", "found"),
     [
         ("a.99", (), ("unknown_task", "a.99")),

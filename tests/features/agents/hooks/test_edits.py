@@ -19,6 +19,7 @@ from preflights_es.kernel.questions import written_question
 from preflights_es.system import files
 from preflights_es.use import sessions
 from preflights_es.use.bootstrap import Opened, opened_process
+from tests.each import each
 from tests.features.agents.hooks.edit_cases import DECISIONS, INNOCENT, TRUE, Decided, edit, write
 
 ADA = Actor("user", "Ada")
@@ -63,7 +64,7 @@ def reason(said: Any) -> str:
     return found
 
 
-@pytest.mark.parametrize(("option", "call"), TRUE, ids=lambda one: str(one)[:60])
+@each(("option", "call"), TRUE)
 def test_an_edit_that_names_what_was_turned_down_asks_the_person(
     house: Opened, option: str, call: dict[str, Any]
 ) -> None:
@@ -72,7 +73,7 @@ def test_an_edit_that_names_what_was_turned_down_asks_the_person(
     assert " decided " in told
 
 
-@pytest.mark.parametrize("call", INNOCENT, ids=lambda one: str(one["tool_input"])[:60])
+@each("call", INNOCENT)
 def test_an_innocent_edit_asks_nothing(house: Opened, call: dict[str, Any]) -> None:
     assert answered(house, call) == {}
 

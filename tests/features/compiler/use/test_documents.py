@@ -20,6 +20,7 @@ from preflights_es.features.compiler.use.documents import (
 from preflights_es.kernel.errors import Refused
 from preflights_es.runtime.sanitizing import cleaned_fields
 from preflights_es.settings.load import Settings, load_settings
+from tests.each import each
 from tests.trusting import git_repository
 
 ARCHITECTURE = PASSES["architecture"]
@@ -195,7 +196,7 @@ def test_a_document_is_measured_after_its_secrets_are_out() -> None:
     check_length(recorded)
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "why"),
     [
         ("../outside/constraints.md", "lies outside of the repository"),

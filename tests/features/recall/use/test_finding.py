@@ -14,6 +14,7 @@ from preflights_es.features.recall.use import searching as near
 from preflights_es.features.recall.use.variants import stems
 from preflights_es.kernel.words import begins
 from preflights_es.use.decisions import listing
+from tests.each import each
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_its_reasons_options_and_question_find_a_decision(
     assert [one.session_id for one in log.recall(question).results] == [payments]
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "line"),
     [
         ("Why not Braintree?", "not Braintree: no SEPA mandates"),
