@@ -160,7 +160,8 @@ def _package(point: EntryPoint) -> str:
 
 def _name(package: Distribution) -> str:
     """As its metadata say it; empty where they do not."""
-    return ("Name" in package.metadata and package.metadata["Name"]) or ""
+    metadata = package.metadata  # parsed at each look
+    return ("Name" in metadata and metadata["Name"]) or ""
 
 
 FEATURES: Final = Features()

@@ -28,12 +28,13 @@ SAID: Final = ("status", "known", "questions", "perhaps", "related")
 
 def day(project: Project, task: Task) -> str:
     """All that it is told of a task, each part from a copy of the repository."""
-    parts = {
-        "brief": _brief(project, task),
-        f"decisions ({task.query})": _tool(project, "decisions", query=task.query),
-    }
+    asked = [("brief", {"task": task.words}), ("decisions", {"query": task.query})]
     if task.why:
-        parts[f"why ({task.why})"] = _tool(project, "why", what=task.why)
+        asked.append(("why", {"what": task.why}))
+    brief, *found = _called(project, *asked)
+    parts = {"brief": str(brief["brief"]).rstrip()}
+    for (tool, given), said in zip(asked[1:], found, strict=True):
+        parts[f"{tool} ({next(iter(given.values()))})"] = lines(said)
     parts["start_decision"] = _begun(project, task, {})
     if task.question:
         parts["start_decision with a question of its own"] = _begun(project, task, task.question)
@@ -42,18 +43,10 @@ def day(project: Project, task: Task) -> str:
     return fixed(f"# {task.words}\n\n{text}")
 
 
-def _brief(project: Project, task: Task) -> str:
-    return str(_called(project, "brief", task=task.words)["brief"]).rstrip()
-
-
-def _tool(project: Project, tool: str, **given: Any) -> str:
-    return lines(_called(project, tool, **given))
-
-
 def _begun(project: Project, task: Task, question: Mapping[str, Any]) -> str:
     made = copied(project)
-    given = {"intention": task.words, **question}
-    return lines(_called(made, "start_decision", **given))
+    (said,) = _called(made, ("start_decision", {"intention": task.words, **question}))
+    return lines(said)
 
 
 def _command(project: Project, task: Task) -> str:
@@ -63,14 +56,19 @@ def _command(project: Project, task: Task) -> str:
     return f"exit code {done.code}\n{lines(found)}{said}"
 
 
-def _called(project: Project, tool: str, **given: Any) -> dict[str, Any]:
-    async def flow(client: Client) -> Any:
-        found = await client.call_tool(tool, given)
-        (text,) = found.content
-        assert isinstance(text, TextContent)
-        return {"error": text.text} if found.is_error else found.structured_content
+def _called(project: Project, *asked: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """What tools answer to one client, each named with its arguments."""
 
-    found: dict[str, Any] = talk(project.folder, flow)
+    async def flow(client: Client) -> list[Any]:
+        said: list[Any] = []
+        for tool, given in asked:
+            found = await client.call_tool(tool, given)
+            (text,) = found.content
+            assert isinstance(text, TextContent)
+            said.append({"error": text.text} if found.is_error else found.structured_content)
+        return said
+
+    found: list[dict[str, Any]] = talk(project.folder, flow)
     return found
 
 
