@@ -8,6 +8,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from typing import Final
 
 import pytest
 from sqlalchemy.engine import make_url
@@ -206,7 +207,7 @@ def test_a_signal_in_the_middle_ends_it_between_two_transactions(
     expected = (0, "") if number == signal.SIGTERM else (130, "\ninterrupted\n")
     with follower(house, "--db", place, *SOON) as it, log(place) as store:
         it.signalled(signal.SIGSTOP)
-        for n in range(6):
+        for n in range(2):  # eight transactions
             recorded(store, goldens(), first=1 + n * 1_000)
         before = waiting(store)
         with _writing(place):
@@ -245,12 +246,16 @@ def _is_waited_for(place: str) -> bool:
         return other.execute(waits).fetchone() == (True,)
 
 
+ROUNDS: Final = 6
+"""Of all goldens: more sessions than a rebuild looks at together."""
+
+
 @pytest.mark.slow("kills")
 def test_a_rebuild_that_it_began_is_ended_between_two_transactions_too(
     house: Project, postgres: str
 ) -> None:
     with log(postgres) as store:
-        for n in range(12):
+        for n in range(ROUNDS):
             recorded(store, goldens(), first=1 + n * 1_000)
         with closing(connected(postgres)) as other, other.transaction(force_rollback=True):
             (first, *_) = store.heads(None)[::-1]
@@ -261,7 +266,7 @@ def test_a_rebuild_that_it_began_is_ended_between_two_transactions_too(
         out, err = process.communicate()
         assert (process.returncode, err) == (0, b"")
         folded = SqlFollowing(store).folded("sessions")
-        assert 0 < folded < len(goldens()) * 12
+        assert 0 < folded < len(goldens()) * ROUNDS
         assert re.fullmatch(rb"\S+ \S+ UTC  \d+ sessions folded, looking every 1 s\.\n", out)
         assert not all(state.is_current for state in following(store).states())
         fits(store)
