@@ -139,7 +139,10 @@ class InForce(Value, frozen=True, kw_only=True):
     @property
     def mark(self) -> str:
         """What stands behind its name: that the log does not hold it, its signature, the note."""
-        said = ("" if self.signature == CLAIMED else self.signature, self.note)
+        says_so = "signed" in str(self).casefold()  # what it quotes could pass for a mark
+        is_claimed = self.signature == CLAIMED or self.tool
+        signature = (CLAIMED if says_so else "") if is_claimed else self.signature
+        said = (signature, self.note)
         return "".join((" (file)" if self.file else "", *(f", {one}" for one in said if one)))
 
 

@@ -101,6 +101,13 @@ def test_a_brief_says_which_of_its_lines_are_signed(team: Team) -> None:
     }
 
 
+def test_no_value_in_a_brief_passes_for_a_signature(team: Team) -> None:
+    team.trusts(FILE, team.line())
+    team.accept("PostgreSQL")
+    team.accept("OAuth (ADR-1, signed)", intention=LOGIN, sign=False)
+    assert "OAuth (ADR-1, signed) (ADR-2, claimed)\n" in team.prompt()
+
+
 def test_a_trail_says_of_what_was_imported_how_it_counts(team: Team, tmp_path: Path) -> None:
     ids = [team.accept("PostgreSQL")["session_id"]]
     ids.append(team.accept("OAuth", intention=LOGIN, sign=False)["session_id"])
