@@ -202,6 +202,14 @@ def test_a_key_that_is_not_among_the_signers_claims(team: Team) -> None:
     assert "PostgreSQL" not in team.prompt()
 
 
+def test_what_an_unknown_key_signed_is_not_called_unsigned(team: Team) -> None:
+    team.has_policy("mallory")
+    id_ = team.accept("PostgreSQL")["session_id"]
+    said = team.call("show", id_).out
+    assert "signed by a key that is not among your signers" in said
+    assert "\n  claimed\n" in said
+
+
 def test_a_record_of_another_tool_is_left_out_of_the_brief(team: Team) -> None:
     record = "---\nstatus: accepted\ndate: 2026-01-02\n---\n\n# Use Kafka for events\n"
     team.brings("docs/decisions/0009-use-kafka.md", record)

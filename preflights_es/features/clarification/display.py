@@ -64,7 +64,7 @@ def describe(voice: Voice, session: View) -> None:
     voice.say(f"  session {short(found.session_id)}, {stands}")
     proved = worth(found.signature, found.policy, claims=_claims(found))
     for line in filter(None, (found.origin, *proved)):
-        voice.say(f"  {shown(ALONE.get(line, line))}")
+        voice.say(f"  {shown(line if found.signature else ALONE.get(line, line))}")
     for line in (*values(found.provenance, keyed=bool(found.to_do)), *why(found)):
         voice.say(f"  {line}")
     for line in _in_force(found):
