@@ -28,6 +28,18 @@ class SshFailed(Exception):
     """What ssh-keygen could not do, and what to do; one line."""
 
 
+def check(key: str, env: Mapping[str, str]) -> None:
+    """See what can be seen without the key itself.
+
+    Raises:
+        SshFailed: its file or ssh-keygen is not there.
+    """
+    if os.path.isabs(key) and not os.path.isfile(key):
+        raise SshFailed(f"the key {key} is not there: name another one in [sign] key")
+    if program_path(PROGRAM, env) is None:
+        raise SshFailed(MISSING)
+
+
 def sign(
     key: str,
     namespace: str,
@@ -43,12 +55,11 @@ def sign(
     Raises:
         SshFailed: there is none; nothing was signed.
     """
+    check(key, env)
     with TemporaryDirectory(prefix="preflights-") as folder:
         name = key
         if not os.path.isabs(key):
             name = str(_written(folder, "key.pub", f"{key}\n".encode()))
-        elif not os.path.isfile(key):
-            raise SshFailed(f"the key {key} is not there: name another one in [sign] key")
         lies = _written(folder, "message", message)
         words = ("-Y", "sign", "-f", name, "-n", namespace, str(lies))
         code, said = _run(words, env, timeout_s, asks=sys.stdin is not None)

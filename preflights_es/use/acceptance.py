@@ -167,7 +167,7 @@ class Acceptances(Sessions):
         """See that there is a key, where acts are signed.
 
         Raises:
-            SettingsError: there is none.
+            Refused, SettingsError: there is none.
         """
         if self._inputs.signer is not None:
             self._inputs.signer.check()

@@ -74,13 +74,18 @@ class Signer:
         return len(words) > 1 and signing.is_hardware(words[1])
 
     def check(self) -> None:
-        """See that a key is configured, and that the user's signers can be read.
+        """See that there is a key, and that the user's signers can be read.
 
         Raises:
-            SettingsError: it is not so.
+            Refused: the key or ssh-keygen is not there.
+            SettingsError: no key is configured, or the user's signers cannot be read.
         """
-        _ = self._key
+        key = self._key
         signers_of(self._settings, self._env)
+        try:
+            ssh.check(key, self._env)
+        except ssh.SshFailed as error:
+            raise _not_signed(error) from error
 
     def person(self, by: str | None) -> Actor:
         """The person whose key it is, as the caller or the settings name them."""
@@ -162,12 +167,15 @@ class Signer:
                 armoured, namespace(act), message, self._env
             )
         except (ssh.SshFailed, NoSignature) as error:
-            message_ = f"nothing was signed, and nothing is recorded: {error}"
-            raise Refused(message_, code="not_signed") from error
+            raise _not_signed(error) from error
         if not is_good:
             found = "ssh-keygen made a signature that does not verify: nothing is recorded"
             raise Refused(found, code="not_signed")
         return signing.bare(raw)
+
+
+def _not_signed(error: Exception) -> Refused:
+    return Refused(f"nothing was signed, and nothing is recorded: {error}", code="not_signed")
 
 
 def _seen(statement: Statement) -> Seen:

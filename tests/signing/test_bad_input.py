@@ -280,8 +280,11 @@ def test_a_session_that_start_began_waits_and_none_begins_without_a_key(house: S
     words = ("start", *READY, "--accept", *SIGN)
     done = house.call(*words, env=wrapped("exit 1")(house))
     (id_,) = (one["session_id"] for one in house.call("sessions", "--json").json["sessions"])
+    assert "nothing is recorded" not in done.err
     assert f"; session {id_[-8:]} waits: `preflights accept {id_[-8:]} --sign`\n" in done.err
     assert house.call("accept", id_[-8:], *SIGN).code == 0
+    gone(house)
+    assert house.call(*words, "--again").code == 1
     house.settings("")
     assert house.call(*words, "--again").code == 2
     assert len(house.call("sessions", "--json").json["sessions"]) == 1
