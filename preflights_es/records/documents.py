@@ -187,11 +187,19 @@ class Documents:
                 found.add(files.hash_of(_text(workflow, session_id, due, state)))
         return found
 
-    def brief(self, handle: Handle, in_force: str = "") -> str:
+    def brief(
+        self,
+        handle: Handle,
+        in_force: str = "",
+        proved: str = "",
+        proof: render.Proof = (None, None),
+    ) -> str:
         """What a coding agent has to know, as the session stands.
 
         Args:
             in_force: lines of other decisions.
+            proved: what is to be said of their signatures.
+            proof: what is known of its own.
 
         Raises:
             ErasedSession: nothing is known of it any more.
@@ -208,7 +216,8 @@ class Documents:
                 workflow=handle.workflow.name,
             )
         record = handle.workflow.record(handle.session.state)
-        return render.brief(replace(record, session_id=handle.session_id), in_force)
+        record = replace(record, session_id=handle.session_id)
+        return render.brief(record, in_force, proved, proof)
 
     def numbers_used(self) -> set[int]:
         """The numbers in the names of files in the configured folders, also foreign ones."""

@@ -210,7 +210,7 @@ def told(
         _List("Proposed, not in force", map(_proposed, proposed), len(proposed), INBOX),
         _List("Open questions", map(_open, questions), len(questions) + more_open, INBOX),
     )
-    text = f"{HEAD.format(_proved(decisions))}\n## {IN_FORCE}\n\n"
+    text = f"{HEAD.format(proved(decisions))}\n## {IN_FORCE}\n\n"
     room = ROOM - cost(text)
     lines, count = listed(decisions, total, room - sum(one.least for one in lists), near)
     text += lines or NOTHING
@@ -223,8 +223,8 @@ def told(
     return BriefText(text, *counts)
 
 
-def _proved(decisions: Iterable[InForce]) -> str:
-    """What the head says of those whose lines name no signature."""
+def proved(decisions: Iterable[InForce]) -> str:
+    """What is said of those whose lines name no signature, behind `records`."""
     signatures = {one.signature for one in decisions}
     if CLAIMED not in signatures:
         return ""

@@ -24,11 +24,14 @@ from preflights_es.kernel.decisions import (
 from preflights_es.kernel.errors import LogFromFuture
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.questions import Place
+from preflights_es.kernel.signing import ALONE, Counted, Signed, worth
 from preflights_es.kernel.text import late_pattern, one_line, shortened, shown, shown_lines, slug
 from preflights_es.kernel.words import continued
 
 TITLE_MAX: Final = 120  # characters of a heading
 BRIEF_BYTES_MAX: Final = 1_200  # about 300 tokens of English, under 400 of any script
+PROOF_MAX: Final = 150  # bytes of what a signature proves
+Proof = tuple[Signed | None, Counted | None]
 
 # What means something wherever it stands: an underscore inside a word and a lone ampersand do not.
 _MARKUP = late_pattern(r"[\\`*\[\]<>|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
@@ -48,18 +51,23 @@ def document(template: str, record: Record) -> str:
     return _filled(_template(template), _values(record))
 
 
-def brief(record: Record, in_force: str = "") -> str:
+def brief(record: Record, in_force: str = "", proved: str = "", proof: Proof = (None, None)) -> str:
     """What a coding agent has to know before it starts, in fewer than 500 tokens.
 
     What is open and what is decided come first; the intention gets the room they leave.
 
     Args:
         in_force: lines of other decisions, in the room beyond `BRIEF_BYTES_MAX`.
+        proved: what is to be said of their signatures.
+        proof: what that of its own acceptance proves, and how it counts by the policy.
     """
     template = _template("brief.v1")
     values = {"context": ">", "outcome": "*", "open": "*", "in_force": ""}
-    values["more"] = _before_you_code(record)
+    own = ", ".join(worth(*proof, claims=record.is_claimed))
+    values["more"] = _before_you_code(record, own, proved)
     values["standing"] = _STANDING.get(record.status, "Superseded, do not follow")
+    if proof[1] == "claimed":
+        values["standing"] = "Only claimed, ask before you follow it"
     room = BRIEF_BYTES_MAX - len(_filled(template, values).encode())
     values["open"] = _rows([("", question) for question in record.missing], room // 3)
     if not record.fields and not record.missing:
@@ -474,10 +482,12 @@ def _fitted(text: str, room: int, form: Callable[[str], str] | None = None) -> s
     return found
 
 
-def _before_you_code(record: Record) -> str:
+def _before_you_code(record: Record, accepted: str, proved: str) -> str:
     newer = f" by {inline(related_name(record.superseded_by))}" if record.superseded_by else ""
     lines = (
         _STATE.get(record.status, "").format(newer=newer),
+        f"Its acceptance: {_fitted(ALONE.get(accepted, accepted), PROOF_MAX)}." * bool(accepted),
+        proved,
         "Ask the person before you decide anything that is not decided above.",
         f"Source: Preflights session {record.session_id[-8:]}.",
     )

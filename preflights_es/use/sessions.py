@@ -423,11 +423,14 @@ def prompt(request: Request, session: str) -> AgentPrompt:
 
     at = request.reading.session(session)
     handle = at.load()
-    documents, view = at.process.documents, handle.view
-    text = documents.brief(handle)
+    documents = at.process.documents
+    view = with_signature(at.process, replace(handle.view, session_id=handle.session_id))
+    proof = getattr(view, "signature", None), getattr(view, "policy", None)
+    text = documents.brief(handle, proof=proof)
     room = max(ROOM - cost(f"{text}\n## {IN_FORCE}\n\n"), LEAST)
-    if lines := beside(request, handle.session_id, f"{view.intention} {view.scope}", room):
-        text = documents.brief(handle, lines)
+    found = beside(request, handle.session_id, f"{view.intention} {view.scope}", room)
+    if any(found):
+        text = documents.brief(handle, *found, proof)
     return AgentPrompt(session_id=handle.session_id, prompt=text)
 
 

@@ -101,6 +101,23 @@ def test_a_brief_says_which_of_its_lines_are_signed(team: Team) -> None:
     }
 
 
+def test_the_brief_of_a_session_says_it_as_well(team: Team) -> None:
+    team.trusts(FILE, team.line())
+    signed = team.accept("PostgreSQL")["session_id"]
+    claimed = team.accept("OAuth", intention=LOGIN, sign=False)["session_id"]
+    said = team.call("prompt", signed).out
+    assert "\nIts acceptance: signed by ada@example.org (SHA256:" in said
+    assert "\nWhat is in force is quoted from records, claimed and not signed.\n" in said
+    said = team.call("prompt", claimed).out
+    assert "\n## Decided, do not reconsider\n" in said
+    assert "\nIts acceptance: claimed, not signed.\n" in said
+    assert "PostgreSQL (ADR-1, signed)\n" in said
+    team.has_policy()
+    said = team.call("prompt", claimed).out
+    assert "\n## Only claimed, ask before you follow it\n\n* Category: Authentication" in said
+    assert "Decided, do not" not in said
+
+
 def test_no_value_in_a_brief_passes_for_a_signature(team: Team) -> None:
     team.trusts(FILE, team.line())
     team.accept("PostgreSQL")
