@@ -217,6 +217,8 @@ class Documents:
             )
         record = handle.workflow.record(handle.session.state)
         record = replace(record, session_id=handle.session_id)
+        if handle.proposal and record.status == "accepted":  # as the file says, and not here
+            record, proof = replace(record, status="proposed", is_claimed=False), (None, None)
         return render.brief(record, in_force, proved, proof)
 
     def numbers_used(self) -> set[int]:

@@ -62,6 +62,10 @@ def test_what_an_agent_imported_is_the_files_word(
     assert {name for name, one in found.items() if "claimed" in one} == (
         set(found) if is_claimed else set()
     )
+    brief = colleague.call("prompt", decided).out
+    assert ("\nIts acceptance: claimed, not signed.\n" in brief) == is_claimed
+    heading = "Decided, do not reconsider" if is_claimed else "Proposed, not accepted yet"
+    assert f"\n## {heading}\n" in brief
 
 
 def test_a_clone_without_a_log_says_it_as_well(
