@@ -22,6 +22,7 @@ from preflights_es.features.govern.changes import (
     objects,
 )
 from preflights_es.kernel.errors import Refused, SettingsError
+from preflights_es.kernel.signing import CLAIMED
 from preflights_es.records.record_folder import ADR_DIR, USUAL
 from preflights_es.records.record_names import is_record_name
 from preflights_es.records.session_files import FOLDER
@@ -115,10 +116,13 @@ def asks_at(root: Path, commit: str, cwd: Path) -> bool:
     """Whether the settings at a commit ask for signatures, as they are found from a folder.
 
     Raises:
-        Unreadable, ValueError: they cannot be read.
+        Unreadable, ValueError: they cannot be read, or say neither.
     """
-    policy = settings_at(root, commit, cwd).get("policy")
-    return isinstance(policy, dict) and policy.get("acceptances") == SIGNED
+    policy = settings_at(root, commit, cwd).get("policy", {})
+    says = policy.get("acceptances", CLAIMED) if isinstance(policy, dict) else policy
+    if says not in (SIGNED, CLAIMED):
+        raise ValueError(f"it is {says!r}, expected {SIGNED!r} or {CLAIMED!r}")
+    return bool(says == SIGNED)
 
 
 def settings_at(root: Path, commit: str, cwd: Path) -> Mapping[str, Any]:

@@ -399,8 +399,12 @@ def test_events_behind_a_signed_acceptance_do_not_take_it_out(team: Team, tmp_pa
     assert (code, [*found]) == (1, ["signed-decision-lost"]), found
 
 
-def test_a_base_whose_settings_cannot_be_read_is_no_base(team: Team) -> None:
-    team.brings("preflights.toml", "[policy\n")
+@pytest.mark.parametrize(
+    "text",
+    ["[policy\n", ON.replace("signed", "Signed"), ON.replace('"signed"', "[]"), "policy = 1"],
+)
+def test_a_base_whose_settings_cannot_be_read_is_no_base(team: Team, text: str) -> None:
+    team.brings("preflights.toml", text)
     committed(team)
     team.git("branch", "--force", "base")
     team.brings("preflights.toml", ON)
