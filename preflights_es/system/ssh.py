@@ -34,7 +34,7 @@ def check(key: str, env: Mapping[str, str]) -> None:
     Raises:
         SshFailed: its file or ssh-keygen is not there.
     """
-    if os.path.isabs(key) and not os.path.isfile(key):
+    if os.path.isabs(key) and not (os.path.isfile(key) or os.path.isfile(f"{key}.pub")):
         raise SshFailed(f"the key {key} is not there: name another one in [sign] key")
     if program_path(PROGRAM, env) is None:
         raise SshFailed(MISSING)

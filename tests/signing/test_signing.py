@@ -116,6 +116,14 @@ def agent(house: Signing, tmp_path: Path) -> Iterator[dict[str, str]]:
         subprocess.run(("ssh-agent", "-k"), env={**os.environ, **env, "SSH_AGENT_PID": pid})
 
 
+def test_a_key_file_whose_private_part_only_ssh_agent_holds(
+    house: Signing, agent: dict[str, str]
+) -> None:
+    (house.home / "half.pub").write_text(public(house.key))
+    house.git("config", "--global", "user.signingkey", str(house.home / "half"))
+    assert accepted(house, *SIGN, env=agent)["signature"]["verdict"] == "signed"
+
+
 @each("prefix", ["", "key::"])
 def test_a_public_key_whose_private_part_ssh_agent_holds(
     house: Signing, agent: dict[str, str], prefix: str
