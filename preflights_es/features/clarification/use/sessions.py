@@ -157,8 +157,8 @@ def _accepted_now(own: Clarifications, session_id: str, choosing: Choosing, by: 
         if error.code != "not_signed":
             raise
         id_ = short(session_id)
-        why = error.__cause__ or error
-        raise Refused(f"nothing was signed: {why}", code="begun_not_signed", session=id_) from error
+        why = f"nothing was signed: {error.__cause__}" if error.__cause__ else str(error)
+        raise Refused(why, code="begun_not_signed", session=id_) from error
 
 
 def _listed(request: Request, typed: str) -> Listed:
