@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, Final
 
 from preflights_es.features.extraction.domain import WORKFLOW
@@ -16,22 +15,14 @@ from preflights_es.features.extraction.domain.events import (
     TaskClosed,
 )
 from preflights_es.features.extraction.domain.state import NoteView, State
-from preflights_es.history.replayer import Replayer
-from preflights_es.kernel import session as kernel
-from preflights_es.kernel.completions import CompletionReceived
-from preflights_es.kernel.events import Actor, Event, Input
-from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
+from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.ports import Provider
 from preflights_es.kernel.questions import Given, Language
 from preflights_es.providers.recorded import ReferenceProvider
-from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.use.leads import references
-from tests.fixed import PROJECT, memory_runner
-from tests.scripted import Reply, Scripted
-
-ADA: Final = Actor("user", "Ada Lovelace")
-ROBOT: Final = Actor("script")
+from tests.fixed import PROJECT
+from tests.scripted import Reply
+from tests.scripted_session import ADA, ScriptedSession
 
 
 def task(title: str, **said: Any) -> dict[str, Any]:
@@ -53,8 +44,10 @@ ASKED: Final = items(
 READ_AGAIN: Final = items(task("Email"), event("Arzt", start_time="14:00"))
 
 
-class Note:
-    """A session of one note; everything that is done to it is settled at once."""
+class Note(ScriptedSession[State]):
+    """A session of one note."""
+
+    workflow = WORKFLOW
 
     def __init__(
         self,
@@ -64,15 +57,7 @@ class Note:
         strict: bool = False,
         provider: Provider | None = None,
     ) -> None:
-        self.script = Scripted(*replies)
-        self._asked: Provider = provider or self.script
-        self.waits: list[float] = []
-        plain = memory_runner()
-
-        async def waited(seconds: float) -> None:
-            self.waits.append(seconds)
-
-        self.runner = Runner(plain.store, WORKFLOWS, plain.now, plain.new_id, waited)
+        super().__init__(*replies, provider=provider)
         first = NoteTaken(
             at=self.runner.now(),
             actor=ADA,
@@ -83,20 +68,7 @@ class Note:
             noted_at="2026-11-22T09:30+01:00",
             time_zone="Europe/Berlin",
         )
-        opened = self.runner.open(
-            WORKFLOW, PROJECT, first, self.runner.new_id(), self.runner.new_id()
-        )
-        self.handle: Handle = opened.handle
-        self.last: tuple[Event, ...] = opened.decisions
-        self._settle()
-
-    # What is done to it ----------------------------------------------------------------------
-
-    def submit(self, new: Input) -> Note:
-        step = self.runner.submit(self.handle, new, self.runner.new_id())
-        self.handle, self.last = step.handle, step.decisions
-        self._settle()
-        return self
+        self.open(first)
 
     def answer(self, *values: str, key: str = "start_time") -> Note:
         given = (Given(key, values),)
@@ -119,25 +91,7 @@ class Note:
         now, pairs = self.runner.now(), tuple(fields.items())
         return self.submit(ItemEdited(at=now, actor=ADA, number=number, fields=pairs))
 
-    def retry(self) -> Note:
-        return self.submit(StepRetried(at=self.runner.now(), actor=ADA))
-
-    def led_by(self, lead: Lead | None) -> Note:
-        return self.submit(LeadChanged(at=self.runner.now(), actor=ADA, lead=lead))
-
-    def late(self, call: str, text: str = "{}") -> Note:
-        now = self.runner.now()
-        return self.submit(CompletionReceived(at=now, actor=ROBOT, call=call, text=text))
-
-    def _settle(self) -> None:
-        self.handle = asyncio.run(self.runner.settle(self.handle, self._asked)).handle
-
     # What came of it -------------------------------------------------------------------------
-
-    @property
-    def state(self) -> State:
-        state: State = self.handle.session.state
-        return state
 
     @property
     def view(self) -> NoteView:
@@ -146,25 +100,12 @@ class Note:
         return view
 
     @property
-    def status(self) -> str:
-        return kernel.status(WORKFLOW, self.handle.session)
-
-    @property
     def items(self) -> tuple[Item, ...]:
         return self.state.items
 
     @property
     def titles(self) -> list[tuple[int, str]]:
         return [(item.number, item.title) for item in self.state.items]
-
-    def events(self, of: type[Any]) -> list[Any]:
-        codec = self.runner.codec(WORKFLOW)
-        stored = self.runner.store.read(self.handle.session_id)
-        return [codec.decode(one) for one in stored if one.type == of.tag]
-
-    def replayed(self) -> str:
-        stored = self.runner.store.read(self.handle.session_id)
-        return Replayer(WORKFLOWS).replay(stored).status
 
 
 def by_rules(note: str, language: Language = "en") -> Note:

@@ -17,9 +17,10 @@ from preflights_es.features.extraction.domain.events import (
 from preflights_es.features.extraction.domain.state import State
 from preflights_es.kernel import session as kernel
 from tests.each import each
-from tests.features.extraction.cases import ADA, EMAIL, Note, event, items, task
+from tests.features.extraction.cases import EMAIL, Note, event, items, task
 from tests.filed_cases import filed_cases
 from tests.fixed import NOON
+from tests.scripted_session import ADA
 
 FILED = filed_cases(__file__)
 

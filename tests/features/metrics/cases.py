@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Final
 
 from preflights_es.features.metrics.domain import WORKFLOW
@@ -14,20 +13,14 @@ from preflights_es.features.metrics.domain.events import (
     Table,
 )
 from preflights_es.features.metrics.domain.state import AnswerView, State
-from preflights_es.history.replayer import Replayer
-from preflights_es.kernel import session as kernel
-from preflights_es.kernel.events import Actor, Event, Input
-from preflights_es.kernel.lead import Lead, Setup, StepRetried
-from preflights_es.kernel.ports import Provider
+from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import Given, Language
 from preflights_es.providers.recorded import ReferenceProvider
-from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.use.leads import references
-from tests.fixed import NOON, PROJECT, memory_runner
-from tests.scripted import Reply, Scripted
+from tests.fixed import NOON, PROJECT
+from tests.scripted import Reply
+from tests.scripted_session import ADA, ScriptedSession
 
-ADA: Final = Actor("user", "Ada Lovelace")
 RANGE: Final = "d >= :first_day AND d < :end_day"
 METRICS: Final = (
     Metric(name="Ads Gross Rev", aliases=("rev",), sql=f"SELECT sum(a) FROM ads WHERE {RANGE}"),
@@ -56,8 +49,10 @@ def put(text: str, setup: Setup, language: Language = "en") -> QuestionPut:
     )
 
 
-class Asked:
-    """A session of one question; everything that is done to it is settled at once."""
+class Asked(ScriptedSession[State]):
+    """A session of one question."""
+
+    workflow = WORKFLOW
 
     def __init__(
         self,
@@ -67,30 +62,11 @@ class Asked:
         strict: bool = False,
         by_rules: bool = False,
     ) -> None:
-        self.script = Scripted(*replies)
-        rules: Provider = ReferenceProvider(references())
-        self._asked: Provider = rules if by_rules else self.script
-        plain = memory_runner()
-
-        async def waited(_: float) -> None:
-            """The clock of a test does not run."""
-
-        self.runner = Runner(plain.store, WORKFLOWS, plain.now, plain.new_id, waited)
+        rules = ReferenceProvider(references()) if by_rules else None
+        super().__init__(*replies, provider=rules)
         lead = Lead("script", WORKFLOW.decider, strict=strict)
         first = put(text, Setup("0", WORKFLOW.decider, "script", lead=lead), language)
-        new_id = self.runner.new_id
-        opened = self.runner.open(WORKFLOW, PROJECT, first, new_id(), new_id())
-        self.handle: Handle = opened.handle
-        self.last: tuple[Event, ...] = opened.decisions
-        self._settle()
-
-    # What is done to it ----------------------------------------------------------------------
-
-    def submit(self, new: Input) -> Asked:
-        step = self.runner.submit(self.handle, new, self.runner.new_id())
-        self.handle, self.last = step.handle, step.decisions
-        self._settle()
-        return self
+        self.open(first)
 
     def answer(self, *values: str, key: str = "") -> Asked:
         question = self.state.question
@@ -100,34 +76,8 @@ class Asked:
     def follow_up(self, text: str) -> Asked:
         return self.submit(FollowUpPut(at=self.runner.now(), actor=ADA, text=text))
 
-    def retry(self) -> Asked:
-        return self.submit(StepRetried(at=self.runner.now(), actor=ADA))
-
-    def _settle(self) -> None:
-        self.handle = asyncio.run(self.runner.settle(self.handle, self._asked)).handle
-
-    # What came of it -------------------------------------------------------------------------
-
-    @property
-    def state(self) -> State:
-        state: State = self.handle.session.state
-        return state
-
     @property
     def view(self) -> AnswerView:
         view = self.handle.view
         assert isinstance(view, AnswerView)
         return view
-
-    @property
-    def status(self) -> str:
-        return kernel.status(WORKFLOW, self.handle.session)
-
-    @property
-    def sent(self) -> list[tuple[str, str]]:
-        """The last request, without its system message."""
-        return [(m.role, m.content) for m in self.script.requests[-1].messages[1:]]
-
-    def replayed(self) -> str:
-        stored = self.runner.store.read(self.handle.session_id)
-        return Replayer(WORKFLOWS).replay(stored).status

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, Final
 
 from preflights_es.features.planning.domain import WORKFLOW
@@ -19,18 +18,14 @@ from preflights_es.features.planning.domain.events import (
     TasksChosen,
 )
 from preflights_es.features.planning.domain.state import DayView, State
-from preflights_es.history.replayer import Replayer
-from preflights_es.kernel import session as kernel
-from preflights_es.kernel.events import Actor, Event, Input, Source
-from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
+from preflights_es.kernel.events import Source
+from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.ports import Provider
 from preflights_es.kernel.questions import Language
-from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.runtime.runner import Handle, Runner
-from tests.fixed import PROJECT, memory_runner
-from tests.scripted import Reply, Scripted
+from tests.fixed import PROJECT
+from tests.scripted import Reply
+from tests.scripted_session import ADA, ScriptedSession
 
-ADA: Final = Actor("user", "Ada Lovelace")
 DAY: Final = "2026-11-23"
 NINE: Final = 9 * 60
 SIX: Final = 18 * 60
@@ -67,8 +62,10 @@ def answer(focus: str | None = "a.1", *minis: str, **said: Any) -> dict[str, Any
     return {"focus_task_id": focus, "mini_task_ids": list(minis), **whole, **said}
 
 
-class Planned:
-    """The session of one day; everything that is done to it is settled at once."""
+class Planned(ScriptedSession[State]):
+    """The session of one day."""
+
+    workflow = WORKFLOW
 
     def __init__(
         self,
@@ -79,14 +76,7 @@ class Planned:
         rules: bool = False,
         provider: Provider | None = None,
     ) -> None:
-        self.script = Scripted(*replies)
-        self._asked: Provider = provider or self.script
-        plain = memory_runner()
-
-        async def waited(_seconds: float) -> None:
-            pass
-
-        self.runner = Runner(plain.store, WORKFLOWS, plain.now, plain.new_id, waited)
+        super().__init__(*replies, provider=provider)
         self.lead = None if rules else Lead("script", "m-1", strict=strict)
         first = PlanAsked(
             at=self.runner.now(),
@@ -96,17 +86,7 @@ class Planned:
             language=language,
             situation=situation(*THREE) if day is None else day,
         )
-        new_id = self.runner.new_id
-        opened = self.runner.open(WORKFLOW, PROJECT, first, new_id(), new_id())
-        self.handle: Handle = opened.handle
-        self.last: tuple[Event, ...] = opened.decisions
-        self._settle()
-
-    def submit(self, new: Input) -> Planned:
-        step = self.runner.submit(self.handle, new, self.runner.new_id())
-        self.handle, self.last = step.handle, step.decisions
-        self._settle()
-        return self
+        self.open(first)
 
     def choose(self, focus: str | None = None, *minis: str) -> Planned:
         now = self.runner.now()
@@ -126,20 +106,6 @@ class Planned:
             PlanAskedAgain(at=now, actor=ADA, situation=found, lead=lead, changed=changed)
         )
 
-    def retry(self) -> Planned:
-        return self.submit(StepRetried(at=self.runner.now(), actor=ADA))
-
-    def led_by(self, lead: Lead | None) -> Planned:
-        return self.submit(LeadChanged(at=self.runner.now(), actor=ADA, lead=lead))
-
-    def _settle(self) -> None:
-        self.handle = asyncio.run(self.runner.settle(self.handle, self._asked)).handle
-
-    @property
-    def state(self) -> State:
-        state: State = self.handle.session.state
-        return state
-
     @property
     def plan(self) -> Plan:
         assert self.state.plan is not None
@@ -150,18 +116,5 @@ class Planned:
         return WORKFLOW.view(self.state)  # type: ignore[return-value]  # it makes no other
 
     @property
-    def status(self) -> str:
-        return kernel.status(WORKFLOW, self.handle.session)
-
-    @property
     def chosen(self) -> tuple[str | None, tuple[str, ...], int]:
         return self.plan.focus_task_id, self.plan.mini_task_ids, self.plan.buffer_minutes
-
-    def events(self, of: type[Any]) -> list[Any]:
-        codec = self.runner.codec(WORKFLOW)
-        stored = self.runner.store.read(self.handle.session_id)
-        return [codec.decode(one) for one in stored if one.type == of.tag]
-
-    def replayed(self) -> str:
-        stored = self.runner.store.read(self.handle.session_id)
-        return Replayer(WORKFLOWS).replay(stored).status

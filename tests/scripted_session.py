@@ -1,0 +1,88 @@
+"""A session over a store in memory whose provider says what it was told to."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar
+
+from preflights_es.history.replayer import Replayer
+from preflights_es.kernel import session as kernel
+from preflights_es.kernel.completions import CompletionReceived
+from preflights_es.kernel.events import Actor, Event, Input
+from preflights_es.kernel.lead import Lead, LeadChanged, StepRetried
+from preflights_es.kernel.ports import Provider
+from preflights_es.kernel.session import Workflow
+from preflights_es.runtime.features import WORKFLOWS
+from preflights_es.runtime.runner import Handle, Runner
+from tests.fixed import PROJECT, memory_runner
+from tests.scripted import Reply, Scripted
+
+ADA: Final = Actor("user", "Ada Lovelace")
+ROBOT: Final = Actor("script")
+S = TypeVar("S")
+
+
+class ScriptedSession(Generic[S]):
+    """Everything that is done to it is settled at once."""
+
+    workflow: ClassVar[Workflow[Any]]
+
+    def __init__(self, *replies: Reply, provider: Provider | None = None) -> None:
+        self.script = Scripted(*replies)
+        self._asked: Provider = provider or self.script
+        self.waits: list[float] = []
+        plain = memory_runner()
+
+        async def waited(seconds: float) -> None:
+            self.waits.append(seconds)
+
+        self.runner = Runner(plain.store, WORKFLOWS, plain.now, plain.new_id, waited)
+
+    def open(self, first: Input) -> None:
+        new_id = self.runner.new_id
+        opened = self.runner.open(self.workflow, PROJECT, first, new_id(), new_id())
+        self.handle: Handle = opened.handle
+        self.last: tuple[Event, ...] = opened.decisions
+        self._settle()
+
+    def submit(self, new: Input) -> Self:
+        step = self.runner.submit(self.handle, new, self.runner.new_id())
+        self.handle, self.last = step.handle, step.decisions
+        self._settle()
+        return self
+
+    def retry(self) -> Self:
+        return self.submit(StepRetried(at=self.runner.now(), actor=ADA))
+
+    def led_by(self, lead: Lead | None) -> Self:
+        return self.submit(LeadChanged(at=self.runner.now(), actor=ADA, lead=lead))
+
+    def late(self, call: str, text: str = "{}") -> Self:
+        now = self.runner.now()
+        return self.submit(CompletionReceived(at=now, actor=ROBOT, call=call, text=text))
+
+    def _settle(self) -> None:
+        self.handle = asyncio.run(self.runner.settle(self.handle, self._asked)).handle
+
+    @property
+    def state(self) -> S:
+        state: S = self.handle.session.state
+        return state
+
+    @property
+    def status(self) -> str:
+        return kernel.status(self.workflow, self.handle.session)
+
+    @property
+    def sent(self) -> list[tuple[str, str]]:
+        """The last request, without its system message."""
+        return [(m.role, m.content) for m in self.script.requests[-1].messages[1:]]
+
+    def events(self, of: type[Any]) -> list[Any]:
+        codec = self.runner.codec(self.workflow)
+        stored = self.runner.store.read(self.handle.session_id)
+        return [codec.decode(one) for one in stored if one.type == of.tag]
+
+    def replayed(self) -> str:
+        stored = self.runner.store.read(self.handle.session_id)
+        return Replayer(WORKFLOWS).replay(stored).status
