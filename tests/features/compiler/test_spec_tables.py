@@ -5,12 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import get_args, get_type_hints
 
-from preflights_es.features.compiler.domain import WORKFLOW, events, lead, values
+from preflights_es.features.compiler.domain import events, lead, values
 from preflights_es.features.compiler.domain.rules import OPERATIONS
 from preflights_es.features.compiler.domain.values import PASSES
-from preflights_es.kernel.events import Decision, Input
 from preflights_es.kernel.items import FindingKind
-from preflights_es.kernel.session import STATUSES
 from tests import markdown
 from tests.markdown import Row, ticked
 
@@ -46,13 +44,6 @@ def test_the_passes_are_those_of_the_code() -> None:
         assert row["Writes"] == one.writes
 
 
-def test_the_statuses_are_known_to_every_view() -> None:
-    heading = next(one for one in spec() if one.endswith(" Status"))
-    found = {ticked(row["Status"])[0] for row in rows(heading)}
-    assert found <= {*STATUSES, *WORKFLOW.statuses}
-    assert set(WORKFLOW.statuses) <= found
-
-
 def test_the_standings_are_those_of_the_code() -> None:
     changed = get_args(get_type_hints(events.StandingChanged)["standing"])
     found = {ticked(row["Standing"])[0] for row in rows("3.2 Standing")}
@@ -86,14 +77,3 @@ def test_the_fields_of_operations_are_those_of_the_code() -> None:
 def test_the_kinds_of_findings_are_those_of_the_code() -> None:
     found = {ticked(row["Kind"])[0] for row in rows("5.3 Findings")}
     assert found == {*get_args(FindingKind)}
-
-
-def test_the_events_are_those_of_the_workflow() -> None:
-    kinds = {"Input": Input, "Decision": Decision}
-    own = [cls for cls in events.EVENTS if cls.tag.startswith("compiler.")]
-    table = rows("8. Events")
-    assert [(row["Event"], ticked(row["Tag"])[0]) for row in table] == [
-        (cls.__name__, cls.tag) for cls in own
-    ]
-    for row, cls in zip(table, own, strict=True):
-        assert issubclass(cls, kinds[row["Kind"]])

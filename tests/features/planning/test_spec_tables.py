@@ -5,10 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import get_args, get_type_hints
 
-from preflights_es.features.planning.domain import WORKFLOW, events, schedule
+from preflights_es.features.planning.domain import events, schedule
 from preflights_es.features.planning.domain.contracts import PLANNING
-from preflights_es.kernel.events import Decision, Input
-from preflights_es.kernel.session import STATUSES
 from tests import markdown
 from tests.each import each
 from tests.markdown import Row, ticked
@@ -75,18 +73,3 @@ def test_the_reasons_for_what_is_left_out_are_those_of_the_code() -> None:
     assert found == schedule.LEFT_OUT
     assert tuple(found) == get_args(events.Reason)
     assert {*names("5.5 What is left out", "Reason")} == {*found}
-
-
-def test_the_events_are_those_of_the_workflow() -> None:
-    kinds = {"Input": Input, "Decision": Decision}
-    own = [cls for cls in events.EVENTS if cls.tag.startswith("planning.")]
-    table = rows("7.1 Events")
-    assert [(row["Event"], ticked(row["Tag"])[0]) for row in table] == [
-        (cls.__name__, cls.tag) for cls in own
-    ]
-    for row, cls in zip(table, own, strict=True):
-        assert issubclass(cls, kinds[row["Kind"]])
-
-
-def test_the_statuses_are_known_to_every_view() -> None:
-    assert set(names("7.2 Status", "Status")) <= {*STATUSES, *WORKFLOW.statuses}
