@@ -8,18 +8,20 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import preflights_es
 from preflights_cli.main import run
 from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.use.answers import filed
 from tests.cli.forked import can_be_forked, forked
+
+T = TypeVar("T")
 
 BIN: Final = Path(sys.executable).parent
 TIMEOUT_S: Final = 60  # a machine of a build is slow; nothing here waits that long
@@ -204,6 +206,10 @@ class Project:
         return b"".join(p.read_bytes() for p in sorted(self.log.parent.glob("log.db*")))
 
 
+MADE: Final[dict[Callable[[Project], Any], tuple[Path, Any]]] = {}
+"""Where the repository lies that a function made, and what it said."""
+
+
 class Accepted(NamedTuple):
     """A repository with a decision that `decided` made, and what it said."""
 
@@ -218,6 +224,19 @@ class House(Project):
         super().__init__(folder, home)
         self._accepted = accepted
         self._new = self.log.stat()
+
+    def made(self, make: Callable[[Project], T]) -> T:
+        """What `make` does to a new repository: it is done once, and copied from then on."""
+        assert os.listdir(self.folder) == [".git"], "it is not new"
+        assert self.log.stat() == self._new, "it is not new"
+        if make not in MADE:
+            kept = self._accepted.folder.parent / f"made-{len(MADE)}"
+            MADE[make] = (kept, make(self))
+            shutil.copytree(self.folder, kept)
+        else:
+            shutil.copytree(MADE[make][0], self.folder, dirs_exist_ok=True)
+        said: T = deepcopy(MADE[make][1])
+        return said
 
     def decided(self, intention: str = "Add OAuth login", *args: str, key: str = "") -> Any:
         is_usual = intention == "Add OAuth login" and not (args or key)

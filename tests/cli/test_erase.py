@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli import tampering
-from tests.cli.program import Project
+from tests.cli.program import House, Project
 from tests.cli.tampering import tampered
 from tests.cli.terminal import terminal
 from tests.each import each
@@ -182,8 +182,12 @@ def test_the_projections_forget_it(house: Project) -> None:
 
 
 @pytest.fixture
-def quoted(house: Project) -> tuple[str, str, str]:
+def quoted(house: House) -> tuple[str, str, str]:
     """A decision, the one that replaced it, and a session whose model was told of the second."""
+    return house.made(three)
+
+
+def three(house: Project) -> tuple[str, str, str]:
     old = house.decided()["session_id"]
     new = house.decided("Add SSO", "--supersedes", old)["session_id"]
     led = house.call("start", "Add a cache", "--provider", "sim", "--no-input", "--json").json

@@ -8,15 +8,19 @@ from typing import Any
 
 import pytest
 
-from tests.cli.program import Project
+from tests.cli.program import House, Project
 
 DECISIONS, TASKS = "docs/decisions", "docs/tasks"
 LOGIN = f"{DECISIONS}/0001-use-oauth-for-authentication.md"
 
 
 @pytest.fixture
-def login(house: Project) -> str:
+def login(house: House) -> str:
     """A session with a record."""
+    return house.made(a_login)
+
+
+def a_login(house: Project) -> str:
     return str(house.decided("A login")["session_id"])
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.cli.program import Project
+from tests.cli.program import House, Project
 from tests.cli.terminal import terminal
 
 QUESTION = r"Erase 1 session for good\? \[y/N\]: "
@@ -26,8 +26,12 @@ def led(house: Project, intention: str = "B login") -> str:
 
 
 @pytest.fixture
-def pair(house: Project) -> tuple[str, str]:
+def pair(house: House) -> tuple[str, str]:
     """A decision, and the one that replaced it."""
+    return house.made(replaced)
+
+
+def replaced(house: Project) -> tuple[str, str]:
     old = house.decided()["session_id"]
     return old, house.decided("Add SSO", "--supersedes", old)["session_id"]
 

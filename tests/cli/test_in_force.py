@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from preflights_cli import EXIT_WAITING
-from tests.cli.program import Project
+from tests.cli.program import House, Project
 from tests.cli.terminal import ANSWER, KEY, WHY, terminal
 
 KEYS = r"asks the question: "
@@ -14,12 +14,16 @@ RECORD = "# 7. Move the orders to PostgreSQL\n\n## Status\n\nAccepted\n\nIt join
 
 
 @pytest.fixture
-def kafka(house: Project) -> Project:
+def kafka(house: House) -> Project:
     """A repository with two decisions in force about events, asked by the pack."""
+    house.made(two)
+    return house
+
+
+def two(house: Project) -> None:
     (house.folder / "preflights.toml").write_text('[clarification]\nheuristics = "standard"\n')
     for text in ("Use Kafka because replay matters", "Use PostgreSQL for the domain events"):
         assert house.call("start", text, "--accept", "--by", "Ada").code == 0
-    return house
 
 
 def test_the_second_is_kept_by_its_number(kafka: Project) -> None:

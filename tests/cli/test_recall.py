@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.program import Project
+from tests.cli.program import House, Project
 
 BY = ("--accept", "--by", "Ada", "--json")
 DATABASE = ("--answer", "change_category=Database", "--answer", "db_type=PostgreSQL")
@@ -15,8 +15,12 @@ FAILING = ("--provider", "sim", "--faults", "malformed=1")
 
 
 @pytest.fixture
-def decided(house: Project) -> list[str]:
+def decided(house: House) -> list[str]:
     """Ids of two accepted decisions: login and database."""
+    return house.made(two)
+
+
+def two(house: Project) -> list[str]:
     login = house.call("start", "Add login", "--answer", "auth_strategy=OAuth", *BY).json
     store = house.call("start", "Keep invoices", *DATABASE, *BY).json
     return [login["session_id"], store["session_id"]]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from preflights_es.features.planning.commands import hours
-from tests.cli.program import Project
+from tests.cli.program import House, Project
 from tests.cli.tampering import flipped, tampered
 from tests.cli.terminal import terminal
 from tests.providers import server
@@ -20,8 +20,12 @@ FAILING = ("--provider", "sim", "--faults", "malformed=1")
 
 
 @pytest.fixture
-def tasks(house: Project) -> list[str]:
+def tasks(house: House) -> list[str]:
     """The tasks of a note of today."""
+    return house.made(noted)
+
+
+def noted(house: Project) -> list[str]:
     found = house.call("note", NOTE, "--json").json
     return [item["id"] for item in found["items"]]
 
