@@ -121,7 +121,8 @@ class House:
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-        for words in (("init", "--quiet", "--template="), ("add", path)):
+        begun = [] if (self.root / ".git").exists() else [("init", "--quiet", "--template=")]
+        for words in (*begun, ("add", path)):
             subprocess.run(["git", *words], cwd=self.root, check=True, capture_output=True)
 
     def request(self, actor: Actor = ADA, lead: Lead = MOCK, *replies: Reply) -> Request:

@@ -28,10 +28,6 @@ def _streams(path: Path) -> list[list[Stored]]:
     return list(chain.sessions(jsonl.stored(lines, path.name)).values())
 
 
-def _name(path: Path) -> str:
-    return path.stem
-
-
 @each("path", FILES)
 def test_a_golden_session_replays_without_a_difference(path: Path) -> None:
     for stream in _streams(path):

@@ -612,7 +612,6 @@ SAID = CODEC.draft(toy.said("a"), "first")
 HEARD = CODEC.draft(toy.Heard(text="a", count=1))
 ANONYMOUS = CODEC.draft(toy.said("b"))
 NAMED_DECISION = CODEC.draft(toy.Heard(text="a", count=1), "second")
-FALSE_ACTOR = CODEC.draft(toy.said("b"), "second")
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,6 @@ def test_a_writer_takes_a_session_from_its_beginning_to_its_document(
         assert program.process.store.open_calls(decider.PROJECT) == ()
 
 
-LOG = ("events", "heads", "numbers")
 CHANGES = {
     "UPDATE events SET data = NULL, salt = NULL": "events",
     "UPDATE events SET recorded_at = 0": "events",
