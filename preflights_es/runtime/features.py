@@ -160,8 +160,7 @@ def _package(point: EntryPoint) -> str:
 
 def _name(package: Distribution) -> str:
     """As its metadata say it; empty where they do not."""
-    metadata = package.metadata  # parsed at each look
-    return ("Name" in metadata and metadata["Name"]) or ""
+    return ("Name" in (parsed := package.metadata) and parsed["Name"]) or ""
 
 
 FEATURES: Final = Features()
