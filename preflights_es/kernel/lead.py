@@ -440,12 +440,18 @@ def judged(raw: str, contract: Judge, check: Check) -> Accepted | Rejected:
 
 
 def text_of(outcome: CompletionReceived) -> str:
-    """The response as text; invalid UTF-8 becomes replacement characters."""
+    """The response as text; invalid UTF-8 becomes replacement characters.
+
+    What is no base64 is no response: only a forged log has it.
+    """
     if outcome.text is not None:
         return outcome.text
     import base64
 
-    return base64.b64decode(outcome.text_base64 or "").decode("utf-8", "replace")
+    try:
+        return base64.b64decode(outcome.text_base64 or "").decode("utf-8", "replace")
+    except ValueError:
+        return ""
 
 
 def retry_sentence(rejected: Rejected) -> str:

@@ -58,8 +58,8 @@ def test_signed_decisions_live_under_the_policy(team: OnServer) -> None:
     expected = {kept: ("signed", "stays"), claimed: (None, "claimed"), other: ("signed", "signed")}
     assert signatures(team) == expected
     prompt = team.prompt()
-    assert "PostgreSQL (ADR-1, stays" in prompt
-    assert "OAuth (ADR-3)" in prompt
+    assert "PostgreSQL (ADR-1, signed, stays" in prompt
+    assert "OAuth (ADR-3, signed)" in prompt
     assert "MySQL" not in prompt
     assert "left out: 1 decision without a signature that counts" in team.call("prompt").err
     committed(team)

@@ -26,6 +26,7 @@ from preflights_es.kernel.lead import (
     Usable,
     after,
     concluded,
+    text_of,
     why_none,
 )
 from tests.each import each
@@ -121,3 +122,12 @@ def test_a_step_that_ended_with_a_report_is_closed_and_says_why() -> None:
     assert closed.request is None
     assert (closed.failed, closed.stalled, why_none(closed)) == ("invalid_json", "", "invalid_json")
     assert after(closed, None, REQUEST).failed == ""
+
+
+@each(
+    ("raw", "text"),
+    [("/w==", "\ufffd"), ("aGk=", "hi"), (None, ""), ("a", ""), ("\x80", ""), ("=", "")],
+)
+def test_a_response_in_bytes_is_text_also_in_a_forged_log(raw: str | None, text: str) -> None:
+    got = CompletionReceived(at=1, actor=PROGRAM, call="c", text=None, text_base64=raw)
+    assert text_of(got) == text
