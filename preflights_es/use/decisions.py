@@ -252,14 +252,18 @@ def row_of(process: Process, one: PatchRow, policy: Policy | None = None) -> Dec
     return replace(row, policy=counted)
 
 
-def ends_in_force(request: Request) -> tuple[tuple[str, int, str], ...]:
-    """Of each decision in force: its session, and version and hash of the last event there."""
+End = tuple[str, int, str]
+"""A session, and version and hash of its last event."""
+
+
+def ends_in_force(request: Request) -> tuple[tuple[DecisionRow, End], ...]:
+    """Each decision in force, with the end of its session."""
     found = []
     for row in decisions(request):
         process = request.process.file_log if row.file else request.process
         head = process.store.head(row.session_id)
         if row.imported_by is None and row.standing == "accepted" and head is not None:
-            found.append((row.session_id, head.version, head.hash.hex()))
+            found.append((row, (row.session_id, head.version, head.hash.hex())))
     return tuple(found)
 
 

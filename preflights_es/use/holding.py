@@ -12,7 +12,7 @@ from preflights_es.kernel.decisions import TurnedDown
 from preflights_es.kernel.errors import AmbiguousSession, RecordWithoutSession, UnknownSession
 from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.reach import Hold, specificity
-from preflights_es.kernel.signing import COUNTED, Counted
+from preflights_es.kernel.signing import COUNTED, Counted, Signed
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.use.decisions import decisions, records_beside
 from preflights_es.use.foreign import ForeignRow
@@ -60,6 +60,8 @@ class Held(Result, frozen=True, kw_only=True):
     """Its document's path; empty where there is none."""
     file: str | None
     """The session file that says so, where the log does not."""
+    signature: Signed | None = None
+    """What the signature of its acceptance proves; None without one."""
     policy: Counted | None = None
     """How it counts by the policy; None where none asks for signatures."""
 
@@ -251,6 +253,7 @@ def as_held(
         uid=one.uid,
         record=one.artifact or "",
         file=one.file,
+        signature=one.signature,
         policy=one.policy,
     )
 

@@ -93,7 +93,7 @@ class Team(Project):
         from preflights_es.use.decisions import ends_in_force
 
         with self._surroundings({}), preflights_es.open(self.folder) as log:
-            return before_text(ends_in_force(log.request()))
+            return before_text(end for _, end in ends_in_force(log.request()))
 
 
 LISTS: Final = (FILE, BEFORE)

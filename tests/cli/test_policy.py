@@ -81,7 +81,7 @@ def test_without_a_policy_no_output_names_one(team: Team) -> None:
         said = team.call(*words, "--json").out
         assert '"policy":"' not in said, words
     said = team.call("decisions").out + team.call("why", "src/x.py").out
-    assert [word for word in said.split() if "claimed" in word] == ["(claimed)"], "no signature"
+    assert [word for word in said.split() if "claimed" in word] == ["(claimed)", "claimed"]
     assert "quote records, claimed and not signed.\n" in team.prompt()
     assert "PostgreSQL (ADR-1)" in team.prompt()
 
@@ -317,6 +317,19 @@ def test_a_person_turns_it_on_and_what_is_in_force_stays(team: Team) -> None:
         t.type("y")
         assert f"{BEFORE} is there, and stays as it is" in t.rest()
     assert team.policies() == {"ADR-1": "before_policy", "ADR-2": "claimed"}
+
+
+def test_what_would_count_without_a_signature_is_named(team: Team) -> None:
+    team.trusts(FILE, team.line())
+    team.accept("PostgreSQL", sign=False)
+    team.accept("OAuth", intention=LOGIN)
+    with terminal(team, "init", "--signed") as t:
+        said = t.expect(r"\[y/N\]: ")
+        t.type("n")
+        t.rest()
+    assert "1 decision in force here would count without a signature" in said
+    assert "  ADR-0001 Use PostgreSQL" in said
+    assert "OAuth" not in said
 
 
 def test_a_person_who_says_no_writes_nothing(team: Team) -> None:

@@ -30,7 +30,8 @@ from preflights_es.features.agents.project_files import (
     policy_files,
 )
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.text import shown, shown_lines
+from preflights_es.kernel.ids import decision_name
+from preflights_es.kernel.text import one_line, shown, shown_lines
 from preflights_es.settings.file import Source
 from preflights_es.settings.load import Options, Settings, load_settings, trusted_files
 from preflights_es.settings.signing import BEFORE, repository_lines
@@ -141,16 +142,22 @@ def _signed(voice: Voice, settings: Settings) -> int:
     from preflights_cli.trust import refuse_others
     from preflights_es.settings.signing import before_text
     from preflights_es.use.decisions import ends_in_force
+    from preflights_es.use.sessions import LISTED
 
     refuse_others("the policy stays as it is", "say which decisions need no signature", voice)
     with opened(voice, None, Options(), reads=True) as app:
-        ends = ends_in_force(app)
+        found = ends_in_force(app)
         are_known = app.process.signatures.signers.are_known
-    many = counted(len(ends), "decision")
+    rows = [row for row, _ in found if not (row.signature and row.signature.verdict == "signed")]
+    many = counted(len(rows), "decision")
     voice.say(f"{many} in force here would count without a signature; later ones need one.")
+    for row in rows[:LISTED]:
+        voice.say(f"  {decision_name(row.number, row.uid)} {shown(one_line(row.title))}")
+    if len(rows) > LISTED:
+        voice.say(f"  and {len(rows) - LISTED} more: preflights decisions")
     if not click.confirm("Turn the policy on?"):
         raise Refused("the policy stays as it is")
-    done = policy_files(settings, before_text(ends))
+    done = policy_files(settings, before_text(end for _, end in found))
     for file in done.files:
         _say(voice, file, prints=False)
         if file.written and file.path == BEFORE and (new := _listed(settings)):
