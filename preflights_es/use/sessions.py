@@ -394,15 +394,12 @@ def _row(request: Request, head: Head, kept: dict[str, Any] | None) -> SessionRo
     """One session of the list; a damaged one is listed as such, and hides no other."""
     began = kept["began_at"] if kept else ids.milliseconds(head.session_id) * 1_000
     age = max((clock_ids.now() - began) // 1_000_000, 0)
-    row = kept if kept and kept["version"] == head.version else _folded(request, head)
+    is_current = kept is not None and kept["version"] == head.version
+    row = kept if is_current else request.process.projector.folded("sessions", head)
     if row is None or row["status"] in TROUBLES:
         return SessionRow(head.session_id, age, *_trouble(request, head.session_id))
     shown = {name: row[name] for name in SessionRow.__struct_fields__ if name in row}
     return SessionRow(age_seconds=age, **shown)
-
-
-def _folded(request: Request, head: Head) -> dict[str, Any] | None:
-    return request.process.projector.folded("sessions", head)
 
 
 def _trouble(request: Request, session_id: str) -> tuple[str, str, float | None, str]:
