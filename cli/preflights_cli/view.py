@@ -151,7 +151,8 @@ def _exported(
 ) -> int:
     """Write the site, once a person saw what it publishes."""
     with _needed():
-        from preflights_es.surfaces.view.export import built, checked, write
+        from preflights_es.surfaces.view.export import built
+        from preflights_es.surfaces.view.site_folder import checked, write
 
     if not yes and (voice.as_json or not is_terminal()):
         message = "without a terminal, --export needs --yes"

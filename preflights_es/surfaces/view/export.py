@@ -7,13 +7,11 @@ others. A file of proof beside the pages holds them, and the reader's browser co
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from html import unescape
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -21,7 +19,6 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
-from preflights_es.kernel.errors import Refused, StoreUnavailable
 from preflights_es.kernel.events import (
     Actor,
     ArtifactDue,
@@ -31,7 +28,7 @@ from preflights_es.kernel.events import (
     Signable,
 )
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.text import is_git, shown_lines
+from preflights_es.kernel.text import shown_lines
 from preflights_es.projections import usage
 from preflights_es.projections.audit import steps
 from preflights_es.projections.projection import Read
@@ -39,23 +36,18 @@ from preflights_es.projections.usage import Call, Used
 from preflights_es.store import jsonl
 from preflights_es.surfaces.view import decisions, rendering, timeline
 from preflights_es.surfaces.view.drawing import bars
-from preflights_es.system import files
-from preflights_es.system.files import Folder, Unreadable
-from preflights_es.use.archives import ExportedSite
+from preflights_es.surfaces.view.site_folder import OURS, Built
 from preflights_es.use.checkpoints import CheckpointCheck
 from preflights_es.use.decisions import listing
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
-from preflights_es.use.results import DecisionRow, Result
+from preflights_es.use.results import DecisionRow
 from preflights_es.use.usage import price
 from preflights_es.use.why import of_patch
 from preflights_es.use.why_results import Why
 
-MARKER: Final = "preflights-site.json"
-FORMAT: Final = "preflights.site/1"
 TEXT_MAX: Final = 100_000  # characters of a payload on a page
 TEXTS_MAX: Final = 300_000  # the same of all payloads of a page; marks make a few bytes of each
-SIZE_MAX: Final = 64 * 1024 * 1024  # bytes of a file that may be ours
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'none'; base-uri 'none'"
@@ -65,30 +57,8 @@ SCRIPTS: Final = ("verify.js", "proof.js")
 SEARCH: Final = "search.js"
 DAY: Final = len("2026-11-26")
 STATIC: Final = (*SCRIPTS, SEARCH, "icon.svg", "sessions.css", "view.css")
-_OURS: Final = re.compile(
-    r"preflights-site\.json|(?:index|all)(?:-\d+)?\.html|"
-    r"(?:decisions|sessions|proof|static)/[a-z0-9][a-z0-9-]*\.(?:html|js|jsonl|css|svg)"
-)
-"""Paths that an export may write or remove."""
 _LINK: Final = re.compile(r' (href|src|action|data-index)="(/[^"]*)"')
 _ID: Final = re.compile(r"[0-9a-f][0-9a-f-]*")
-
-
-class Built(Result, frozen=True):
-    """A site before it is written."""
-
-    decisions: int
-    sessions: int
-    names: tuple[str, ...]
-    """All that are published, sorted: of those who acted, and principals of signers."""
-    texts: int
-    """Events whose texts are published."""
-    whole: int
-    """Sessions that are published as files, all of their texts with them."""
-    left_out: tuple[str, ...]
-    """Sessions and checkpoints that cannot be read, or are not of this project, and why."""
-    files: Mapping[str, bytes]
-    """By path from the site's top."""
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -134,9 +104,6 @@ class Told(msgspec.Struct, frozen=True):
     ended: int
     used: Used | None
     """By the calls whose responses are published; None without one."""
-
-
-# 1. Building ---------------------------------------------------------------------------------
 
 
 def built(request: Request, *, everything: bool = False, sessions: bool = False) -> Built:
@@ -277,9 +244,8 @@ class _Building:
         if row.imported_by is not None:
             self.names.add(row.imported_by.name)
         if row.signature is not None:
-            self.names.add(
-                row.signature.by
-            )  # of a certificate, too, whose authority is no key here
+            # Of a certificate, too, whose authority is no key here.
+            self.names.add(row.signature.by)
         for version in said:
             event = read.events[version - 1]
             self.names.update(_names(event))
@@ -410,7 +376,7 @@ class _Building:
         return ""
 
     def _put(self, path: str, content: bytes) -> None:
-        assert _OURS.fullmatch(path), path
+        assert OURS.fullmatch(path), path
         self.files[path] = content
 
 
@@ -545,142 +511,3 @@ def _names(event: Event | None) -> Iterator[str]:
 
 def _proof(content: Mapping[str, Any]) -> bytes:
     return b"proof(%b);\n" % msgspec.json.encode(content)
-
-
-# 2. Writing ----------------------------------------------------------------------------------
-
-
-def checked(name: str) -> Path:
-    """The folder of a site, as it can be written.
-
-    Raises:
-        Refused: it is a link or a file, belongs to git, or holds something else.
-        StoreUnavailable: it cannot be read, or there is no folder to make it in.
-    """
-    if "\0" in name:
-        raise Refused(f"{name!r} is no name of a folder")
-    path = Path(name)
-    if path.is_symlink():
-        raise Refused(f"{name} is a link: name the folder that it leads to")
-    if path.exists() and not path.is_dir():
-        raise Refused(f"{name} is a file: name a folder")
-    top = files.resolved(path)
-    if top is None or not top.parent.is_dir():
-        raise StoreUnavailable(f"{name} cannot be made: there is no folder above it")
-    if any(is_git(part) for part in top.parts):
-        raise Refused(f"{name} lies in a folder of git: name another one")
-    if top.is_dir():
-        with _told(name), files.opened(top) as folder:
-            _former(folder, name)
-    return top
-
-
-def write(built: Built, top: Path) -> ExportedSite:
-    """Bring a folder to what the site holds, file by file; what is there already stays untouched.
-
-    A site that was left in the middle by a crash is still known as one.
-
-    Raises:
-        Refused: the folder holds something else.
-        StoreUnavailable: it cannot be written.
-    """
-    with _told(str(top)), contextlib.ExitStack() as stack:
-        with files.opened(top.parent) as above:
-            folder = stack.enter_context(above.below(top.name, makes=True))
-        former = _former(folder, str(top))
-        open_ = {"": folder}
-        for name in sorted({path.partition("/")[0] for path in built.files if "/" in path}):
-            open_[name] = stack.enter_context(folder.below(name, makes=True))
-        for path in built.files:
-            _refuse_foreign(open_, path, former, top)
-        _mark(folder, {*former, *built.files})
-        changed = sum(
-            _brought(*_place(open_, path), content, is_new=path not in former)
-            for path, content in built.files.items()
-        )
-        gone = sorted(former - built.files.keys())
-        removed = sum(_removed(stack, open_, folder, path) for path in gone)
-        _mark(folder, built.files)
-    return ExportedSite(
-        folder=str(top),
-        decisions=built.decisions,
-        sessions=built.sessions,
-        names=len(built.names),
-        texts=built.texts,
-        files=len(built.files),
-        written=changed,
-        removed=removed,
-    )
-
-
-class _Marker(msgspec.Struct):
-    format: str
-    files: tuple[str, ...]
-
-
-def _former(folder: Folder, name: str) -> set[str]:
-    """What an earlier export wrote here.
-
-    Raises:
-        Refused: the folder holds something, and no export wrote it.
-    """
-    try:
-        marker = msgspec.json.decode(folder.content(MARKER, SIZE_MAX), type=_Marker)
-    except FileNotFoundError:
-        if not folder.names():
-            return set()
-    except (Unreadable, msgspec.DecodeError, ValueError):
-        pass
-    else:
-        if marker.format == FORMAT and all(map(_OURS.fullmatch, marker.files)):
-            return set(marker.files)
-    raise Refused(f"{name} holds something else than an exported site: name an empty folder")
-
-
-def _refuse_foreign(open_: Mapping[str, Folder], path: str, former: set[str], top: Path) -> None:
-    folder, name = _place(open_, path)
-    if path not in former and folder.lies(name) is not None:
-        raise Refused(f"{top / path} is not of an exported site, and stands where a page belongs")
-
-
-def _place(open_: Mapping[str, Folder], path: str) -> tuple[Folder, str]:
-    below, _, name = path.rpartition("/")
-    return open_[below], name
-
-
-def _brought(folder: Folder, name: str, content: bytes, *, is_new: bool = False) -> bool:
-    """Whether a file had to be written."""
-    with contextlib.suppress(FileNotFoundError, Unreadable):
-        if not is_new and folder.content(name, SIZE_MAX) == content:
-            return False
-    with folder.new(name, replacing=True, flushes=False) as file:
-        file.write(content)
-    return True
-
-
-def _removed(
-    stack: contextlib.ExitStack, open_: dict[str, Folder], folder: Folder, path: str
-) -> bool:
-    below = path.rpartition("/")[0]
-    with contextlib.suppress(FileNotFoundError):
-        if below not in open_:
-            open_[below] = stack.enter_context(folder.below(below))
-        place, name = _place(open_, path)
-        place.remove(name)
-        return True
-    return False
-
-
-def _mark(folder: Folder, paths: Iterable[str]) -> None:
-    content = msgspec.json.format(
-        msgspec.json.encode(_Marker(FORMAT, tuple(sorted(paths)))), indent=1
-    )
-    _brought(folder, MARKER, content + b"\n")
-
-
-@contextlib.contextmanager
-def _told(name: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise StoreUnavailable(f"{name} cannot be written: {error.strerror or error}") from error
