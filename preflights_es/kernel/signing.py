@@ -313,16 +313,17 @@ COUNTED: Final[dict[Counted, str]] = {
 }
 """How each is said."""
 
-ALONE: Final = {CLAIMED: "claimed, not signed"}
-"""What is said in other words on a line of its own."""
 
-
-def worth(signature: Signed | None, policy: Counted | None, *, claims: bool) -> tuple[str, ...]:
+def worth(
+    signature: Signed | None, policy: Counted | None, *, claims: bool, alone: bool = False
+) -> tuple[str, ...]:
     """What an act is worth, in words: what its signature proves, and how it counts by a policy.
 
     Args:
         claims: whether it is a person's word, and nothing beside says that nothing proves it.
+        alone: whether it is said apart from the act, where one word would not be understood.
     """
     counted = COUNTED[policy] if policy else ""
     proved = str(signature) if signature else CLAIMED * (claims and not policy)
-    return tuple(filter(None, (proved, counted)))
+    said = tuple(filter(None, (proved, counted)))
+    return ("claimed, not signed",) if alone and said == (CLAIMED,) else said

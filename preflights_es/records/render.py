@@ -24,7 +24,7 @@ from preflights_es.kernel.decisions import (
 from preflights_es.kernel.errors import LogFromFuture
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.questions import Place
-from preflights_es.kernel.signing import ALONE, Counted, Signed, worth
+from preflights_es.kernel.signing import Counted, Signed, worth
 from preflights_es.kernel.text import late_pattern, one_line, shortened, shown, shown_lines, slug
 from preflights_es.kernel.words import continued
 
@@ -63,7 +63,7 @@ def brief(record: Record, in_force: str = "", proved: str = "", proof: Proof = (
     """
     template = _template("brief.v1")
     values = {"context": ">", "outcome": "*", "open": "*", "in_force": ""}
-    own = ", ".join(worth(*proof, claims=record.is_claimed))
+    own = ", ".join(worth(*proof, claims=record.is_claimed, alone=True))
     values["more"] = _before_you_code(record, own, proved)
     values["standing"] = _STANDING.get(record.status, "Superseded, do not follow")
     if proof[1] == "claimed":
@@ -486,7 +486,7 @@ def _before_you_code(record: Record, accepted: str, proved: str) -> str:
     newer = f" by {inline(related_name(record.superseded_by))}" if record.superseded_by else ""
     lines = (
         _STATE.get(record.status, "").format(newer=newer),
-        f"Its acceptance: {_fitted(ALONE.get(accepted, accepted), PROOF_MAX)}." * bool(accepted),
+        f"Its acceptance: {_fitted(accepted, PROOF_MAX)}." * bool(accepted),
         proved,
         "Ask the person before you decide anything that is not decided above.",
         f"Source: Preflights session {record.session_id[-8:]}.",

@@ -160,7 +160,8 @@ def _package(point: EntryPoint) -> str:
 
 def _name(package: Distribution) -> str:
     """As its metadata say it; empty where they do not."""
-    return ("Name" in (parsed := package.metadata) and parsed["Name"]) or ""
+    said = package.metadata  # read anew each time that it is asked for
+    return ("Name" in said and said["Name"]) or ""
 
 
 FEATURES: Final = Features()

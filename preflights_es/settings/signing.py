@@ -240,9 +240,8 @@ def _signers(source: Source) -> Iterator[AllowedSigner]:
             continue
         if not line.replace("\t", " ").isprintable():
             raise _no_signer(number, "it holds a character that is not seen")
-        if (
-            '\\"' in line
-        ):  # to ssh-keygen no end of an option: another key than the shown one counts
+        # To ssh-keygen it ends no option: another key than the shown one would count.
+        if '\\"' in line:
             raise _no_signer(number, "it holds an escaped quotation mark")
         found = _PRINCIPALS.fullmatch(line)
         words = _WORD.findall(found[2]) if found else []

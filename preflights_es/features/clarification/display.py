@@ -26,7 +26,7 @@ from preflights_es.kernel.decisions import EXCEPTION, Speaker, alternative_text
 from preflights_es.kernel.ids import decision_name, short
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.reach import HELD
-from preflights_es.kernel.signing import ALONE, worth
+from preflights_es.kernel.signing import worth
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.kernel.views import View
 
@@ -62,9 +62,9 @@ def describe(voice: Voice, session: View) -> None:
     voice.say(f"{voice.bold(shown(one_line(found.intention)))}")
     stands = f"{_standing(found)}, {round(found.progress * 100)} %"
     voice.say(f"  session {short(found.session_id)}, {stands}")
-    proved = worth(found.signature, found.policy, claims=_claims(found))
+    proved = worth(found.signature, found.policy, claims=_claims(found), alone=True)
     for line in filter(None, (found.origin, *proved)):
-        voice.say(f"  {shown(line if found.signature else ALONE.get(line, line))}")
+        voice.say(f"  {shown(line)}")
     for line in (*values(found.provenance, keyed=bool(found.to_do)), *why(found)):
         voice.say(f"  {line}")
     for line in _in_force(found):

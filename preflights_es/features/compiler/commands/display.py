@@ -19,7 +19,7 @@ from preflights_es.features.compiler.use.results import DryRun
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.items import Finding, WaivedFinding, path_of
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.signing import ALONE, worth
+from preflights_es.kernel.signing import worth
 from preflights_es.kernel.text import one_line, shortened, shown, shown_lines
 from preflights_es.kernel.views import View
 
@@ -70,8 +70,8 @@ def describe(voice: Voice, session: View) -> None:
         return
     author = f", {_NO_MODEL}" if one.created_by == "system" else ""
     voice.say(f"  artifact {one.id}, {one.standing}{author}")
-    for line in worth(found.signature, None, claims=one.standing in APPROVED):
-        voice.say(f"  {shown(ALONE.get(line, line))}")
+    for line in worth(found.signature, None, claims=one.standing in APPROVED, alone=True):
+        voice.say(f"  {shown(line)}")
     if found.document:
         voice.say(f"  written to {shown(found.document)}")
     if found.superseded_by:
