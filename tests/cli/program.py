@@ -223,12 +223,11 @@ class House(Project):
     def __init__(self, folder: Path, home: Path, accepted: Accepted) -> None:
         super().__init__(folder, home)
         self._accepted = accepted
-        self._new = self.log.stat()
+        self._new = self.recorded()
 
     def made(self, make: Callable[[Project], T]) -> T:
         """What `make` does to a new repository: it is done once, and copied from then on."""
-        assert os.listdir(self.folder) == [".git"], "it is not new"
-        assert self.log.stat() == self._new, "it is not new"
+        assert self._is_new(), "something is in it"
         if make not in MADE:
             kept = self._accepted.folder.parent / f"made-{len(MADE)}"
             MADE[make] = (kept, make(self))
@@ -240,10 +239,14 @@ class House(Project):
 
     def decided(self, intention: str = "Add OAuth login", *args: str, key: str = "") -> Any:
         is_usual = intention == "Add OAuth login" and not (args or key)
-        if not is_usual or os.listdir(self.folder) != [".git"] or self.log.stat() != self._new:
+        if not is_usual or not self._is_new():
             return super().decided(intention, *args, key=key)
         shutil.copytree(self._accepted.folder, self.folder, dirs_exist_ok=True)
         return deepcopy(self._accepted.said)
+
+    def _is_new(self) -> bool:
+        # Size and times do not tell: a note of the same second changes neither.
+        return os.listdir(self.folder) == [".git"] and self.recorded() == self._new
 
 
 def _stream(content: bytes = b"") -> io.TextIOWrapper:
