@@ -220,7 +220,7 @@ def _signatures(found: SignatureCount) -> Iterator[str]:
 
 def _acceptances(files: FilesAlone, broken: Sequence[Broken]) -> Iterator[str]:
     """What else is to be known of a clone without a log."""
-    if unproved := sum(one.found.startswith("its signature") for one in broken):
+    if unproved := sum(one.code == "signature_does_not_verify" for one in broken):
         do = "does" if unproved == 1 else "do"
         yield f"{counted(unproved, 'signature')} {do} not verify."
     if files.claimed:

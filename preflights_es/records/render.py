@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from preflights_es.kernel.decisions import (
     EXCEPTION,
     KeptDecision,
@@ -62,6 +64,8 @@ def brief(record: Record, in_force: str = "", proved: str = "", proof: Proof = (
         proof: what that of its own acceptance proves, and how it counts by the policy.
     """
     template = _template("brief.v1")
+    if proof[1] == "stays":
+        record = replace(record, status="accepted")
     values = {"context": ">", "outcome": "*", "open": "*", "in_force": ""}
     own = ", ".join(worth(*proof, claims=record.is_claimed, alone=True))
     values["more"] = _before_you_code(record, own, proved)

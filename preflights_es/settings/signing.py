@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
@@ -29,13 +29,20 @@ _LITERAL: Final = ("key::", "ssh-", "ecdsa-", "sk-")
 """How git's `user.signingkey` begins where it is a public key, and no path."""
 
 
+class Untrusted(NamedTuple):
+    """Why a file of the repository does not count."""
+
+    code: Literal["not_trusted", "list_unreadable"]
+    why: str
+
+
 class Signers(msgspec.Struct, frozen=True):
     """Whose signatures count."""
 
     content: bytes = b""
     """Lines as in OpenSSH's file of allowed signers."""
-    untrusted: str = ""
-    """Why the repository's own file does not count; empty where it does, or is not there."""
+    untrusted: Untrusted | None = None
+    """Why the repository's own file does not count; None where it does, or is not there."""
 
     @property
     def are_known(self) -> bool:
@@ -72,8 +79,8 @@ class Before(msgspec.Struct, frozen=True):
 
     ends: frozenset[tuple[str, int, str]] = frozenset()
     """Session, version and hash of its last event as the policy was turned on."""
-    untrusted: str = ""
-    """Why the file does not count; empty where it does, or is not there."""
+    untrusted: Untrusted | None = None
+    """Why the file does not count; None where it does, or is not there."""
     lies_there: bool = False
     """Whether there is a file, whatever it says."""
 
@@ -118,7 +125,8 @@ def before_of(settings: Settings, env: Mapping[str, str]) -> Before:
     try:
         return Before(ends_in(content.decode()), lies_there=lies_there)
     except ValueError as error:
-        return Before(untrusted=f"{BEFORE} {error}", lies_there=lies_there)
+        unreadable = Untrusted("list_unreadable", f"{BEFORE} {error}")
+        return Before(untrusted=unreadable, lies_there=lies_there)
 
 
 def ends_in(text: str) -> frozenset[tuple[str, int, str]]:
@@ -172,18 +180,20 @@ def repository_lines(root: Path, name: str) -> Source | None:
     return Source(root / name, text, ())
 
 
-def _of_repository(root: Path, env: Mapping[str, str], name: str = FILE) -> tuple[bytes, str]:
+def _of_repository(
+    root: Path, env: Mapping[str, str], name: str = FILE
+) -> tuple[bytes, Untrusted | None]:
     try:
         source = repository_lines(root, name)
     except SettingsError as error:
-        return b"", str(error)
+        return b"", Untrusted("list_unreadable", str(error))
     if source is None:
-        return b"", ""
+        return b"", None
     state: State = Trusted.of(env).state(source)
     if state == "trusted":
-        return source.text.encode(), ""
+        return source.text.encode(), None
     why = "changed since you trusted it" if state == "changed" else "is not trusted"
-    return b"", f"{name} {why}: look at it and trust it"
+    return b"", Untrusted("not_trusted", f"{name} {why}: look at it and trust it")
 
 
 def _git(key: str, settings: Settings, env: Mapping[str, str]) -> str:

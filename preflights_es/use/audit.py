@@ -116,7 +116,8 @@ class SignatureCheck:
         for act in found:
             if act.signed.verdict == "does_not_verify":
                 said = f"its signature {act.signed}"
-                self.broken.append(Broken(stored[0].session_id, act.version, said))
+                code = "signature_does_not_verify"
+                self.broken.append(Broken(stored[0].session_id, act.version, said, code))
             elif act.signed.verdict == "not_checked":
                 self._leave(1, act.signed.why)
             else:

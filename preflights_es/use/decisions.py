@@ -32,6 +32,7 @@ from preflights_es.use.results import DecisionRow, Result
 
 if TYPE_CHECKING:
     from preflights_es.kernel.decisions import Decided
+    from preflights_es.kernel.signing import Counted
     from preflights_es.use.policy import Policy
 
 DAY: Final = 86_400_000_000  # microseconds
@@ -177,9 +178,8 @@ def decisions(
         policy: instead of that of the settings.
     """
     policy = policy or request.process.policy
-    for why in policy.untrusted if policy else ():
-        is_readable = why.endswith("trust it")
-        request.notice("not_trusted" if is_readable else "list_unreadable", why)
+    for code, why in policy.untrusted if policy else ():
+        request.notice(code, why)
     if policy is None or not everything:
         rows = request.reading.rows(
             lambda process: log_decisions(
@@ -250,6 +250,14 @@ def row_of(process: Process, one: PatchRow, policy: Policy | None = None) -> Dec
         return row
     counted = policy.counted(process.runner, row.session_id, decided.recorded, row.signature)
     return replace(row, policy=counted)
+
+
+def counted(request: Request, row: DecisionRow) -> Counted | None:
+    """How one decision counts by the policy, once it is held against all others."""
+    if request.process.policy is None or row.standing != "superseded":
+        return row.policy
+    every = decisions(request, everything=True)
+    return next((one.policy for one in every if one.uid == row.uid), row.policy)
 
 
 End = tuple[str, int, str]

@@ -19,7 +19,7 @@ from preflights_es.kernel.signing import Counted, Signed
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.runner import EventReader
 from preflights_es.settings.load import Settings, surroundings
-from preflights_es.settings.signing import BEFORE, Before, before_of
+from preflights_es.settings.signing import BEFORE, Before, Untrusted, before_of
 from preflights_es.use.results import DecisionRow
 from preflights_es.use.signatures import Signatures
 
@@ -39,8 +39,8 @@ class Policy(msgspec.Struct, frozen=True):
         return cls(signatures, before_of(settings, surroundings()))
 
     @property
-    def untrusted(self) -> tuple[str, ...]:
-        """Which files of the repository do not count, and why."""
+    def untrusted(self) -> tuple[Untrusted, ...]:
+        """Why files of the repository do not count."""
         return tuple(filter(None, (self.signatures.signers.untrusted, self.before.untrusted)))
 
     @property

@@ -278,7 +278,7 @@ def show(request: Request, session: str) -> View:
     found = session_of(Step(handle, ()), request.notices)
     if found.status == "erased":
         return replace(found, erased=_erased(at.process, handle))
-    return with_signature(at.process, found)
+    return with_signature(request, at.process, found)
 
 
 def _erased(process: Process, handle: Handle) -> ErasedBy:
@@ -421,7 +421,7 @@ def prompt(request: Request, session: str) -> AgentPrompt:
     at = request.reading.session(session)
     handle = at.load()
     documents = at.process.documents
-    view = with_signature(at.process, replace(handle.view, session_id=handle.session_id))
+    view = with_signature(request, at.process, replace(handle.view, session_id=handle.session_id))
     proof = getattr(view, "signature", None), getattr(view, "policy", None)
     text = documents.brief(handle, proof=proof)
     room = max(ROOM - cost(f"{text}\n## {IN_FORCE}\n\n"), LEAST)

@@ -88,6 +88,8 @@ class Signatures:
             self.signers = signers or signers_of(settings, self._env)
         except SettingsError as error:
             self.signers, self.trouble = Signers(), str(error)
+        untrusted = self.signers.untrusted
+        self._unlisted = untrusted.why if untrusted else ""
         self._folder = cached("signatures") if remembers else None
         self._kept: dict[str, list[SignedAct]] | None = None
         self._is_new = False
@@ -122,7 +124,7 @@ class Signatures:
     def _name(self, head: Head) -> str:
         """Of what was found: it covers the session, and whose signatures count."""
         # What says why a signer is not known is said anew, too.
-        about = (self.signers.content, self.signers.untrusted.encode())
+        about = (self.signers.content, self._unlisted.encode())
         return sha256(head.hash + b"".join(sha256(one).digest() for one in about)).hexdigest()
 
     def of_decision(self, reader: EventReader, session_id: str, decided: Decided) -> Signed | None:
@@ -253,7 +255,7 @@ class Signatures:
             if ssh.is_made_by(armoured, name, message, env):
                 if self.trouble:
                     return found("not_checked", self.trouble)
-                return found("unknown_signer", self.signers.untrusted)
+                return found("unknown_signer", self._unlisted)
         except (NoSignature, ValueError) as error:
             return found("does_not_verify", f"the signature is damaged: {error}")
         except ssh.SshFailed as error:

@@ -34,7 +34,7 @@ from preflights_es.projections.projection import Read
 from preflights_es.records.files import found_hash
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.archives import ImportedBy, imports_of
-from preflights_es.use.decisions import decisions, row_of
+from preflights_es.use.decisions import counted, row_of
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Who
@@ -116,12 +116,7 @@ def decided_in(request: Request, session: str) -> DecisionRow:
         PatchRow(found.session_id, found.process.project, decided),
     )
     row = replace(row_of(found.process, patch, policy), file=found.file)
-    if policy is None or row.standing != "superseded":
-        return row
-    # What only a claimed decision supersedes stays: that is read off the others.
-    every = decisions(request, everything=True)
-    counted = next((one.policy for one in every if one.uid == row.uid), row.policy)
-    return replace(row, policy=counted)
+    return replace(row, policy=counted(request, row))
 
 
 def _records(request: Request, paths: Sequence[str]) -> Iterator[WhyRecord]:
@@ -159,7 +154,16 @@ def _meant(
         message = f"session {short(session_id)} has no field {field!r}: it has {known}"
         raise Refused(message, code="no_such_field", session=short(session_id))
     came = imports_of(process, read)
-    return [_why(process, read, decided, origin, came) for origin in origins], (), ()
+    values = [_why(process, read, decided, origin, came) for origin in origins]
+    if request.process.policy and decided.standing == "superseded":
+        policy = decided_in(request, what).policy
+        values = [(_as_counted(one, policy), workflow) for one, workflow in values]
+    return values, (), ()
+
+
+def _as_counted(one: Why, policy: Counted | None) -> Why:
+    """A value with how its acceptance counts beside all other decisions."""
+    return replace(one, acknowledged=one.acknowledged and replace(one.acknowledged, policy=policy))
 
 
 def refuse_undecided(read: Read, code: str) -> NoReturn:

@@ -164,9 +164,16 @@ def test_an_agent_is_told_nothing_of_what_is_claimed(team: Team) -> None:
 
 def test_no_unsigned_acceptance_takes_a_signed_decision_out(team: Team) -> None:
     team.has_policy()
-    team.accept("PostgreSQL", "--path", "src/**", "--hold", "deny")
+    kept = team.accept("PostgreSQL", "--path", "src/**", "--hold", "deny")["session_id"]
     team.accept("MySQL", "--supersedes", "ADR-0001", sign=False)
     assert team.policies() == {"ADR-1": "stays", "ADR-2": "claimed"}
+    assert team.show(kept)["policy"] == "stays"
+    stays = "stays: what supersedes it is only claimed"
+    assert f"\n  {stays}\n" in team.call("show", kept).out
+    assert f", {stays}\n" in team.call("why", kept).out
+    own = team.call("prompt", kept).out
+    assert "\n## Decided, do not reconsider\n\n* Category: Database\n* Type: PostgreSQL\n" in own
+    assert f", {stays}.\n" in own
     prompt = team.prompt()
     assert "PostgreSQL (ADR-1, signed, stays: what supersedes it is only claimed)" in prompt
     assert "MySQL" not in prompt
