@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import urlencode
 
 from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.ids import iso
 from preflights_es.surfaces.view.drawing import Bars, bars, graph
 from preflights_es.surfaces.view.rendering import Asked, Page, page
 from preflights_es.use.decisions import Listing, days, end_of, listing
@@ -37,6 +38,7 @@ def decided(asked: Asked) -> Page:
     day, topic = asked.query.get("as-of", "").strip(), asked.query.get("topic", "")
     everything = bool(asked.query.get("all")) and not day
     at = end_of(day) if day else None
+    day = "" if at is None else iso(at)[: len("2026-11-23")]  # what was typed may be `2026-1-5`
     found = listing(asked.request, at=at, everything=everything, query=query)
     again = partial(all_decisions, asked.request, at=at, everything=everything)
     known = {"q": query, "as-of": day, "all": "1" if everything else "", "topic": topic}

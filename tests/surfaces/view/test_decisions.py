@@ -115,6 +115,9 @@ def test_a_day_shows_what_was_in_force_at_its_end(shop: Project, pages: Pages) -
     assert titles(page) == ["Use Redis for caching"]
     assert f"1 in force at the end of {today}." in words(page)
     assert "Nothing was in force on that day." in words(pages.text("/?as-of=2001-02-03"))
+    typed = pages.text("/?as-of=2099-1-5")
+    assert "in force at the end of 2099-01-05." in words(typed)
+    assert "preflights decisions --at 2099-01-05" in typed
     refused = pages.get("/?as-of=tomorrow")
     assert (refused.status_code, "is no day" in words(refused.text)) == (400, True)
 
