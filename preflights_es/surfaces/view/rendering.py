@@ -207,7 +207,7 @@ def _environment() -> Environment:
         cache_size=-1,
         auto_reload=False,
     )
-    own_filters = {"short": short, "line": one_line, "shortened": shortened, "hex": bytes.hex}
+    own_filters = {"short": short, "line": one_line, "shortened": shortened, "hex": _hex}
     found.filters.update(WORDS, **own_filters, day=_day, minute=_minute, tree=_tree, read=_read)
     own = {"linked": linked, "nav": NAV, "decision_name": decision_name, "counted": COUNTED}
     found.globals.update(own, exported=None, cut="", only="", read_max=READ_MAX)
@@ -220,6 +220,11 @@ def _day(at: str | None) -> str:
 
 def _minute(at: str) -> str:
     return f"{at[: len('2026-11-23T12:00')].replace('T', ' ')} UTC"
+
+
+def _hex(value: Any) -> str:
+    """Of bytes; a damaged database may hold something else in their place."""
+    return value.hex() if isinstance(value, bytes) else f"{value!r}: no bytes"
 
 
 def _finalized(value: Any) -> Any:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 import re
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Final
@@ -239,6 +240,19 @@ def test_an_erased_session_says_who_did_what_without_texts(shop: Project, pages:
     assert "its payloads were erased" in page
     assert "holds from event 1 to here" in page
     assert "Zanzibar" not in pages.text(f"/sessions/{id_}")
+
+
+def test_what_a_damaged_database_holds_in_the_place_of_bytes_is_shown(
+    shop: Project, pages: Pages
+) -> None:
+    id_ = shop.decided("Keep orders safe")["session_id"]
+    with closing(sqlite3.connect(shop.log)) as log, log:
+        log.execute("DROP TRIGGER events_are_immutable")
+        log.execute("UPDATE events SET hash = 'text', salt = 5, digest = 7 WHERE version = 3")
+    for path_ in ("?at=3", "?at=4", "/event/3"):
+        page = words(pages.text(f"/sessions/{id_}{path_}"))
+        assert "does not hold to here" in page
+        assert "&#x27;text&#x27;: no bytes" in page
 
 
 # 4. Payloads ---------------------------------------------------------------------------------
