@@ -255,6 +255,13 @@ def test_what_a_damaged_database_holds_in_the_place_of_bytes_is_shown(
         assert "&#x27;text&#x27;: no bytes" in page
 
 
+def test_a_session_leads_to_its_decision_once_it_has_one(shop: Project, pages: Pages) -> None:
+    decided = shop.decided("Keep orders safe")["session_id"]
+    assert f'href="/decisions/{decided}"' in pages.text(f"/sessions/{decided}")
+    asked = shop.started_session("Choose a feature flag service")
+    assert 'href="/decisions/' not in pages.text(f"/sessions/{asked}")
+
+
 # 4. Payloads ---------------------------------------------------------------------------------
 
 
