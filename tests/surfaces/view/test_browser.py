@@ -195,6 +195,27 @@ def test_a_decision_that_differs_is_chosen_about_by_keyboard(
     assert shown(site.shop, session)["status"] == "accepted"
 
 
+def test_words_without_an_end_fit_a_phone(browser: Browser, site: Opened) -> None:
+    word, by = "Zinsen" * 12, ("--as", f"user:{'Ada' * 20}")
+    asks = ("--question", f"{word}?", "--scope", word, "--recommend", f"{word}: {word}")
+    options = ("--option", word, "--option", "No", "--against", f"{word}: {word}")
+    found = []
+    for _ in range(2):
+        begun_ = site.shop.call("start", word, *asks, *options, "--json", *by).json
+        found.append(begun_["session_id"])
+    key = begun_["questions"][0]["id"]
+    site.shop.call("answer", found[0], f"{key}={word}", *by)
+    assert site.shop.call("accept", found[0], "--by", by[1][5:]).code == 0
+    one, asked = found
+    lists = ("/", "/?q=zinsen", "/inbox")
+    for page in (*lists, f"/decisions/{one}", f"/sessions/{one}", f"/inbox/{asked}"):
+        browser.visit(site.address + page, width=320)
+        browser.run("document.querySelectorAll('details').forEach(one => one.open = true)")
+        assert not browser.run(WIDE), page
+    browser.visit(f"{site.address}/?q=zinsen", width=320)
+    assert browser.run("return document.querySelector('.value > .soft').offsetHeight < 40")
+
+
 def _tab_to(browser: Browser, selector: str) -> None:
     """By the Tab key, from where the focus is."""
     script = f"return document.activeElement.matches({selector!r})"
