@@ -132,14 +132,13 @@ class Sessions:
         fields = cleaned_fields(cls, said)
 
         def record(input_id: str) -> Step:
-            current = self._runner.refreshed(handle)
-            if expect is not None and current.version != expect:
-                raise SessionMoved(handle.session_id, expect, current.version)
+            current = self._as_shown(handle, expect)
             self._refuse_ended(current)
             if asks:
                 self._inputs.check(current)
             new = self._inputs.made(cls, {**fields, **beside()}, actor)
-            if self._inputs.signer is None or not isinstance(new, Signable):
+            signs = self._inputs.signer is not None and isinstance(new, Signable)
+            if expect is None and not signs:
                 return self._runner.submit(current, new, input_id)
             current = self._runner.resume(current).handle
             return self._runner.submit_all([self._inputs.signed(Proposed(current, new, input_id))])[
@@ -174,21 +173,24 @@ class Sessions:
         revise: bool = False,
         relays: bool = False,
         beside: Callable[[], Mapping[str, Any]] = dict,
+        expect: int | None = None,
     ) -> Step:
         """Answer, or revise what was answered: one Input for all of it.
 
         Args:
             answers: pairs of key and values.
-            beside: other fields, as in `submitted`.
+            beside, expect: as in `submitted`.
             relays: whether they are a person's words, whom the log does not see.
 
         Raises:
+            SessionMoved: it is at another version.
             Refused: the session takes no answers any more, or a text cannot be recorded.
         """
         cls = self._answers_of(handle, revise=revise, relays=relays)
         given = tuple(Given(key, tuple(values)) for key, values in answers)
         said = {"answers": given}
-        return self.submitted(handle, cls, said, beside=beside, asks=True, relays=relays)
+        more: dict[str, Any] = {"beside": beside, "relays": relays, "expect": expect}
+        return self.submitted(handle, cls, said, asks=True, **more)
 
     def answered(
         self, handle: Handle, *, revise: bool = False, relays: bool = False
@@ -280,13 +282,22 @@ class Sessions:
                 project=handle.project,
             )
 
-    def abandon(self, handle: Handle, reason: str = "", *, force: bool = False) -> Step:
+    def abandon(
+        self,
+        handle: Handle,
+        reason: str = "",
+        *,
+        force: bool = False,
+        expect: int | None = None,
+    ) -> Step:
         """Give a session up.
 
         Args:
             force: also one whose last Input cannot be decided; that Input is set aside.
+            expect: the version at which the session was shown.
 
         Raises:
+            SessionMoved: it is at another version.
             Refused: it is closed, accepted, or faulted without `force`.
         """
         text = cleaned_fields(SessionAbandoned, {"reason": reason})["reason"]
@@ -297,8 +308,16 @@ class Sessions:
             lambda before: isinstance(before, InputQuarantined) or before.reason == text,
         )
         return self._inputs.recorded(
-            wanted, lambda input_id: self._abandoned(handle, text, input_id, force=force)
+            wanted,
+            lambda id_: self._abandoned(self._as_shown(handle, expect), text, id_, force=force),
         )
+
+    def _as_shown(self, handle: Handle, expect: int | None) -> Handle:
+        """The session as it stands now, which has to be as it was shown."""
+        current = self._runner.refreshed(handle)
+        if expect is not None and current.version != expect:
+            raise SessionMoved(handle.session_id, expect, current.version)
+        return current
 
     def _abandoned(self, handle: Handle, text: str, input_id: str, *, force: bool) -> Step:
         self._refuse_ended(handle)
@@ -322,9 +341,9 @@ class Sessions:
             )
             return self._runner.submit(handle, quarantined, input_id)
         self._refuse_ended(handle)
-        return self._runner.submit(
-            handle, SessionAbandoned(at=now, actor=actor, reason=text), input_id
-        )
+        new = SessionAbandoned(at=now, actor=actor, reason=text)
+        # Not decided again where it moved: it may have been accepted meanwhile.
+        return self._runner.submit_all([Proposed(handle, new, input_id)])[0]
 
 
 def _refuse_erased(handle: Handle) -> None:

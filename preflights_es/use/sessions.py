@@ -111,6 +111,7 @@ def answer(
     revise: bool = False,
     relays: bool = False,
     reasons: Reasons | None = None,
+    expect: int | None = None,
 ) -> View:
     """Answer what is asked, or revise what was answered; what does not count is in `refused`.
 
@@ -118,21 +119,23 @@ def answer(
         given: nothing, where only reasons are said.
         relays: whether an agent or script passes a person's words on.
         reasons: why it is decided so; they count where the answers do.
+        expect: the version at which the session was shown.
 
     Raises:
         UnknownSession, AmbiguousSession: none or several match.
+        SessionMoved: the session is at another version.
         Refused: the session takes no answers any more, or has no such option.
     """
     handle = request.sessions.load(session)
     if reasons is not None:
         taking(handle.workflow, reasons)
         if not (given or relays):
-            return filed(request, reasoned(request.sessions, handle, reasons))
+            return filed(request, reasoned(request.sessions, handle, reasons, expect))
     before = request.sessions.answered(handle, revise=revise, relays=relays)
     if before is None:
         handle = request.process.runner.resume(handle).handle
     answers = _answers(pairs(given), before or handle, again=before is not None)
-    step = request.sessions.answer(handle, answers, revise=revise, relays=relays)
+    step = request.sessions.answer(handle, answers, revise=revise, relays=relays, expect=expect)
     return filed(request, with_reasons(request.sessions, step, reasons))
 
 
@@ -243,13 +246,22 @@ def _confirmed(request: Request, handle: Handle, by: str | None, expect: int | N
     return session_of(Step(now, ()), request.notices)
 
 
-def abandon(request: Request, session: str, reason: str = "", *, force: bool = False) -> View:
+def abandon(
+    request: Request,
+    session: str,
+    reason: str = "",
+    *,
+    force: bool = False,
+    expect: int | None = None,
+) -> View:
     """Give a session up; it stays in the log.
 
     Args:
         force: also one whose last Input cannot be decided.
+        expect: the version at which it was shown.
     """
-    step = request.sessions.abandon(request.sessions.load(session), reason, force=force)
+    handle = request.sessions.load(session)
+    step = request.sessions.abandon(handle, reason, force=force, expect=expect)
     request.notice_redacted("the reason", reason)
     return filed(request, step)
 

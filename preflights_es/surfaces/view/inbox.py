@@ -135,7 +135,10 @@ def answer(asked: Asked) -> Answer:
     given = _given(asked, question)
     because, others = asked.said("because"), _alternatives(asked.said("alternatives"))
     reasons = Reasons(because, (), others) if because or others else None
-    return _done(asked, sessions.answer(asked.request, handle.session_id, given, reasons=reasons))
+    done = sessions.answer(
+        asked.request, handle.session_id, given, reasons=reasons, expect=handle.version
+    )
+    return _done(asked, done)
 
 
 def revise(asked: Asked) -> Answer:
@@ -147,7 +150,9 @@ def revise(asked: Asked) -> Answer:
         message = f"session {short(handle.session_id)} has no answer to {key!r}"
         raise Refused(message, code="nothing_asked")
     given = _given(asked, question)
-    done = sessions.answer(asked.request, handle.session_id, given, revise=True)
+    done = sessions.answer(
+        asked.request, handle.session_id, given, revise=True, expect=handle.version
+    )
     return _done(asked, done)
 
 
@@ -178,7 +183,9 @@ def reasons(asked: Asked) -> Answer:
     scope = asked.said("scope")
     is_new = scope and keys and scope != shape.get("scope", "")
     given = [(f"{keys[0]}__scope", (scope,))] if is_new else []
-    done = sessions.answer(asked.request, handle.session_id, given, reasons=said)
+    done = sessions.answer(
+        asked.request, handle.session_id, given, reasons=said, expect=handle.version
+    )
     return _done(asked, done)
 
 
@@ -223,22 +230,25 @@ def _of(said: Mapping[str, str], choice: str) -> tuple[str, ...]:
 
 def keep(asked: Asked) -> Answer:
     """A decision in force is kept instead: the one with this place in the list of the page."""
-    handle = _expected(asked)
-    kept = FEATURES.port("keep")(asked.request, handle.session_id, asked.said("known"))
-    return _done(asked, kept)
+    handle, known = _expected(asked), asked.said("known")
+    keeps = FEATURES.port("keep")
+    return _done(asked, keeps(asked.request, handle.session_id, known, expect=handle.version))
 
 
 def nothing(asked: Asked) -> Answer:
     """The open question has no answer: there is a task to do, or nothing at all."""
     handle, is_task = _expected(asked), asked.said("left") == "task"
-    ended = FEATURES.port("nothing_to_decide")(asked.request, handle.session_id, is_task=is_task)
+    ended = FEATURES.port("nothing_to_decide")(
+        asked.request, handle.session_id, is_task=is_task, expect=handle.version
+    )
     return _done(asked, ended)
 
 
 def decline(asked: Asked) -> Answer:
     """The session is given up; it stays in the log."""
     handle = _expected(asked)
-    sessions.abandon(asked.request, handle.session_id, asked.said("reason"))
+    reason = asked.said("reason")
+    sessions.abandon(asked.request, handle.session_id, reason, expect=handle.version)
     return Elsewhere("/inbox")
 
 
@@ -257,7 +267,7 @@ def _version(asked: Asked) -> int:
 
 
 def _expected(asked: Asked) -> Handle:
-    """The session, as it was shown.
+    """The session, as it was shown; what is recorded has to expect its version.
 
     Raises:
         SessionMoved: it is at another version.

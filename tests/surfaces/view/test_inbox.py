@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Any
 
 import pytest
 
 from preflights_es.features.clarification.use.sessions import nothing_to_decide
+from preflights_es.kernel.decisions import Reasons
+from preflights_es.kernel.errors import Refused, SessionMoved
+from preflights_es.use import sessions as use
 from preflights_es.use.bootstrap import opened_process
 from tests.cli.program import Project
 from tests.surfaces.view.conftest import ADDRESS, KEYS, Open, Pages, words
@@ -222,6 +227,58 @@ def test_of_two_browsers_and_a_terminal_one_accepts_and_the_others_are_told(
         assert told.code == 0 or "is at version" in told.err
         stored = shop.call("log", session, "--json").out
         assert stored.count("decision_acknowledged") == 1
+
+
+@pytest.mark.slow("crowds")
+def test_of_forms_that_were_shown_the_same_one_is_recorded(shop: Project, opened: Open) -> None:
+    browsers = [opened() for _ in range(4)]
+    session = begun(shop, "Choose a feature flag service")
+    question = shown(shop, session)["questions"][0]["id"]
+    for name, field, tag in (
+        ("answer", "own", "clarification.answers_given"),
+        ("revise", "own", "clarification.answers_revised"),
+        ("reasons", "because", "clarification.rationale_given"),
+        ("decline", "reason", "session.abandoned"),
+    ):
+        common = {"version": version(shop, session), "key": question}
+        forms = [{**common, field: f"Words {n}"} for n in range(len(browsers))]
+        with ThreadPoolExecutor(len(browsers)) as pool:
+            paths = [f"/inbox/{session}/{name}"] * len(browsers)
+            found = list(
+                pool.map(lambda pages, at, form: pages.fill(at, **form), browsers, paths, forms)
+            )
+        assert sorted(one.status_code for one in found) == [200, 409, 409, 409], name
+        assert shop.call("log", session, "--json").out.count(f'"{tag}.v') == 1
+
+
+def test_nothing_is_recorded_behind_what_was_shown(shop: Project) -> None:
+    session = begun(shop, "Choose a feature flag service")
+    before, program = shown(shop, session), opened_process(shop.folder, terminal=True)
+    given, late = [(before["questions"][0]["id"], ("Flags",))], before["version"] - 1
+    with closing(program.process):
+        asks = program.request
+        forms: list[Callable[[], object]] = [
+            lambda: use.answer(asks(), session, given, expect=late),
+            lambda: use.answer(asks(), session, [], reasons=Reasons("It is so"), expect=late),
+            lambda: nothing_to_decide(asks(), session, expect=late),
+            lambda: use.abandon(asks(), session, expect=late),
+        ]
+        for record in forms:
+            with pytest.raises(SessionMoved):
+                record()
+    assert shown(shop, session) == before
+
+
+def test_what_was_accepted_while_it_is_declined_stays_accepted(shop: Project) -> None:
+    session = ready(shop)
+    program = opened_process(shop.folder, terminal=True, creates=False)
+    with closing(program.process):
+        at_work = program.request().sessions
+        seen = at_work.load(session)
+        assert shop.call("accept", session, "--by", "Grace").code == 0
+        with pytest.raises(Refused, match="is accepted"):
+            at_work.abandon(seen)
+    assert shown(shop, session)["status"] == "accepted"
 
 
 def test_read_only_pages_have_no_form_and_take_none(shop: Project, opened: Open) -> None:

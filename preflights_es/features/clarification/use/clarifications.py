@@ -205,18 +205,22 @@ class Clarifications(Acceptances):
             relays=relays,
         )
 
-    def keep_known(self, handle: Handle, typed: str, by: str | None = None) -> Step:
+    def keep_known(
+        self, handle: Handle, typed: str, by: str | None = None, expect: int | None = None
+    ) -> Step:
         """End a session with a decision that was said first, as `named_known` finds it.
 
         Args:
             by: the person who keeps it.
+            expect: the version at which the session was shown.
 
         Raises:
+            SessionMoved: it is at another version.
             Refused: none of those that were said is called so.
         """
         one = named_known(handle.session.state.told, typed)
         said = {"kept": one.kept, "since": one.since, "source": one.source, "path": one.path}
-        return self.submitted(handle, DecisionKept, said, by=by)
+        return self.submitted(handle, DecisionKept, said, by=by, expect=expect)
 
     def kept(self, step: Step, same: OlderDecision | None, by: str | None) -> Step:
         """The step after an acceptance; where a decision in force says the same, that is kept."""

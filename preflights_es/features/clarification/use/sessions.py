@@ -190,31 +190,37 @@ def _check(listed: Listed | None, answers: Pairs, keep_known: str | None, new: I
     check_taken(WORKFLOW, answers, new)
 
 
-def keep(request: Request, session: str, typed: str) -> View:
+def keep(request: Request, session: str, typed: str, *, expect: int | None = None) -> View:
     """End a session with a decision in force that was said before anything was asked.
 
     Args:
         typed: its number in that list, `ADR-0003`, its uid, or a record's path.
+        expect: the version at which the session was shown.
 
     Raises:
+        SessionMoved: it is at another version.
         Refused: none of those is called so, or the session takes nothing any more.
     """
     own = clarifications_of(request)
     handle = request.sessions.load(session)
     own.refuse_other(handle, WORKFLOW, "only a decision is kept")
-    return filed(request, own.keep_known(handle, typed))
+    return filed(request, own.keep_known(handle, typed, expect=expect))
 
 
-def nothing_to_decide(request: Request, session: str, *, is_task: bool = False) -> View:
+def nothing_to_decide(
+    request: Request, session: str, *, is_task: bool = False, expect: int | None = None
+) -> View:
     """End a session whose open question has no answer.
 
     Args:
         is_task: whether a task is left, which can be accepted.
+        expect: the version at which the session was shown.
     """
     own = clarifications_of(request)
     handle = request.sessions.load(session)
     own.refuse_other(handle, WORKFLOW, "only a decision can be none")
-    return filed(request, own.submitted(handle, NothingToDecide, {"is_task": is_task}))
+    said = {"is_task": is_task}
+    return filed(request, own.submitted(handle, NothingToDecide, said, expect=expect))
 
 
 def accept(
