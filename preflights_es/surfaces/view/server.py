@@ -235,18 +235,26 @@ class Timely(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._late = self.loop.call_later(self.within_s, transport.close)
+        self._begun()
 
     def data_received(self, data: bytes) -> None:
-        if self._late is None:
-            self._late = self.loop.call_later(self.within_s, self.transport.close)
+        self._begun()
         super().data_received(data)
-        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+
+    def handle_events(self) -> None:
+        super().handle_events()  # also of a request that came with the one before it
+        if self.conn.their_state is h11.SEND_BODY:
+            self._begun()
+        elif self.conn.their_state is not h11.IDLE:
             self._come()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._come()
         super().connection_lost(exc)
+
+    def _begun(self) -> None:
+        if self._late is None:
+            self._late = self.loop.call_later(self.within_s, self.transport.close)
 
     def _come(self) -> None:
         if self._late is not None:

@@ -95,6 +95,12 @@ def test_half_a_request_behind_a_whole_one_ends_in_time(port: int, whole: bytes)
         assert monotonic() - began < 4  # the pause between two requests may be five seconds
 
 
+def test_half_a_form_that_came_with_a_whole_request_ends_in_time(port: int, whole: bytes) -> None:
+    found, took = said(port, whole + half_form(port))
+    assert found.startswith(b"HTTP/1.1 200")
+    assert took < 5
+
+
 def test_a_request_in_parts_and_one_that_is_followed_are_answered(port: int, whole: bytes) -> None:
     with closing(socket.create_connection(("127.0.0.1", port), 10)) as wire:
         for at in range(3):
