@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from shlex import quote
 from typing import Final
 
 import click
@@ -90,7 +91,7 @@ def view_command(
 
     tell = partial(click.echo, err=True)
     with ExitStack() as stack:
-        path, why = "/", _why_read_only(app, read_only)
+        path, why, imports = "/", _why_read_only(app, read_only), ""
         if session is not None:
             from preflights_cli.replay import session_or_file  # with all that replays
             from preflights_es.use.archives import opened_file
@@ -101,9 +102,10 @@ def view_command(
             else:
                 app, newest = stack.enter_context(opened_file(app, named))
                 path, why = f"/sessions/{newest}", f"it shows {named.name} alone"
+                imports = f"preflights admin import {quote(session)}"
         listening = stack.enter_context(server.bound(port))
         keys = Keys.new()
-        site = Site(app, keys, listening.getsockname()[1], why, advised, settling)
+        site = Site(app, keys, listening.getsockname()[1], why, advised, settling, imports)
         address = f"{site.address}{path}?token={keys.token}"
         tell(address)
         if why:

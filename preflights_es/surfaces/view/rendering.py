@@ -134,6 +134,8 @@ class Site(msgspec.Struct, frozen=True):
     """A text with the command that helps, by its code and fields."""
     settles: Callable[[Waiting], str] = lambda _: "preflights inbox"
     """The command that settles what waits."""
+    imports: str = ""
+    """The command that brings its sessions into a log, where they are of a file."""
 
     @property
     def name(self) -> str:

@@ -42,6 +42,7 @@ def test_a_file_that_is_in_no_log_is_shown(shop: Project) -> None:
         assert "Keep orders safe" in page
         assert "read-only" in page
         assert "a_model_leads.jsonl alone" in page
+        assert f"</code>, after <code>preflights admin import {FILE}</code>" in page
     assert not shop.log.exists()
 
 
@@ -50,7 +51,9 @@ def test_a_session_is_opened_at_its_timeline(shop: Project) -> None:
     id_ = shop.started_session("Add OAuth login")
     with viewed(shop, id_[-8:]) as (address, browser):
         assert re.search(rf"/sessions/{id_}\?token=", address)
-        assert b"Add OAuth login" in browser.open(address.partition("?")[0]).read()
+        page = browser.open(address.partition("?")[0]).read()
+        assert b"Add OAuth login" in page
+        assert b"admin import" not in page
 
 
 def test_a_session_that_is_not_there_starts_no_server(shop: Project) -> None:
