@@ -93,7 +93,10 @@ def stacked(
         x, width = axis.x(begins)
         place = _series(series, one.kind)
         bars.append(Bar(x, round(top, 2), width, round(height, 2), place, told))
-    return Plot(title, _said(sum(sums.values())), _said(most), tuple(bars))
+    total = _said(sum(sums.values()))
+    if unknown := sum(number(one.used) is None for one in spans):
+        total = "?" if unknown == len(spans) else f"{total} + ?"
+    return Plot(title, total, _said(most), tuple(bars))
 
 
 def latencies(axis: Axis, spans: Sequence[UsedThen]) -> Plot:

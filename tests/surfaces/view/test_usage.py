@@ -76,8 +76,15 @@ def test_what_is_unknown_is_no_bar() -> None:
     by_title = {plot.title: plot for plot in plots(found, Axis.of(found), ["clarification"])}
     assert by_title["Calls"].bars
     assert not by_title["Tokens in"].bars
+    assert (by_title["Tokens in"].total, by_title["Failed calls"].total) == ("?", "0")
     assert not by_title["Latency: median and longest"].bars
     assert not [title for title in by_title if title.startswith("Cost")]
+
+
+def test_a_sum_says_that_some_of_it_is_unknown() -> None:
+    found = over_time(call(input_tokens=7), call(workflow="planning", input_tokens=None))
+    by_title = {plot.title: plot for plot in plots(found, Axis.of(found), ["clarification"])}
+    assert by_title["Tokens in"].total == "7 + ?"
 
 
 def test_costs_have_a_plot_for_each_currency() -> None:
