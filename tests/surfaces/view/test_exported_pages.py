@@ -314,6 +314,19 @@ def test_a_claim_is_no_signature(browser: Browser, site: tuple[Path, str]) -> No
     assert "acceptance: claimed, not signed" in holds(browser, (site[0] / site[1]).as_uri())
 
 
+def test_a_proof_that_names_no_acceptance_proves_no_more_than_a_claim(
+    browser: Browser, site: tuple[Path, str]
+) -> None:
+    folder, page = site
+    (proof,) = folder.glob("proof/0*.js")
+    proof.write_text(proof.read_text("utf-8").replace('"act"', '"acs"'), "utf-8")
+    for path in (page, "index.html"):
+        browser.visit((folder / path).as_uri())
+        browser.run(CHECK)
+        browser.shows("return /no acceptance/.test(document.body.innerText)", True)
+        assert browser.run(VERDICT) == "doubt"
+
+
 @pytest.mark.needs("ssh-keygen")
 def test_a_chain_that_was_computed_anew_has_no_signature(browser: Browser, signed: Signed) -> None:
     page = (signed.folder / signed.page).as_uri()

@@ -6,7 +6,7 @@ const proofs = new Map(); // by session
 let site;
 const proof = (found) => { if (found.session) proofs.set(found.session.session_id, found); else site = found; };
 
-// Texts and numbers of a payload as pages show them: unseen characters as escapes, white space as one blank.
+// Payloads as pages show them: unseen characters as escapes, white space as one blank.
 const UNSEEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ud800-\udfff\u{e0000}-\u{e007f}]/gu;
 const escaped = (one) => {
   const code = one.codePointAt(0);
@@ -16,7 +16,7 @@ const escaped = (one) => {
 const oneLine = (said) => said.replace(/(?:[^\S\ufeff]|[\x1c-\x1f\x85])+/g, " ").trim();
 function leaves(value, found = new Set()) {
   if (value !== null && typeof value === "object") Object.values(value).forEach((one) => leaves(one, found));
-  else for (const one of [String(value), oneLine(String(value))]) found.add(oneLine(one.replaceAll("\r\n", "\n").replace(UNSEEN, escaped)));
+  else for (const one of [`${value}`, oneLine(`${value}`)]) found.add(oneLine(one.replaceAll("\r\n", "\n").replace(UNSEEN, escaped)));
   return found;
 }
 // What a page shows of a session, and what of it is not in the event that it names, or in any without a version. An ellipsis ends
@@ -26,7 +26,7 @@ async function shown({ session, events }) {
   const said = events.map((one) => (one.data === null ? new Set() : leaves(JSON.parse(one.data)).add(oneLine(one.data.replace(UNSEEN, escaped)))));
   said.push(new Set(said.flatMap((one) => [...one])));
   const [texts, documents] = [own("[data-said]"), own("[data-digest]")];
-  const signed = events.map((one) => one.act && one.data && JSON.parse(one.data).signature).filter(Boolean).map((one) => leaves(JSON.parse(one.proposal)));
+  const signed = events.flatMap((one) => (one.act && one.data && JSON.parse(one.data).signature) || []).map((one) => leaves(JSON.parse(one.proposal)));
   const wrong = texts.filter((one) => {
     const [known, text] = [said.at((one.dataset.said || 0) - 1) ?? new Set(), oneLine(one.textContent)];
     const has = (all) => all.has(text) || (text.endsWith("…") && [...all].some((whole) => whole.startsWith(text.slice(0, -1).trim())));
@@ -47,7 +47,7 @@ function verdict(what, found) {
 }
 
 const STATES = { bad: "does not hold", doubt: "not proven", good: "holds" };
-// Pairs of a state, and what was found.
+// Pairs of state and finding.
 async function sessions(ids) {
   const [lines, sum] = [[], { events: 0, payloads: 0, texts: 0 }];
   const signers = preflights.signersIn(site.signers);
@@ -64,7 +64,9 @@ async function sessions(ids) {
       one.classList.add("differs");
       bad(`: event ${one.dataset.said ?? one.dataset.digest} does not say what this page shows: ${one.textContent.trim().slice(0, 80)}`);
     }
-    for (const one of known.events) if (one.act && one.data !== null) lines.push(verdict(`${name}, ${one.act}`, await preflights.act(known, one, signers)));
+    const acts = known.events.filter((one) => one.act && one.data);
+    if (!acts[0]) lines.push(["doubt", `${name}: no acceptance`]);
+    for (const one of acts) lines.push(verdict(`${name}, ${one.act}`, await preflights.act(known, one, signers)));
     for (const line of points.map((one) => one.sessions.get(id))) {
       if (line && known.events[line.version - 1]?.hash !== line.hash) bad(`: event ${line.version} is not the one of a checkpoint`);
     }
@@ -78,7 +80,7 @@ async function file(page) {
   if (location.protocol === "file:") return ["doubt", "The file of this page: a browser lets no page of a folder read it. Serve the folder"];
   const path = decodeURI(location.pathname);
   if (!["", ".html", "index.html"].some((end) => `${path}${end}`.endsWith(`/${page}`))) return ["bad", "The file of this page has another name than at its export"];
-  const found = await preflights.digest(new Uint8Array(await (await fetch(location.pathname)).arrayBuffer()));
+  const found = await preflights.digest(await (await fetch(location.pathname)).arrayBuffer());
   const expected = site.pages[page] ?? [...proofs.values()].map((one) => one.pages[page]).find(Boolean);
   return preflights.hex(found) === expected ? ["good", "The file of this page is as it was exported"] : ["bad", "The file of this page was changed after the export"];
 }
@@ -91,7 +93,7 @@ async function checked(place) {
   const ids = new Set([...document.querySelectorAll("[data-session]")].map((one) => one.dataset.session));
   let found = [["doubt", "Nothing was checked: this takes https, localhost or a folder"]];
   try {
-    if (globalThis.crypto?.subtle) {
+    if (crypto.subtle) {
       for (const id of ids) if (!proofs.has(id) && /^[0-9a-f-]{36}$/.test(id)) await loaded(`${place.dataset.root}proof/${id}.js`);
       found = [await file(place.dataset.page), ...(await sessions(ids))];
     }
@@ -106,10 +108,10 @@ async function checked(place) {
   place.dataset.verdict = Object.keys(STATES).find((state) => found.some(([one]) => one === state));
 }
 
-document.addEventListener("DOMContentLoaded", () => {
+addEventListener("DOMContentLoaded", () => {
   const place = document.getElementById("proof");
   const button = place.querySelector("button");
   button.hidden = false;
-  button.addEventListener("click", () => checked(place));
+  button.onclick = () => checked(place);
   if (!("asks" in place.dataset)) checked(place);
 });
