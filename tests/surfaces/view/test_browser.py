@@ -155,6 +155,20 @@ def test_the_slider_goes_back_by_keyboard(browser: Browser, site: Opened) -> Non
     browser.shows("return new URL(location.href).searchParams.has('as-of')", False)
 
 
+def test_a_search_stays_on_the_day_of_the_slider(browser: Browser, site: Opened) -> None:
+    browser.visit(f"{site.address}/")
+    browser.shows("return document.querySelector('.slider').hidden", False)
+    browser.run("document.getElementById('day').focus()")
+    browser.press(Keys.ARROW_LEFT)
+    browser.shows("return new URL(location.href).searchParams.has('as-of')", True)
+    browser.run("document.getElementById('q').focus()")
+    browser.press(*"zzz", Keys.ENTER)
+    browser.shows("return document.getElementById('q').value", "zzz")
+    browser.shows("return document.readyState", "complete")
+    named = "return [...new URL(location.href).searchParams.keys()].sort().join()"
+    browser.shows(named, "as-of,q")
+
+
 def test_a_question_is_answered_kept_or_ended_by_keyboard_alone(
     browser: Browser, site: Opened
 ) -> None:
