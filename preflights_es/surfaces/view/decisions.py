@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 ROWS_MAX: Final = 100  # decisions of one page
 HELD: Final = 10  # pages whose decisions are held at once
+TOPICS_MAX: Final = 200  # that a page offers; the search finds decisions of the others
 QUERY_MAX: Final = 400  # characters
 BACKWARDS: Final = str.maketrans("0123456789", "9876543210")
 """Makes of times others that sort the other way."""
@@ -78,7 +79,8 @@ def listed(
         "link": lambda **more: link("/", {**known, **more}),
         "count": sum(n for name, n in counts.items() if not topic or _is_same(name, topic)),
         "groups": _groups(shown, by_rank=bool(query)),
-        "topics": sorted(counts.items(), key=lambda one: one[0].casefold()),
+        "topics": topics(counts),
+        "topics_left": max(0, len(counts) - TOPICS_MAX),
         "number": number,
         "last": last,
         "days": None,
@@ -139,6 +141,11 @@ def _about(rows: Iterable[DecisionRow], topic: str, counts: Counter[str]) -> Ite
         counts[row.category] += 1
         if not topic or _is_same(row.category, topic):
             yield row
+
+
+def topics(counts: Counter[str]) -> list[tuple[str, int]]:
+    """Pairs of a topic and how many decisions it has, by name: those with the most."""
+    return sorted(counts.most_common(TOPICS_MAX), key=lambda one: one[0].casefold())
 
 
 def _is_same(one: str, two: str) -> bool:

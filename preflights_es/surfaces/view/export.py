@@ -332,7 +332,7 @@ class _Building:
         self.pages[address] = paths[0]
         for number, path in enumerate(paths, 1):
             self.pages[f"/?{'all=1&' if everything else ''}page={number}"] = path
-        topics = sorted(Counter(row.category for row in self.rows).items())
+        topics = decisions.topics(Counter(row.category for row in self.rows))
         days = sorted(Counter(filter(None, map(_accepted, self.rows))).items())
         for number, path in enumerate(paths, 1):
             values = decisions.listed(rows, known, str(number), lambda: rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterator
 from html import escape
 from typing import Final
@@ -172,6 +173,23 @@ def test_ten_thousand_decisions_come_in_parts(shop: Project, opened: Open) -> No
     assert (len(titles(last)), 'rel="next"' in last) == (100, False)
     for typed in ("0", "-1", "101", "9" * 30, "x", "\u0661"):
         assert len(titles(pages.text(f"/?page={typed}"))) == 100
+
+
+def test_a_page_offers_the_topics_with_the_most_decisions() -> None:
+    counts = Counter({f"topic {n}": n % 500 for n in range(10_000)})
+    found = decisions.topics(counts)
+    assert len(found) == decisions.TOPICS_MAX
+    assert min(number for _, number in found) == 490
+    assert found == sorted(found)
+
+
+def test_more_topics_than_a_page_offers_are_counted(
+    shop: Project, pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decisions, "TOPICS_MAX", 1)
+    decided(shop, "Use Redis for caching")
+    shop.decided("Keep orders safe")
+    assert "and 1 more, which the search finds" in words(pages.text("/"))
 
 
 class Row:
