@@ -25,6 +25,7 @@ _DIFF: Final = (
     *("--ignore-submodules=dirty", "--relative"),
 )
 _REGULAR: Final = (b"100644", b"100755")
+_CONVERTING: Final = ("working-tree-encoding", "filter", "ident")
 _USUAL: Final = ("100644 ", "100755 ")
 """How `git ls-tree` begins the line of such a file."""
 
@@ -196,6 +197,19 @@ def at_commit(root: Path, commit: str, path: str, *, follows: bool = True) -> by
 def names_at(root: Path, commit: str) -> tuple[str, ...]:
     """The files of a commit, relative to the project's root."""
     return tuple(_names(_output(root, "ls-tree", "-r", "-z", "--name-only", commit) or b""))
+
+
+def converted(root: Path, paths: Sequence[str]) -> Mapping[str, str]:
+    """Files of which git may keep other bytes than lie here, each with the attribute for it."""
+    # Of the index: a checkout takes them from there.
+    words = ("check-attr", "--cached", "-z", "--stdin", *_CONVERTING)
+    given = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    fields = iter((_output(root, *words, given=given) or b"").split(b"\0"))
+    return {
+        os.fsdecode(path): attribute.decode()
+        for path, attribute, value in zip(fields, fields, fields, strict=False)
+        if value not in (b"unspecified", b"unset")
+    }
 
 
 def is_tracked(root: Path, path: Path) -> bool:

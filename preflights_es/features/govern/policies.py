@@ -5,6 +5,7 @@ The base branch is the trust that is given: what a change brings itself does not
 
 from __future__ import annotations
 
+import os
 import posixpath
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from preflights_es.features.govern.changes import (
     at_commit,
     commit_of,
     content_of,
+    converted,
     is_tracked,
     names_at,
     objects,
@@ -127,9 +129,7 @@ def asks_at(root: Path, commit: str, cwd: Path) -> bool:
 
 def settings_at(root: Path, commit: str, cwd: Path) -> Mapping[str, Any]:
     """What the settings file at a commit says, as it is found from a folder; errors as above."""
-    top, here = root.resolve(), cwd.resolve()
-    inside = here.relative_to(top) if here.is_relative_to(top) else Path()
-    for folder in (inside, *inside.parents):
+    for folder in _folders(root, cwd):
         for name, prefix in ((SETTINGS, ()), (PYPROJECT, ("tool", "preflights"))):
             content = at_commit(root, commit, (folder / name).as_posix())
             if content is None or (prefix and b"preflights" not in content):
@@ -137,6 +137,13 @@ def settings_at(root: Path, commit: str, cwd: Path) -> Mapping[str, Any]:
             if (table := _table(content.decode(), prefix)) is not None:
                 return table
     return {}
+
+
+def _folders(root: Path, cwd: Path) -> tuple[Path, ...]:
+    """From a folder up to the root, relative to it."""
+    top, here = root.resolve(), cwd.resolve()
+    inside = here.relative_to(top) if here.is_relative_to(top) else Path()
+    return (inside, *inside.parents)
 
 
 def _table(text: str, prefix: tuple[str, ...]) -> Mapping[str, Any] | None:
@@ -184,6 +191,7 @@ def judge_changes(
         yield from _of_policy(root, change, cwd)
     if change.base and is_on:
         yield from _of_folders(request, change, cwd)
+        yield from _of_attributes(request, change, cwd)
     by_path = {one.path: one for one in change.files}
     for name, what in ((SIGNERS, "signers"), (BEFORE, "decisions without a signature")):
         if name in by_path:
@@ -218,6 +226,20 @@ def _of_folders(request: Request, change: Change, cwd: Path) -> Iterator[JudgeCh
     if folder not in read and (hidden := [one for one in names if one.startswith(f"{folder}/")]):
         what = f"sessions there are read no more, the first is {hidden[0]}"
         yield JudgeChange(f"{folder}/", what, weakens=True)
+
+
+def _of_attributes(request: Request, change: Change, cwd: Path) -> Iterator[JudgeChange]:
+    """Attributes by which what lies here, and is checked, is not what git keeps and merges."""
+    root = request.process.settings.root
+    folders = tuple(f"{one.path}/" for one in request.process.session_folders)
+    sessions = [one.path for one in change.files if one.path.startswith(folders)]
+    names = [(at / name).as_posix() for at in _folders(root, cwd) for name in (SETTINGS, PYPROJECT)]
+    there = [one for one in (*names, SIGNERS, BEFORE) if os.path.lexists(root / one)]
+    for path, attribute in converted(root, (*there, *sessions)).items():
+        found = (
+            f"git may keep other bytes of it than are checked: take its attribute {attribute} away"
+        )
+        yield JudgeChange(path, found, weakens=True)
 
 
 def _of_lines(root: Path, one: ChangedFile, what: str, *, is_on: bool) -> JudgeChange:

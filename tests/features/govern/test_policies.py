@@ -236,6 +236,33 @@ def test_what_weakens_the_judge_is_an_error_and_does_not_weaken_it(team: Team, n
     assert "The base judges this change" in one["message"]
 
 
+def test_a_policy_that_git_converts_is_not_turned_off_unseen(team: Team, tmp_path: Path) -> None:
+    # To SHIFT-JIS, a yen sign is the backslash: `policy` is what lies here, and git keeps no such.
+    team.brings("preflights.toml", '["p\u00a5u006flicy"]\nacceptances = "signed"\n')
+    committed(team)
+    team.brings(".gitattributes", "preflights.toml working-tree-encoding=SHIFT-JIS\n")
+    team.git("add", ".gitattributes")
+    team.git("commit", "--quiet", "--message", "Convert")
+    clone = cloned(team, tmp_path / "clone")
+    assert "\\u006f" in (clone.folder / "preflights.toml").read_text()
+    code, found, _ = checked(clone, "--base", "origin/base")
+    assert (code, [*found]) == (1, ["policy-changed"])
+    (one,) = found["policy-changed"]
+    assert (one["level"], one["file"]) == ("error", "preflights.toml")
+    assert "take its attribute working-tree-encoding away" in one["message"]
+
+
+@pytest.mark.parametrize("attribute", ["working-tree-encoding=UTF-8", "filter=x", "ident"])
+def test_what_judges_is_kept_as_it_lies_there(team: Team, attribute: str) -> None:
+    id_ = team.accept("OAuth", intention=LOGIN)["session_id"]
+    team.brings(".gitattributes", f"* {attribute}\n*.py -filter -ident\n")
+    session = str(session_file(team, id_).relative_to(team.folder))
+    code, found = judged(team)
+    assert (code, [*found]) == (1, ["policy-changed"])
+    told = {one["file"] for one in found["policy-changed"]}
+    assert told == {"preflights.toml", FILE, session}
+
+
 def test_a_branch_from_before_the_policy_is_judged_by_it(team: Team) -> None:
     team.git("checkout", "--quiet", "-b", "old", "base")
     without_settings(team)
