@@ -10,7 +10,7 @@ A new kind of finding is a name in `Rule`, a generator beside the others, its me
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -424,12 +424,12 @@ def _sessions(request: Request, change: Change) -> Iterator[Finding]:
             yield _finding("unverified-session", "error", text, [read.file.path], **own)
     root = request.process.settings.root
     folders = {folder.path for folder in request.process.session_folders}
-    now = {_name(one): one for one in change.files if not one.is_gone}
+    now = _places(change, folders)
     was = [one for one in change.files if one.old and _is_session(one.path, folders)]
     before = objects(root, [one.old for one in was])
     for one in was:
         why = "is deleted"
-        if there := now.get(_name(one)):
+        if there := now(one):
             former = _hashes(before.get(one.old, b""))
             found = _hashes(content_of(root, there) or b"")
             if not former or not found or found[: len(former)] == former:
@@ -459,25 +459,26 @@ def _unsigned(
     request: Request, policy: Policy, rows: Iterable[DecisionRow | ForeignRow], change: Change
 ) -> Iterator[Finding]:
     """Acceptances of this change that no allowed signer signed."""
+    root, reader = request.process.settings.root, request.process.runner
     folders = {folder.path for folder in request.process.session_folders}
-    there = [one for one in change.files if not one.is_gone and _is_session(one.path, folders)]
-    was = {_name(one): one.old for one in change.files if one.old}
-    before = objects(request.process.settings.root, [was.get(_name(one), "") for one in there])
-    for one in there:
-        former = len(_hashes(before.get(was.get(_name(one), ""), b"")))
-        content = content_of(request.process.settings.root, one)
+    files = [one for one in change.files if _is_session(one.path, folders)]
+    before = objects(root, [one.old for one in files if one.old]).values()
+    counted = {one.hash for was in before for one in _accepted(reader, _verified(was))}
+    for one in files:
+        if one.is_gone:
+            continue
+        content = content_of(root, one)
         if content is None:
             text = f"{printable(one.path)} is too large or no file: no signature in it was checked"
             yield _finding("unsigned-acceptance", "error", text, [one.path])
             continue
-        for version, why in _claims(request, policy, content):
-            if version > former:
-                text = (
-                    f"{printable(one.path)}, event {version}, accepts a decision: {shown(why)}. "
-                    "Only a signed acceptance counts here: accept it again with --sign, in a new "
-                    "session"
-                )
-                yield _finding("unsigned-acceptance", "error", text, [one.path])
+        for version, why in _claims(request, policy, content, counted):
+            text = (
+                f"{printable(one.path)}, event {version}, accepts a decision: {shown(why)}. "
+                "Only a signed acceptance counts here: accept it again with --sign, in a new "
+                "session"
+            )
+            yield _finding("unsigned-acceptance", "error", text, [one.path])
     changed = {one.path for one in change.files if not one.is_gone}
     for row in rows:
         if isinstance(row, ForeignRow) and row.is_held and row.path in changed:
@@ -497,15 +498,15 @@ def _lost(
     """
     root, reader = request.process.settings.root, request.process.runner
     folders = {folder.path for folder in request.process.session_folders}
-    now = {_name(one): one for one in change.files if not one.is_gone}
+    now = _places(change, folders)
     was = [one for one in change.files if one.old and _is_session(one.path, folders)]
     before = objects(root, [one.old for one in was])
     kept = {row.session_id for row in rows if isinstance(row, DecisionRow) and row.is_proved}
     for one in was:
         events = _verified(before.get(one.old, b""))
-        if not events or events[0].session_id in kept or _name(one) not in now:
+        if not events or events[0].session_id in kept or not (there := now(one)):
             continue  # one that is deleted is said above
-        later = _verified(content_of(root, now[_name(one)]) or b"")
+        later = _verified(content_of(root, there) or b"")
         if not _signed(policy, reader, events, "acceptance"):
             continue
         if not _signed(policy, reader, later, "erasure"):
@@ -541,21 +542,56 @@ def _verified(content: bytes) -> tuple[Stored, ...]:
     return stored
 
 
-def _claims(request: Request, policy: Policy, content: bytes) -> Iterator[tuple[int, str]]:
-    """The acceptances of a session file that do not count: version, and what is known of it."""
+def _accepted(reader: EventReader, stored: Sequence[Stored]) -> Sequence[Stored]:
+    """The acceptances of a session that counted; none of one that cannot be read."""
+    try:
+        return [*acceptances(reader, stored)]
+    except PreflightsError:
+        return ()
+
+
+def _claims(
+    request: Request, policy: Policy, content: bytes, counted: Collection[bytes]
+) -> Iterator[tuple[int, str]]:
+    """The acceptances of a session file that do not count: version, and what is known of it.
+
+    Args:
+        counted: hashes of those that counted at the base.
+    """
     reader, stored = request.process.runner, _verified(content)
     try:
         acts = [*policy.signatures.checked(reader, stored)]
-        signed = {one.version: one.signed for one in acts if not one.is_refused}
-        counting = [*acceptances(reader, stored)]
     except PreflightsError:
         return  # what does not verify is said above
-    for one in counting:
+    signed = {one.version: one.signed for one in acts if not one.is_refused}
+    for one in _accepted(reader, stored):
+        if one.hash in counted:
+            continue
         found = signed.get(one.version)
         is_signed = found is not None and found.verdict == "signed"
         recorded = one.version + 1
         if not is_signed and not policy.was_before(one.session_id, recorded, lambda _: stored):
             yield one.version, str(found or CLAIMED)
+
+
+def _places(
+    change: Change, folders: Collection[str]
+) -> Callable[[ChangedFile], ChangedFile | None]:
+    """Finds where a session file of the base is now: in its place, or where it is still read."""
+    there = [one for one in change.files if not one.is_gone and _is_session(one.path, folders)]
+    own = {one.path: one for one in there}
+    read = {_name(one): one for one in there if _folder(one) in folders}
+    others = {_name(one): one for one in there} | read
+
+    def now(one: ChangedFile) -> ChangedFile | None:
+        moved = read if _folder(one) in folders else others
+        return own.get(one.path) or moved.get(_name(one))
+
+    return now
+
+
+def _folder(one: ChangedFile) -> str:
+    return one.path.rpartition("/")[0]
 
 
 def _name(one: ChangedFile) -> str:

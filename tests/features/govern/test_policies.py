@@ -426,6 +426,63 @@ def test_events_behind_a_signed_acceptance_do_not_take_it_out(team: Team, tmp_pa
     assert (code, [*found]) == (1, ["signed-decision-lost"]), found
 
 
+def test_an_acceptance_that_moves_in_from_another_folder_is_one_of_the_change(team: Team) -> None:
+    id_ = team.accept("OAuth", intention=LOGIN, sign=False)["session_id"]
+    file, aside = session_file(team, id_), team.folder / "tests" / "data"
+    aside.mkdir(parents=True)
+    record = next((team.folder / "docs/decisions").glob("0002-*"))
+    file.rename(aside / file.name), record.rename(team.folder / record.name)
+    assert judged(team) == (0, {})
+    team.git("branch", "--force", "base")
+    (aside / file.name).rename(file)
+    code, found = judged(team)
+    assert (code, [*found]) == (1, ["unsigned-acceptance"])
+
+
+def test_an_acceptance_counts_where_its_decisions_do(team: Team, tmp_path: Path) -> None:
+    """At the base, it is recorded and undecided, as after a fault."""
+    id_ = team.accept("OAuth", intention=LOGIN, sign=False)["session_id"]
+    file = session_file(team, id_)
+    lines = file.read_bytes().splitlines(keepends=True)
+    at = next(at for at, line in enumerate(lines) if b"decision_acknowledged" in line)
+    file.write_bytes(b"".join(lines[: at + 1]))
+    next((team.folder / "docs/decisions").glob("0002-*")).unlink()
+    committed(team)
+    clone = cloned(team, tmp_path / "clone")
+    assert checked(clone, "--base", "origin/base")[:2] == (0, {})
+    team.git("branch", "--force", "base")
+    clone.git("fetch", "--quiet", "--all")
+    (clone.folder / file.relative_to(team.folder)).write_bytes(b"".join(lines))
+    committed(clone)
+    code, found, _ = checked(clone, "--base", "origin/base")
+    assert (code, [*found]) == (1, ["unsigned-acceptance"])
+
+
+def test_a_file_of_the_same_name_elsewhere_is_not_where_a_session_went(
+    team: Team, tmp_path: Path
+) -> None:
+    file = session_file(team, team.newest())
+    content = file.read_bytes()
+    for folder in ("src", "vendor/.sessions"):
+        team.git("checkout", "--quiet", "-B", "change", "base")
+        team.brings(f"{folder}/{file.name}", "")
+        file.rename(team.folder / folder / file.name)
+        committed(team)
+        clone = cloned(team, tmp_path / folder)
+        code, found, _ = checked(clone, "--base", "origin/base")
+        assert (code, [*found]) == (4, ["unverified-session"])
+        assert "is deleted" in found["unverified-session"][0]["message"]
+        team.brings(str(file.relative_to(team.folder)), "")
+        file.write_bytes(b"".join(content.splitlines(keepends=True)[:5]))
+        committed(team)
+        clone.git("pull", "--quiet")
+        code, found, _ = checked(clone, "--base", "origin/base")
+        assert (code, found["unverified-session"][0]["file"]) == (
+            4,
+            str(file.relative_to(team.folder)),
+        )
+
+
 @pytest.mark.parametrize(
     "text",
     ["[policy\n", ON.replace("signed", "Signed"), ON.replace('"signed"', "[]"), "policy = 1"],
