@@ -492,7 +492,7 @@ def _unsigned(
 def _lost(
     request: Request, policy: Policy, rows: Iterable[DecisionRow | ForeignRow], change: Change
 ) -> Iterator[Finding]:
-    """Signed decisions that count no more because of events without a signature.
+    """Decisions that counted and do no more, because of events without a signature.
 
     A file verifies with any events behind its end, also with such as no rule decides.
     """
@@ -507,16 +507,24 @@ def _lost(
         if not events or events[0].session_id in kept or not (there := now(one)):
             continue  # one that is deleted is said above
         later = _verified(content_of(root, there) or b"")
-        if not _signed(policy, reader, events, "acceptance"):
-            continue
-        if not _signed(policy, reader, later, "erasure"):
+        held = _counting_in(policy, reader, events)
+        if held and not _signed(policy, reader, later, "erasure"):
             text = (
-                f"{printable(one.path)} held a signed decision at the base, and this change makes "
+                f"{printable(one.path)} held {held} at the base, and this change makes "
                 "it count no more, without a signature. Restore the file: a decision is replaced "
                 "by a signed one, or erased with --sign"
             )
             own = {"session_id": events[0].session_id}
             yield _finding("signed-decision-lost", "error", text, [one.path], **own)
+
+
+def _counting_in(policy: Policy, reader: EventReader, stored: Sequence[Stored]) -> str:
+    """What a session holds that counts, in words; empty where nothing does."""
+    if _signed(policy, reader, stored, "acceptance"):
+        return "a signed decision"
+    ends = ((one.session_id, one.version + 1) for one in _accepted(reader, stored))
+    is_older = any(policy.was_before(id_, recorded, lambda _: stored) for id_, recorded in ends)
+    return "a decision that is older than the policy" if is_older else ""
 
 
 def _signed(policy: Policy, reader: EventReader, stored: Sequence[Stored], act: Act) -> bool:

@@ -408,9 +408,8 @@ def test_a_signed_decision_is_erased_only_with_a_signature(
     assert (code, [*found]) == (len(rules), rules), found
 
 
-def test_events_behind_a_signed_acceptance_do_not_take_it_out(team: Team, tmp_path: Path) -> None:
+def go_on_by_no_rule(file: Path) -> None:
     """What is appended verifies, and no rule would decide it."""
-    file = session_file(team, team.newest())
     lines = file.read_bytes().splitlines(keepends=True)
     events = [*jsonl.stored(lines, "it")]
     proposed = next(one for one in events if one.type.endswith("patch_proposed.v1"))
@@ -420,10 +419,34 @@ def test_events_behind_a_signed_acceptance_do_not_take_it_out(team: Team, tmp_pa
     made = resealed([*events, *forged])
     assert made[end - 1].hash == events[-1].hash
     file.write_bytes(lines[0] + b"".join(jsonl.line(one) for one in made))
+
+
+def test_events_behind_a_signed_acceptance_do_not_take_it_out(team: Team, tmp_path: Path) -> None:
+    go_on_by_no_rule(session_file(team, team.newest()))
     committed(team)
     fresh = cloned(team, tmp_path / "fresh")
     code, found, _ = checked(fresh, "--base", "origin/base")
     assert (code, [*found]) == (1, ["signed-decision-lost"]), found
+
+
+@pytest.mark.parametrize("erases", [False, True])
+def test_nothing_unsigned_takes_out_what_is_older_than_the_policy(
+    team: Team, tmp_path: Path, *, erases: bool
+) -> None:
+    id_ = team.accept("OAuth", intention=LOGIN, sign=False)["session_id"]
+    team.brings(BEFORE, team.turned_on())
+    committed(team)
+    team.git("branch", "--force", "base")
+    if erases:
+        assert team.call("admin", "erase", id_, "--yes").code == 0
+    else:
+        go_on_by_no_rule(session_file(team, id_))
+    committed(team)
+    fresh = cloned(team, tmp_path / "fresh")
+    code, found, _ = checked(fresh, "--base", "origin/base")
+    assert (code, [*found]) == (1, ["signed-decision-lost"]), found
+    (one,) = found["signed-decision-lost"]
+    assert "held a decision that is older than the policy at the base" in one["message"]
 
 
 def test_an_acceptance_that_moves_in_from_another_folder_is_one_of_the_change(team: Team) -> None:
