@@ -188,7 +188,7 @@ def judge_changes(
     """
     root = request.process.settings.root
     if change.base:
-        yield from _of_policy(root, change, cwd)
+        yield from _of_policy(root, change, cwd, is_on=is_on)
     if change.base and is_on:
         yield from _of_folders(request, change, cwd)
         yield from _of_attributes(request, change, cwd)
@@ -198,20 +198,23 @@ def judge_changes(
             yield _of_lines(root, by_path[name], what, is_on=is_on)
 
 
-def _of_policy(root: Path, change: Change, cwd: Path) -> Iterator[JudgeChange]:
+def _of_policy(root: Path, change: Change, cwd: Path, *, is_on: bool) -> Iterator[JudgeChange]:
     try:
         was = asks_at(root, change.base, cwd)
     except (Unreadable, ValueError):
         return  # it is said of the base
     told = repository_file(cwd)
     now = _asks(told.values) if told else False
+    path, top = told.source.path if told else None, root.resolve()
+    place = path.parent.resolve() / path.name if path else None
+    is_here = place is not None and place.is_relative_to(top)
+    file = place.relative_to(top).as_posix() if place and is_here else SETTINGS
     if was != now:
-        place = told.source.path.resolve() if told else None
-        top = root.resolve()
-        is_here = place is not None and place.is_relative_to(top)
-        file = place.relative_to(top).as_posix() if place and is_here else SETTINGS
         does = "asks for signatures no more" if was else "begins to ask for signatures"
         yield JudgeChange(file, f"the policy {does}", was)
+    elif is_on and not now and any(one.path == file and not one.old for one in change.files):
+        # The branch is older than the policy, which may stand in a file that is read after this.
+        yield JudgeChange(file, "it may be read instead of the settings with the policy", True)
 
 
 def _of_folders(request: Request, change: Change, cwd: Path) -> Iterator[JudgeChange]:

@@ -277,6 +277,29 @@ def test_a_branch_from_before_the_policy_is_judged_by_it(team: Team) -> None:
     assert (code, [*found]) == (1, ["unsigned-acceptance"])
 
 
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_branch_from_before_the_policy_brings_no_settings_that_hide_it(
+    team: Team, *, is_link: bool
+) -> None:
+    without_settings(team)
+    team.brings("docs/other.toml", 'language = "en"\n')
+    committed(team)
+    team.git("branch", "old")
+    team.brings("pyproject.toml", f"[tool.preflights]\n{ON.replace('[', '[tool.preflights.')}")
+    committed(team)
+    team.git("branch", "--force", "base")
+    team.git("checkout", "--quiet", "old")
+    assert judged(team) == (0, {})
+    if is_link:
+        (team.folder / "preflights.toml").symlink_to("docs/other.toml")
+    else:
+        team.brings("preflights.toml", 'language = "en"\n')
+    code, found = judged(team)
+    assert (code, [*found]) == (1, ["policy-changed"])
+    assert found["policy-changed"][0]["file"] == "preflights.toml"
+    assert "it may be read instead" in found["policy-changed"][0]["message"]
+
+
 def test_settings_that_move_the_records_hide_no_decision(team: Team) -> None:
     team.brings("preflights.toml", f'decisions = "docs/other"\n{ON}')
     committed(team)
