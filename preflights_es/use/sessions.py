@@ -243,6 +243,11 @@ def _confirmed(request: Request, handle: Handle, by: str | None, expect: int | N
     if by is not None:
         importer = replace(importer, actor=Actor("user", by))
     now = confirmed(request.process.runner, importer, handle)
+    if request.signs:
+        text = (
+            "what was accepted elsewhere keeps its own signature, or has none: nothing was signed"
+        )
+        request.notice("confirmed_unsigned", text, session=ids.short(handle.session_id))
     return session_of(Step(now, ()), request.notices)
 
 

@@ -142,6 +142,20 @@ def test_a_trail_says_of_what_was_imported_how_it_counts(team: Team, tmp_path: P
         )
 
 
+def test_a_confirmation_says_that_it_signs_nothing(team: Team, tmp_path: Path) -> None:
+    file = tmp_path / "all.jsonl"
+    id_ = team.accept("OAuth", intention=LOGIN, sign=False)["session_id"]
+    team.call("admin", "export", "--all", "-o", str(file))
+    team.has_policy()
+    for one in team.log.parent.glob("log.db*"):
+        one.unlink()
+    done = team.call("admin", "import", str(file), env={"CLAUDECODE": "1"})
+    assert done.code == 0, done.err
+    done = team.call("accept", id_, "--by", "Ada", "--sign")
+    assert (done.code, "claimed" in done.out) == (0, True), done
+    assert "keeps its own signature, or has none: nothing was signed" in done.err
+
+
 def test_an_agent_is_told_nothing_of_what_is_claimed(team: Team) -> None:
     team.has_policy()
     where = ("--path", "src/**", "--hold", "deny")
