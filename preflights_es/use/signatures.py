@@ -45,7 +45,7 @@ TITLE: Final = "title"
 OTHERS: Final = "others"
 """The one part that changes with the act itself: a decision that it replaces is its own then."""
 CACHE: Final = "signatures.json"
-CACHE_FORMAT: Final = "signatures of acts, 2"
+CACHE_FORMAT: Final = "signatures of acts, 3"
 CACHE_MAX: Final = 10_000  # sessions that are kept
 CACHE_BYTES_MAX: Final = 8_000_000
 
@@ -59,8 +59,15 @@ class SignedAct(msgspec.Struct, frozen=True):
     signed: Signed
     decides: str
     """Digest of the decision that was signed; empty where none was."""
-    is_refused: bool = False
+    is_persons: bool
+    """Whether a person is its actor; what an agent signed is a proposal, whatever stands there."""
+    is_refused: bool
     """Whether a Decision behind it refuses it: nothing follows from it, whatever stands there."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether a person's word follows from it."""
+        return self.is_persons and not self.is_refused
 
 
 class Signatures:
@@ -139,7 +146,7 @@ class Signatures:
         except (LogDamaged, SessionFaulted) as error:
             key = signing.fingerprint(decided.key)
             return Signed(verdict="not_checked", key=key, why=str(error))
-        if not acts or acts[0].is_refused:
+        if not acts or not acts[0].counts:
             return None
         if acts[0].decides not in ("", _decides(*_patch_of(decided))):
             why = "the list says another decision than the one that was signed"
@@ -198,15 +205,16 @@ class Signatures:
                 acts.append((event, one, shown, workflow.fixed(before.state)))
             before = after
         for event, one, seen, fixed in acts:
-            is_refused, shown = one.version in refused, seen
-            if one.actor_kind == "user" and not is_refused:  # it is the last word
+            is_persons, is_refused = one.actor_kind == "user", one.version in refused
+            shown = seen
+            if is_persons and not is_refused:  # it is the last word
                 shown = _in_the_end(workflow, before, event, seen, fixed)
             last = stored[one.version - 2].hash if one.version > 1 else GENESIS
             found = self._signed(event, one, last, shown)
             decides = ""
             if found.verdict == "signed" and shown.get("patch"):
                 decides = _decides(*(shown[name] for name in ("patch", "scope", "paths", "hold")))
-            yield SignedAct(one.version, one.type, found, decides, is_refused)
+            yield SignedAct(one.version, one.type, found, decides, is_persons, is_refused)
 
     def _signed(self, new: Signable, one: Stored, last: bytes, shown: Mapping[str, Any]) -> Signed:
         made = new.signature
@@ -285,7 +293,10 @@ class Signatures:
 
 
 def acceptances(reader: EventReader, stored: Sequence[Stored]) -> Iterator[Stored]:
-    """The Inputs by which a person accepts, where that counted; of erased ones nothing is known."""
+    """The Inputs by which a person accepts, where that counted; of erased ones nothing is known.
+
+    Also those of an agent or a script that are recorded as accepted, which no rule decides.
+    """
     if not stored:
         return
     workflow = reader.workflow_or_opaque(stored[0].workflow)
@@ -296,8 +307,12 @@ def acceptances(reader: EventReader, stored: Sequence[Stored]) -> Iterator[Store
     for one in stored:
         event = codec.decode(one) if one.data is not None else None
         if isinstance(event, Input):
-            last = one if (one.type, one.actor_kind) == (tag, "user") else None
-        elif last is not None and not isinstance(event, Refusal):
+            last = one if one.type == tag else None
+        elif (
+            last is not None
+            and not isinstance(event, Refusal)
+            and (last.actor_kind == "user" or getattr(event, "status", "") == "accepted")
+        ):
             yield last
             last = None
 

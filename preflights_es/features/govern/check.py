@@ -535,7 +535,9 @@ def _signed(policy: Policy, reader: EventReader, stored: Sequence[Stored], act: 
     except PreflightsError:
         return False
     return any(
-        one.signed.verdict == "signed" and (kinds[one.version] == ERASED_TAG) == (act == "erasure")
+        one.signed.verdict == "signed"
+        and (kinds[one.version] == ERASED_TAG) == (act == "erasure")
+        and (one.counts or act == "erasure")  # a script erases as well
         for one in found
     )
 
@@ -571,7 +573,7 @@ def _claims(
         acts = [*policy.signatures.checked(reader, stored)]
     except PreflightsError:
         return  # what does not verify is said above
-    signed = {one.version: one.signed for one in acts if not one.is_refused}
+    signed = {one.version: one.signed for one in acts if one.counts}
     for one in _accepted(reader, stored):
         if one.hash in counted:
             continue

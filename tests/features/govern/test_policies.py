@@ -18,6 +18,7 @@ from tests.cli.clones import SESSIONS, cloned, committed, session_file
 from tests.cli.signing import LOGIN, ON, Team
 from tests.features.govern.test_check import checked
 from tests.store.given import resealed
+from tests.trusting import trust
 
 pytestmark = pytest.mark.needs("ssh-keygen")
 
@@ -78,6 +79,32 @@ def test_a_proposal_of_an_agent_is_no_acceptance(team: Team) -> None:
     done = team.call("start", LOGIN, *words, env={"CLAUDECODE": "1"})
     assert done.json["status"] == "proposed"
     assert judged(team)[0] == 0
+
+
+@pytest.mark.parametrize("kind", ["agent", "script"])
+@pytest.mark.parametrize("sign", ["--sign", "--no-sign"])
+def test_a_proposal_that_is_written_over_as_accepted_is_only_claimed(
+    team: Team, tmp_path: Path, kind: str, sign: str
+) -> None:
+    words = ("--answer", "auth_strategy=OAuth", "--accept", "--again", sign, "--json")
+    env = {"CLAUDECODE": "1"} if kind == "agent" else {"PREFLIGHTS_ACTOR": "script:ci"}
+    done = team.call("start", LOGIN, *words, env=env)
+    assert done.json["status"] == "proposed", done.err
+    rewritten(team, lambda events: [accepted(one) for one in events])
+    committed(team)
+    clone = cloned(team, tmp_path / "clone")
+    code, found, _ = checked(clone, "--base", "origin/base")
+    assert (code, [*found]) == (1, ["unsigned-acceptance"])
+    trust(clone.folder / FILE, clone.home)
+    rows = {row["number"]: row for row in clone.call("decisions", "--json").json["decisions"]}
+    assert (rows[1]["policy"], rows[2]["policy"]) == ("signed", "claimed")
+    assert rows[2]["signature"] is None
+    assert "OAuth" not in clone.call("prompt").out
+
+
+def accepted(one: Stored) -> Stored:
+    data = (one.data or b"").replace(b'"status":"proposed"', b'"status":"accepted"')
+    return replace(one, data=data)
 
 
 def test_an_older_acceptance_is_no_matter_of_a_change(team: Team) -> None:
