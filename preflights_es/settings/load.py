@@ -306,12 +306,19 @@ def trusted_files(environment: Mapping[str, str] | None = None) -> Trusted:
     return Trusted.of(os.environ if environment is None else environment)
 
 
-def cached(what: Literal["regress", "facts", "values", "signatures"]) -> Path | None:
+def cached(
+    what: Literal["regress", "facts", "values", "signatures"], outside: Path | None = None
+) -> Path | None:
     """Where results of regression runs, facts of repositories and the like are kept.
 
     None where no folder can be named.
+
+    Args:
+        outside: of this repository, which could bring what lies there.
     """
     folder = cache_folder(os.environ)
+    if folder and outside and _leads_through(outside, folder / what):
+        return None
     return folder and folder / what
 
 

@@ -97,7 +97,7 @@ class Signatures:
             self.signers, self.trouble = Signers(), str(error)
         untrusted = self.signers.untrusted
         self._unlisted = untrusted.why if untrusted else ""
-        self._folder = cached("signatures") if remembers else None
+        self._folder = cached("signatures", settings.root) if remembers else None
         self._kept: dict[str, list[SignedAct]] | None = None
         self._is_new = False
 

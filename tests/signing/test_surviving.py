@@ -11,7 +11,8 @@ import pytest
 
 from preflights_es.use.signatures import CACHE_FORMAT
 from tests.cli.tampering import flipped, tampered
-from tests.signing.house import Signing
+from tests.signing.forging import EVE
+from tests.signing.house import ADA, Signing
 from tests.signing.test_signing import BY
 from tests.trusting import trust
 
@@ -188,13 +189,29 @@ def test_what_was_found_is_kept_and_found_anew_where_signers_change(house: Signi
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"[]", b"\xff", b'{"format":"signatures of acts, 2","found":1}']
+    "content", [b"", b"[]", b"\xff", f'{{"format":"{CACHE_FORMAT}","found":1}}'.encode()]
 )
 def test_a_memory_that_cannot_be_read_is_made_anew(house: Signing, content: bytes) -> None:
     house.signed()
     (house.home / MEMORY).write_bytes(content)
     assert listed(house) == "signed"
     assert json.loads((house.home / MEMORY).read_bytes())["format"] == CACHE_FORMAT
+
+
+def test_a_repository_brings_no_memory(house: Signing) -> None:
+    house.signed()
+    house.signers.write_text(f"{ADA} {EVE.public}\n")
+    assert listed(house) == "unknown_signer"
+    forged = (house.home / MEMORY).read_text().replace("unknown_signer", "signed")
+    (house.home / MEMORY).unlink()
+    memory = house.folder / MEMORY
+    memory.parent.mkdir(parents=True)
+    memory.write_text(forged)
+    (house.home / "link").symlink_to(house.folder / ".cache")
+    for folder in (house.folder / ".cache", house.home / "link"):
+        done = house.call("decisions", "--json", env={"XDG_CACHE_HOME": str(folder)})
+        assert done.json["decisions"][0]["signature"]["verdict"] == "unknown_signer"
+    assert memory.read_text() == forged
 
 
 def test_nothing_is_kept_of_what_could_not_be_checked(house: Signing) -> None:
