@@ -407,7 +407,8 @@ def _records(
 ) -> Iterator[Finding]:
     own = (row for row in rows if isinstance(row, DecisionRow))
     gone = (one.path for one in change.files if one.is_gone)
-    for one in differing_records(request, own, gone):
+    touched = (one.path for one in change.files)
+    for one in differing_records(request, own, gone, touched):
         more = {
             "decision": decision_name(one.row.number, one.row.uid),
             "session_id": one.row.session_id,

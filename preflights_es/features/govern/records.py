@@ -41,14 +41,20 @@ class DifferingRecord(NamedTuple):
 
 
 def differing_records(
-    request: Request, rows: Iterable[DecisionRow], gone: Iterable[str] = ()
+    request: Request,
+    rows: Iterable[DecisionRow],
+    gone: Iterable[str] = (),
+    touched: Iterable[str] = (),
 ) -> Iterator[DifferingRecord]:
     """The records of these decisions that were edited so that they say something else.
 
     Args:
         gone: files that were deleted; another one that is not there is of another branch.
+        touched: files that are compared even where a session says that they were written so: no
+            signature covers that.
     """
     process, deleted, places = request.process, {*gone}, dict[str, Path | None]()
+    changed = {*touched}
     for row in {one.session_id: one for one in rows if one.artifact and one.sha256}.values():
         if row.artifact is None or row.imported_by is not None:
             continue
@@ -60,7 +66,7 @@ def differing_records(
             if (place := places[folder]) is None:
                 continue  # the log of another checkout has another folder
             content = regular(place / name, RECORD_MAX, follows=False)
-            if sha256(content).hexdigest() == row.sha256:
+            if row.artifact not in changed and sha256(content).hexdigest() == row.sha256:
                 continue
             wanted = _said(row, documents.text(row.session_id)[1].encode())
             found = _said(row, content)

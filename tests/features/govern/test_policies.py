@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -94,7 +95,7 @@ def test_a_proposal_that_is_written_over_as_accepted_is_only_claimed(
     committed(team)
     clone = cloned(team, tmp_path / "clone")
     code, found, _ = checked(clone, "--base", "origin/base")
-    assert (code, [*found]) == (1, ["unsigned-acceptance"])
+    assert (code, sorted(found)) == (1, ["record-differs", "unsigned-acceptance"])
     trust(clone.folder / FILE, clone.home)
     rows = {row["number"]: row for row in clone.call("decisions", "--json").json["decisions"]}
     assert (rows[1]["policy"], rows[2]["policy"]) == ("signed", "claimed")
@@ -477,6 +478,26 @@ def test_events_behind_a_signed_acceptance_do_not_take_it_out(team: Team, tmp_pa
     fresh = cloned(team, tmp_path / "fresh")
     code, found, _ = checked(fresh, "--base", "origin/base")
     assert (code, [*found]) == (1, ["signed-decision-lost"]), found
+
+
+def test_a_session_that_says_that_an_edited_record_was_written_so_hides_no_edit(
+    team: Team, tmp_path: Path
+) -> None:
+    record = next((team.folder / "docs/decisions").glob("0001-*"))
+    record.write_text(record.read_text().replace("PostgreSQL", "MongoDB"))
+    digest = sha256(record.read_bytes()).hexdigest()
+
+    def written_again(events: list[Stored]) -> list[Stored]:
+        was = next(one for one in events if one.type == "artifact.written.v1")
+        data = json.dumps({**json.loads(was.data or b""), "sha256": digest}).encode()
+        id_, end = f"{(was.input_id or '')[:-6]}abcdef", len(events)
+        made = replace(was, version=end + 1, input_id=id_, data=data)
+        return [*events, made, replace(events[-1], version=end + 2)]
+
+    rewritten(team, written_again)
+    committed(team)
+    code, found, _ = checked(cloned(team, tmp_path / "clone"), "--base", "origin/base")
+    assert (code, [*found]) == (1, ["record-differs"])
 
 
 @pytest.mark.parametrize("erases", [False, True])
