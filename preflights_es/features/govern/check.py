@@ -10,12 +10,14 @@ A new kind of finding is a name in `Rule`, a generator beside the others, its me
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 from urllib.parse import quote
+
+from msgspec.structs import replace
 
 from preflights_es.features.govern.changes import (
     Change,
@@ -38,12 +40,15 @@ from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.signing import CLAIMED
 from preflights_es.kernel.text import one_line, shown
+from preflights_es.records.foreign_records import record_header
+from preflights_es.records.record_header import RecordHeader
+from preflights_es.records.record_names import MARKDOWN
 from preflights_es.records.session_files import FOLDER
 from preflights_es.runtime.runner import EventReader
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
 from preflights_es.use.brief import conflicts
-from preflights_es.use.decisions import history_of
+from preflights_es.use.decisions import decisions, history_of
 from preflights_es.use.filed_sessions import FiledSessions
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.holding import as_held, held, line_of, name_of, turned_down, unused_of
@@ -75,6 +80,7 @@ COMPARED_MAX: Final = 1_000_000
 """How often patterns of records without a session are held against paths: strangers may write any
 number of them, and they only tell. Those of decisions are all compared."""
 NAMED_MAX: Final = 5  # files that a message names
+NOT_WRITTEN: Final = "none"  # instead of a digest
 
 
 class Finding(Result, frozen=True, kw_only=True):
@@ -405,15 +411,38 @@ def _contradictions(rows: Sequence[DecisionRow]) -> Iterator[Finding]:
 def _records(
     request: Request, rows: Iterable[DecisionRow | ForeignRow], change: Change
 ) -> Iterator[Finding]:
-    own = (row for row in rows if isinstance(row, DecisionRow))
+    own = [row for row in rows if isinstance(row, DecisionRow)]
     gone = (one.path for one in change.files if one.is_gone)
     touched = (one.path for one in change.files)
-    for one in differing_records(request, own, gone, touched):
+    others = _naming(request, own, change)
+    for one in differing_records(request, [*own, *others], gone, touched):
         more = {
             "decision": decision_name(one.row.number, one.row.uid),
             "session_id": one.row.session_id,
         }
         yield _finding("record-differs", "error", told(one), [one.path], line=one.line, **more)
+
+
+def _headers(
+    request: Request, rows: Iterable[DecisionRow], change: Change
+) -> Mapping[str, RecordHeader]:
+    """The other records of the change that name a session as theirs, by path."""
+    root, folder = request.process.settings.root, request.process.settings.decisions
+    own, found = {row.artifact for row in rows}, dict[str, RecordHeader]()
+    for one in change.files:
+        if one.path not in own and _folder(one) == folder and one.path.endswith(MARKDOWN):
+            header = record_header(_name(one), content_of(root, one) or b"")
+            found |= {one.path: header} if header.session else {}
+    return found
+
+
+def _naming(request: Request, rows: Sequence[DecisionRow], change: Change) -> Iterator[DecisionRow]:
+    """The decisions that such records name: these have to say the same."""
+    if named := _headers(request, rows, change):
+        every = {row.session_id: row for row in decisions(request, everything=True)}
+        for path, header in named.items():
+            if row := every.get(header.session):
+                yield replace(row, artifact=path, sha256=row.sha256 or NOT_WRITTEN)
 
 
 def _sessions(request: Request, change: Change) -> Iterator[Finding]:
@@ -481,13 +510,19 @@ def _unsigned(
             )
             yield _finding("unsigned-acceptance", "error", text, [one.path])
     changed = {one.path for one in change.files if not one.is_gone}
-    for row in rows:
-        if isinstance(row, ForeignRow) and row.is_held and row.path in changed:
-            text = (
-                f"{shown(row.path)} says that it is accepted, and is the record of no session: no "
-                "signature proves that. Decide it in a session, and sign that"
-            )
-            yield _finding("unsigned-acceptance", "error", text, [row.path], decision=row.path)
+    rows = [*rows]
+    foreign = [one.path for one in rows if isinstance(one, ForeignRow) and one.is_held]
+    own = [one for one in rows if isinstance(one, DecisionRow)]
+    if named := _headers(request, own, change):
+        deciding = {one.session_id for one in decisions(request, everything=True)}
+        held = ((path, one) for path, one in named.items() if one.session not in deciding)
+        foreign += [path for path, one in held if one.status in ("accepted", "unknown")]
+    for path in sorted(changed.intersection(foreign)):
+        text = (
+            f"{shown(path)} says that it is accepted, and is the record of no session: no "
+            "signature proves that. Decide it in a session, and sign that"
+        )
+        yield _finding("unsigned-acceptance", "error", text, [path], decision=path)
 
 
 def _lost(

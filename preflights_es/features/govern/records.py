@@ -55,7 +55,8 @@ def differing_records(
     """
     process, deleted, places = request.process, {*gone}, dict[str, Path | None]()
     changed = {*touched}
-    for row in {one.session_id: one for one in rows if one.artifact and one.sha256}.values():
+    written = {(one.session_id, one.artifact): one for one in rows if one.sha256}
+    for row in written.values():
         if row.artifact is None or row.imported_by is not None:
             continue
         documents = (process.file_log if row.file else process).documents

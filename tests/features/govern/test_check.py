@@ -196,6 +196,33 @@ def test_a_record_that_is_deleted_is_said_and_one_of_another_branch_is_not(shop:
     assert checked(shop)[0] == 0
 
 
+def test_another_record_that_names_a_session_says_what_that_says(shop: Project) -> None:
+    text = (shop.folder / decide(shop)).read_text()
+    commit(shop)
+    for n in (7, 8):
+        write(shop, f"docs/decisions/000{n}-copy.md", text)
+    assert checked(shop)[:2] == (0, {})
+    for n in (7, 8):
+        write(shop, f"docs/decisions/000{n}-copy.md", text.replace("PostgreSQL", "Kafka"))
+    code, found, _ = checked(shop)
+    assert (code, [*found]) == (1, ["record-differs"])
+    assert len(found["record-differs"]) == 2
+
+
+def test_a_record_of_a_proposal_is_not_edited_into_a_decision(shop: Project) -> None:
+    words = ("--answer", "db_type=PostgreSQL", "--accept", "--json")
+    done = shop.call("start", STORE, *words, env={"CLAUDECODE": "1"})
+    assert done.json["status"] == "proposed", done.err
+    commit(shop)
+    (record,) = done.json["artifacts"]
+    text = (shop.folder / record).read_text()
+    write(shop, record, f"{text}\nMore words.\n")
+    assert checked(shop)[:2] == (0, {})
+    write(shop, record, text.replace('status: "proposed"', 'status: "accepted"'))
+    code, found, _ = checked(shop)
+    assert (code, [*found]) == (1, ["record-differs"])
+
+
 def test_decisions_that_contradict_each_other_are_an_error(shop: Project) -> None:
     decide(shop)
     shop.decided_apart("Store mail in a database", "db_type=MySQL")

@@ -138,6 +138,19 @@ def test_a_record_without_a_session_is_no_signed_acceptance(team: Team) -> None:
     assert "is the record of no session" in found["unsigned-acceptance"][0]["message"]
 
 
+def test_a_record_that_names_a_session_without_a_decision_is_one_of_no_session(
+    team: Team,
+) -> None:
+    done = team.call("start", LOGIN, "--no-input", "--json")
+    assert (done.code, done.json["status"]) == (3, "needs_answers"), done
+    id_ = done.json["session_id"]
+    text = f"---\nstatus: accepted\nuid: {id_[-12:]}\nsession: {id_}\n---\n\n# Use Kafka\n"
+    team.brings("docs/decisions/0009-x.md", text)
+    code, found = judged(team)
+    assert (code, [*found]) == (1, ["unsigned-acceptance"])
+    assert "is the record of no session" in found["unsigned-acceptance"][0]["message"]
+
+
 def test_without_a_policy_an_unsigned_acceptance_passes(team: Team) -> None:
     (team.folder / "preflights.toml").unlink()
     committed(team)
