@@ -11,8 +11,8 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.kernel.decisions import Related
-from preflights_es.kernel.errors import LogDamaged
-from preflights_es.kernel.events import Source, sources
+from preflights_es.kernel.errors import PreflightsError
+from preflights_es.kernel.events import Signable, Source, sources
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.signing import Counted, Signed
@@ -21,7 +21,7 @@ from preflights_es.runtime.runner import EventReader
 from preflights_es.settings.load import Settings, surroundings
 from preflights_es.settings.signing import BEFORE, Before, Untrusted, before_of
 from preflights_es.use.results import DecisionRow
-from preflights_es.use.signatures import Signatures
+from preflights_es.use.signatures import OTHERS, Signatures
 
 Histories = Callable[[DecisionRow], Read | None]
 """Gives the session of a decision; None where it cannot be read."""
@@ -60,25 +60,53 @@ class Policy(msgspec.Struct, frozen=True):
         if signature is not None and signature.verdict == "signed":
             return "signed"
         try:
-            is_before = self.was_before(session_id, recorded, reader.store.read)
-        except LogDamaged:
+            upto = self.was_before(session_id, recorded, reader.store.read)
+            is_before = upto > 0 and _is_as_it_was(reader, session_id, recorded, upto)
+        except PreflightsError:
             is_before = False
         return "before_policy" if is_before else "claimed"
 
     def was_before(
         self, session_id: str, recorded: int, read: Callable[[str], Sequence[Stored]]
-    ) -> bool:
-        """Whether a decision was accepted by then, in a session that still begins as it did.
+    ) -> int:
+        """How many events of a session stood there then, if a decision was accepted by them.
+
+        0 where it was not, or the session no longer begins as it did.
 
         Args:
             read: gives the events of a session.
         """
         ends = [one for one in self.before.ends if one[0] == session_id and one[1] >= recorded > 0]
         stored = read(session_id) if ends else ()
-        return any(
-            version <= len(stored) and stored[version - 1].hash.hex() == hash_
-            for _, version, hash_ in ends
+        return max(
+            (
+                version
+                for _, version, hash_ in ends
+                if version <= len(stored) and stored[version - 1].hash.hex() == hash_
+            ),
+            default=0,
         )
+
+
+def _is_as_it_was(reader: EventReader, session_id: str, recorded: int, upto: int) -> bool:
+    """Whether what was added to a session since then makes no other decision of it.
+
+    Anyone can add it: neither the list nor a signature covers that.
+    """
+    stored = reader.store.read(session_id)
+    if upto == len(stored):
+        return True
+    workflow = reader.workflow(stored[0].workflow)
+    decoded = map(reader.codec(workflow).decode, reversed(stored[: recorded - 1]))
+    new = next((one for one in decoded if isinstance(one, Signable)), None)
+    if new is None:
+        return False
+    shown = []
+    for some in (stored[:upto], stored):
+        state = reader.folded(workflow, some).state
+        said = workflow.proposal(state, new)
+        shown.append((workflow.fixed(state), {n: said[n] for n in said if n != OTHERS}))
+    return shown[0] == shown[1]
 
 
 def with_staying(rows: Iterable[DecisionRow], history: Histories) -> tuple[DecisionRow, ...]:
