@@ -138,20 +138,20 @@ def was_there(root: Path, path: str) -> bool:
     return bool(_said(root, "rev-parse", "--verify", "--quiet", f"HEAD:./{path}"))
 
 
-def content_of(root: Path, one: ChangedFile) -> bytes | None:
-    """What stands in a file now; None of what cannot be read."""
+def content_of(root: Path, one: ChangedFile, most: int = CONTENT_MAX) -> bytes | None:
+    """What stands in a file now; None of what cannot be read, or has more bytes."""
     if one.new:
-        return objects(root, [one.new]).get(one.new)
-    return _of_work_tree(root, one.path, CONTENT_MAX)
+        return objects(root, [one.new], most).get(one.new)
+    return _of_work_tree(root, one.path, most)
 
 
-def objects(root: Path, ids: Sequence[str]) -> Mapping[str, bytes]:
-    """What git has under ids, as far as it is there and not too large."""
+def objects(root: Path, ids: Sequence[str], most: int = CONTENT_MAX) -> Mapping[str, bytes]:
+    """What git has under ids, as far as it is there and has no more bytes."""
     asked = "".join(f"{one}\n" for one in dict.fromkeys(filter(None, ids))).encode()
     sizes = _output(root, "cat-file", "--batch-check", given=asked) if asked else None
     room, fitting = READ_MAX, list[bytes]()
     for name, kind, *size in map(bytes.split, (sizes or b"").splitlines()):
-        if kind == b"blob" and int(size[0]) <= min(CONTENT_MAX, room):
+        if kind == b"blob" and int(size[0]) <= min(most, room):
             room -= int(size[0])
             fitting.append(name)
     given = b"".join(b"%b\n" % name for name in fitting)

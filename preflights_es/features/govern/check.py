@@ -43,7 +43,7 @@ from preflights_es.kernel.text import one_line, shown
 from preflights_es.records.foreign_records import record_header
 from preflights_es.records.record_header import RecordHeader
 from preflights_es.records.record_names import MARKDOWN
-from preflights_es.records.session_files import FOLDER
+from preflights_es.records.session_files import FOLDER, SIZE_MAX
 from preflights_es.runtime.runner import EventReader
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
@@ -456,12 +456,12 @@ def _sessions(request: Request, change: Change) -> Iterator[Finding]:
     folders = {folder.path for folder in request.process.session_folders}
     now = _places(change, folders)
     was = [one for one in change.files if one.old and _is_session(one.path, folders)]
-    before = objects(root, [one.old for one in was])
+    before = objects(root, [one.old for one in was], SIZE_MAX)
     for one in was:
         why = "is deleted"
         if there := now(one):
             former = _hashes(before.get(one.old, b""))
-            found = _hashes(content_of(root, there) or b"")
+            found = _hashes(content_of(root, there, SIZE_MAX) or b"")
             if not former or not found or found[: len(former)] == former:
                 continue  # what does not verify is said above
             why = "holds other events than before"
@@ -492,12 +492,12 @@ def _unsigned(
     root, reader = request.process.settings.root, request.process.runner
     folders = {folder.path for folder in request.process.session_folders}
     files = [one for one in change.files if _is_session(one.path, folders)]
-    before = objects(root, [one.old for one in files if one.old]).values()
+    before = objects(root, [one.old for one in files if one.old], SIZE_MAX).values()
     counted = {one.hash for was in before for one in _accepted(reader, _verified(was))}
     for one in files:
         if one.is_gone:
             continue
-        content = content_of(root, one)
+        content = content_of(root, one, SIZE_MAX)
         if content is None:
             text = f"{printable(one.path)} is too large or no file: no signature in it was checked"
             yield _finding("unsigned-acceptance", "error", text, [one.path])
@@ -536,13 +536,13 @@ def _lost(
     folders = {folder.path for folder in request.process.session_folders}
     now = _places(change, folders)
     was = [one for one in change.files if one.old and _is_session(one.path, folders)]
-    before = objects(root, [one.old for one in was])
+    before = objects(root, [one.old for one in was], SIZE_MAX)
     kept = {row.session_id for row in rows if isinstance(row, DecisionRow) and row.is_proved}
     for one in was:
         events = _verified(before.get(one.old, b""))
         if not events or events[0].session_id in kept or not (there := now(one)):
             continue  # one that is deleted is said above
-        later = _verified(content_of(root, there) or b"")
+        later = _verified(content_of(root, there, SIZE_MAX) or b"")
         held = _counting_in(policy, reader, events)
         if held and not _signed(policy, reader, later, "erasure"):
             text = (

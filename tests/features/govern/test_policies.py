@@ -75,6 +75,19 @@ def test_an_unsigned_acceptance_is_an_error_in_a_clone_too(team: Team, tmp_path:
     assert checked(clone, "--base", "origin/base")[0] == 1
 
 
+def test_a_large_session_is_judged_as_any_other(team: Team) -> None:
+    """It holds what is read of any session, which is more than is read of a source file."""
+    spaces = b" " * 2_100_000
+    large = session_file(team, team.accept("OAuth", intention=LOGIN)["session_id"])
+    large.write_bytes(large.read_bytes() + spaces)
+    assert judged(team) == (0, {})
+    team.git("branch", "--force", "base")
+    large.write_bytes(b"".join(large.read_bytes().splitlines(keepends=True)[:6]))
+    code, found = judged(team)
+    assert (code, [*found][:1]) == (4, ["unverified-session"])
+    assert "holds other events than before" in found["unverified-session"][0]["message"]
+
+
 def test_a_proposal_of_an_agent_is_no_acceptance(team: Team) -> None:
     words = ("--answer", "auth_strategy=OAuth", "--accept", "--again", "--json")
     done = team.call("start", LOGIN, *words, env={"CLAUDECODE": "1"})
