@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -196,6 +197,19 @@ def test_no_unsigned_acceptance_takes_a_signed_decision_out(team: Team) -> None:
     assert "stays: what supersedes it is only claimed" in said
     (held,) = team.call("why", "src/x.py", "--json").json["decisions"]
     assert (held["policy"], held["standing"]) == ("stays", "superseded")
+
+
+def test_a_recall_says_what_is_only_claimed(team: Team) -> None:
+    team.accept("PostgreSQL")
+    team.accept("OAuth", intention=LOGIN, sign=False)
+    asked = ("recall", "which database, and what for the login?")
+    assert all("policy" not in one for one in team.call(*asked, "--json").json["results"])
+    assert "claimed" not in team.call(*asked).out
+    team.has_policy()
+    found = team.call(*asked, "--json").json["results"]
+    assert {one["number"]: one["policy"] for one in found} == {1: "signed", 2: "claimed"}
+    (line,) = (one for one in team.call(*asked).out.splitlines() if "claimed" in one)
+    assert re.search(r"  accepted, claimed  .*\(ADR-0002, ", line)
 
 
 def test_a_signed_decision_takes_the_place_of_what_a_claimed_one_superseded(team: Team) -> None:
