@@ -229,7 +229,6 @@ def test_of_two_browsers_and_a_terminal_one_accepts_and_the_others_are_told(
         assert stored.count("decision_acknowledged") == 1
 
 
-@pytest.mark.slow("crowds")
 def test_of_forms_that_were_shown_the_same_one_is_recorded(shop: Project, opened: Open) -> None:
     browsers = [opened() for _ in range(4)]
     session = begun(shop, "Choose a feature flag service")
