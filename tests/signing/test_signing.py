@@ -267,7 +267,6 @@ class Log:
         return self.call("show", session, "--json").json
 
 
-@pytest.mark.slow("crowds")
 def test_a_session_that_moved_while_it_was_signed_is_as_it_was(
     house: Signing, database: tuple[str, ...]
 ) -> None:
@@ -286,7 +285,6 @@ def test_a_session_that_moved_while_it_was_signed_is_as_it_was(
     assert log.show(id_)["signature"]["verdict"] == "signed"
 
 
-@pytest.mark.slow("crowds")
 def test_an_older_decision_that_moved_is_named(house: Signing, database: tuple[str, ...]) -> None:
     log = Log(house, database)
     older = log.call(
@@ -306,7 +304,6 @@ def test_an_older_decision_that_moved_is_named(house: Signing, database: tuple[s
     assert log.show(older["session_id"])["status"] == "superseded"
 
 
-@pytest.mark.slow("crowds")
 def test_a_number_that_was_taken_meanwhile_needs_no_second_touch(
     house: Signing, database: tuple[str, ...]
 ) -> None:
