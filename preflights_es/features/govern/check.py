@@ -32,7 +32,7 @@ from preflights_es.features.govern.changes import (
 from preflights_es.features.govern.concerns import is_own
 from preflights_es.features.govern.domain import products
 from preflights_es.features.govern.domain.imports import Used, used
-from preflights_es.features.govern.policies import judge_changes, judge_of
+from preflights_es.features.govern.policies import Judge, judge_changes, judge_of
 from preflights_es.features.govern.records import differing_records, told
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import ERASED_TAG, Act
@@ -160,7 +160,7 @@ def check(
     tree = WorkTree(root, (one.path for one in change.files))
     with drawn(len(rows)) as update:
         found = [*_sessions(request, change), *_records(request, every, change)]
-        found += _judges(request, change, place, is_on=judge.policy is not None)
+        found += _judges(request, change, place, judge)
         if judge.policy is not None:
             found += _unsigned(request, judge.policy, every, change)
             found += _lost(request, judge.policy, every, change)
@@ -475,9 +475,9 @@ def _sessions(request: Request, change: Change) -> Iterator[Finding]:
 # 5. Signatures --------------------------------------------------------------------------------
 
 
-def _judges(request: Request, change: Change, cwd: Path, *, is_on: bool) -> Iterator[Finding]:
+def _judges(request: Request, change: Change, cwd: Path, judge: Judge) -> Iterator[Finding]:
     """What the change does to policy, signers and the list of older decisions."""
-    for one in judge_changes(request, change, cwd, is_on=is_on):
+    for one in judge_changes(request, change, cwd, judge):
         text = (
             f"{printable(one.file)}: {shown(one.what)}. The base judges this change, and this "
             "would judge later ones: let a person look at it who may say whose acceptances count"

@@ -49,6 +49,8 @@ class Judge(NamedTuple):
     """None where no signatures are asked for."""
     trouble: str = ""
     """Why that is not known; empty where it is."""
+    commit: str = ""
+    """That of the base, which may be newer than what the change is compared with."""
 
 
 class JudgeChange(NamedTuple):
@@ -85,17 +87,17 @@ def judge_of(request: Request, base: str, signers: str, cwd: Path) -> Judge:
         own_says = own_file()
         needs = _asks(own_says.values if own_says else {}) or asks_at(settings.root, commit, cwd)
         if not needs:
-            return Judge(None)
+            return Judge(None, commit=commit)
         listed = at_commit(settings.root, commit, SIGNERS, follows=False)
         before = at_commit(settings.root, commit, BEFORE, follows=False)
         ends = Before(ends_in((before or b"").decode()), lies_there=before is not None)
     except (Unreadable, SettingsError, ValueError) as error:
         trouble = f"the policy of {base!r}: {error}: mend it there"
-        return Judge(process.policy, trouble)
+        return Judge(process.policy, trouble, commit)
     if given is None:
         content = listed if listed is not None else own_signers(settings, env)
         given = Signers(content)
-    return Judge(Policy(Signatures(settings, env, signers=given), ends))
+    return Judge(Policy(Signatures(settings, env, signers=given), ends), commit=commit)
 
 
 def _given(root: Path, path: Path) -> bytes:
@@ -179,14 +181,10 @@ def _asks(values: Mapping[str, Any]) -> bool:
 
 
 def judge_changes(
-    request: Request, change: Change, cwd: Path, *, is_on: bool
+    request: Request, change: Change, cwd: Path, judge: Judge
 ) -> Iterator[JudgeChange]:
-    """What a change does to policy, signers and the list of older decisions.
-
-    Args:
-        is_on: whether signatures are asked for without it.
-    """
-    root = request.process.settings.root
+    """What a change does to policy, signers and the list of older decisions."""
+    root, is_on = request.process.settings.root, judge.policy is not None
     if change.base:
         yield from _of_policy(root, change, cwd, is_on=is_on)
     if change.base and is_on:
@@ -195,7 +193,8 @@ def judge_changes(
     by_path = {one.path: one for one in change.files}
     for name, what in ((SIGNERS, "signers"), (BEFORE, "decisions without a signature")):
         if name in by_path:
-            yield _of_lines(root, by_path[name], what, is_on=is_on)
+            newest = _newest(root, judge.commit, name)
+            yield _of_lines(root, by_path[name], what, newest, is_on=is_on)
 
 
 def _of_policy(root: Path, change: Change, cwd: Path, *, is_on: bool) -> Iterator[JudgeChange]:
@@ -245,14 +244,26 @@ def _of_attributes(request: Request, change: Change, cwd: Path) -> Iterator[Judg
         yield JudgeChange(path, found, weakens=True)
 
 
-def _of_lines(root: Path, one: ChangedFile, what: str, *, is_on: bool) -> JudgeChange:
+def _newest(root: Path, commit: str, name: str) -> bytes | None:
+    """What a list says at the base itself; None where it says nothing there."""
+    try:
+        return at_commit(root, commit, name, follows=False) if commit else None
+    except Unreadable:
+        return None
+
+
+def _of_lines(
+    root: Path, one: ChangedFile, what: str, newest: bytes | None, *, is_on: bool
+) -> JudgeChange:
     now = None if one.is_gone or not one.is_text else content_of(root, one)
     was = _lines(objects(root, [one.old]).get(one.old, b"") if one.old else b"")
     if now is None:
         gone = f"the list of {what} is {'deleted' if one.is_gone else 'no file any more'}"
         # What a link leads to could be changed without a word.
         return JudgeChange(one.path, gone, weakens=is_on and not one.is_gone)
-    added, removed = len(_lines(now) - was), len(was - _lines(now))
+    # A line that the base took out meanwhile, and that the change moves, comes back by the merge.
+    kept = was if newest is None else was & _lines(newest)
+    added, removed = len(_lines(now) - kept), len(was - _lines(now))
     counts = ((added, "added"), (removed, "taken out"))
     said = " and ".join(f"{count} {does}" for count, does in counts if count)
     told = f"lines of the list of {what}: {said or 'only comments'}"

@@ -290,6 +290,25 @@ def test_what_weakens_the_judge_is_an_error_and_does_not_weaken_it(team: Team, n
     assert "The base judges this change" in one["message"]
 
 
+def test_a_signer_whom_the_base_took_out_does_not_come_back_by_a_merge(team: Team) -> None:
+    between = "# a\n# b\n# c\n# d\n"
+    former = f"{team.line()}{between}{team.line('eve')}"
+    team.brings(FILE, former)
+    committed(team)
+    team.git("branch", "old")
+    team.brings(FILE, team.line() + between)
+    committed(team)
+    team.git("branch", "--force", "base")
+    team.git("checkout", "--quiet", "old")
+    assert judged(team) == (0, {})
+    team.brings(FILE, f"{team.line('eve')}{team.line()}{between}")
+    code, found = judged(team)
+    assert (code, [*found]) == (1, ["policy-changed"])
+    assert "signers: 1 added." in found["policy-changed"][0]["message"]
+    team.git("merge", "--quiet", "--no-edit", "base")
+    assert team.line("eve") in (team.folder / FILE).read_text()
+
+
 def test_a_policy_that_git_converts_is_not_turned_off_unseen(team: Team, tmp_path: Path) -> None:
     # To SHIFT-JIS, a yen sign is the backslash: `policy` is what lies here, and git keeps no such.
     team.brings("preflights.toml", '["p\u00a5u006flicy"]\nacceptances = "signed"\n')
