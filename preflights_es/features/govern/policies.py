@@ -9,6 +9,7 @@ import os
 import posixpath
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -187,6 +188,7 @@ def judge_changes(
     root, is_on = request.process.settings.root, judge.policy is not None
     if change.base:
         yield from _of_policy(root, change, cwd, is_on=is_on)
+        yield from _of_inner(root, change, cwd, judge.commit)
     if change.base and is_on:
         yield from _of_folders(request, change, cwd)
         yield from _of_attributes(request, change, cwd)
@@ -214,6 +216,19 @@ def _of_policy(root: Path, change: Change, cwd: Path, *, is_on: bool) -> Iterato
     elif is_on and not now and any(one.path == file and not one.old for one in change.files):
         # The branch is older than the policy, which may stand in a file that is read after this.
         yield JudgeChange(file, "it may be read instead of the settings with the policy", True)
+
+
+def _of_inner(root: Path, change: Change, cwd: Path, commit: str) -> Iterator[JudgeChange]:
+    """The same of folders with settings of their own, which hide a policy from who works there."""
+    here = {(root / one).resolve() for one in _folders(root, cwd)}
+    edited = {one.path for one in change.files if one.path.endswith((SETTINGS, PYPROJECT))}
+    for folder in sorted({(root / one).parent for one in edited}):
+        if folder.resolve() in here or not folder.is_dir():
+            continue
+        with suppress(SettingsError, Unreadable, ValueError):  # then no command goes on there
+            is_on = asks_at(root, commit or change.base, folder)
+            found = [*_of_policy(root, change, folder, is_on=is_on)]
+            yield from (one for one in found if one.weakens and one.file in edited)
 
 
 def _of_folders(request: Request, change: Change, cwd: Path) -> Iterator[JudgeChange]:

@@ -394,6 +394,18 @@ def test_settings_in_a_folder_do_not_turn_it_off(team: Team) -> None:
     assert (code, sorted(found)) == (1, ["policy-changed", "unsigned-acceptance"])
 
 
+def test_settings_of_a_folder_do_not_turn_it_off_for_who_works_there(team: Team) -> None:
+    team.brings("api/pyproject.toml", '[project]\nname = "preflights-api"\n')
+    team.brings("web/preflights.toml", "[policy\n")
+    assert judged(team) == (0, {})
+    team.brings("api/preflights.toml", f'language = "en"\n{ON}')
+    assert judged(team) == (0, {})
+    team.brings("api/preflights.toml", 'language = "en"\n')
+    code, found = judged(team)
+    assert (code, [*found]) == (1, ["policy-changed"])
+    assert [one["file"] for one in found["policy-changed"]] == ["api/preflights.toml"]
+
+
 def test_a_file_that_the_user_trusted_does_not_judge_a_change(team: Team) -> None:
     signed_by_eve(team)
     team.accept("OAuth", intention=LOGIN)
