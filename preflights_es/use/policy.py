@@ -6,11 +6,12 @@ What is in force in the log does not change by it. Briefs and hooks leave out wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel.decisions import Related
+from preflights_es.kernel.decisions import KeptDecision, Related
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.events import Signable, Source, sources
 from preflights_es.kernel.ids import decision_uid
@@ -111,7 +112,7 @@ def _is_as_it_was(reader: EventReader, session_id: str, recorded: int, upto: int
 
 def with_staying(rows: Iterable[DecisionRow], history: Histories) -> tuple[DecisionRow, ...]:
     """Every decision of a project, with those marked that only a claimed one supersedes."""
-    every = tuple(rows)
+    every = _keeping(tuple(rows), history)
     gone = replaced(every, history)
     return tuple(
         replace(row, policy="stays")
@@ -119,6 +120,31 @@ def with_staying(rows: Iterable[DecisionRow], history: Histories) -> tuple[Decis
         else row
         for row in every
     )
+
+
+def _keeping(rows: tuple[DecisionRow, ...], history: Histories) -> tuple[DecisionRow, ...]:
+    """The same, beside which no decision stays but by an acceptance of one of both that counts.
+
+    What was added to their sessions since says nothing: anyone can add it.
+    """
+    proved = {row.uid: row for row in rows if row.is_proved}
+
+    @cache
+    def chosen(uid: str) -> frozenset[tuple[str, str]]:
+        read = history(proved[uid]) if uid in proved else None
+        upto = read.patches[-1].recorded if read else None
+        if read is None or upto is None or read.workflow.decided is None:
+            return frozenset()
+        accepted = read.workflow.decided(read.folded[:upto], read.sessions[:upto])[-1]
+        return frozenset((one.related.uid, one.reason) for one in accepted.kept)
+
+    def kept(row: DecisionRow) -> tuple[KeptDecision, ...]:
+        own, named = row.uid, ((one, one.related.uid, one.reason) for one in row.kept)
+        return tuple(
+            one for one, uid, why in named if (uid, why) in chosen(own) or (own, why) in chosen(uid)
+        )
+
+    return tuple(replace(row, kept=kept(row)) if row.is_proved else row for row in rows)
 
 
 def replaced(rows: Sequence[DecisionRow], history: Histories) -> frozenset[str]:
