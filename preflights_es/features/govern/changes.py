@@ -213,11 +213,17 @@ def converted(root: Path, paths: Sequence[str]) -> Mapping[str, str]:
 
 
 def is_tracked(root: Path, path: Path) -> bool:
-    """Whether git knows a file of this repository, or its submodule: a change can write it."""
-    if not path.resolve().is_relative_to(root.resolve()):
+    """Whether git knows a file of this repository, its submodule, or a link on the way to it.
+
+    A change can write it, or lead it elsewhere.
+    """
+    top, typed = root.resolve(), Path(os.path.abspath(path))
+    entries = (one.parent.resolve() / one.name for one in (typed, *typed.parents))
+    inside = [one for one in (path.resolve(), *entries) if top in one.parents]
+    names = [one.relative_to(top) for one in inside]
+    meant = {one.as_posix() for name in names for one in (name, *name.parents[:-1])}
+    if not meant:
         return False
-    name = path.resolve().relative_to(root.resolve())
-    meant = {one.as_posix() for one in (name, *name.parents[:-1])}
     words = (f":(literal){one}" for one in sorted(meant))
     return not meant.isdisjoint(_names(_output(root, "ls-files", "-z", "--", *words) or b""))
 

@@ -707,6 +707,12 @@ def test_a_file_that_the_change_could_write_is_refused(team: Team, tmp_path: Pat
         assert "which the change could write" in done.err
     (tmp_path / "link").symlink_to(team.folder / FILE)
     assert team.call("check", "--base", "base", "--signers", str(tmp_path / "link")).code == 1
+    (tmp_path / "signers").write_text(team.line())
+    (team.folder / "ci").mkdir()
+    (team.folder / "ci" / "signers").symlink_to(tmp_path / "signers")
+    assert team.call("check", "--base", "base", "--signers", "ci/signers").code == 0
+    committed(team)  # from here on, a change can lead the link elsewhere
+    assert team.call("check", "--base", "base", "--signers", "ci/signers").code == 1
 
 
 def test_a_file_of_a_submodule_is_one_that_the_change_could_write(
