@@ -6,7 +6,7 @@ import contextlib
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from preflights_es.kernel.errors import (
@@ -115,8 +115,8 @@ class SessionFolder:
         """
         self._root = root
         self._folder = folder
-        self.path = "/".join((folder, *self.parts))
-        """Relative to the project's root, for messages."""
+        self.path = PurePosixPath(folder, *self.parts).as_posix()
+        """Relative to the project's root, as git names it: also beside records in the root."""
 
     def names(self) -> list[str]:
         """Names of the files that may be of its kind, in order.

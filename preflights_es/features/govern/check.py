@@ -10,6 +10,7 @@ A new kind of finding is a name in `Rule`, a generator beside the others, its me
 from __future__ import annotations
 
 import os
+import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from math import inf
@@ -411,7 +412,11 @@ def _contradictions(rows: Sequence[DecisionRow]) -> Iterator[Finding]:
 def _records(
     request: Request, rows: Iterable[DecisionRow | ForeignRow], change: Change
 ) -> Iterator[Finding]:
-    own = [row for row in rows if isinstance(row, DecisionRow)]
+    own = [
+        replace(row, artifact=row.artifact and posixpath.normpath(row.artifact))
+        for row in rows
+        if isinstance(row, DecisionRow)
+    ]
     gone = (one.path for one in change.files if one.is_gone)
     touched = (one.path for one in change.files)
     others = _naming(request, own, change)
@@ -428,9 +433,11 @@ def _headers(
 ) -> Mapping[str, RecordHeader]:
     """The other records of the change that name a session as theirs, by path."""
     root, folder = request.process.settings.root, request.process.settings.decisions
-    own, found = {row.artifact for row in rows}, dict[str, RecordHeader]()
+    own = {posixpath.normpath(row.artifact or "") for row in rows}
+    found = dict[str, RecordHeader]()
     for one in change.files:
-        if one.path not in own and _folder(one) == folder and one.path.endswith(MARKDOWN):
+        is_there = (_folder(one) or ".") == folder and one.path.endswith(MARKDOWN)
+        if is_there and one.path not in own:
             header = record_header(_name(one), content_of(root, one) or b"")
             found |= {one.path: header} if header.session else {}
     return found
@@ -646,7 +653,7 @@ def _name(one: ChangedFile) -> str:
 
 def _is_session(path: str, folders: Collection[str]) -> bool:
     folder, _, name = path.rpartition("/")
-    return name.endswith(".jsonl") and (folder in folders or folder.endswith(f"/{FOLDER}"))
+    return name.endswith(".jsonl") and (folder in folders or f"/{folder}".endswith(f"/{FOLDER}"))
 
 
 def _hashes(content: bytes) -> list[bytes]:

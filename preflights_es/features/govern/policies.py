@@ -236,7 +236,7 @@ def _of_folders(request: Request, change: Change, cwd: Path) -> Iterator[JudgeCh
     root = request.process.settings.root
     names = names_at(root, change.base)
     try:
-        folder = f"{records_at(root, change.base, cwd, names)}/{FOLDER}"
+        folder = posixpath.normpath(f"{records_at(root, change.base, cwd, names)}/{FOLDER}")
     except (Unreadable, ValueError):
         return  # it is said of the base
     read = {one.path for one in request.process.session_folders}

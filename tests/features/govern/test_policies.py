@@ -384,6 +384,26 @@ def test_settings_that_move_the_records_hide_no_decision(team: Team) -> None:
     assert "sessions there are read no more" in found["policy-changed"][0]["message"]
 
 
+def test_records_in_the_root_are_judged_as_any_others(team: Team) -> None:
+    team.brings("preflights.toml", f'decisions = "."\n{ON}')
+    committed(team)
+    team.git("branch", "--force", "base")
+    id_ = team.accept("OAuth", intention=LOGIN, sign=False)["session_id"]
+    assert [*judged(team)[1]] == ["unsigned-acceptance"]
+    team.git("branch", "--force", "base")
+    (record,) = team.folder.glob("0002-*.md")
+    record.unlink()
+    code, found = judged(team)
+    assert (code, [*found]) == (1, ["record-differs"])
+    (team.folder / ".sessions" / f"{id_[-12:]}.jsonl").unlink()
+    assert "unverified-session" in judged(team)[1]
+    team.git("reset", "--quiet", "--hard", "base")
+    team.brings("preflights.toml", ON)
+    code, found = judged(team)
+    assert (code, [*found]) == (1, ["policy-changed"])
+    assert found["policy-changed"][0]["file"] == ".sessions/"
+
+
 def test_settings_in_a_folder_do_not_turn_it_off(team: Team) -> None:
     team.accept("OAuth", intention=LOGIN, sign=False)
     team.brings("sub/preflights.toml", 'language = "en"\n')
