@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -48,6 +49,7 @@ from preflights_es.records.session_files import FOLDER, SIZE_MAX
 from preflights_es.runtime.runner import EventReader
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
+from preflights_es.system.files import Unreadable
 from preflights_es.use.brief import conflicts
 from preflights_es.use.decisions import decisions, history_of
 from preflights_es.use.filed_sessions import FiledSessions
@@ -438,8 +440,9 @@ def _headers(
     for one in change.files:
         is_there = (_folder(one) or ".") == folder and one.path.endswith(MARKDOWN)
         if is_there and one.path not in own:
-            header = record_header(_name(one), content_of(root, one) or b"")
-            found |= {one.path: header} if header.session else {}
+            with suppress(Unreadable):  # no list reads it either
+                header = record_header(_name(one), content_of(root, one) or b"")
+                found |= {one.path: header} if header.session else {}
     return found
 
 

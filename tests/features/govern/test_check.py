@@ -209,6 +209,13 @@ def test_another_record_that_names_a_session_says_what_that_says(shop: Project) 
     assert len(found["record-differs"]) == 2
 
 
+def test_a_page_that_is_no_record_that_can_be_read_stops_no_check(shop: Project) -> None:
+    write(shop, "docs/decisions/0008-large.md", "# Use Kafka\n" + "words\n" * 200_000)
+    write(shop, "docs/decisions/0009-odd.md", "")
+    (shop.folder / "docs/decisions/0009-odd.md").write_bytes(b"\xff\xfe#\x00\x00\xd8a")
+    assert checked(shop)[:2] == (0, {})
+
+
 def test_a_record_of_a_proposal_is_not_edited_into_a_decision(shop: Project) -> None:
     words = ("--answer", "db_type=PostgreSQL", "--accept", "--json")
     done = shop.call("start", STORE, *words, env={"CLAUDECODE": "1"})
