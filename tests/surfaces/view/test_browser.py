@@ -226,8 +226,13 @@ def test_words_without_an_end_fit_a_phone(browser: Browser, site: Opened) -> Non
         browser.visit(site.address + page, width=320)
         browser.run("document.querySelectorAll('details').forEach(one => one.open = true)")
         assert not browser.run(WIDE), page
+    height = "return document.querySelector('.value > .soft').offsetHeight"
     browser.visit(f"{site.address}/?q=zinsen", width=320)
-    assert browser.run("return document.querySelector('.value > .soft').offsetHeight < 40")
+    assert browser.run(height) < 40
+    browser.visit(f"{site.address}/")
+    short = "one.firstChild.textContent = 'Framework'; one.lastChild.textContent = 'Vue'"
+    browser.run(f"for (const one of document.querySelectorAll('.value')) {{ {short} }}")
+    assert 0 < browser.run(height) < 30
 
 
 def _tab_to(browser: Browser, selector: str) -> None:
