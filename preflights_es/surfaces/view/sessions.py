@@ -534,9 +534,11 @@ async def _live(http: HttpRequest) -> Response:
         async for version in _versions(at, _whole(http.query_params.get("after"), 1), state.ends):
             yield f"data: {version}\n\n" if version else ":\n\n"
 
+    headers = {"cache-control": "no-store"}
+    if http.method == "HEAD":
+        return Response(media_type="text/event-stream", headers=headers)
     if state.live >= LIVE_MAX:
         raise HTTPException(503, f"{LIVE_MAX} pages follow sessions already: reload this one")
-    headers = {"cache-control": "no-store"}
     return _Followed(news(), media_type="text/event-stream", headers=headers)
 
 

@@ -110,6 +110,22 @@ def test_pages_that_ask_at_the_same_time_are_counted_too(shop: Project) -> None:
         assert found.count(503) == 3 * sessions.LIVE_MAX
 
 
+def test_who_asks_for_the_head_alone_follows_nothing(
+    shop: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "LIVE_MAX", 1)
+    id_ = shop.started_session()
+    with served(shop) as server:
+        wire = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
+        with closing(wire):
+            cookie = {"Cookie": f"preflights_{server.port}={KEYS.cookie}"}
+            wire.request("HEAD", f"/sessions/{id_}/live", headers=cookie)
+            found = wire.getresponse()
+            assert (found.status, found.read()) == (200, b"")
+            assert found.headers["content-type"].startswith("text/event-stream")
+            assert server.status(id_) == 200
+
+
 def test_a_page_that_is_gone_makes_room(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "LIVE_MAX", 1)
     id_ = shop.started_session()
