@@ -78,6 +78,9 @@ def test_the_list_shows_one_workflow_or_status(shop: Project, pages: Pages) -> N
     assert "Add login" not in pages.text("/sessions?workflow=extraction")
     assert "call Bob" not in pages.text("/sessions?status=needs_answers")
     assert pages.get("/sessions?workflow=none").status_code == 409
+    page = pages.text("/sessions?page=99&workflow=extraction")
+    assert "No session is that old: the newest." in words(page).replace(" .", ".")
+    assert 'href="?workflow=extraction&amp;status="' in page
 
 
 def test_a_long_list_comes_in_pages(shop: Project, pages: Pages, monkeypatch: Any) -> None:
