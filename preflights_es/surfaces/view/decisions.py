@@ -193,13 +193,22 @@ def one(asked: Asked) -> Page:
 
     row = decided_in(asked.request, asked.path["id"])
     whys, _ = why(asked.request, row.session_id)
-    return told(row, whys.values, _document(asked, row))
+    head, here = asked.request.reading.find(row.session_id).head, asked.request.process.project
+    elsewhere = head.project if head and head.project != here else ""
+    return told(row, whys.values, _document(asked, row), elsewhere=elsewhere)
 
 
-def told(row: DecisionRow, whys: Sequence[Why], document: str, written: int = 0) -> Page:
+def told(
+    row: DecisionRow,
+    whys: Sequence[Why],
+    document: str,
+    written: int = 0,
+    elsewhere: str = "",
+) -> Page:
     """A decision with what is behind it.
 
     Args:
+        elsewhere: the project that it is of, where that is another one.
         written: version of the event that has the document's digest; 0 where it is not compared.
     """
     values = {
@@ -209,6 +218,7 @@ def told(row: DecisionRow, whys: Sequence[Why], document: str, written: int = 0)
         "whys": whys,
         "document": document,
         "written": written,
+        "elsewhere": elsewhere,
     }
     return Page("decision.html", values, f"preflights why {row.uid[-8:]}")
 

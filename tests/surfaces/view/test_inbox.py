@@ -308,6 +308,28 @@ def test_a_session_of_another_project_is_none_here(shop: Project, pages: Pages) 
     assert KEYS.token not in pages.text(f"/inbox/{session}")
 
 
+def test_what_waits_in_another_project_or_in_a_file_alone_has_no_dead_link(
+    shop: Project, opened: Open
+) -> None:
+    session = ready(shop)
+    other = shop.folder.parent / "bakery"
+    other.mkdir()
+    page = opened(other, database=f"sqlite:///{shop.log}").text(f"/decisions/{session}")
+    assert "It waits for a person in the project shop." in words(page)
+    assert f'href="/inbox/{session}' not in page
+
+    folder = shop.folder / "docs" / "decisions" / ".sessions"
+    folder.mkdir(parents=True)
+    shop.call("admin", "export", session, "-o", str(folder / f"{session[-12:]}.jsonl"))
+    shop.log.unlink()
+    pages = opened()
+    assert f'href="/inbox/{session}' not in pages.text("/inbox") + pages.text(
+        f"/decisions/{session}"
+    )
+    assert f'class="title" href="/sessions/{session}"' in pages.text("/inbox")
+    assert "Use Redis for sessions" in pages.text(f"/sessions/{session}")
+
+
 def test_a_decision_in_force_is_kept_instead(shop: Project, pages: Pages) -> None:
     old = ready(shop, "Use Redis for caching")
     shop.call("accept", old, "--by", "Ada")
