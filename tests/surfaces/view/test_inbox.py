@@ -151,6 +151,8 @@ def test_a_session_is_declined_with_a_reason(shop: Project, pages: Pages) -> Non
     found = pages.fill(f"/inbox/{session}/decline", **form)
     assert (str(found.url), "Nothing waits." in words(found.text)) == (f"{ADDRESS}/inbox", True)
     assert shown(shop, session)["status"] == "abandoned"
+    page = pages.text(f"/inbox/{session}")
+    assert ("What would have been decided" in page, "What was decided" in page) == (True, False)
 
 
 def test_what_decides_nothing_is_accepted_as_a_task(shop: Project, pages: Pages) -> None:
