@@ -404,7 +404,8 @@ def _index(rows: Iterable[DecisionRow]) -> list[tuple[str, ...]]:
     found = []
     for row in rows:
         by = row.acknowledged_by.name if row.acknowledged_by else ""
-        beside = (row.category, row.scope, by, _accepted(row))
+        standing = "" if row.standing == "accepted" else row.standing
+        beside = (row.category, row.scope, by, _accepted(row), standing)
         values = (value for pair in row.fields for value in pair)
         because = row.because.text if row.because else ""
         words = " ".join((row.title, *values, because, *beside)).lower()

@@ -178,6 +178,11 @@ def test_what_waits_or_was_superseded_comes_with_all(shop: Project, decided: Any
     now = set(files(exported(shop, "--all")))
     assert f"sessions/{waiting}.html" in now - before
     assert "all.html" in now
+    index = (site / "proof" / "search.js").read_text("utf-8")
+    rows = json.loads(index.removeprefix("searchable(").removesuffix(");\n"))
+    beside = {row[0]: row[2].rpartition(" · ")[2] for row in rows}
+    in_force = beside.pop(f"decisions/{decided['uid']}.html")
+    assert (in_force[:2], [*beside.values()]) == ("20", ["ready"])
     assert set(files(exported(shop))) == before
 
 
