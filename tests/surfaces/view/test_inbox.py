@@ -9,6 +9,7 @@ from contextlib import closing
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from preflights_es.features.clarification.use.sessions import nothing_to_decide
 from preflights_es.kernel.decisions import Reasons
@@ -16,7 +17,9 @@ from preflights_es.kernel.errors import Refused, SessionMoved
 from preflights_es.use import sessions as use
 from preflights_es.use.bootstrap import opened_process
 from tests.cli.program import Project
+from tests.projections.recording import golden
 from tests.surfaces.view.conftest import ADDRESS, KEYS, Open, Pages, words
+from tests.surfaces.view.given_sessions import filed, resealed
 
 
 def begun(shop: Project, *args: str) -> str:
@@ -153,6 +156,16 @@ def test_a_session_is_declined_with_a_reason(shop: Project, pages: Pages) -> Non
     assert shown(shop, session)["status"] == "abandoned"
     page = pages.text(f"/inbox/{session}")
     assert ("What would have been decided" in page, "What was decided" in page) == (True, False)
+
+
+def test_a_session_whose_last_input_is_not_decided_says_so(shop: Project, pages: Pages) -> None:
+    events = [replace(one, project="shop") for one in golden("two_phases_without_a_keyword")[0]]
+    answered = next(one.version for one in events if one.type.endswith("answers_given.v1"))
+    file = filed(shop.folder / "session.jsonl", resealed(events[:answered]))
+    assert shop.call("admin", "import", str(file)).code == 0
+    page = words(pages.text(f"/inbox/{events[0].session_id}"))
+    id_ = events[0].session_id[-8:]
+    assert f"was not decided. See why with preflights replay {id_}" in page
 
 
 def test_what_decides_nothing_is_accepted_as_a_task(shop: Project, pages: Pages) -> None:
