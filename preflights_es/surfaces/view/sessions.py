@@ -267,8 +267,8 @@ class Standing(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def told(self) -> dict[str, Any]:
         """What the session's JSON says beside its head; without what is empty."""
-        if self.view is None:
-            return {}
+        if self.view is None or self.view.status == "erased":
+            return {}  # of an erased session the shape is that of an empty one
         shape = decoded(encoded(self.view.shape()))
         return {name: one for name, one in pruned(shape).items() if name not in HEAD}
 

@@ -311,7 +311,7 @@ class States:
                 kept, near = _Kept(), OrderedDict[tuple[str, bytes], Session[Any]]()
             else:
                 kept, near = self._of(read), self._near
-            if version < covered:
+            if version <= covered:  # the erasure itself is folded from nothing
                 return Stood(None, "its payloads were erased")
             session = kept.before(version) or Session(
                 read.workflow.initial, version=max(covered - 1, 0)

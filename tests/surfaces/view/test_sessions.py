@@ -243,6 +243,10 @@ def test_an_erased_session_says_who_did_what_without_texts(shop: Project, pages:
     assert "its payloads were erased" in page
     assert "holds from event 1 to here" in page
     assert "Zanzibar" not in pages.text(f"/sessions/{id_}")
+    last = shop.show(id_)["version"]
+    for at in (last - 1, last):
+        page = words(pages.text(f"/sessions/{id_}?at={at}"))
+        assert not {one for one in ("needs_answers", "needs answers", "missing") if one in page}
 
 
 def test_what_a_damaged_database_holds_in_the_place_of_bytes_is_shown(
