@@ -97,6 +97,9 @@ class Signatures:
             self.signers, self.trouble = Signers(), str(error)
         untrusted = self.signers.untrusted
         self._unlisted = untrusted.why if untrusted else ""
+        # What says why a signer is not known is said anew, too.
+        about = (self.signers.content, self._unlisted.encode())
+        self._about = b"".join(sha256(one).digest() for one in about)
         self._folder = cached("signatures", settings.root) if remembers else None
         self._kept: dict[str, list[SignedAct]] | None = None
         self._is_new = False
@@ -130,9 +133,7 @@ class Signatures:
 
     def _name(self, head: Head) -> str:
         """Of what was found: it covers the session, and whose signatures count."""
-        # What says why a signer is not known is said anew, too.
-        about = (self.signers.content, self._unlisted.encode())
-        return sha256(head.hash + b"".join(sha256(one).digest() for one in about)).hexdigest()
+        return sha256(head.hash + self._about).hexdigest()
 
     def of_decision(self, reader: EventReader, session_id: str, decided: Decided) -> Signed | None:
         """What the signature of a decision's acceptance proves; None without one.
