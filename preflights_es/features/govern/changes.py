@@ -43,6 +43,16 @@ class ChangedFile(NamedTuple):
     new: str = ""
     """Git's id of what is there; empty where the work tree is read."""
 
+    @property
+    def folder(self) -> str:
+        """Where it lies; empty at the root."""
+        return self.path.rpartition("/")[0]
+
+    @property
+    def name(self) -> str:
+        """Without its folder."""
+        return self.path.rpartition("/")[2]
+
 
 class Change(NamedTuple):
     """Files that are checked."""

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 from urllib.parse import quote
 
 from msgspec.structs import replace
@@ -36,19 +36,21 @@ from preflights_es.features.govern.domain import products
 from preflights_es.features.govern.domain.imports import Used, used
 from preflights_es.features.govern.policies import Judge, judge_changes, judge_of
 from preflights_es.features.govern.records import differing_records, told
-from preflights_es.kernel.errors import PreflightsError, Refused
-from preflights_es.kernel.events import ERASED_TAG, Act
+from preflights_es.features.govern.session_changes import (
+    SessionChanges,
+    accepted,
+    claims,
+    counting,
+    events_of,
+    hashes,
+    is_signed,
+)
+from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import decision_name
-from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.signing import CLAIMED
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.records.foreign_records import record_header
 from preflights_es.records.record_header import RecordHeader
 from preflights_es.records.record_names import MARKDOWN
-from preflights_es.records.session_files import FOLDER, SIZE_MAX
-from preflights_es.runtime.runner import EventReader
-from preflights_es.store import jsonl
-from preflights_es.store.chain import verified
 from preflights_es.system.files import Unreadable
 from preflights_es.use.brief import conflicts
 from preflights_es.use.decisions import decisions, history_of
@@ -59,7 +61,6 @@ from preflights_es.use.policy import Policy, replaced
 from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
-from preflights_es.use.signatures import acceptances
 from preflights_es.use.work_tree import WorkTree, project_path
 
 Rule = Literal[
@@ -161,12 +162,14 @@ def check(
     own = [one for one in rows if isinstance(one, DecisionRow)]
     others = [one for one in rows if isinstance(one, ForeignRow)]
     tree = WorkTree(root, (one.path for one in change.files))
+    sessions = SessionChanges(request, change)
+    naming = _naming(request, every, change, judge.policy)
     with drawn(len(rows)) as update:
-        found = [*_sessions(request, change), *_records(request, every, change)]
+        found = [*_sessions(request, sessions), *_records(request, every, change, naming)]
         found += _judges(request, change, place, judge)
         if judge.policy is not None:
-            found += _unsigned(request, judge.policy, every, change)
-            found += _lost(request, judge.policy, every, change)
+            found += _unsigned(request, judge.policy, every, sessions, naming)
+            found += _lost(request, judge.policy, every, sessions)
             judge.policy.signatures.keep()
         found += _of_places(request, ticking(own, update), tree)
         found += [*_imports(request, own, tree, change), *_contradictions(own)]
@@ -412,16 +415,23 @@ def _contradictions(rows: Sequence[DecisionRow]) -> Iterator[Finding]:
 
 
 def _records(
-    request: Request, rows: Iterable[DecisionRow | ForeignRow], change: Change
+    request: Request,
+    rows: Iterable[DecisionRow | ForeignRow],
+    change: Change,
+    naming: Iterable[Naming],
 ) -> Iterator[Finding]:
     own = [
         replace(row, artifact=row.artifact and posixpath.normpath(row.artifact))
         for row in rows
         if isinstance(row, DecisionRow)
     ]
+    others = (
+        replace(one.row, artifact=one.path, sha256=one.row.sha256 or NOT_WRITTEN)
+        for one in naming
+        if one.row
+    )
     gone = (one.path for one in change.files if one.is_gone)
     touched = (one.path for one in change.files)
-    others = _naming(request, own, change)
     for one in differing_records(request, [*own, *others], gone, touched):
         more = {
             "decision": decision_name(one.row.number, one.row.uid),
@@ -430,56 +440,59 @@ def _records(
         yield _finding("record-differs", "error", told(one), [one.path], line=one.line, **more)
 
 
-def _headers(
-    request: Request, rows: Iterable[DecisionRow], change: Change
-) -> Mapping[str, RecordHeader]:
-    """The other records of the change that name a session as theirs, by path."""
+class Naming(NamedTuple):
+    """A record of the change that names a session as its own, which does not name it."""
+
+    path: str
+    row: DecisionRow | None
+    """The decision of that session; None where it has none here."""
+    says_accepted: bool
+
+
+def _naming(
+    request: Request,
+    rows: Iterable[DecisionRow | ForeignRow],
+    change: Change,
+    policy: Policy | None,
+) -> tuple[Naming, ...]:
     root, folder = request.process.settings.root, request.process.settings.decisions
-    own = {posixpath.normpath(row.artifact or "") for row in rows}
+    named = (row.artifact for row in rows if isinstance(row, DecisionRow))
+    own = {posixpath.normpath(one or "") for one in named}
     found = dict[str, RecordHeader]()
     for one in change.files:
-        is_there = (_folder(one) or ".") == folder and one.path.endswith(MARKDOWN)
+        is_there = (one.folder or ".") == folder and one.path.endswith(MARKDOWN)
         if is_there and one.path not in own:
             with suppress(Unreadable):  # no list reads it either
-                header = record_header(_name(one), content_of(root, one) or b"")
+                header = record_header(one.name, content_of(root, one) or b"")
                 found |= {one.path: header} if header.session else {}
-    return found
+    if not found:
+        return ()
+    every = {row.session_id: row for row in decisions(request, everything=True, policy=policy)}
+    return tuple(
+        Naming(path, every.get(one.session), one.status in ("accepted", "unknown"))
+        for path, one in found.items()
+    )
 
 
-def _naming(request: Request, rows: Sequence[DecisionRow], change: Change) -> Iterator[DecisionRow]:
-    """The decisions that such records name: these have to say the same."""
-    if named := _headers(request, rows, change):
-        every = {row.session_id: row for row in decisions(request, everything=True)}
-        for path, header in named.items():
-            if row := every.get(header.session):
-                yield replace(row, artifact=path, sha256=row.sha256 or NOT_WRITTEN)
-
-
-def _sessions(request: Request, change: Change) -> Iterator[Finding]:
+def _sessions(request: Request, changes: SessionChanges) -> Iterator[Finding]:
     """Session files that do not verify, and those whose past this change takes away."""
     for read in FiledSessions(request.process).files(whole=True):
         if why := read.file.told:
             text = f"{shown(why)}. Restore the file as it was committed"
             own = {"session_id": read.file.session_id}
             yield _finding("unverified-session", "error", text, [read.file.path], **own)
-    root = request.process.settings.root
-    folders = {folder.path for folder in request.process.session_folders}
-    now = _places(change, folders)
-    was = [one for one in change.files if one.old and _is_session(one.path, folders)]
-    before = objects(root, [one.old for one in was], SIZE_MAX)
-    for one in was:
+    for was in changes.former:
         why = "is deleted"
-        if there := now(one):
-            former = _hashes(before.get(one.old, b""))
-            found = _hashes(content_of(root, there, SIZE_MAX) or b"")
+        if was.now:
+            former, found = hashes(was.content), hashes(changes.content(was.now) or b"")
             if not former or not found or found[: len(former)] == former:
                 continue  # what does not verify is said above
             why = "holds other events than before"
         text = (
-            f"{printable(one.path)} {why}, so that what people decided there counts no more. "
+            f"{printable(was.path)} {why}, so that what people decided there counts no more. "
             "Restore it: a decision is replaced, and never taken out"
         )
-        yield _finding("unverified-session", "error", text, [one.path])
+        yield _finding("unverified-session", "error", text, [was.path])
 
 
 # 5. Signatures --------------------------------------------------------------------------------
@@ -496,38 +509,32 @@ def _judges(request: Request, change: Change, cwd: Path, judge: Judge) -> Iterat
 
 
 def _unsigned(
-    request: Request, policy: Policy, rows: Iterable[DecisionRow | ForeignRow], change: Change
+    request: Request,
+    policy: Policy,
+    rows: Iterable[DecisionRow | ForeignRow],
+    changes: SessionChanges,
+    naming: Sequence[Naming],
 ) -> Iterator[Finding]:
     """Acceptances of this change that no allowed signer signed."""
-    root, reader = request.process.settings.root, request.process.runner
-    folders = {folder.path for folder in request.process.session_folders}
-    files = [one for one in change.files if _is_session(one.path, folders)]
-    before = objects(root, [one.old for one in files if one.old], SIZE_MAX).values()
-    counted = {one.hash for was in before for one in _accepted(reader, _verified(was))}
-    for one in files:
-        if one.is_gone:
-            continue
-        content = content_of(root, one, SIZE_MAX)
+    reader = request.process.runner
+    counted = {one.hash for was in changes.former for one in accepted(reader, was.events)}
+    for one in changes.now:
+        content = changes.content(one)
         if content is None:
             text = f"{printable(one.path)} is too large or no file: no signature in it was checked"
             yield _finding("unsigned-acceptance", "error", text, [one.path])
             continue
-        for version, why in _claims(request, policy, content, counted):
+        for version, why in claims(reader, policy, events_of(content), counted):
             text = (
                 f"{printable(one.path)}, event {version}, accepts a decision: {shown(why)}. "
                 "Only a signed acceptance counts here: accept it again with --sign, in a new "
                 "session"
             )
             yield _finding("unsigned-acceptance", "error", text, [one.path])
-    changed = {one.path for one in change.files if not one.is_gone}
-    rows = [*rows]
-    foreign = [one.path for one in rows if isinstance(one, ForeignRow) and one.is_held]
-    own = [one for one in rows if isinstance(one, DecisionRow)]
-    if named := _headers(request, own, change):
-        deciding = {one.session_id for one in decisions(request, everything=True)}
-        held = ((path, one) for path, one in named.items() if one.session not in deciding)
-        foreign += [path for path, one in held if one.status in ("accepted", "unknown")]
-    for path in sorted(changed.intersection(foreign)):
+    there = {one.path for one in changes.change.files if not one.is_gone}
+    alone = {one.path for one in rows if isinstance(one, ForeignRow) and one.is_held}
+    alone |= {one.path for one in naming if one.says_accepted and one.row is None}
+    for path in sorted(there & alone):
         text = (
             f"{shown(path)} says that it is accepted, and is the record of no session: no "
             "signature proves that. Decide it in a session, and sign that"
@@ -536,132 +543,27 @@ def _unsigned(
 
 
 def _lost(
-    request: Request, policy: Policy, rows: Iterable[DecisionRow | ForeignRow], change: Change
+    request: Request,
+    policy: Policy,
+    rows: Iterable[DecisionRow | ForeignRow],
+    changes: SessionChanges,
 ) -> Iterator[Finding]:
     """Decisions that counted and do no more, because of events without a signature.
 
     A file verifies with any events behind its end, also with such as no rule decides.
     """
-    root, reader = request.process.settings.root, request.process.runner
-    folders = {folder.path for folder in request.process.session_folders}
-    now = _places(change, folders)
-    was = [one for one in change.files if one.old and _is_session(one.path, folders)]
-    before = objects(root, [one.old for one in was], SIZE_MAX)
+    reader = request.process.runner
     kept = {row.session_id for row in rows if isinstance(row, DecisionRow) and row.is_proved}
-    for one in was:
-        events = _verified(before.get(one.old, b""))
-        if not events or events[0].session_id in kept or not (there := now(one)):
+    for was in changes.former:
+        if not was.events or was.events[0].session_id in kept or was.now is None:
             continue  # one that is deleted is said above
-        later = _verified(content_of(root, there, SIZE_MAX) or b"")
-        held = _counting_in(policy, reader, events)
-        if held and not _signed(policy, reader, later, "erasure"):
+        held = counting(reader, policy, was.events)
+        later = events_of(changes.content(was.now) or b"")
+        if held and not is_signed(reader, policy, later, "erasure"):
             text = (
-                f"{printable(one.path)} held {held} at the base, and this change makes "
+                f"{printable(was.path)} held {held} at the base, and this change makes "
                 "it count no more, without a signature. Restore the file: a decision is replaced "
                 "by a signed one, or erased with --sign"
             )
-            own = {"session_id": events[0].session_id}
-            yield _finding("signed-decision-lost", "error", text, [one.path], **own)
-
-
-def _counting_in(policy: Policy, reader: EventReader, stored: Sequence[Stored]) -> str:
-    """What a session holds that counts, in words; empty where nothing does."""
-    if _signed(policy, reader, stored, "acceptance"):
-        return "a signed decision"
-    ends = ((one.session_id, one.version + 1) for one in _accepted(reader, stored))
-    is_older = any(policy.was_before(id_, recorded, lambda _: stored) for id_, recorded in ends)
-    return "a decision that is older than the policy" if is_older else ""
-
-
-def _signed(policy: Policy, reader: EventReader, stored: Sequence[Stored], act: Act) -> bool:
-    """Whether an allowed signer signed an act of a kind in a session."""
-    kinds = {one.version: one.type for one in stored}
-    try:
-        found = [*policy.signatures.checked(reader, stored)]
-    except PreflightsError:
-        return False
-    return any(
-        one.signed.verdict == "signed"
-        and (kinds[one.version] == ERASED_TAG) == (act == "erasure")
-        and (one.counts or act == "erasure")  # a script erases as well
-        for one in found
-    )
-
-
-def _verified(content: bytes) -> tuple[Stored, ...]:
-    """The events of a session file; none where its chain does not hold."""
-    try:
-        stored = tuple(jsonl.stored(content.splitlines(keepends=True), ""))
-        verified(stored)
-    except PreflightsError:
-        return ()
-    return stored
-
-
-def _accepted(reader: EventReader, stored: Sequence[Stored]) -> Sequence[Stored]:
-    """The acceptances of a session that counted; none of one that cannot be read."""
-    try:
-        return [*acceptances(reader, stored)]
-    except PreflightsError:
-        return ()
-
-
-def _claims(
-    request: Request, policy: Policy, content: bytes, counted: Collection[bytes]
-) -> Iterator[tuple[int, str]]:
-    """The acceptances of a session file that do not count: version, and what is known of it.
-
-    Args:
-        counted: hashes of those that counted at the base.
-    """
-    reader, stored = request.process.runner, _verified(content)
-    try:
-        acts = [*policy.signatures.checked(reader, stored)]
-    except PreflightsError:
-        return  # what does not verify is said above
-    signed = {one.version: one.signed for one in acts if one.counts}
-    for one in _accepted(reader, stored):
-        if one.hash in counted:
-            continue
-        found = signed.get(one.version)
-        is_signed = found is not None and found.verdict == "signed"
-        recorded = one.version + 1
-        if not is_signed and not policy.was_before(one.session_id, recorded, lambda _: stored):
-            yield one.version, str(found or CLAIMED)
-
-
-def _places(
-    change: Change, folders: Collection[str]
-) -> Callable[[ChangedFile], ChangedFile | None]:
-    """Finds where a session file of the base is now: in its place, or where it is still read."""
-    there = [one for one in change.files if not one.is_gone and _is_session(one.path, folders)]
-    own = {one.path: one for one in there}
-    read = {_name(one): one for one in there if _folder(one) in folders}
-    others = {_name(one): one for one in there} | read
-
-    def now(one: ChangedFile) -> ChangedFile | None:
-        moved = read if _folder(one) in folders else others
-        return own.get(one.path) or moved.get(_name(one))
-
-    return now
-
-
-def _folder(one: ChangedFile) -> str:
-    return one.path.rpartition("/")[0]
-
-
-def _name(one: ChangedFile) -> str:
-    return one.path.rpartition("/")[2]
-
-
-def _is_session(path: str, folders: Collection[str]) -> bool:
-    folder, _, name = path.rpartition("/")
-    return name.endswith(".jsonl") and (folder in folders or f"/{folder}".endswith(f"/{FOLDER}"))
-
-
-def _hashes(content: bytes) -> list[bytes]:
-    """Of the events of a session file; none where it cannot be read."""
-    try:
-        return [one.hash for one in jsonl.stored(content.splitlines(keepends=True), "")]
-    except PreflightsError:
-        return []
+            own = {"session_id": was.events[0].session_id}
+            yield _finding("signed-decision-lost", "error", text, [was.path], **own)
