@@ -141,9 +141,8 @@ class Sessions:
             if expect is None and not signs:
                 return self._runner.submit(current, new, input_id)
             current = self._runner.resume(current).handle
-            return self._runner.submit_all([self._inputs.signed(Proposed(current, new, input_id))])[
-                0
-            ]
+            proposed = self._inputs.signed(Proposed(current, new, input_id))
+            return self._runner.submit_all([proposed])[0]
 
         actor = PERSON if relays else self._inputs.named(by)
         wanted = WantedInput((cls,), actor, handle.session_id, lambda new: says(new, fields))

@@ -145,22 +145,22 @@ def test_the_list_follows_what_is_typed(browser: Browser, site: Opened) -> None:
 
 
 def test_the_slider_goes_back_by_keyboard(browser: Browser, site: Opened) -> None:
-    browser.visit(f"{site.address}/")
-    browser.shows("return document.querySelector('.slider').hidden", False)
-    browser.run("document.getElementById('day').focus()")
-    browser.press(Keys.ARROW_LEFT)
-    browser.shows("return new URL(location.href).searchParams.has('as-of')", True)
+    _back_a_day(browser, site)
     browser.shows("return document.activeElement.id", "day")
     browser.press(Keys.ARROW_RIGHT)
     browser.shows("return new URL(location.href).searchParams.has('as-of')", False)
 
 
-def test_a_search_stays_on_the_day_of_the_slider(browser: Browser, site: Opened) -> None:
+def _back_a_day(browser: Browser, site: Opened) -> None:
     browser.visit(f"{site.address}/")
     browser.shows("return document.querySelector('.slider').hidden", False)
     browser.run("document.getElementById('day').focus()")
     browser.press(Keys.ARROW_LEFT)
     browser.shows("return new URL(location.href).searchParams.has('as-of')", True)
+
+
+def test_a_search_stays_on_the_day_of_the_slider(browser: Browser, site: Opened) -> None:
+    _back_a_day(browser, site)
     browser.run("document.getElementById('q').focus()")
     browser.press(*"zzz", Keys.ENTER)
     browser.shows("return document.getElementById('q').value", "zzz")
