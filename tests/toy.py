@@ -166,7 +166,7 @@ def reached(state: State) -> Reached:
 
 # 5. The workflow and its bugs ----------------------------------------------------------------
 
-Bug = Literal["", "decide", "evolve", "empty", "surrogate"]
+Bug = Literal["", "decide", "evolve", "empty", "surrogate", "unreadable", "endless"]
 
 
 class Broken(RuntimeError):
@@ -174,7 +174,7 @@ class Broken(RuntimeError):
 
 
 def workflow(bug: Bug = "", at: str = "!", heard: str = "") -> Workflow[State]:
-    """The toy; with a bug, it fails wherever the text is `at`.
+    """The toy; with a bug, it fails wherever the text is `at`; an endless one asks for ever.
 
     Args:
         heard: put in front of what is heard; another text is another version of the rules.
@@ -189,6 +189,10 @@ def workflow(bug: Bug = "", at: str = "!", heard: str = "") -> Workflow[State]:
                     return ()
                 case "surrogate":
                     return (Heard(text="\ud800", count=1),)
+                case "unreadable":
+                    return (Heard(text=new.text, count="one"),)  # type: ignore[arg-type]  # the bug
+        if bug == "endless" and isinstance(new, CompletionReceived):
+            return (_request(state, state.asked, 1),)
         decisions = decide(state, new)
         return tuple(
             replace(event, text=heard + event.text) if isinstance(event, Heard) else event

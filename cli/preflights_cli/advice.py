@@ -36,6 +36,8 @@ ADVICE: Final[dict[str, str]] = {
     "no_item_id": ": `preflights note tasks` lists them",
     "no_log": ": look at --db, PREFLIGHTS_DATABASE_URL and the settings file, or create it with "
     "`preflights admin db upgrade`",
+    "unreadable_event": ": install the version of {package} that recorded it, or let its code "
+    "take such an event",
     "unknown_artifact": ": `preflights artifacts --all` lists those of this project; "
     "`preflights accept` is for decisions",
     "unknown_session": ": `preflights sessions --all-workflows` lists those of this project",
@@ -109,4 +111,9 @@ def advised(text: str, code: str, fields: Mapping[str, Any]) -> str:
 
 def worded(error: PreflightsError) -> str:
     """An error, and the command that helps."""
-    return advised(str(error), error.code, error.fields)
+    fields = error.fields
+    if error.code == "unreadable_event":
+        from preflights_es.runtime.features import FEATURES
+
+        fields = {**fields, "package": FEATURES.installed_package(fields["workflow"])}
+    return advised(str(error), error.code, fields)

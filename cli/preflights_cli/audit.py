@@ -133,6 +133,8 @@ def _passed_over(passed: Passed, *, named: bool) -> Iterator[str]:
     if passed.unknown:
         them = f"{counted(passed.unknown, 'session')} of a workflow that is not known here"
         yield f"what follows from {them} (see `preflights sessions --status unknown`)"
+    for one in passed.unreadable:
+        yield f"what follows from session {short(one.session_id)}: {shown(str(one))}"
 
 
 def _advised(broken: Broken) -> Broken:

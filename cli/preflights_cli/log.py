@@ -21,11 +21,12 @@ from preflights_es.kernel.signing import made_with
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.store.chain import erased
 from preflights_es.use.request import Request
-from preflights_es.use.sessions import Recorded, log
+from preflights_es.use.sessions import Recorded, Unread, log
 
 WHAT_MAX: Final = 200  # characters of one value in the list of events
-ERASED, GONE, UNREAD = "erased", "gone", "damaged"
-"""In place of a payload: it was erased; it is missing without an erasure; it is unreadable."""
+ERASED, GONE, DAMAGED, UNREAD = "erased", "gone", "damaged", "cannot be read by this code"
+"""In place of a payload: it was erased; it is missing without an erasure; it is no payload; the
+code of its workflow does not take it."""
 
 _UNSAID: Final = ("", None, (), False, UNSET, UNSEEN)
 
@@ -76,10 +77,12 @@ def _say_events(voice: Voice, found: Recorded) -> None:
     voice.hint(f"Session {first.session_id} of {began} in project {shown(first.project)}")
 
 
-def _told(one: Stored, event: Event | LogDamaged | None, taken: set[int]) -> str:
+def _told(one: Stored, event: Event | Unread | None, taken: set[int]) -> str:
     if event is None:
         return ERASED if one.version in taken else GONE
-    return UNREAD if isinstance(event, LogDamaged) else what_of(event)
+    if isinstance(event, Unread):
+        return DAMAGED if isinstance(event, LogDamaged) else UNREAD
+    return what_of(event)
 
 
 def _at(form: Callable[[int], str], one: Stored) -> str:

@@ -243,9 +243,10 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
     from preflights_es.kernel.text import shortened, shown
 
     if isinstance(error, SessionFaulted):
-        return _bug(error.error, arguments, f"preflights replay {error.session_id[-8:]}")
+        replay = f"preflights replay {error.session_id[-8:]}"
+        return _bug(error.error, arguments, replay, error.workflow)
     if not isinstance(error, PreflightsError):
-        return _bug(error, arguments, "")
+        return _bug(error, arguments)
     message = worded(error)
     click.echo(f"preflights: {shortened(shown(message), MESSAGE_MAX)}", err=True)
     if "--json" in arguments:
@@ -263,6 +264,7 @@ def _exit_code(error: Exception) -> int:
     codes = (
         (errors.Refused, EXIT_REFUSED),
         ((errors.ProviderMissing, errors.WorkflowMissing), EXIT_ENVIRONMENT),
+        ((errors.UnreadableEvent, errors.RoundsExhausted), EXIT_ENVIRONMENT),
         ((errors.SettingsError, errors.ArtifactOutside), EXIT_USAGE),
         ((errors.LogDamaged, errors.AnotherVersion), EXIT_DAMAGED),
         ((errors.StoreError, errors.LLMError), EXIT_ENVIRONMENT),
@@ -270,17 +272,16 @@ def _exit_code(error: Exception) -> int:
     return next((code for kinds, code in codes if isinstance(error, kinds)), EXIT_BUG)
 
 
-def _bug(error: BaseException, arguments: Sequence[str], replay: str) -> int:
-    """Type, message, place, and how to see it again."""
-    import traceback
-
+def _bug(
+    error: BaseException, arguments: Sequence[str], replay: str = "", workflow: str = ""
+) -> int:
+    """Whose bug it is, type, message, place, and how to see it again."""
+    from preflights_cli.bugs import bug_of
     from preflights_es.kernel.text import shown
 
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
-    click.echo(
-        f"preflights: a bug of ours: {type(error).__name__}: {shown(str(error))}{place}", err=True
-    )
+    whose, place = bug_of(error, workflow)
+    what = f"{type(error).__name__}: {shown(str(error))}{shown(place)}"
+    click.echo(f"preflights: a bug {whose}: {what}", err=True)
     if replay:
         click.echo(f"The Input is recorded; see it again with: {replay}", err=True)
     if "--debug" in arguments:

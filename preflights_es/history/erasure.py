@@ -31,6 +31,7 @@ from preflights_es.kernel.errors import (
     SessionMoved,
     StoreUnavailable,
     UnknownSession,
+    UnreadableEvent,
 )
 from preflights_es.kernel.events import (
     ERASED_TAG,
@@ -122,11 +123,11 @@ def _held(runner: Runner, head: Head) -> Iterator[Quoted]:
 
 
 def folded_so_far(runner: Runner, stored: Sequence[Stored]) -> Session[Any]:
-    """A session as far as it can be folded: a bug holds no erasure up."""
+    """A session as far as it can be folded: neither a bug nor other code holds an erasure up."""
     workflow = runner.workflow_or_opaque(stored[0].workflow)
     try:
         return runner.folded(workflow, stored)
-    except SessionFaulted as fault:
+    except (SessionFaulted, UnreadableEvent) as fault:
         return runner.folded(workflow, stored[: fault.version - 1])
 
 

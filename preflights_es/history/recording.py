@@ -207,7 +207,7 @@ def recording(
 
     Raises:
         LogDamaged: it does not verify, or its events follow no grammar.
-        LogFromFuture: a newer version wrote it.
+        AnotherVersion: a newer version wrote it, or its code cannot read an event.
         WorkflowMissing: its workflow is not here.
         SessionFaulted: `evolve` raises on it.
     """

@@ -73,6 +73,7 @@ class Replayer:
         Raises:
             LogDamaged: it does not verify, or its events follow no grammar; nothing is replayed.
             LogFromFuture: a newer version wrote it.
+            UnreadableEvent: the code of its workflow does not take one of its events.
             WorkflowMissing: its workflow is not here, or lacks a package.
         """
         if not stored:
@@ -161,8 +162,8 @@ class _Run:
             return None
         try:
             session = kernel.evolve(self._workflow, self._session, new)
-            for event in kernel.decide(self._workflow, self._session, new):
-                encoded(event)
+            for decision in kernel.decide(self._workflow, self._session, new):
+                _, event = self._codec.read_back(decision)
                 session = kernel.evolve(self._workflow, session, event)
         except WorkflowMissing:
             raise
@@ -189,16 +190,14 @@ class _Run:
         for i in range(max(count, len(payloads))):
             recorded = self._events[at + 1 + i] if i < count else None
             now = payloads[i] if i < len(payloads) else None
-            if recorded == now:
-                event: Event = computed[i]
-            else:
-                found = None if recorded is None else self._decode(at + 1 + i)
+            # Also what is the same is read: what the log holds is folded, not what was computed.
+            event = None if recorded is None else self._decode(at + 1 + i)
+            if recorded != now:
                 self._divergences += self._between(at + 1 + i, recorded, now)
-                if found is None:
-                    continue
-                event = found
-                if not isinstance(event, Decision):
-                    raise self._damaged(at + 1 + i, "an Input without an id")
+            if event is None:
+                continue
+            if not isinstance(event, Decision):
+                raise self._damaged(at + 1 + i, "an Input without an id")
             try:
                 session = kernel.evolve(workflow, session, event)
             except Exception as error:  # folding fails: what follows cannot be trusted

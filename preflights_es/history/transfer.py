@@ -34,6 +34,7 @@ from preflights_es.kernel.errors import (
     PreflightsError,
     Refused,
     StoreUnavailable,
+    UnreadableEvent,
     WorkflowMissing,
 )
 from preflights_es.kernel.events import ArtifactDue
@@ -361,6 +362,15 @@ def _nothing_imported() -> Iterator[None]:
         raise WorkflowMissing(error.name, f"{error.why}{said}") from error
     except Refused as error:
         raise Refused(f"{error}{said}", code=error.code, **error.fields) from error
+    except UnreadableEvent as error:
+        raise UnreadableEvent(
+            session_id=error.session_id,
+            version=error.version,
+            workflow=error.workflow,
+            tag=error.tag,
+            why=error.why,
+            also=said,
+        ) from error
     except AnotherVersion as error:
         raise type(error)(f"{error}{said}") from error
 

@@ -14,8 +14,10 @@ PreflightsError
 ├── AnotherVersion          this version of the program cannot read it
 │   ├── LogFromFuture           a newer one wrote it
 │   │   └── NewerProjection
-│   └── LogFromDevelopment      one before the first release wrote it
-├── SessionFaulted          `decide` or `evolve` raised: a bug of ours, kept for replay
+│   ├── LogFromDevelopment      one before the first release wrote it
+│   └── UnreadableEvent         its chain holds, and the code of its workflow does not take it
+├── SessionFaulted          `decide` or `evolve` raised: a bug, kept for replay
+├── RoundsExhausted         a session does not come to rest
 ├── ArtifactOutside         a path that leaves the configured folder
 ├── StoreError
 │   ├── Conflict            the head moved: read again, decide again
@@ -54,6 +56,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from preflights_es.kernel.completions import Violation
 
 
@@ -183,6 +187,26 @@ class LogFromDevelopment(AnotherVersion):
     """A version before the first release wrote it: it stays as it is, and is never upgraded."""
 
 
+class UnreadableEvent(AnotherVersion):
+    """The code of the workflow does not take an event that is as it was recorded.
+
+    A field was renamed or is new, or a value left its closed list. Only the event's own workflow is
+    concerned: chain, export, backup and erasure do not read it.
+    """
+
+    def __init__(
+        self, *, session_id: str, version: int, workflow: str, tag: str, why: str, also: str = ""
+    ) -> None:
+        """Args:
+        tag: as today's code calls the event.
+        also: what else is to be said, with the sign in front of it.
+        """
+        message = f"this code cannot read event {version} ({tag}: {why}); the chain holds{also}"
+        super().__init__(message, session=session_id[-8:], version=version, workflow=workflow)
+        self.session_id, self.version, self.workflow = session_id, version, workflow
+        self.tag, self.why = tag, why
+
+
 class WorkflowMissing(LogFromFuture, KeyError):
     """A session of a workflow whose package is not installed, or does not load."""
 
@@ -210,11 +234,33 @@ class SessionFaulted(PreflightsError):
     goes on after the fix.
     """
 
-    def __init__(self, session_id: str, version: int, error: BaseException) -> None:
+    def __init__(self, session_id: str, version: int, error: BaseException, workflow: str) -> None:
         id_, what = session_id[-8:], f"{type(error).__name__}: {error}"
         message = f"session {id_} stopped at event {version}: {what}"
         super().__init__(message, session=id_, version=version)
         self.session_id, self.version, self.error = session_id, version, error
+        self.workflow = workflow
+
+
+class UnwritableEvent(TypeError):
+    """An event that a workflow made cannot be read back: a bug of that workflow's code.
+
+    Nothing of it is recorded. `made_by` is what made it: the workflow's `decide`, or an Input's
+    class.
+    """
+
+    def __init__(self, workflow: str, tag: str, why: str, made_by: Callable[..., object]) -> None:
+        super().__init__(f"{tag} cannot be read back: {why}")
+        self.workflow, self.tag, self.why, self.made_by = workflow, tag, why, made_by
+
+
+class RoundsExhausted(PreflightsError):
+    """A session asks and is answered, again and again, and does not come to rest."""
+
+    def __init__(self, session_id: str, rounds: int, what: str) -> None:
+        id_ = session_id[-8:]
+        message = f"session {id_} {what} {rounds} times without an end; what was recorded stays"
+        super().__init__(message, session=id_, rounds=rounds)
 
 
 class ArtifactOutside(PreflightsError):

@@ -20,6 +20,7 @@ RefusalReason = Literal[
     "undecided",
     "several_values",
     "other_needs_text",
+    "not_an_option",
     "too_long",
     "closed",
 ]

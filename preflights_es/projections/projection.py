@@ -20,8 +20,8 @@ from preflights_es import projections as folder
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.decisions import Decided
 from preflights_es.kernel.errors import (
+    AnotherVersion,
     LogDamaged,
-    LogFromFuture,
     ProjectionDamaged,
     WorkflowMissing,
 )
@@ -158,7 +158,8 @@ class Reader:
             opaque: also one whose workflow is not here: its events say what their envelopes say.
 
         Raises:
-            LogFromFuture: a newer version of this program wrote in it.
+            AnotherVersion: a newer version of this program wrote in it, or the code of its workflow
+                cannot read it.
             WorkflowMissing: its workflow is not here, and it has words of its own.
         """
         name = stream.head.workflow
@@ -201,7 +202,7 @@ class Reader:
             return Read(head, workflow, stored, version, tuple(events), tuple(sessions))
         except LogDamaged as error:
             trouble, why = "damaged", str(error)
-        except LogFromFuture:
+        except AnotherVersion:
             raise
         except Exception as error:  # a bug of ours: it hides this session and no other
             trouble, why = "faulted", f"event {one.version}: {type(error).__name__}: {error}"

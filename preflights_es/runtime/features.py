@@ -97,6 +97,28 @@ class Features(Mapping[str, Feature]):
         """Whether another package brought it: what its code raises is no bug of ours."""
         return name in self._packages
 
+    def installed_package(self, name: str) -> str:
+        """The package that brought a feature, as it is installed."""
+        return self._packages.get(name, "preflights-es")
+
+    def package_of(self, path: str, feature: str = "") -> str:
+        """The installed package that a source file belongs to; empty for code of ours.
+
+        Args:
+            feature: whose package alone is meant; empty for all that were loaded.
+        """
+        for name, package in self._packages.items():
+            if feature not in ("", name) or name not in self._loaded:
+                continue
+            module = sys.modules.get(self._loaded[name].package)
+            first = getattr(module, "__file__", None) or ""
+            # A folder is named by its `__init__`, a module by itself: beside it lie others' files.
+            is_folder = os.path.basename(first) == "__init__.py"
+            root = os.path.dirname(first) + os.sep if is_folder else first
+            if first and (path.startswith(root) if is_folder else path == root):
+                return package
+        return ""
+
     def unloadable(self, name: str, error: BaseException) -> WorkflowMissing:
         """A feature of another package whose code does not load, in one line."""
         from preflights_es.kernel.text import one_line, shortened

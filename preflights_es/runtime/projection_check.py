@@ -11,7 +11,12 @@ from typing import Final
 
 import msgspec
 
-from preflights_es.kernel.errors import LogFromFuture, ProjectionDamaged, WorkflowMissing
+from preflights_es.kernel.errors import (
+    AnotherVersion,
+    ProjectionDamaged,
+    UnreadableEvent,
+    WorkflowMissing,
+)
 from preflights_es.kernel.ports import Folded, FoldedSession, Head, KeptRows, Row, Stored, Stream
 from preflights_es.projections.projection import Projection, Read, Reader
 from preflights_es.runtime.projector import EVENTS, rows_of
@@ -58,6 +63,8 @@ class ProjectionCheck:
         """Sessions that verify, and that this program cannot fold."""
         self.unknown = 0
         """Sessions that verify, and whose workflow is not here."""
+        self.unreadable: list[UnreadableEvent] = []
+        """Of sessions that verify: the first event that the code of their workflow cannot read."""
         for name, version in self._versions.items():
             made.begin(name, version)
 
@@ -72,7 +79,10 @@ class ProjectionCheck:
         except WorkflowMissing:
             self.unknown += 1
             return None
-        except LogFromFuture:
+        except UnreadableEvent as error:
+            self.unreadable.append(error)
+            return None
+        except AnotherVersion:
             self.unread += 1
             return None
         self.unread += read.trouble in ("damaged", "faulted")
@@ -154,7 +164,7 @@ class ProjectionCheck:
                 return ""
             try:
                 folded = self._folded(self._reader.read(stream))
-            except LogFromFuture:
+            except AnotherVersion:
                 return ""
             made = folded.version, folded.rows[projection.name]
         return ""

@@ -19,9 +19,9 @@ import msgspec
 
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import (
+    AnotherVersion,
     CommitUnknown,
     LogBusy,
-    LogFromFuture,
     NewerProjection,
     Notice,
     StoreUnavailable,
@@ -325,7 +325,7 @@ class Projector:
             for stream in streams:
                 try:
                     read = self.reader.read(stream)
-                except LogFromFuture:
+                except AnotherVersion:
                     left.append(stream.head.session_id)
                     continue
                 rows = rows_of(read, wanted, self._log.unfit)

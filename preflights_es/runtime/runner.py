@@ -24,6 +24,7 @@ from preflights_es.kernel.errors import (
     ErasedSession,
     LogDamaged,
     Refused,
+    RoundsExhausted,
     SessionFaulted,
     StoreUnavailable,
     UnknownSession,
@@ -38,7 +39,7 @@ from preflights_es.kernel.events import (
     Request,
     Source,
 )
-from preflights_es.kernel.ports import Batch, Head, Provider, Store, Stored
+from preflights_es.kernel.ports import Batch, Draft, Head, Provider, Store, Stored
 from preflights_es.kernel.session import (
     Session,
     Workflow,
@@ -120,8 +121,9 @@ def steps(
             raise LogDamaged(f"session {one.session_id}", one.version, found)
         try:
             session = kernel.evolve(codec.workflow, session, event)
-        except Exception as error:  # a bug of ours: named with its place, never swallowed
-            raise SessionFaulted(one.session_id, one.version, error) from error
+        except Exception as error:  # a bug: named with its place, never swallowed
+            name = codec.workflow.name
+            raise SessionFaulted(one.session_id, one.version, error, name) from error
         yield event, session
 
 
@@ -132,6 +134,7 @@ def following(events: Iterable[Event]) -> tuple[Decision, ...]:
 
 
 CONFLICTS_MAX: Final = 100  # tries to append before the store is said to be unusable
+ROUNDS_MAX: Final = 100  # calls of one `settle`; a turn of our workflows has at most four
 
 
 class Handle(msgspec.Struct, frozen=True, dict=True):
@@ -294,6 +297,7 @@ class Runner(EventReader):
             Conflict: one of the sessions has moved; load again, propose again.
             ErasedSession: one of them was erased, which nothing can follow.
             WorkflowMissing: the code of one is not here.
+            UnwritableEvent: one of the Inputs could not be read back.
             SessionFaulted: deciding the first that raises; that Input alone is recorded.
         """
         for one in proposed:
@@ -320,40 +324,31 @@ class Runner(EventReader):
 
     def _decided(self, proposed: Proposed) -> tuple[Step, Batch]:
         handle = proposed.handle
+        codec = self.codec(handle.workflow)
+        # Nothing is recorded that cannot be read back; `decide` is given what the log will give.
+        first, new = codec.read_back(proposed.input, proposed.input_id)
         try:
-            decisions = kernel.decide(handle.workflow, handle.session, proposed.input)
-            session = _folded(handle, (proposed.input, *decisions))
+            drafts, decisions = self._followed(handle.workflow, handle.session, new)
+            session = _folded(handle, (new, *decisions))
             step = Step(replace(handle, session=session), decisions)
-            batch = self._batch(handle, step, (proposed.input, proposed.input_id), proposed.number)
+            batch = _moving(handle, step, (first, *drafts), proposed.number)
         except WorkflowMissing:  # of a package that it needs: nothing is recorded
             raise
-        except Exception as error:  # a bug of ours: its Input is kept, so that it can be replayed
-            self._append_undecided(proposed)
-            raise SessionFaulted(handle.session_id, handle.version + 1, error) from error
+        except Exception as error:  # a bug: its Input is kept, so that it can be replayed
+            self._appended([_batch_of(handle, (first,))], [proposed])
+            raise _faulted(handle, handle.version + 1, error) from error
         return step, batch
 
-    def _append_undecided(self, proposed: Proposed) -> None:
-        handle = proposed.handle
-        draft = self.codec(handle.workflow).draft(proposed.input, proposed.input_id)
-        self._appended([_batch_of(handle, (draft,))], [proposed])
-
-    def _batch(
-        self,
-        before: Handle,
-        step: Step,
-        new: tuple[Input, str] | None,
-        number: int | None = None,
-    ) -> Batch:
-        codec = self.codec(before.workflow)
-        inputs = (codec.draft(*new),) if new else ()
-        was = {call.call for call in before.session.calls}
-        now = {call.call for call in step.handle.session.calls}
-        return replace(
-            _batch_of(before, (*inputs, *map(codec.draft, step.decisions))),
-            opens=tuple(sorted(now - was)),
-            closes=tuple(sorted(was - now)),
-            number=number,
-        )
+    def _followed(
+        self, workflow: Workflow[Any], session: Session[Any], new: Event
+    ) -> tuple[tuple[Draft, ...], tuple[Decision, ...]]:
+        """The Decisions that follow from an Input: to be appended, and as they will be read."""
+        assert isinstance(new, Input), "what was drafted as an Input is read as one"
+        codec = self.codec(workflow)
+        pairs = [codec.read_back(one) for one in kernel.decide(workflow, session, new)]
+        decisions = following(found for _, found in pairs)
+        assert len(decisions) == len(pairs), f"{workflow.name}.decide answered with an Input"
+        return tuple(draft for draft, _ in pairs), decisions
 
     def _appended(self, batches: Sequence[Batch], proposed: Sequence[Proposed]) -> tuple[Head, ...]:
         try:
@@ -395,13 +390,13 @@ class Runner(EventReader):
             return Step(handle, ())
         before = replace(handle.session, undecided=None)
         try:
-            decisions = kernel.decide(handle.workflow, before, new)
+            drafts, decisions = self._followed(handle.workflow, before, new)
             step = Step(replace(handle, session=_folded(handle, decisions)), decisions)
-            batch = self._batch(handle, step, None)
+            batch = _moving(handle, step, drafts)
         except WorkflowMissing:
             raise
         except Exception as error:  # the same bug as when it was recorded
-            raise SessionFaulted(handle.session_id, handle.version, error) from error
+            raise _faulted(handle, handle.version, error) from error
         (head,) = self.store.append([batch])
         return Step(replace(step.handle, hash=head.hash), decisions)
 
@@ -420,15 +415,20 @@ class Runner(EventReader):
 
         Raises:
             CallHeld: another process is making the call.
+            RoundsExhausted: the session asks again whatever comes back, or its call stays taken.
         """
         # An Outcome that is recorded and could not be decided is not asked for again.
         step = self.resume(handle)
         while made := self._performer.unrecorded(handle.session_id):
             step = self._recorded(step.handle, made)
-        while request := open_completion(step.handle.session):
+        for _ in range(ROUNDS_MAX):
+            if (request := open_completion(step.handle.session)) is None:
+                return step
             new = await self._performer.performed(handle.session_id, request, provider)
             step = self._recorded(step.handle, new) if new else self._moved(step.handle, request)
-        return step
+        if open_completion(step.handle.session) is None:
+            return step
+        raise RoundsExhausted(handle.session_id, ROUNDS_MAX, "asked its provider")
 
     def _recorded(self, handle: Handle, made: Performed) -> Step:
         with self._performer.recording(handle.session_id, made):
@@ -444,6 +444,10 @@ class Runner(EventReader):
         return Step(self.resume(found).handle, ())
 
 
+def _faulted(handle: Handle, version: int, error: Exception) -> SessionFaulted:
+    return SessionFaulted(handle.session_id, version, error, handle.workflow.name)
+
+
 def _folded(handle: Handle, events: Sequence[Event]) -> Session[Any]:
     session = handle.session
     for event in events:
@@ -457,7 +461,21 @@ def head_of(handle: Handle) -> Head:
     return Head(handle.session_id, handle.project, workflow, handle.version, handle.hash)
 
 
-def _batch_of(handle: Handle, drafts: tuple[Any, ...]) -> Batch:
+def _moving(
+    before: Handle, step: Step, drafts: tuple[Draft, ...], number: int | None = None
+) -> Batch:
+    """What is appended to a session, with the calls that it opens and closes."""
+    was = {call.call for call in before.session.calls}
+    now = {call.call for call in step.handle.session.calls}
+    return replace(
+        _batch_of(before, drafts),
+        opens=tuple(sorted(now - was)),
+        closes=tuple(sorted(was - now)),
+        number=number,
+    )
+
+
+def _batch_of(handle: Handle, drafts: tuple[Draft, ...]) -> Batch:
     return Batch(
         session_id=handle.session_id,
         project=handle.project,

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
-from typing import Any
+from functools import reduce
+from typing import Any, Final
 
 from preflights_es.kernel import json
 from preflights_es.kernel.completions import COMPLETION_EVENTS
-from preflights_es.kernel.errors import ErasedSession, LogDamaged, LogFromFuture
+from preflights_es.kernel.errors import (
+    ErasedSession,
+    LogDamaged,
+    LogFromFuture,
+    PreflightsError,
+    UnreadableEvent,
+    UnwritableEvent,
+)
 from preflights_es.kernel.events import ARTIFACT_EVENTS, SESSION_EVENTS, Event, Input
 from preflights_es.kernel.ports import Draft, Stored
 from preflights_es.kernel.session import Workflow, opaque_event
@@ -29,9 +38,36 @@ class Codec:
         self._deciders = {workflow.decider}
 
     def draft(self, event: Event, input_id: str | None = None) -> Draft:
-        """An event ready to be appended; an Input needs its id."""
-        actor = event.actor.kind if isinstance(event, Input) else None
-        return Draft(event.tag, json.encoded(event), self.workflow.decider, input_id, actor)
+        """An event ready to be appended; an Input needs its id.
+
+        Raises:
+            UnwritableEvent: it could not be read back.
+        """
+        return self.read_back(event, input_id)[0]
+
+    def read_back(self, event: Event, input_id: str | None = None) -> tuple[Draft, Event]:
+        """An event ready to be appended, and the event as the log will give it back.
+
+        A class checks nothing when it is made, and what is appended is never changed: so it is read
+        before it is written.
+
+        Raises:
+            UnwritableEvent: it cannot be read back.
+        """
+        data = json.encoded(event)
+        decode = self._decoders[event.tag]
+        if decode is None:
+            raise self._unwritable(event, "the workflow does not list its class among its events")
+        try:
+            found = decode(data)
+        except (ValueError, RecursionError) as error:
+            raise self._unwritable(event, mismatch(error)) from error
+        actor = found.actor.kind if isinstance(found, Input) else None
+        return Draft(event.tag, data, self.workflow.decider, input_id, actor), found
+
+    def _unwritable(self, event: Event, why: str) -> UnwritableEvent:
+        made_by = type(event) if isinstance(event, Input) else self.workflow.decide
+        return UnwritableEvent(self.workflow.name, event.tag, why, made_by)
 
     def upcast(self, stored: Stored) -> tuple[str, bytes]:
         """Tag and payload in today's form; the same bytes for what is of today.
@@ -60,7 +96,8 @@ class Codec:
         Raises:
             LogFromFuture: the tag is not known here, or the decider has a higher number.
             ErasedSession: the payload was erased.
-            LogDamaged: it is not what the tag says.
+            UnreadableEvent: it is not what the tag says; the caller has checked the chain.
+            LogDamaged: it is no JSON.
         """
         if stored.decider not in self._deciders:
             self._check_decider(stored)
@@ -78,7 +115,7 @@ class Codec:
         try:
             return decode(data)
         except (ValueError, RecursionError) as error:
-            raise _none(stored, tag, error) from error
+            raise _unread(stored, tag, data, error) from error
 
     def _check_decider(self, stored: Stored) -> None:
         """Remember a decider of today or before.
@@ -94,9 +131,36 @@ class Codec:
         self._deciders.add(stored.decider)
 
 
+_MISMATCHES: Final = (
+    (re.compile(r"Object missing required field `(.+?)`"), r"no field `\1`"),
+    (re.compile(r"Object contains unknown field `(.+?)`"), r"unknown field `\1`"),
+    (re.compile(r" - at `\$\.?(.+?)`"), r" at `\1`"),
+)
+
+
+def mismatch(error: Exception) -> str:
+    """Why bytes are no event of a class, in words that name the field."""
+    return reduce(lambda text, pair: pair[0].sub(pair[1], text), _MISMATCHES, str(error))
+
+
 def _newer(stored: Stored, found: str) -> LogFromFuture:
     where = f"session {stored.session_id}, event {stored.version}"
     return LogFromFuture(f"{where}: written by a newer Preflights ({found}): upgrade preflights")
+
+
+def _unread(stored: Stored, tag: str, data: bytes, error: Exception) -> PreflightsError:
+    """Why a payload is no event of its class: it is no JSON, or JSON of another shape."""
+    try:
+        json.decoded(data)
+    except (ValueError, RecursionError):
+        return _none(stored, tag, error)
+    return UnreadableEvent(
+        session_id=stored.session_id,
+        version=stored.version,
+        workflow=stored.workflow,
+        tag=tag,
+        why=mismatch(error),
+    )
 
 
 def unambiguous(stored: Stored) -> None:

@@ -20,7 +20,12 @@ from preflights_es.history.verification import (
     Difference,
     Verified,
 )
-from preflights_es.kernel.errors import LogDamaged, PreflightsError, Refused
+from preflights_es.kernel.errors import (
+    LogDamaged,
+    PreflightsError,
+    Refused,
+    UnreadableEvent,
+)
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.signing import Signed, bears_signature
 from preflights_es.projections.projection import Read
@@ -152,6 +157,8 @@ class Passed(Result, frozen=True):
     """Those that cannot be folded: no projection was held against them."""
     unknown: int
     """Those of a workflow that is not known here, likewise."""
+    unreadable: tuple[UnreadableEvent, ...]
+    """Of each whose code cannot read one of its events, the first such event, likewise."""
 
 
 def verify(
@@ -219,7 +226,12 @@ def verify(
     unwritten = tuple(side_tables.unwritten)
     found = replace(found, broken=broken, projections=tuple(astray), unwritten=unwritten)
     compared = comparison.result() if comparison else None
-    passed = Passed(others=others, unread=check.unread, unknown=check.unknown)
+    passed = Passed(
+        others=others,
+        unread=check.unread,
+        unknown=check.unknown,
+        unreadable=tuple(check.unreadable),
+    )
     return Verification(
         **asdict(found),
         against=compared,

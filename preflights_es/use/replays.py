@@ -17,7 +17,13 @@ from preflights_es.history.replayer import Replay, Replayer
 from preflights_es.history.report import Rerun, drift
 from preflights_es.history.whatif import Misused, Otherwise, Simulating, simulate
 from preflights_es.kernel.completions import CompletionRequested, versions
-from preflights_es.kernel.errors import LogDamaged, Refused, SettingsError, WorkflowMissing
+from preflights_es.kernel.errors import (
+    LogDamaged,
+    Refused,
+    SettingsError,
+    UnreadableEvent,
+    WorkflowMissing,
+)
 from preflights_es.kernel.lead import WRITERS, Lead
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Workflow
@@ -57,10 +63,10 @@ class Replays(Result, frozen=True, tag_field="format", tag="replay/1"):
 
 
 class Unknown(NamedTuple):
-    """A session whose workflow is not here."""
+    """A session whose code is not here, or cannot read it."""
 
     session_id: str
-    why: WorkflowMissing
+    why: WorkflowMissing | UnreadableEvent
 
 
 def replay(request: Request, session: str) -> Replay:
@@ -82,7 +88,7 @@ def replays(
         everything: whether all differences are kept, and not only the first of each session.
 
     Raises:
-        WorkflowMissing: no session could be replayed.
+        WorkflowMissing, UnreadableEvent: no session could be replayed.
         LogDamaged, AnotherVersion: as `Replayer.replay` says.
     """
     replayer = Replayer(WORKFLOWS, own_code())
@@ -92,7 +98,7 @@ def replays(
     for stored, head in streams(request, named, drawn):
         try:
             found.append(_kept(replayer.replay(stored, head), everything))
-        except WorkflowMissing as missing:
+        except (WorkflowMissing, UnreadableEvent) as missing:
             unknown.append(Unknown(stored[0].session_id, missing))
     if unknown and not found:
         raise unknown[0].why

@@ -15,11 +15,14 @@ from msgspec.structs import replace
 from preflights_es.kernel import ids
 from preflights_es.kernel.decisions import Choices, Reasons
 from preflights_es.kernel.errors import (
+    AnotherVersion,
     LogDamaged,
     PreflightsError,
     Refused,
+    SessionFaulted,
     SessionMoved,
     UnknownSession,
+    UnreadableEvent,
 )
 from preflights_es.kernel.events import ERASED_TAG, Actor, Event, SessionErased
 from preflights_es.kernel.ports import Head, Stored
@@ -426,8 +429,18 @@ def _trouble(request: Request, session_id: str) -> tuple[str, str, float | None,
     except PreflightsError as error:
         if isinstance(error, LogDamaged) and error.version == 0:
             raise  # the database as a whole, not one session of it
-        return "", "damaged", None, str(error)
+        return "", _status_of(error), None, str(error)
     return handle.workflow.name, handle.status, handle.view.progress, handle.view.intention
+
+
+def _status_of(error: PreflightsError) -> str:
+    match error:
+        case AnotherVersion():
+            return UNKNOWN
+        case SessionFaulted():
+            return "faulted"
+        case _:
+            return "damaged"
 
 
 def prompt(request: Request, session: str) -> AgentPrompt:
@@ -448,13 +461,17 @@ def prompt(request: Request, session: str) -> AgentPrompt:
     return AgentPrompt(session_id=handle.session_id, prompt=text)
 
 
+Unread = LogDamaged | UnreadableEvent
+"""Why an event cannot be read: it is damaged, or the code at hand does not take it."""
+
+
 class Recorded(Result, frozen=True):
     """What the log has of a session, also of a damaged one."""
 
     stored: Sequence[Stored]
-    events: tuple[Event | LogDamaged | None, ...]
+    events: tuple[Event | Unread | None, ...]
     """In place of an event, the error of reading it, or None where its payload is gone."""
-    damage: LogDamaged | None
+    damage: Unread | None
     """Why its chain does not hold, or else the first event that cannot be read."""
 
 
@@ -471,11 +488,11 @@ def log(request: Request, session: str, *, decodes: bool = True) -> Recorded:
     at = request.reading.session(session)
     head, runner = at.head, at.process.runner  # before the events: a session may grow meanwhile
     stored = at.process.store.read(at.session_id)
-    events: tuple[Event | LogDamaged | None, ...] = ()
+    events: tuple[Event | Unread | None, ...] = ()
     if decodes and stored:
         codec = runner.codec(runner.workflow_or_opaque(stored[0].workflow))
         events = tuple(_decoded(codec, one) for one in stored)
-    damage = next((one for one in events if isinstance(one, LogDamaged)), None)
+    damage = next((one for one in events if isinstance(one, Unread)), None)
     try:
         chain.verified(stored, head.hash if head else None)
     except LogDamaged as error:
@@ -483,12 +500,12 @@ def log(request: Request, session: str, *, decodes: bool = True) -> Recorded:
     return Recorded(stored=stored, events=events, damage=damage)
 
 
-def _decoded(codec: Codec, one: Stored) -> Event | LogDamaged | None:
+def _decoded(codec: Codec, one: Stored) -> Event | Unread | None:
     if one.data is None:
         return None
     try:
         return codec.decode(one)
-    except LogDamaged as error:
+    except (LogDamaged, UnreadableEvent) as error:
         return error
     except TypeError as error:  # a database keeps what it is given, whatever the column's type
         return LogDamaged(

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from preflights_es.kernel import signing
 from preflights_es.kernel.decisions import Decided
 from preflights_es.kernel.errors import (
+    AnotherVersion,
     LogDamaged,
     SessionFaulted,
     SettingsError,
@@ -144,7 +145,7 @@ class Signatures:
             return None
         try:
             acts = self.of(reader, session_id, decided.recorded - 1)
-        except (LogDamaged, SessionFaulted) as error:
+        except (LogDamaged, AnotherVersion, SessionFaulted) as error:
             key = signing.fingerprint(decided.key)
             return Signed(verdict="not_checked", key=key, why=str(error))
         if not acts or not acts[0].counts:

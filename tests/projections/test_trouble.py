@@ -124,14 +124,16 @@ def binary(store: SqlStore, value: bytes) -> str:
 
 
 @pytest.mark.parametrize("field", ["at", "input_tokens", "latency_ms"])
-def test_a_number_that_an_older_program_let_in_is_damage_of_one_session(
+def test_a_number_that_an_older_program_let_in_leaves_out_one_session(
     store: SqlStore, field: str
 ) -> None:
     wanted = re.compile(rf'"{field}":-?[0-9]+'.encode())
     rewritten(store, lambda data: wanted.sub(f'"{field}":'.encode() + HUGE, data))
     rows = {row["session_id"]: row for row in following(store).rows("sessions", None)}
-    assert [rows[new_id(n)]["status"] for n in (1, 2, 3)] == ["accepted", "damaged", "accepted"]
-    assert field in rows[BAD]["intention"]
+    assert {id_: row["status"] for id_, row in rows.items()} == {
+        new_id(1): "accepted",
+        new_id(3): "accepted",
+    }
     assert {row["session_id"] for row in kept(store)["decisions"]} == {new_id(1), new_id(3)}
     assert {row["session_id"] for row in kept(store)["usage"]} >= {new_id(1), new_id(3)}
 

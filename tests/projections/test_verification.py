@@ -209,7 +209,7 @@ def test_a_session_of_the_future_is_passed_over(store: SqlStore) -> None:
 
 
 def test_words_about_trouble_may_be_those_of_another_program(store: SqlStore) -> None:
-    data = b'{"at":"late"}'
+    data = b'{"at":'
     bad = Draft("session.abandoned.v1", data, "clarification/1", "bad", "user")
     head = next(head for head in store.heads(None) if head.session_id == ONE)
     one = Recording(golden("keyword_skips_the_generic_question")[0], 1).next()

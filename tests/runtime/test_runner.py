@@ -32,9 +32,11 @@ from preflights_es.kernel.errors import (
     LLMTimeoutError,
     LogDamaged,
     Refused,
+    RoundsExhausted,
     SessionFaulted,
     StoreUnavailable,
     UnknownSession,
+    UnwritableEvent,
     WorkflowMissing,
 )
 from preflights_es.kernel.events import (
@@ -50,8 +52,15 @@ from preflights_es.kernel.events import (
 )
 from preflights_es.kernel.ports import Batch, Claim, Draft, Head, Store, Stored
 from preflights_es.kernel.session import Workflow
-from preflights_es.runtime.performer import CALL_MS, MARGIN_MS
-from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, Proposed, Runner, Step
+from preflights_es.runtime.performer import CALL_MS, MARGIN_MS, open_completion
+from preflights_es.runtime.runner import (
+    CONFLICTS_MAX,
+    ROUNDS_MAX,
+    Handle,
+    Proposed,
+    Runner,
+    Step,
+)
 from preflights_es.store.chain import sealed, verified
 from preflights_es.store.codec import Codec
 from preflights_es.store.memory import MemoryStore
@@ -457,7 +466,13 @@ def test_a_fault_in_one_session_records_that_input_alone(store: MemoryStore) -> 
 
 # 5. Faults -----------------------------------------------------------------------------------
 
-BUGS = {"decide": "Broken", "evolve": "Broken", "empty": "AssertionError", "surrogate": "Unicode"}
+BUGS: dict[toy.Bug, str] = {
+    "decide": "Broken",
+    "evolve": "Broken",
+    "empty": "AssertionError",
+    "surrogate": "Unicode",
+    "unreadable": "UnwritableEvent",
+}
 
 
 def faulted(store: Store, bug: toy.Bug) -> Runner:
@@ -489,6 +504,16 @@ def test_a_faulted_session_can_be_looked_at(store: MemoryStore, bug: toy.Bug) ->
     assert handle.session.undecided == toy.said("!")
     assert handle.session.state.said == ("a",)
     assert kernel.status(handle.workflow, handle.session) == "faulted"
+
+
+def test_an_input_that_cannot_be_read_back_is_not_recorded(store: MemoryStore) -> None:
+    run = runner(store)
+    handle = begun(run, toy.said("a")).handle
+    bad = toy.Said(at=2, actor=toy.ADA, text=7)  # type: ignore[arg-type]  # no class checks it
+    with pytest.raises(UnwritableEvent, match=r"toy\.said\.v1 cannot be read back: Expected `str`"):
+        run.submit(handle, bad, "second")
+    assert store.session_of_input("second") is None
+    assert len(store.read(SESSION)) == 2
 
 
 @pytest.mark.parametrize("bug", BUGS)
@@ -819,6 +844,31 @@ def two_runners(store: Store, hands: Hands) -> tuple[Runner, Runner]:
     ada, bob = (Runner(store, {"toy": toy.WORKFLOW}, hands, new_id) for _ in range(2))
     assert ada.owner != bob.owner
     return ada, bob
+
+
+def test_a_session_that_asks_without_an_end_is_stopped(store: MemoryStore) -> None:
+    run = runner(store, toy.workflow("endless"))
+    handle = begun(run, toy.asked("a")).handle
+    provider = Scripted(*["b"] * (2 * ROUNDS_MAX))
+    with pytest.raises(RoundsExhausted, match=f"asked its provider {ROUNDS_MAX} times") as caught:
+        asyncio.run(run.settle(handle, provider))
+    assert caught.value.fields == {"session": SESSION[-8:], "rounds": ROUNDS_MAX}
+    assert tags(store).count("completion.received.v1") == ROUNDS_MAX
+    assert open_completion(run.load(SESSION).session) is not None, "it can be resumed"
+
+
+class TakenByNone(Counting):
+    """A store that lost its claims and does not give the call out again."""
+
+    def claim(self, session_id: str, call: str, owner: str, now: int, until: int) -> Claim:
+        return "not_open"
+
+
+def test_a_call_that_stays_taken_is_waited_for_not_without_an_end(store: MemoryStore) -> None:
+    run = runner(TakenByNone(store))
+    handle = begun(run, toy.asked("a")).handle
+    with pytest.raises(RoundsExhausted):
+        asyncio.run(run.settle(handle, Scripted()))
 
 
 def test_a_call_that_another_process_makes_is_not_made_twice(

@@ -5,6 +5,7 @@ The letters of this file had three forms: v1 one text, v2 its words, v3 the word
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar
 
 import msgspec
@@ -15,7 +16,13 @@ from preflights_es.history.replayer import Replayer
 from preflights_es.history.verification import checked
 from preflights_es.kernel.completions import COMPLETION_EVENTS
 from preflights_es.kernel.decisions import Record
-from preflights_es.kernel.errors import ErasedSession, LogDamaged, LogFromFuture
+from preflights_es.kernel.errors import (
+    ErasedSession,
+    LogDamaged,
+    LogFromFuture,
+    UnreadableEvent,
+    UnwritableEvent,
+)
 from preflights_es.kernel.events import (
     ARTIFACT_EVENTS,
     SESSION_EVENTS,
@@ -187,8 +194,8 @@ def test_a_name_stands_in_the_payload_and_never_in_the_envelope() -> None:
 def test_every_event_of_the_kernel_is_known_to_every_workflow() -> None:
     codec = Codec(THEN)
     for cls in (*SESSION_EVENTS, *COMPLETION_EVENTS, *ARTIFACT_EVENTS):
-        (stored,) = chain_of(codec.draft(toy.said("x"), "a"))
-        with pytest.raises(LogDamaged, match=f"not a {cls.tag}"):
+        (stored,) = chain_of(Codec(toy.WORKFLOW).draft(toy.said("x"), "a"))
+        with pytest.raises(UnreadableEvent, match=f"{cls.tag}: unknown field `never`"):
             codec.decode(replace(stored, type=cls.tag, data=b'{"never":1}'))
 
 
@@ -311,12 +318,13 @@ def test_rules_of_a_higher_number_are_of_the_future() -> None:
         codec.decode(replace(first, decider=newer))
 
 
-def test_a_field_that_a_known_tag_does_not_have_is_damage() -> None:
+def test_a_field_that_a_known_tag_does_not_have_is_named() -> None:
     store, session_id = old_log()
     first = store.read(session_id)[0]
     assert first.data is not None
     more = replace(first, data=first.data.replace(b"{", b'{"colour":"red",', 1))
-    with pytest.raises(LogDamaged, match="unknown field `colour`"):
+    found = "event 1 (post.letter.v1: unknown field `colour`); the chain holds"
+    with pytest.raises(UnreadableEvent, match=re.escape(found)):
         Codec(THEN).decode(more)
 
 
@@ -332,26 +340,65 @@ def test_an_erased_payload_is_no_event() -> None:
     [
         b"",
         b"{",
-        b"null",
-        b"[]",
-        b"{}",
-        b'{"at":1,"actor":{"kind":"user"}}',
-        b'{"at":1,"actor":{"kind":"king"},"text":"x"}',
-        b'{"at":1,"actor":{"kind":"user"},"text":7}',
-        b'{"at":"1","actor":{"kind":"user"},"text":"x"}',
-        b'{"at":1,"actor":{"kind":"user"},"text":"x","more":1}',
         b'{"at":1,"actor":{"kind":"user"},"text":"\xff"}',
         b'{"at":1,"actor":{"kind":"user"},"text":"\\ud800"}',
         b'{"at":1,"actor":{"kind":"user"},"text":' + b"[" * 100_000,
         b"[" * 100_000 + b"]" * 100_000,
     ],
 )
-def test_a_payload_that_is_not_what_its_tag_says_is_damage(data: bytes) -> None:
+def test_a_payload_that_is_no_json_is_damage(data: bytes) -> None:
     store, session_id = old_log()
     stored = replace(store.read(session_id)[0], data=data)
     with pytest.raises(LogDamaged, match=r"event 1: not a post\.letter\.v1") as caught:
         Codec(THEN).decode(stored)
     assert caught.value.version == 1
+
+
+@each(
+    ("data", "why"),
+    [
+        (b"null", "Expected `object`, got `null`"),
+        (b"[]", "Expected `object`, got `array`"),
+        (b"{}", "no field `at`"),
+        (b'{"at":1,"actor":{"kind":"user"}}', "no field `text`"),
+        (
+            b'{"at":1,"actor":{"kind":"king"},"text":"x"}',
+            "Invalid enum value 'king' at `actor.kind`",
+        ),
+        (b'{"at":1,"actor":{"kind":"user"},"text":7}', "Expected `str`, got `int` at `text`"),
+        (b'{"at":"1","actor":{"kind":"user"},"text":"x"}', "Expected `int`, got `str` at `at`"),
+        (b'{"at":1,"actor":{"kind":"user"},"text":"x","more":1}', "unknown field `more`"),
+    ],
+)
+def test_a_payload_that_its_class_does_not_take_is_named(data: bytes, why: str) -> None:
+    store, session_id = old_log()
+    stored = replace(store.read(session_id)[0], data=data)
+    with pytest.raises(UnreadableEvent) as caught:
+        Codec(THEN).decode(stored)
+    said = f"this code cannot read event 1 (post.letter.v1: {why}); the chain holds"
+    assert (str(caught.value), caught.value.version) == (said, 1)
+
+
+@each(
+    ("event", "why"),
+    [
+        (toy.Heard(text="x", count="one"), "Expected `int`, got `str` at `count`"),  # type: ignore[arg-type]  # what is to be found
+        (toy.Heard(text=None, count=1), "Expected `str`, got `null` at `text`"),  # type: ignore[arg-type]  # likewise
+        (Weighed(weight="1"), "the workflow does not list its class among its events"),
+    ],
+)
+def test_an_event_that_cannot_be_read_back_is_not_drafted(event: Event, why: str) -> None:
+    with pytest.raises(UnwritableEvent) as caught:
+        Codec(toy.WORKFLOW).draft(event)
+    assert str(caught.value) == f"{event.tag} cannot be read back: {why}"
+    assert caught.value.made_by is toy.WORKFLOW.decide
+
+
+def test_an_event_is_read_back_as_the_log_will_give_it() -> None:
+    made = LetterV2(at=1, actor=ADA, words=["dear", "Bob"])  # type: ignore[arg-type]  # no class checks
+    draft, found = Codec(post(decide_then, LetterV2, Weighed)).read_back(made, "a")
+    assert found == LetterV2(at=1, actor=ADA, words=("dear", "Bob"))
+    assert found == Codec(post(decide_then, LetterV2, Weighed)).decode(chain_of(draft)[0])
 
 
 @each(
@@ -414,5 +461,5 @@ def test_what_an_upcaster_makes_is_judged_like_any_payload() -> None:
     stored = replace(
         store.read(session_id)[0], data=b'{"at":"late","actor":{"kind":"user"},"text":"x"}'
     )
-    with pytest.raises(LogDamaged, match=r"not a post\.letter\.v3"):
+    with pytest.raises(UnreadableEvent, match=r"post\.letter\.v3: Expected `int`"):
         Codec(NOW).decode(stored)

@@ -63,7 +63,7 @@ class RecordedSession(pytest.Item):
         from preflights_es.features.regress.batches import stored_of
         from preflights_es.features.regress.regression import Regression
         from preflights_es.features.regress.results import LeftOut
-        from preflights_es.kernel.errors import LogDamaged, LogFromFuture
+        from preflights_es.kernel.errors import AnotherVersion, LogDamaged
         from preflights_es.runtime.features import WORKFLOWS
         from preflights_es.use.replays import own_code
 
@@ -71,7 +71,7 @@ class RecordedSession(pytest.Item):
             raise Failed(self._run.trouble)
         try:
             events = stored_of(self._run)
-        except (LogDamaged, LogFromFuture) as error:
+        except (AnotherVersion, LogDamaged) as error:
             raise Failed(str(error)) from error
         found = Regression(WORKFLOWS, own_code()).case(events, None, self._run.source)
         if isinstance(found, LeftOut):

@@ -14,13 +14,20 @@ from preflights_es.features.regress.results import (
     Case,
     LeftOut,
 )
-from preflights_es.features.regress.strict import ERASED, Made, begun, strict_case
+from preflights_es.features.regress.strict import (
+    CANNOT_READ,
+    ERASED,
+    Made,
+    begun,
+    strict_case,
+)
 from preflights_es.history.recording import Code
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.errors import (
     DuplicateInput,
     LogDamaged,
     LogFromFuture,
+    UnreadableEvent,
     WorkflowMissing,
 )
 from preflights_es.kernel.ports import Stored
@@ -86,6 +93,8 @@ class Regression:
             found = self._judged(stored, head, made)
         except WorkflowMissing as error:
             found = f"the workflow {error.name} ({error.why}) is not here"
+        except UnreadableEvent as error:
+            found = f"{CANNOT_READ}{error.tag} ({error.why})"
         except (LogDamaged, LogFromFuture, DuplicateInput) as error:
             found = made(outcome="damaged", causes=(UNREADABLE,), message=str(error))
         if isinstance(found, Case):

@@ -28,6 +28,8 @@ Made = Callable[..., Case]
 """A case of one session: all that stays to be said is what came of it."""
 DIFFERENCES_MAX: Final = 10  # of one session that a report shows; the rest are counted
 ERASED: Final = "erased"
+CANNOT_READ: Final = "this code cannot read "
+"""Begins why a session is left out whose workflow's code does not take one of its events."""
 UNDECIDED: Final = "its last Input is not decided"
 REQUESTED: Final = CompletionRequested.tag
 RESPONSES: Final = frozenset((CompletionReceived.tag, CompletionFailed.tag))

@@ -120,6 +120,8 @@ def _strict(cases: Sequence[Case]) -> Verdict:
     judged = len(cases) - damaged
     differ = sum(case.outcome not in ("same", "damaged") for case in cases)
     also = f"; {damaged:,} damaged" * (damaged > 0)
+    if not judged:
+        return Verdict(word="INCONCLUSIVE", why=f"No session was judged{also}.")
     if differ:
         why = f"{differ:,} of {_of(judged, 'session')} differ{also}."
         return Verdict(word="different", why=why)

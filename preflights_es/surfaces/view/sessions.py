@@ -115,7 +115,7 @@ class Looked(msgspec.Struct, frozen=True, dict=True):
 
     process: Process
     read: Read
-    damage: LogDamaged | None
+    damage: use.Unread | None
     said: tuple[Notice, ...]
     """Of where it lies, and how its file differs from the log."""
 

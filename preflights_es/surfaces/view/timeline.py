@@ -367,7 +367,8 @@ def after(
     try:
         return kernel.evolve(workflow, session, event)
     except Exception as error:  # a bug of ours, or of the workflow: it is shown in its place
-        raise SessionFaulted(one.session_id, session.version + 1, error) from error
+        name = workflow.name
+        raise SessionFaulted(one.session_id, session.version + 1, error, name) from error
 
 
 class _Kept:

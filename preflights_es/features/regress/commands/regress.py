@@ -18,7 +18,7 @@ from preflights_es.features.regress.change import ChangeOptions, change_of
 from preflights_es.features.regress.regress import LOST, NOT_THERE, Announced, RunOptions, regress
 from preflights_es.features.regress.results import Report
 from preflights_es.features.regress.selection import Selection
-from preflights_es.features.regress.strict import ERASED
+from preflights_es.features.regress.strict import CANNOT_READ
 from preflights_es.features.regress.verdict import MARGIN
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.use.request import Request
@@ -165,12 +165,15 @@ def exit_code(report: Report, *, bisects: bool = False) -> int:
         return EXIT_DAMAGED
     if is_worse:
         return EXIT_REFUSED
-    if any(one.startswith(LOST) or one.endswith(NOT_THERE) for one in report.left_out):
+    if any(map(_lacks_code, report.left_out)):
         return EXIT_ENVIRONMENT
-    if report.verdict.word == "INCONCLUSIVE":
-        return EXIT_INCONCLUSIVE
-    is_pass = report.sessions or all(one.endswith(f": {ERASED}") for one in report.left_out)
-    return 0 if is_pass else EXIT_REFUSED  # what judged nothing is no pass
+    return EXIT_INCONCLUSIVE if report.verdict.word == "INCONCLUSIVE" else 0
+
+
+def _lacks_code(left_out: str) -> bool:
+    """Whether sessions were not judged for want of a worker, or of code that reads them."""
+    is_unread = left_out.endswith(NOT_THERE) or f": {CANNOT_READ}" in left_out
+    return is_unread or left_out.startswith(LOST)
 
 
 def change_asked(asked: Mapping[str, Any]) -> ChangeOptions:

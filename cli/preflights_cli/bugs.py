@@ -1,0 +1,52 @@
+"""Whose bug an exception is that no code expects: ours, or another package's."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+import traceback
+from collections.abc import Iterator
+
+import preflights_cli
+import preflights_es
+from preflights_es.kernel.errors import UnwritableEvent
+
+OURS = "of ours"
+
+
+def bug_of(error: BaseException, workflow: str = "") -> tuple[str, str]:
+    """Whose it is, as `of ours`, and in brackets the file and line that raised it.
+
+    Args:
+        workflow: the one that was decided or folded: its package is to blame wherever its code
+            stands in the traceback.
+    """
+    from preflights_es.runtime.features import FEATURES
+
+    places = list(_places(error))
+    for path, line in places:
+        if package := FEATURES.package_of(path, workflow):
+            return f"of the package {package}", _place(path, line)
+        if not workflow and _is_ours(path):
+            break
+    return OURS, _place(*places[0]) if places else ""
+
+
+def _places(error: BaseException) -> Iterator[tuple[str, int]]:
+    """Files and lines, that which raised it first."""
+    if isinstance(error, UnwritableEvent):  # what made the event has returned
+        made_by = inspect.unwrap(error.made_by)
+        with contextlib.suppress(TypeError, OSError):  # a callable without source has no place
+            yield inspect.getsourcefile(made_by) or "", inspect.getsourcelines(made_by)[1]
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        yield frame.filename, frame.lineno or 0
+
+
+def _is_ours(path: str) -> bool:
+    folders = (os.path.dirname(one.__file__ or "") for one in (preflights_cli, preflights_es))
+    return any(path.startswith(folder + os.sep) for folder in folders)
+
+
+def _place(path: str, line: int) -> str:
+    return f" ({path}, line {line})"

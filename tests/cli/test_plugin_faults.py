@@ -1,0 +1,195 @@
+"""A workflow of another package that is wrong, or that changed: what every command says of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.cli.program import Project, Result
+from tests.house.test_smallest_workflow import BLOCKS
+from tests.installed import installed
+from tests.markdown import ROOT
+
+MODULE: Final[str] = BLOCKS["preflights_blocker.py"]
+WRONG: Final = MODULE.replace(
+    "return questions.text_answers(",
+    'if new.answers[0].values == ("later",):\n'
+    '                return (StepRefused(key="step", reason="not a step"),)\n'
+    "            return questions.text_answers(",
+)
+"""Its `decide` refuses an answer for a reason that is not in the closed list."""
+BROKEN_INPUT: Final = MODULE.replace("text: str\n", "text: int\n", 1)
+RENAMED: Final = MODULE.replace("text: str\n", "words: str\n", 1).replace(
+    "case Met(text=text)", "case Met(words=text)"
+)
+assert WRONG != MODULE != BROKEN_INPUT
+assert RENAMED != MODULE
+
+
+class Blocked:
+    """A project, and the package beside it in one of its versions."""
+
+    def __init__(self, house: Project, site: Path) -> None:
+        self.house = house
+        self.file = site / "preflights_blocker.py"
+        installed(site, "preflights-blocker", {"blocker": "preflights_blocker:FEATURE"})
+        self._env = {"PYTHONPATH": f"{site}{os.pathsep}{ROOT}", "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def with_code(self, text: str) -> Blocked:
+        self.file.write_text(text)
+        return self
+
+    def __call__(self, *words: str) -> Result:
+        return self.house.run(*words, env=self._env)
+
+    def start(self) -> None:
+        assert self("start", "--workflow", "blocker", "The build is red").code == 3
+
+
+@pytest.fixture
+def blocked(house: Project, tmp_path: Path) -> Blocked:
+    return Blocked(house, tmp_path / "site")
+
+
+def is_said(done: Result, *parts: str) -> None:
+    assert "Traceback" not in done.err
+    assert "damaged" not in done.err + done.out, done
+    for part in parts:
+        assert part in done.err, done
+
+
+# 1. What its code decides cannot be read back ------------------------------------------------
+
+
+def test_a_decision_that_cannot_be_read_back_faults_the_session_until_the_code_is_mended(
+    blocked: Blocked,
+) -> None:
+    blocked.with_code(WRONG).start()
+    done = blocked("answer", "last", "later")
+    assert done.code == 70
+    line = MODULE[: MODULE.index("def decide")].count("\n") + 1
+    is_said(
+        done,
+        "a bug of the package preflights-blocker: UnwritableEvent: blocker.step_refused.v1 cannot "
+        "be read back: Invalid enum value 'not a step' at `reason`",
+        f"preflights_blocker.py, line {line})",
+        "The Input is recorded; see it again with: preflights replay",
+    )
+    assert "a bug of ours" not in done.err
+    shown = blocked("show", "last")
+    assert (shown.code, "faulted" in shown.out) == (0, True), shown
+    replayed = blocked("replay", "last")
+    assert (replayed.code, "UnwritableEvent" in replayed.out) == (1, True), replayed
+    assert blocked("resume", "last").code == 70
+    assert blocked("audit", "verify").code == 0
+    blocked.with_code(MODULE)
+    assert blocked("resume", "last").code == 0
+    assert "later" in blocked("show", "last").out
+    assert blocked("replay", "last").code == 0
+
+
+def test_a_session_that_such_a_decision_stopped_can_be_given_up_and_erased(
+    blocked: Blocked,
+) -> None:
+    for command in (("abandon", "--force"), ("admin", "erase", "--yes")):
+        blocked.with_code(WRONG).start()
+        assert blocked("answer", "last", "later").code == 70
+        done = blocked(*command[:2] if command[0] == "admin" else command[:1], "last", command[-1])
+        assert done.code == 0, done
+
+
+def test_an_input_that_cannot_be_read_back_is_not_recorded(blocked: Blocked) -> None:
+    done = blocked.with_code(BROKEN_INPUT)("start", "--workflow", "blocker", "The build is red")
+    assert done.code == 70
+    is_said(done, "a bug of the package preflights-blocker: UnwritableEvent: blocker.met.v1 cannot")
+    assert "The Input is recorded" not in done.err
+    assert "The build is red" not in blocked("sessions", "--all-workflows").out
+
+
+# 2. Its code cannot read what it recorded before ---------------------------------------------
+
+WHY: Final = "this code cannot read event 1 (blocker.met.v1: unknown field `text`); the chain holds"
+
+
+@pytest.fixture
+def renamed(blocked: Blocked) -> Blocked:
+    blocked.with_code(MODULE).start()
+    assert blocked("answer", "last", "Pin the compiler").code == 0
+    return blocked.with_code(RENAMED)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show", "last"),
+        ("answer", "last", "Again"),
+        ("abandon", "last"),
+        ("resume", "last"),
+        ("replay", "last"),
+        ("log", "last"),
+        ("replay", "last", "--simulate", "3"),
+    ],
+)
+def test_an_event_that_todays_code_does_not_take_is_no_damage(
+    renamed: Blocked, words: tuple[str, ...]
+) -> None:
+    done = renamed(*words)
+    assert done.code == 5, done
+    is_said(done, WHY, "preflights-blocker")
+    renamed.with_code(MODULE)
+    assert renamed("replay", "last").code == 0, "nothing was recorded"
+
+
+def test_a_regression_run_judges_no_session_that_cannot_be_read(renamed: Blocked) -> None:
+    assert renamed("admin", "export", "-o", "all.jsonl", "last").code == 0
+    for words in (("regress", "--workflow", "blocker"), ("regress", "all.jsonl")):
+        done = renamed(*words)
+        assert done.code == 5, done
+        assert "same" not in done.out
+        assert "this code cannot read blocker.met.v1 (unknown field `text`)" in done.out
+        assert "damaged" not in done.out
+
+
+def test_what_needs_no_workflow_goes_on(renamed: Blocked) -> None:
+    done = renamed("audit", "verify")
+    assert (done.code, WHY in re.sub(r"\s+", " ", done.out)) == (0, True), done
+    assert "unknown" in renamed("sessions", "--all-workflows").out
+    assert renamed("admin", "export", "-o", "all.jsonl", "last").code == 0
+    assert renamed("audit", "checkpoint", "-o", "tips").code == 0
+    assert renamed("admin", "erase", "last", "--yes").code == 0
+    assert renamed("show", "last").code == 0
+
+
+def replaced(old: str, new: str) -> str:
+    """The module with one piece of its code changed."""
+    assert MODULE.count(old) == 1, old
+    return MODULE.replace(old, new)
+
+
+def test_a_field_that_a_newer_version_of_the_package_requires_is_named(blocked: Blocked) -> None:
+    blocked.with_code(MODULE).start()
+    blocked.with_code(
+        replaced("    question: Question\n", "    question: Question\n    why: str\n")
+    )
+    done = blocked("show", "last")
+    assert done.code == 5
+    is_said(done, "cannot read event 2 (blocker.step_asked.v1: no field `why`); the chain holds")
+
+
+BUG: Final = "a bug of the package preflights-blocker: ZeroDivisionError: division by zero ("
+
+
+def test_a_bug_in_a_package_is_said_to_be_its_own(blocked: Blocked) -> None:
+    blocked.with_code(replaced("case StepGiven() if", "case StepGiven() if 1 / 0 and")).start()
+    done = blocked("answer", "last", "Pin the compiler")
+    assert done.code == 70
+    is_said(done, BUG)
+    blocked.with_code(replaced("for one in sessions.rows", "for one in 1 / 0 or sessions.rows"))
+    done = blocked("blockers")
+    assert done.code == 70
+    is_said(done, BUG)
+    assert "resume" in blocked.with_code(MODULE)("replay", "last").out
