@@ -82,7 +82,7 @@ def test_an_error_has_a_code_and_the_fields_that_advice_needs() -> None:
     assert worded(error).endswith(": look at it again with `preflights show 3f9a12c4`")
     for code, said in ADVICE.items():
         needed = {name for _, name, _, _ in Formatter().parse(said) if name}
-        assert needed <= {"session", "name", "own", "flag", "path"}, code
+        assert needed <= {"session", "name", "own", "flag", "path", "package"}, code
 
 
 def test_an_error_is_json_on_the_last_line_of_stderr(house: Project) -> None:
