@@ -13,7 +13,6 @@ from typing import Final
 
 import grimp
 
-from tests.house.budget import FILE
 from tests.house.generated import rewrite
 from tests.markdown import ROOT
 
@@ -43,14 +42,14 @@ def drawn() -> str:
     graph = grimp.build_graph("preflights_es", FRAME, cache_dir=None)
     letters = dict(zip(rooms(), ascii_lowercase, strict=False))
     imports = {room: _imported(graph, room, letters) for room in rooms()}
-    rows = [f"{'room':17}{'lines':>7}   it imports"]
+    rows = [f"{'room':17}   it imports"]
     for room, letter in letters.items():
         marks = " ".join(letters[one] if one in imports[room] else "·" for one in letters)
-        rows.append(f"{letter} {_short(room):15}{_lines(room):>7,}   {marks}   {_purpose(room)}")
-    rows += ["", f"{'feature':17}{'lines':>7}   other features that it imports"]
+        rows.append(f"{letter} {_short(room):15}   {marks}   {_purpose(room)}")
+    rows += ["", f"{'feature':17}   other features that it imports"]
     for one in features():
         others = ", ".join(map(_short, sorted(_imported(graph, one, features()))))
-        rows.append(f"  {_short(one):15}{_lines(one):>7,}   {others or '·':20}   {_purpose(one)}")
+        rows.append(f"  {_short(one):15}   {others or '·':20}   {_purpose(one)}")
     assert max(map(len, rows)) <= WIDTH, max(rows, key=len)
     return "".join(f"    {row}".rstrip() + "\n" for row in rows)
 
@@ -68,14 +67,6 @@ def _imported(graph: grimp.ImportGraph, module: str, others: Collection[str]) ->
 
 def _short(module: str) -> str:
     return module.rpartition(".")[2]
-
-
-def _lines(module: str) -> int:
-    """As the budget says."""
-    budget = tomllib.loads(FILE.read_text("utf-8"))["rooms"]
-    folder = _folder(module)
-    own = (room["lines"] for name, room in budget.items() if f"{name}/".startswith(f"{folder}/"))
-    return sum(own)
 
 
 def _folder(module: str) -> str:
