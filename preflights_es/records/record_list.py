@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
+from zlib import crc32
 
 import msgspec
 from msgspec.structs import replace
@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from preflights_es.kernel import __version__
 from preflights_es.records.record_header import RECORD_MAX, RecordHeader, Said
 from preflights_es.records.record_names import MARKDOWN, is_other_page, is_record_name
-from preflights_es.system import files as atomic_file
-from preflights_es.system.files import Unreadable, regular
+from preflights_es.system.files import Unreadable, read_cache, regular, write_cache
 
 READER: Final = f"{__version__}/4"  # a new number when records are read in another way
 CACHE_MAX: Final = 50_000_000  # bytes
@@ -97,6 +96,7 @@ class _Cache(msgspec.Struct, frozen=True, array_like=True):
     folder: str
     rows: dict[str, _Row]
     index: msgspec.Raw
+    check: int
 
 
 def records_in(
@@ -129,7 +129,8 @@ def records_in(
     if is_new or len(rows) != len(kept):
         index = _indexed(rows.values())
         if cache is not None:
-            _keep(cache, _Cache(READER, str(folder), rows, index))
+            check = _check(rows.values(), index)
+            write_cache(cache, _Cache(READER, str(folder), rows, index, check))
     kept_rows = [row for row in rows.values() if row.header]
     return Records(
         tuple(row.header for row in kept_rows if row.header),
@@ -202,19 +203,20 @@ def _kept(cache: Path | None, folder: Path) -> tuple[dict[str, _Row], int, msgsp
     if cache is None:
         return {}, 0, EMPTY.packed
     try:
-        kept = msgspec.msgpack.decode(regular(cache, CACHE_MAX, follows=False), type=_Cache)
         newest = os.stat(cache).st_mtime_ns
-    except (OSError, Unreadable, msgspec.DecodeError):
+    except OSError:
         return {}, 0, EMPTY.packed
-    is_ours = (kept.reader, kept.folder) == (READER, str(folder))
-    return (kept.rows, newest, kept.index) if is_ours else ({}, 0, EMPTY.packed)
+    kept = read_cache(cache, CACHE_MAX, _Cache)
+    if kept is None or (kept.reader, kept.folder) != (READER, str(folder)):
+        return {}, 0, EMPTY.packed
+    if kept.check != _check(kept.rows.values(), kept.index):
+        return {}, 0, EMPTY.packed
+    return kept.rows, newest, kept.index
 
 
-def _keep(cache: Path, kept: _Cache) -> None:
-    """A folder that cannot be written to costs time only."""
-    with (
-        contextlib.suppress(OSError),
-        atomic_file.opened(cache.parent) as folder,
-        folder.new(cache.name, replacing=True, mode=0o600) as file,
-    ):
-        file.write(msgspec.msgpack.encode(kept))
+def _check(rows: Iterable[_Row], index: msgspec.Raw) -> int:
+    """A checksum of what is read only where it is asked for, when nothing else finds damage."""
+    check = crc32(index)
+    for row in rows:
+        check = crc32(row.words.packed, check)
+    return check

@@ -10,12 +10,18 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final, Self
+from typing import BinaryIO, Final, Self, TypeVar
+
+import msgspec
 
 from preflights_es.kernel.errors import Refused, StoreUnavailable
 
 BLOCK: Final = 1024 * 1024  # bytes that are read at once where a file is read by line
+JSON: Final = ".json"
 PIECE: Final = 64 * 1024  # bytes that are read first: most files have fewer
+
+
+T = TypeVar("T")
 
 
 class Unreadable(Exception):
@@ -416,3 +422,36 @@ def _told(name: str) -> Iterator[None]:
     except OSError as error:
         why = error.strerror or error
         raise StoreUnavailable(f"{name} cannot be written: {why}") from error
+
+
+# Caches --------------------------------------------------------------------------------------
+
+
+def read_cache(path: Path, limit: int, kind: type[T]) -> T | None:
+    """What an earlier process kept in a file of our own: JSON by its name, else MessagePack.
+
+    A cache is a memory. What cannot be read, whatever lies there, is as if it were not there: None.
+    """
+    unread = (OSError, Unreadable, msgspec.DecodeError, ValueError, RecursionError)
+    with contextlib.suppress(*unread):  # ValueError: text that is no UTF-8
+        content = regular(path, limit, follows=False)
+        if path.suffix == JSON:
+            return msgspec.json.decode(content, type=kind)
+        return msgspec.msgpack.decode(content, type=kind)
+    return None
+
+
+def write_cache(path: Path, value: object) -> None:
+    """Keep a value for later processes of this user; where that fails, it is found again.
+
+    It is not flushed: what a power cut leaves of it is made again.
+    """
+    with contextlib.suppress(OSError, UnicodeEncodeError):  # a file's name may be no UTF-8
+        encode = msgspec.json.encode if path.suffix == JSON else msgspec.msgpack.encode
+        content = encode(value)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with (
+            opened(path.parent) as folder,
+            folder.new(path.name, replacing=True, mode=0o600, flushes=False) as file,
+        ):
+            file.write(content)

@@ -135,9 +135,9 @@ def record(process: Process, named: RecordWithoutSession) -> ForeignShown:
 
 
 def _cache(process: Process) -> Path | None:
-    """Beside a log in a file."""
-    database = process.settings.database
-    return None if "://" in database else Path(f"{database}.records")
+    """Beside a log in a file; a command that only reads makes no folder for it."""
+    log = process.settings.database
+    return Path(f"{log}.records") if "://" not in log and Path(log).parent.is_dir() else None
 
 
 def _is_ours(process: Process, ours: set[str], one: RecordHeader) -> bool:

@@ -18,7 +18,6 @@ from preflights_es.kernel.errors import (
     LogDamaged,
     SessionFaulted,
     SettingsError,
-    StoreUnavailable,
 )
 from preflights_es.kernel.events import Input, SessionErased, Signable, Signature
 from preflights_es.kernel.ports import Head, Stored
@@ -38,7 +37,7 @@ from preflights_es.settings.load import Settings, cached, surroundings
 from preflights_es.settings.signing import Signers, signers_of
 from preflights_es.store.chain import GENESIS, erased_before, verified
 from preflights_es.system import ssh
-from preflights_es.system.files import Unreadable, regular, replace_private
+from preflights_es.system.files import read_cache, write_cache
 
 US_PER_S: Final = 1_000_000
 TITLE: Final = "title"
@@ -285,12 +284,7 @@ class Signatures:
         if self._folder is None or not self._is_new or self._kept is None:
             return
         newest = dict(list(self._kept.items())[-CACHE_MAX:])
-        whole = msgspec.json.encode({"format": CACHE_FORMAT, "found": newest})
-        try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            replace_private(self._folder / CACHE, whole)
-        except (OSError, StoreUnavailable):
-            return
+        write_cache(self._folder / CACHE, _Kept(CACHE_FORMAT, newest))
         self._is_new = False
 
 
@@ -357,12 +351,9 @@ class _Kept(msgspec.Struct, frozen=True):
 
 
 def _read(folder: Path) -> dict[str, list[SignedAct]]:
-    """What was found before; nothing where it cannot be read: it is only a memory."""
-    try:
-        kept = msgspec.json.decode(regular(folder / CACHE, CACHE_BYTES_MAX), type=_Kept)
-    except (OSError, Unreadable, msgspec.DecodeError):
-        return {}
-    return kept.found if kept.format == CACHE_FORMAT else {}
+    """What was found before; nothing where it cannot be read."""
+    kept = read_cache(folder / CACHE, CACHE_BYTES_MAX, _Kept)
+    return kept.found if kept and kept.format == CACHE_FORMAT else {}
 
 
 def _those(acts: Sequence[SignedAct], version: int | None) -> tuple[SignedAct, ...]:

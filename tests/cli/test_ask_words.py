@@ -127,8 +127,10 @@ def test_values_are_kept_for_an_hour_in_the_cache_of_the_user(
     assert house.call("ask", "revenue in the kiosk", *about, env=env).code == 0, "not read anew"
     kept.write_text(json.dumps(said | {"at": said["at"] - 3_700}))
     assert house.call("ask", "revenue in the kiosk", *about, env=env).code == 3, "too old"
-    kept.write_text("no JSON")
-    assert house.call("ask", "revenue in the web shop", *about, env=env).code == 0
+    for damaged in (b"no JSON", b'{"at":1,"values":[{"column":"\xff"}]}'):
+        kept.write_bytes(damaged)
+        assert house.call("ask", "revenue in the web shop", *about, env=env).code == 0
+        assert json.loads(kept.read_bytes())["values"], "it is written anew"
 
 
 def test_a_database_that_cannot_be_read_gives_no_values(

@@ -219,6 +219,9 @@ def test_what_is_kept_has_no_text_and_is_used(suite: Project) -> None:
     content = b"".join(path.read_bytes() for path in folder.iterdir())
     assert b"Add login" not in content
     assert regress(suite, "all.jsonl") == cold
+    with closing(sqlite3.connect(folder / "regress.db")) as database, database:
+        database.execute("UPDATE results SET found = x'81a8776f726b666c6f77a1ff'")
+    assert regress(suite, "all.jsonl") == cold
     (folder / "regress.db").write_bytes(b"no database" * 1_000)
     assert regress(suite, "all.jsonl") == cold
 
@@ -355,6 +358,9 @@ def test_a_baseline_says_what_is_new(house: Project) -> None:
     found = regress(house, "all.jsonl", "--baseline", "before.json", code=1)
     assert found["new"] == [other[0].session_id]
     assert house.call("regress", "all.jsonl", "--baseline", "all.jsonl").code == 1
+    (house.folder / "before.json").write_bytes(b'{"cases":[{"workflow":"\xff"}]}')
+    done = house.call("regress", "all.jsonl", "--baseline", "before.json")
+    assert (done.code, "before.json is no report" in done.err) == (1, True)
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))

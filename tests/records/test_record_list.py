@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from itertools import product
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from preflights_es.records.record_header import RECORD_MAX
-from preflights_es.records.record_list import RACE_NS, Records, records_in
+from preflights_es.records.record_list import RACE_NS, Hit, Records, records_in
 
 RECORD: Final = "# 1. Use Redis\n\n## Status\n\nAccepted\n\n## Context\n\n## Decision\n\nRedis.\n"
 
@@ -156,6 +157,26 @@ def test_a_cache_that_is_damaged_or_anothers_is_not_believed(
     assert records_in(other, cache) == Records(())
 
 
-def test_a_cache_that_cannot_be_written_costs_time_only(folder: Path, tmp_path: Path) -> None:
+def test_one_byte_that_is_no_utf_8_in_the_cache_changes_nothing(folder: Path, cache: Path) -> None:
     (folder / "0001-x.md").write_text(RECORD)
-    assert names(records_in(folder, tmp_path / "none" / "cache")) == ["0001-x.md"]
+    expected = words(records_in(folder, cache))
+    aged(cache)
+    whole, times = cache.read_bytes(), (cache.stat().st_atime_ns, cache.stat().st_mtime_ns)
+    for place, is_more in product(range(len(whole)), (False, True)):
+        cache.write_bytes(whole[:place] + b"\xff" + whole[place + 1 :])
+        os.utime(cache, ns=times)
+        if is_more:  # so that the kept words are read, else the kept index is
+            (folder / "0002-x.md").write_text(RECORD)
+        assert words(records_in(folder, cache))["redis"][0] == expected["redis"][0], place
+        (folder / "0002-x.md").unlink(missing_ok=True)
+
+
+def words(found: Records) -> dict[str, list[Hit]]:
+    """The records that have a word, by the word."""
+    return {word: found.index.hits(of) for word, of in found.index.words().items()}
+
+
+def test_a_cache_that_cannot_be_written_costs_time_only(folder: Path, cache: Path) -> None:
+    (folder / "0001-x.md").write_text(RECORD)
+    cache.mkdir()
+    assert names(records_in(folder, cache)) == ["0001-x.md"]

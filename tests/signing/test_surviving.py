@@ -189,7 +189,11 @@ def test_what_was_found_is_kept_and_found_anew_where_signers_change(house: Signi
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"[]", b"\xff", f'{{"format":"{CACHE_FORMAT}","found":1}}'.encode()]
+    "content",
+    [
+        *(b"", b"[]", b"\xff", b'{"format":"\xff"}'),
+        f'{{"format":"{CACHE_FORMAT}","found":1}}'.encode(),
+    ],
 )
 def test_a_memory_that_cannot_be_read_is_made_anew(house: Signing, content: bytes) -> None:
     house.signed()

@@ -4,7 +4,6 @@ Each error names file, line and key."""
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -36,7 +35,7 @@ from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.text import late_pattern, one_line, problem, visible
 from preflights_es.redaction.masking import redact
 from preflights_es.store.guarded_query import Limits, Rows
-from preflights_es.system.files import Unreadable, opened, regular
+from preflights_es.system.files import Unreadable, opened, read_cache, regular, write_cache
 
 if TYPE_CHECKING:
     from yaml.nodes import MappingNode, Node
@@ -451,7 +450,7 @@ def known_values(
     queries = list(_value_queries(catalogue))
     digest = sha256("\0".join((named, *queries)).encode(errors="surrogatepass")).hexdigest()
     name = f"{digest[:32]}.json"
-    kept = _kept_values(cache / name) if cache and named else None
+    kept = read_cache(cache / name, CACHE_MAX, _Kept) if cache and named else None
     if kept is not None and 0 <= now_s - kept.at < AGE_MAX_S:
         return kept.values
     try:
@@ -464,7 +463,7 @@ def known_values(
         if isinstance(value, str) and 0 < len(value) <= VALUE_MAX
     )
     if cache and named:
-        _keep(cache, name, _Kept(now_s, found))
+        write_cache(cache / name, _Kept(now_s, found))
     return found
 
 
@@ -493,20 +492,3 @@ def _value_queries(catalogue: Catalogue) -> Iterator[str]:
     fit = [sql for sql in parts.values() if not findings(sql, catalogue.dialect, catalogue.tables)]
     for at in range(0, len(fit), TOGETHER):
         yield "\nUNION ALL\n".join(fit[at : at + TOGETHER])
-
-
-def _kept_values(path: Path) -> _Kept | None:
-    with contextlib.suppress(OSError, Unreadable, msgspec.DecodeError):
-        return msgspec.json.decode(regular(path, CACHE_MAX), type=_Kept)
-    return None
-
-
-def _keep(cache: Path, name: str, content: _Kept) -> None:
-    """Keep it, where the folder can be written."""
-    with contextlib.suppress(OSError):
-        cache.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with (
-            opened(cache) as folder,
-            folder.new(name, replacing=True, mode=0o600) as file,
-        ):
-            file.write(msgspec.json.encode(content))

@@ -56,7 +56,7 @@ class KeptResults:
         found: dict[bytes, Case] = {}
         if self._database is None:
             return found
-        with suppress(sqlite3.Error, msgspec.MsgspecError):
+        with suppress(sqlite3.Error, msgspec.MsgspecError, TypeError, ValueError):
             for at in range(0, len(digests), TOGETHER):
                 some = digests[at : at + TOGETHER]
                 marks = ",".join("?" * len(some))

@@ -95,7 +95,7 @@ class Revision(msgspec.Struct, frozen=True):
         try:
             replays = msgspec.json.decode(done.stdout)["sessions"]
             return _in_place(replays, sessions, [place for places in rounds for place in places])
-        except (msgspec.DecodeError, LookupError, TypeError) as error:
+        except (msgspec.DecodeError, ValueError, LookupError, TypeError) as error:
             if done.returncode == EXIT_DAMAGED:
                 return None
             said = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
@@ -258,7 +258,7 @@ def differing(file: str) -> frozenset[str]:
     except (Unreadable, OSError) as error:
         why = getattr(error, "strerror", None) or error
         raise Refused(f"{file} cannot be read: {why}") from error
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:  # or no UTF-8
         what = "no report that `--report json=FILE` wrote"
         raise Refused(f"{file} is {what}: {error}") from error
     return frozenset(differing_in(report.cases))

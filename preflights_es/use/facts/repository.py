@@ -14,8 +14,7 @@ import msgspec
 
 from preflights_es.kernel import __version__
 from preflights_es.kernel.text import late_pattern, one_line, shortened
-from preflights_es.system import files as atomic_file
-from preflights_es.system.files import Unreadable, regular
+from preflights_es.system.files import Unreadable, read_cache, regular, write_cache
 from preflights_es.use.facts.packages import is_list, is_lock, is_of_images, listed
 
 FILES_MAX: Final = 50
@@ -202,7 +201,7 @@ def _rows(root: Path, found: list[_Found], cache: Path | None) -> dict[str, _Row
             row, is_new = _read(root, path, stamp), True
         rows[path] = row
     if cache is not None and (is_new or kept.keys() != rows.keys()):
-        _keep(cache, name, _Cache(READER, folder, rows))
+        write_cache(cache / name, _Cache(READER, folder, rows))
     return rows
 
 
@@ -240,18 +239,9 @@ def _kept(cache: Path | None, name: str, root: str) -> tuple[dict[str, _Row], in
     if cache is None:
         return {}, 0
     try:
-        content = regular(cache / name, CACHE_MAX)
         written = (cache / name).stat().st_mtime_ns
-        found = msgspec.msgpack.decode(content, type=_Cache)
-    except (OSError, Unreadable, msgspec.DecodeError):
+    except OSError:
         return {}, 0
-    is_ours = (found.reader, found.root) == (READER, root)
-    return (found.rows, written) if is_ours else ({}, 0)
-
-
-def _keep(cache: Path, name: str, content: _Cache) -> None:
-    """Keep it, where the folder can be written."""
-    with contextlib.suppress(OSError):
-        cache.mkdir(parents=True, exist_ok=True)
-        with atomic_file.opened(cache) as folder, folder.new(name, replacing=True) as file:
-            file.write(msgspec.msgpack.encode(content))
+    found = read_cache(cache / name, CACHE_MAX, _Cache)
+    is_ours = found is not None and (found.reader, found.root) == (READER, root)
+    return (found.rows, written) if found and is_ours else ({}, 0)

@@ -116,7 +116,7 @@ def test_a_file_is_read_again_where_it_changed(
     assert names(root, cache) == ["two"]
 
 
-@pytest.mark.parametrize("content", [b"", b"\xc1", b"\x93\x01\x02\x03"])
+@pytest.mark.parametrize("content", [b"", b"\xc1", b"\x93\x01\x02\x03", b"\x93\xa1\xff\xa1x\x80"])
 def test_a_broken_cache_is_no_matter(tmp_path: Path, content: bytes) -> None:
     root, cache = tmp_path / "root", tmp_path / "cache"
     lay(root, **{"requirements.txt": "two"})
@@ -124,6 +124,7 @@ def test_a_broken_cache_is_no_matter(tmp_path: Path, content: bytes) -> None:
     (kept,) = cache.iterdir()
     kept.write_bytes(content)
     assert names(root, cache) == ["two"]
+    assert len(kept.read_bytes()) > len(content), "it is written anew"
 
 
 def test_a_cache_that_cannot_be_written_is_no_matter(tmp_path: Path) -> None:

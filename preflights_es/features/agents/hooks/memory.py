@@ -5,7 +5,6 @@ It lies beside the log.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -49,23 +48,12 @@ class Memory(msgspec.Struct):
 
 def remembered(folder: Path) -> Memory:
     """What is known; nothing where the file is missing or damaged."""
-    try:
-        content = files.regular(folder / FILE, MEMORY_MAX, follows=False)
-        return msgspec.json.decode(content, type=Memory)
-    except (OSError, files.Unreadable, msgspec.DecodeError, RecursionError):
-        return Memory()
+    return files.read_cache(folder / FILE, MEMORY_MAX, Memory) or Memory()
 
 
 def remember(folder: Path, memory: Memory) -> None:
     """Write it; where that fails, it is found or asked again."""
-    content = msgspec.json.encode(memory)
-    with contextlib.suppress(OSError):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # a clone may have no log yet
-        with (
-            files.opened(folder) as here,
-            here.new(FILE, replacing=True, mode=0o600) as file,
-        ):
-            file.write(content)
+    files.write_cache(folder / FILE, memory)
 
 
 def forget(folder: Path) -> None:

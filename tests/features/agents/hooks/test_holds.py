@@ -11,6 +11,7 @@ import pytest
 
 from preflights_es.features.agents.hooks.edits import before_edit
 from preflights_es.features.agents.hooks.events import HookEvent
+from preflights_es.features.agents.hooks.memory import FILE, Memory
 from preflights_es.kernel.decisions import Reasons
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.questions import written_question
@@ -106,6 +107,16 @@ def test_an_edit_is_refused_where_the_client_can(house: Opened) -> None:
             assert "NATS" in answer["permissionDecisionReason"]
     assert said(house, call, "cursor")["permission"] == "deny"
     assert said(house, call, "gemini")["decision"] == "deny"
+
+
+@pytest.mark.parametrize("content", [b"", b'{"files":"\xff"}', b'{"files":1}', b"[" * 9_999])
+def test_a_damaged_memory_switches_no_refusal_off(house: Opened, content: bytes) -> None:
+    decide(house, "Broker", ("NATS", "Kafka"), "src/**", hold="deny")
+    memory = house.process.settings.root / FILE
+    memory.write_bytes(content)
+    answer = said(house, edit("src/a.py", "x = 1"))["hookSpecificOutput"]
+    assert answer["permissionDecision"] == "deny"
+    assert msgspec.json.decode(memory.read_bytes(), type=Memory).asked, "it is written anew"
 
 
 @pytest.mark.parametrize("agent", ["codex", "cursor", "gemini"])
