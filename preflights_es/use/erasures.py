@@ -13,6 +13,7 @@ from preflights_es.settings.load import beside_log
 from preflights_es.use.filed_sessions import FiledSessions
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
+from preflights_es.use.stand_in import refuse_erasing
 from preflights_es.use.sync import erased_files, take_new
 
 
@@ -61,6 +62,7 @@ def meant(request: Request, named: Sequence[str], *, looks: bool) -> tuple[Reque
 
     Raises:
         UnknownSession, AmbiguousSession: none or several match.
+        ReadOnlyLog: the text would stay in a log that cannot be written.
     """
     if looks:
         if len(named) != 1 and request.reading.filed is not None:
@@ -70,6 +72,7 @@ def meant(request: Request, named: Sequence[str], *, looks: bool) -> tuple[Reque
             return request, [request.sessions.resolved(one) for one in named]
         found = request.reading.find(named[0])
         return request.at(found.process), [found.session_id]
+    refuse_erasing(request.process.settings)
     for one in named:
         request.reading.find(one)
     take_new(request)

@@ -16,7 +16,7 @@ from typing import Final
 
 from preflights_es.history.imports import Importer, Review
 from preflights_es.history.transfer import Taken, Transfer
-from preflights_es.kernel.errors import NoLog, Notice, PreflightsError
+from preflights_es.kernel.errors import NoLog, Notice, PreflightsError, ReadOnlyLog
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
 from preflights_es.settings.load import Settings
@@ -57,6 +57,17 @@ def database_of(settings: Settings, tell: Callable[[Notice], None], *, reads: bo
     text = f"git's folder is read-only: the log is {place}"
     tell(Notice("log_stands_in", text, {"path": str(place)}))
     return str(place)
+
+
+def refuse_erasing(settings: Settings) -> None:
+    """The text would stay in git's log, whatever became of a copy of it.
+
+    Raises:
+        ReadOnlyLog: the log is one that stands in.
+    """
+    if settings.is_read_only:
+        found = f"nothing was erased: git's folder is read-only, and the log is {settings.database}"
+        raise ReadOnlyLog(f"{found}: run this where it can be written")
 
 
 def _begun(database: str, place: Path) -> None:

@@ -21,7 +21,7 @@ from preflights_es.use.filed_sessions import FOREIGN, FiledSession, FiledSession
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
-from preflights_es.use.stand_in import taken_over
+from preflights_es.use.stand_in import refuse_erasing, taken_over
 
 
 class Synced(Result, frozen=True, tag_field="format", tag="sync/1"):
@@ -59,8 +59,11 @@ def synced(
         only: the sessions that are brought together.
 
     Raises:
-        Refused, StoreUnavailable: as for `Transfer.imported`.
+        Refused, StoreUnavailable: as for `Transfer.imported`; or the text would stay in a log that
+            cannot be written.
     """
+    if erases:
+        refuse_erasing(request.process.settings)
     process, taking, importer = request.process, Agreement(agrees), importer_of(request)
     taken = list(taken_over(process, taking, tell, importer)) if only is None else []
     if not taking.given:

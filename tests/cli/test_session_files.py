@@ -524,6 +524,18 @@ def test_what_others_record_in_git_s_folder_is_seen_while_it_is_read_only(
 
 
 @pytest.mark.slow("whole runs")
+def test_nothing_is_erased_while_git_s_folder_is_read_only(
+    house: Project, decided: str, sealed: Callable[..., Result]
+) -> None:
+    assert sealed("start", "Use a database").code == 3
+    for words in (("admin", "erase", decided, "--yes"), ("sync", "--erase")):
+        done = sealed(*words)
+        assert (done.code, "nothing was erased" in done.err, done.out) == (5, True, "")
+    assert "was erased" not in sealed("show", decided).out
+    assert b"OAuth" in house.log.read_bytes()
+
+
+@pytest.mark.slow("whole runs")
 def test_a_session_that_grew_on_both_sides_holds_up_no_other(
     house: Project, decided: str, sealed: Callable[..., Result], tmp_path: Path
 ) -> None:
