@@ -23,6 +23,8 @@ ADVICE: Final[dict[str, str]] = {
     "artifact_stale": ": run its pass again, or approve it all the same with --allow-stale",
     "begun_not_signed": "; session {session} waits: `preflights accept {session} --sign`",
     "call_held": ": look at it with `preflights show {session}`, and try again when it is done",
+    "commit_unknown": ": look with `preflights show SESSION`, or with `preflights sessions "
+    "--all-workflows`, before you do it again",
     "faulted_input": ": `preflights abandon {session} --force` sets that Input aside",
     "findings_open": ": change what it disagrees with, or waive what you accept with "
     "`preflights approve {name} {flag}`",

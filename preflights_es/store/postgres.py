@@ -201,8 +201,7 @@ class PostgresDatabase:
             if not _lost(connection, error) and error.sqlstate not in (None, _UNKNOWN):
                 raise
             raise CommitUnknown(
-                f"it is unknown whether this was recorded: the commit broke off ({_line(error)}): "
-                "look at the session before you do it again"
+                f"it may have been recorded: the commit broke off ({_line(error)})"
             ) from error
         assert cursor.statusmessage == "COMMIT", "nothing that failed goes on to its commit"
 

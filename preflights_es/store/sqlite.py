@@ -191,7 +191,7 @@ class SqliteDatabase:
             if getattr(error, "sqlite_errorname", "") in _NOTHING_COMMITTED:
                 raise
             self._line().close()
-            raise CommitUnknown(f"the commit failed: {error}") from error
+            raise CommitUnknown(f"it may have been recorded: the commit failed: {error}") from error
 
     def _roll_back(self) -> None:
         with contextlib.suppress(sqlite3.Error):

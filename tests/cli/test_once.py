@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import sys
 from contextlib import closing
@@ -352,3 +353,19 @@ def test_the_id_of_an_input_is_that_of_the_specification(house: Project) -> None
         found = {id_ for (id_,) in log.execute("SELECT input_id FROM events")} - {None}
     named = [f'["{log_id}","house","K\\u00fcche",{place}]' for place in (1, 2)]
     assert found == {f"key-{sha256(name.encode()).hexdigest()[:32]}" for name in named}
+
+
+@pytest.mark.needs("strace")
+def test_a_disk_that_fails_at_the_end_of_a_commit_leaves_it_open_what_is_recorded(
+    house: Project,
+) -> None:
+    id_ = house.started_session()
+    late = ("-e", "inject=fsync,fdatasync:error=EIO:when=1", "preflights")
+    failing = ("strace", "-f", "-qq", "-o", os.devnull, *late)
+    done = house.run("answer", id_, "OAuth", program=failing)
+    assert done.code == 5
+    said = (
+        "it may have been recorded: the commit failed: disk I/O error: look with `preflights show"
+    )
+    assert said in done.err
+    assert house.show(id_)["status"] in ("needs_answers", "ready")
