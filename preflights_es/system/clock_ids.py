@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
 
 from preflights_es.kernel import ids
-from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.errors import Refused, StoreUnavailable
 from preflights_es.kernel.text import late_pattern
 
 STEP: Final = 15  # minutes; every clock is moved at a multiple of it, in UTC
@@ -36,8 +36,22 @@ class LocalDay(msgspec.Struct, frozen=True):
 
 
 def now() -> int:
-    """Microseconds since 1970 UTC."""
-    return time.time_ns() // 1_000
+    """Microseconds since 1970 UTC; errors as of `read_clock`."""
+    return read_clock(time.time_ns)
+
+
+def read_clock(clock: Callable[[], int]) -> int:
+    """What a clock says in nanoseconds, in microseconds.
+
+    Raises:
+        StoreUnavailable: more than 64 bits hold, as from the year 2262 on.
+    """
+    try:
+        return clock() // 1_000
+    except OverflowError as error:
+        said = time.strftime("%Y-%m-%d", time.gmtime())
+        message = f"the clock says {said}: set it"
+        raise StoreUnavailable(message, code="clock_wrong") from error
 
 
 def local(microseconds: int) -> tuple[str, str]:
@@ -101,8 +115,8 @@ def _refuse_no_zone(name: str) -> None:
 
 
 def new_id() -> str:
-    """A UUIDv7."""
-    return ids.uuid7(time.time_ns() // 1_000_000, os.urandom(10))
+    """A UUIDv7; errors as of `now`."""
+    return ids.uuid7(now() // 1_000, os.urandom(10))
 
 
 def salt() -> bytes:

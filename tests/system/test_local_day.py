@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from preflights_es.features.planning.situation import ending, starting
-from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.errors import Refused, StoreUnavailable
 from preflights_es.system import clock_ids
 from preflights_es.system.clock_ids import LocalDay
 from tests.each import each
@@ -94,3 +94,13 @@ def test_a_zone_of_any_form_is_taken(zone: str) -> None:
 def test_a_zone_that_is_none_is_refused(zone: str) -> None:
     with pytest.raises(Refused, match="expected a time zone such as Europe/Berlin"):
         local_day(zone, 2026, 11, 23, 12, 0)
+
+
+def test_a_clock_beyond_what_an_event_can_have_is_to_be_set() -> None:
+    def late() -> int:
+        raise OverflowError("timestamp too large to convert to C _PyTime_t")  # as `time` does
+
+    with pytest.raises(StoreUnavailable, match=r"the clock says \d{4}-\d\d-\d\d: set it") as told:
+        clock_ids.read_clock(late)
+    assert told.value.code == "clock_wrong"
+    assert clock_ids.read_clock(lambda: 2**63 - 1) == (2**63 - 1) // 1_000
