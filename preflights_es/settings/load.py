@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
 import msgspec
 
+from preflights_es.kernel.errors import SettingsError
 from preflights_es.kernel.events import ActorKind
 from preflights_es.kernel.questions import Language
 from preflights_es.kernel.session import Workflow
@@ -217,7 +218,7 @@ def load_settings(
     policies = [one.values["policy"] for one in layers if "policy" in one.values]
     if prices := layers.first("prices"):
         check_prices(prices.value, prices.refused)
-    lies = log_folder(own_git if named else git, env)
+    lies = _beside_named(own_git, env) if named else log_folder(git, env)
     return Settings(
         root=root,
         is_in_git=git is not None,
@@ -381,6 +382,14 @@ def _language(said: FoundSetting | None, env: Mapping[str, str]) -> Language:
             return cast("Language", language)
     found = f"found {shortened(said.value, 100)!r}, expected {' or '.join(get_args(Language))}"
     raise said.refused(found)
+
+
+def _beside_named(own_git: tuple[Path, Path] | None, env: Mapping[str, str]) -> Path:
+    """Where our own files about a log that was named lie; never behind a link."""
+    try:
+        return log_folder(own_git, env)
+    except SettingsError:
+        return log_folder(None, env)
 
 
 def beside_log(settings: Settings) -> Path:

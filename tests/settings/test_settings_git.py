@@ -79,6 +79,10 @@ def test_a_log_that_is_a_link_is_refused(victim: Project, tmp_path: Path, name: 
     path.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(SettingsError, match=r"may lead to any file: .* remove it: rm /"):
         log_of(victim.folder)
+    for env, said in (({}, str(path)), ({"PREFLIGHTS_DATABASE_URL": str(path)}, None)):
+        named = load.load_settings(victim.folder, env, said)
+        assert named.database == str(path), "as the message advises"
+        assert path not in (named.beside, *named.beside.parents)
 
 
 @pytest.mark.parametrize("kind", ["bare", "submodule"])
