@@ -28,6 +28,7 @@ from preflights_es.kernel.text import late_pattern
 from preflights_es.records import files, render
 from preflights_es.records.files import front_of
 from preflights_es.records.record_names import number_of
+from preflights_es.records.render import check_template
 from preflights_es.records.session_files import SessionFiles
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.runner import Handle, Runner, Step
@@ -404,10 +405,7 @@ def _text(workflow: Workflow[Any], session_id: str, due: ArtifactDue, state: Any
     """
     if (filing := workflow.filing) is None:
         return render.document(due.template, _record(workflow, session_id, state))
-    if due.template != filing.template:
-        raise LogFromFuture(
-            f"the template {due.template!r} is not known to this version: upgrade preflights"
-        )
+    check_template(workflow, due.template)
     return filing.text(state)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -26,6 +26,7 @@ from preflights_es.kernel.decisions import (
 from preflights_es.kernel.errors import LogFromFuture
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.questions import Place
+from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.signing import Counted, Signed, worth
 from preflights_es.kernel.text import late_pattern, one_line, shortened, shown, shown_lines, slug
 from preflights_es.kernel.words import continued
@@ -85,14 +86,29 @@ def brief(record: Record, in_force: str = "", proved: str = "", proof: Proof = (
     return _filled(template, values | {"in_force": in_force.rstrip("\n")})
 
 
+def check_template(workflow: Workflow[Any], template: str) -> None:
+    """Whether this version can write a file that a session owes.
+
+    Raises:
+        LogFromFuture: it has no such template.
+    """
+    if workflow.filing is None:
+        _template(template)
+    elif template != workflow.filing.template:
+        raise _unknown(template)
+
+
 def _template(name: str) -> str:
     # The name stands in a log, which may come from elsewhere: it must not lead to another file.
     found = Path(__file__).with_name("templates") / f"{name}.md"
     if not _TEMPLATE.fullmatch(name) or not found.is_file():
-        raise LogFromFuture(
-            f"the template {name!r} is not known to this version: upgrade preflights"
-        )
+        raise _unknown(name)
     return found.read_text("utf-8")
+
+
+def _unknown(template: str) -> LogFromFuture:
+    found = f"the template {shortened(template, 60)!r} is not known to this version"
+    return LogFromFuture(f"{found}: upgrade preflights")
 
 
 def _filled(template: str, values: Mapping[str, str]) -> str:

@@ -17,8 +17,10 @@ from preflights_es.kernel.errors import (
     LogDamaged,
     PreflightsError,
 )
+from preflights_es.kernel.events import ArtifactDue
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import Stored
+from preflights_es.kernel.text import shortened
 from preflights_es.records.session_files import SIZE_MAX, SessionFolder, SessionFolders, name_of
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import jsonl
@@ -178,7 +180,7 @@ class FiledSessions:
         except LogDamaged as error:
             return ReadFile(_unread(path, error.found))
         except AnotherVersion as error:
-            return ReadFile(_unread(path, f"it {str(error).removeprefix(f'{path} ')}"))
+            return ReadFile(_unread(path, str(error).replace(f"{path} ", "it ", 1)))
         except PreflightsError as error:
             return ReadFile(_unread(path, str(error)))
 
@@ -207,7 +209,17 @@ class FiledSessions:
                 f"it is of the project {first.project!r}, and this is {self._process.project!r}"
             )
         runner = self._process.runner
-        runner.folded(runner.workflow(first.workflow), events)
+        workflow = runner.workflow(first.workflow)
+        runner.folded(workflow, events)
+        decode = runner.codec(workflow).decode
+        _check_uid(first, None if first.data is None else decode(first))
+        for due in (decode(one) for one in events if one.type == ArtifactDue.tag and one.data):
+            if isinstance(due, ArtifactDue):
+                from preflights_es.records.render import (
+                    check_template,
+                )  # heavy: most commands read no file
+
+                check_template(workflow, due.template)
         home = self._process.session_home(first.workflow)
         if home.path != place.path:
             raise Unreadable(f"its place is {home.path}")
@@ -227,6 +239,17 @@ class FiledSessions:
             parts_at=parts,
             is_erased=bool(covered) and not erased_before(here),
         )
+
+
+def _check_uid(first: Stored, opening: object) -> None:
+    """A page, a record and a list name a decision by its uid: it is that of the session.
+
+    Raises:
+        Unreadable: the payload says another one.
+    """
+    own = decision_uid(first.session_id)
+    if (uid := getattr(opening, "uid", own)) != own:
+        raise Unreadable(f"it says the uid {shortened(uid, 60)!r}, and its session's is {own!r}")
 
 
 def _compared(events: Sequence[Stored], here: Sequence[Stored]) -> Compared:

@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
+from preflights_es.store import jsonl
 from tests.cli.clones import ERASED, FIRST, SESSIONS, cloned, committed, pulled, session_file
 from tests.cli.program import Project, Result
+from tests.store.given import resealed
 
 LINES: Final = 11  # events of a session that is accepted at once, with its document written
 
@@ -333,6 +336,30 @@ def test_a_file_that_does_not_verify_is_named_and_left_out(
     assert f"{decided[-12:]}.jsonl is left out: " in synced.err
     assert why in synced.err
     assert clone.call("sessions", "--json").json["sessions"] == []
+
+
+@pytest.mark.parametrize(
+    ("says", "instead", "why"),
+    [
+        (b'"uid":"', b'"uid":"another-', "it says the uid 'another-"),
+        (b'"adr.v1"', b'"adr.v9"', "the template 'adr.v9' is not known to this version"),
+    ],
+)
+def test_a_file_whose_payload_no_reader_can_show_is_left_out_by_all(
+    clone: Project, decided: str, says: bytes, instead: bytes, why: str
+) -> None:
+    file = session_file(clone, decided)
+    lines = file.read_bytes().splitlines(keepends=True)
+    events = [
+        replace(one, data=(one.data or b"").replace(says, instead))
+        for one in jsonl.stored(lines, "it")
+    ]
+    file.write_bytes(jsonl.lines(resealed(events)))
+    clone.decided("Use a database", key="db_type=MySQL")
+    for words in (("decisions",), ("check",), ("view", "--export", "site", "--yes"), ("sync",)):
+        done = clone.call(*words)
+        assert f"{decided[-12:]}.jsonl is left out: {why}" in done.out + done.err, words
+        assert done.code == {"check": 4, "sync": 1}.get(words[0], 0), done
 
 
 def test_a_file_under_another_name_or_of_another_project_is_left_out(
