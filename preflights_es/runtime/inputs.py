@@ -259,6 +259,9 @@ class Inputs:
             if (found := self._before(wanted)) is None:
                 raise
             return found  # another process came first, under the same key
+        if not step.decisions:  # nothing was recorded: the next Input takes its place
+            self._count -= 1
+            return step
         self._before(wanted)  # which may have said something else
         return step
 

@@ -34,6 +34,19 @@ def test_a_repeated_acceptance_records_and_writes_nothing(house: Project) -> Non
     assert len(list((house.folder / "docs" / "decisions").glob("*.md"))) == 1
 
 
+def test_a_repeated_acceptance_of_what_is_in_force_gives_the_first_result(house: Project) -> None:
+    house.decided()
+    first = house.call(*ACCEPT, "--key", "k")
+    id_ = house.call(*START, "--json").json["session_id"]
+    accept = ("accept", id_, "--by", "Ada", "--json", "--key", "k2")
+    kept, events = house.call(*accept), house.call("log", id_, "--json").out
+    assert (first.json["status"], first.json["related"][0]["evolution"]) == ("stopped", "same")
+    for words, before in (((*ACCEPT, "--key", "k"), first), (accept, kept)):
+        again = house.call(*words)
+        assert (again.code, again.json) == (0, before.json), again.err
+    assert house.call("log", id_, "--json").out == events
+
+
 def test_each_command_has_its_own_key(house: Project) -> None:
     house.call("start", "Add login", "--key", "a")
     for _ in range(2):

@@ -40,6 +40,7 @@ from preflights_es.kernel.questions import Language, Observed, WrittenQuestion
 from preflights_es.kernel.text import ANSWER_MAX, INTENTION_MAX, one_line, shown
 from preflights_es.redaction.masking import redact, response_redacted
 from preflights_es.runtime.finding import RECENT
+from preflights_es.runtime.inputs import WantedInput
 from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.runtime.sanitizing import cleaned, name_cleaned
 from preflights_es.use.acceptance import Acceptances
@@ -196,6 +197,10 @@ class Clarifications(Acceptances):
         Raises:
             Refused: also where what it supersedes cannot be superseded any more.
         """
+        if self._inputs.recorded_in(DecisionKept):  # an earlier run kept what says the same
+            wanted = WantedInput((DecisionKept,), self._inputs.named(by), session_id)
+            if (met := self._inputs.before(wanted)) is not None:
+                return Step(met, ())
         return self.acknowledged(
             *(session_id, DecisionAcknowledged, {"mark": mark}),
             by=by,

@@ -39,7 +39,7 @@ from preflights_es.kernel.items import ItemRef, item_id
 from preflights_es.kernel.questions import Question, Refusal, WrittenQuestion, is_placeholder
 from preflights_es.kernel.text import ANSWER_MAX, one_line
 from preflights_es.kernel.views import View
-from preflights_es.runtime.runner import Proposed, Step
+from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.use.acceptance import begun, notice_agent
 from preflights_es.use.answers import (
@@ -141,7 +141,7 @@ def start(
     step = with_reasons(own, step, reasons, by if accepts else None)
     if accepts and not any(isinstance(one, Refusal) for one in step.decisions):
         step = _accepted_now(own, step.handle.session_id, choosing, by)
-        step = _accepted(request, own, own.kept(step, choosing.same, by), choosing)
+        step = _accepted(request, own, _kept(own, step, choosing, by), choosing)
     return choosing.told(filed(request, step))
 
 
@@ -258,8 +258,15 @@ def accept(
         expect=expect,
         relays=relays,
     )
-    step = own.kept(step, choosing.same, by)
+    step = _kept(own, step, choosing, by)
     return choosing.told(filed(request, _accepted(request, own, step, choosing)))
+
+
+def _kept(own: Clarifications, step: Step, choosing: Choosing, by: str | None) -> Step:
+    """The step after an acceptance, which ends with a decision in force that says the same."""
+    if not (step.decisions or choosing.found):  # it was, in an earlier run under the same key
+        choosing.compare(step.handle)
+    return own.kept(step, choosing.same, by)
 
 
 def _accepted(request: Request, own: Clarifications, step: Step, choosing: Choosing) -> Step:
@@ -350,10 +357,7 @@ class Choosing:
             return first
         if accepted(state) or state.led.request is not None:
             return first  # it will be refused, in the log
-        # Until now nothing of it is needed: looking and answering import none of it.
-        from preflights_es.features.recall.use.comparing import findings
-
-        self.found = findings(self._request, first.handle)
+        self.compare(first.handle)
         if self.same:
             return None
         new, is_said = first.input, bool(self.open or self._said)
@@ -368,6 +372,13 @@ class Choosing:
             new = replace(new, perhaps=perhaps)
         self.perhaps = perhaps
         return replace(first, input=new)
+
+    def compare(self, handle: Handle) -> None:
+        """Find how a decision stands to those in force."""
+        # Until now nothing of it is needed: looking and answering import none of it.
+        from preflights_es.features.recall.use.comparing import findings
+
+        self.found = findings(self._request, handle)
 
     def refuse_choices(self) -> None:
         """Refuse what was chosen where no person accepts.
