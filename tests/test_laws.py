@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import AnswersRevised
 from preflights_es.features.clarification.domain.state import State
 from preflights_es.features.metrics.domain.events import FollowUpPut
@@ -13,10 +17,13 @@ from preflights_es.kernel import json
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.events import Decision, Input, InputQuarantined
 from preflights_es.kernel.ports import Batch
+from preflights_es.kernel.questions import is_placeholder
 from preflights_es.store import chain
 from preflights_es.store.codec import Codec
 from tests import strategies
+from tests.features.clarification.cases import answered, declared, log
 from tests.fixed import NOON, PROJECT, salt
+from tests.folding import judged_again
 from tests.runs import Run
 from tests.strategies import EVERY
 
@@ -63,6 +70,10 @@ def it_is_loaded_as_it_was_folded(run: Run) -> None:
     assert run.runner.load(run.handle.session_id).session == run.handle.session
 
 
+def it_is_folded_and_shown_without_a_verdict_of_today(run: Run) -> None:
+    assert [*judged_again(run.workflow, run.events)] == []
+
+
 def a_terminal_state_stays_terminal(run: Run) -> None:
     is_terminal = run.workflow.is_terminal
     ended = [bool(session.closed) or is_terminal(session.state) for _, session in run.steps()]
@@ -99,6 +110,7 @@ LAWS = (
     it_replays_without_a_difference,
     its_log_is_inputs_each_with_its_decisions,
     it_is_loaded_as_it_was_folded,
+    it_is_folded_and_shown_without_a_verdict_of_today,
     a_terminal_state_stays_terminal,
     every_state_can_be_shown_and_told,
     cut_between_two_inputs_it_goes_on_to_the_same_log,
@@ -138,6 +150,21 @@ def test_a_session_cut_after_an_input_resumes_to_the_same_log(
         cut.feed(new)
     assert cut.replay().trace == whole.replay().trace
     assert cut.handle.session == whole.handle.session
+
+
+@pytest.mark.parametrize("part", ["evolve", "view"])
+def test_a_verdict_in_a_fold_or_a_view_is_named(part: str) -> None:
+    events = log(declared("Add OAuth"), answered(auth_strategy="OAuth"))
+    reads = getattr(WORKFLOW, part)
+
+    def judges(*given: Any) -> Any:
+        assert is_placeholder("TBD")
+        return reads(*given)
+
+    found = [*judged_again(replace(WORKFLOW, **{part: judges}), events)]
+    assert {(one.module, one.function) for one in found} == {
+        ("kernel/questions.py", "is_placeholder")
+    }
 
 
 @each_workflow

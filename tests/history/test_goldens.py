@@ -16,6 +16,7 @@ from preflights_es.store import chain, jsonl
 from preflights_es.store.codec import Codec
 from preflights_es.use.replays import own_code
 from tests.each import each
+from tests.folding import judged_again
 from tests.record_goldens import Recorder, every, recorded
 
 LED = {cls.tag for cls in (*COMPLETION_EVENTS, *LED_EVENTS)} | {QuestionSuggested.tag}
@@ -33,6 +34,13 @@ def test_a_golden_session_replays_without_a_difference(path: Path) -> None:
     for stream in _streams(path):
         result = Replayer(WORKFLOWS, own_code()).replay(stream)
         assert (result.status, result.divergences, result.fault) == ("identical", (), None)
+
+
+@each("path", FILES)
+def test_a_golden_session_is_folded_and_shown_without_a_verdict_of_today(path: Path) -> None:
+    workflow = WORKFLOWS[path.parent.name]
+    for stream in _streams(path):
+        assert [*judged_again(workflow, [*map(Codec(workflow).decode, stream)])] == []
 
 
 @each("path", [p for p in FILES if WORKFLOWS[p.parent.name].always_led])

@@ -27,6 +27,7 @@ from preflights_es.features.clarification.domain.values import (
     Category,
     DecisionPatch,
     Field,
+    Resolved,
     Source,
 )
 from preflights_es.kernel import session as kernel
@@ -307,11 +308,9 @@ def test_only_the_text_of_a_companion_that_says_something_is_kept() -> None:
 
 def test_a_revision_without_a_companion_forgets_the_former_one() -> None:
     given = (declared("Add OAuth"), answered(auth_strategy__other="Passkeys"))
-    assert after(*given).answers == {
-        "auth_strategy": OTHER_OPTION,
-        "auth_strategy__other": "Passkeys",
-    }
-    assert after(*given, revised(auth_strategy="OAuth")).answers == {"auth_strategy": "OAuth"}
+    assert after(*given).answers == {"auth_strategy": Resolved("Passkeys", "custom")}
+    then = after(*given, revised(auth_strategy="OAuth"))
+    assert then.answers == {"auth_strategy": Resolved("OAuth", "chosen")}
 
 
 # 2.2 Refusals --------------------------------------------------------------------------------

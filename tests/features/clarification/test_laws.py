@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,8 +15,14 @@ from preflights_es.features.clarification.domain.events import (
     PatchProposed,
     QuestionAsked,
 )
-from preflights_es.features.clarification.domain.state import UNDECIDED, State, snapshot
-from preflights_es.features.clarification.domain.values import COMPANION, OTHER, OTHER_OPTION
+from preflights_es.features.clarification.domain.state import UNDECIDED, State
+from preflights_es.features.clarification.domain.values import (
+    COMPANION,
+    OTHER,
+    OTHER_OPTION,
+    Answer,
+    SessionSnapshot,
+)
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.questions import is_placeholder
 from tests import strategies
@@ -111,19 +119,30 @@ def test_the_status_says_what_is_open(moves: list[Move]) -> None:
 @given(WANDERING | SESSIONS)
 def test_the_adapter_says_of_a_snapshot_what_the_session_says(moves: list[Move]) -> None:
     adapter = MockLLMAdapter()
-    for _, session in run(moves).steps():
+    played = run(moves)
+    for _, session in played.steps():
         state: State = session.state
         if state.input is None or state.led.lead or state.led.steps or state.pack:
             continue
         if state.stopped in UNDECIDED:
             continue
-        said = adapter.generate_questions(state.intention, state.heuristics, None, snapshot(state))
+        answers = as_given(played.events[: session.version], state)
+        snapshot = SessionSnapshot(tuple(state.asked), answers, state.turn)
+        said = adapter.generate_questions(state.intention, state.heuristics, None, snapshot)
         view = views.view(state)
         assert (said.missing_info, said.progress) == (view.missing_info, view.progress)
         assert said.decision_hint == view.decision_hint
         assert said.questions == view.questions
-        patch = adapter.extract_decision_patch(state.intention, state.answers, state.heuristics)
+        patch = adapter.extract_decision_patch(state.intention, answers, state.heuristics)
         assert view.patch == (None if view.questions else patch)
+
+
+def as_given(events: Sequence[Event], state: State) -> dict[str, Answer]:
+    """The answers that count, in the words of the person, with companion keys."""
+    last = {event.key: event for event in events if isinstance(event, AnswerAccepted)}
+    found = {key: last[key].answer for key in state.answers}
+    others = ((key, last[key].other) for key in state.answers)
+    return {**found, **{key + COMPANION: other for key, other in others if other is not None}}
 
 
 @given(strategies.ANY_TEXT | strategies.INTENTIONS, st.text(" ,.()-_/'", min_size=1, max_size=2))

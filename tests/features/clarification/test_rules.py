@@ -7,7 +7,6 @@ from typing import get_args
 import pytest
 
 from preflights_es.features.clarification.domain import rules
-from preflights_es.features.clarification.domain.rules import Resolved
 from preflights_es.features.clarification.domain.values import (
     OTHER_OPTION,
     Answer,
@@ -16,6 +15,7 @@ from preflights_es.features.clarification.domain.values import (
     Field,
     HeuristicsConfig,
     Mark,
+    Resolved,
 )
 from preflights_es.kernel.questions import Question, is_placeholder
 from tests.each import each

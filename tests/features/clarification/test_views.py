@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-from preflights_es.features.clarification.domain import views
+from preflights_es.features.clarification.domain import WORKFLOW, views
+from preflights_es.features.clarification.domain.events import AnswerAccepted, PatchProposed
 from preflights_es.features.clarification.domain.evolve import evolve
-from preflights_es.features.clarification.domain.state import State, snapshot
+from preflights_es.features.clarification.domain.state import State
 from preflights_es.features.clarification.domain.values import (
     OTHER_OPTION,
     Category,
     DecisionPatch,
     Provenance,
 )
+from preflights_es.kernel import session as kernel
 from preflights_es.kernel.decisions import Record, RecordField, ShownQuestion
 from preflights_es.kernel.events import Input, Written
 from preflights_es.kernel.questions import Option, Question
@@ -43,7 +45,26 @@ ACCEPTED = (*READY, acknowledged())
 STOPPED = (declared("Write docs", heuristics=config_of(Category("Docs", ("docs",)))),)
 MOBILE = DecisionPatch("Other", (("Description", "Use Flutter"),))
 
+REFUSED_BY_NOW = AnswerAccepted(
+    key="auth_strategy", answer="TBD", field="Strategy", value="TBD", source="custom"
+)
+"""As if the rule about placeholders were younger than the session."""
+
 STRATEGIES = ("OAuth", "Email/Password", "Magic Link")
+
+
+def of_former_rules(*later: Input) -> State:
+    """A session that accepted what today's rules refuse, and the Inputs after it, decided today."""
+    patch = DecisionPatch("Authentication", (("Strategy", "TBD"),))
+    events = [
+        *log(declared("Add OAuth")),
+        *(answered(auth_strategy="TBD"), REFUSED_BY_NOW, PatchProposed(patch=patch, hint="adr")),
+    ]
+    session = kernel.fold(WORKFLOW, events)
+    for new in later:
+        for event in (new, *kernel.decide(WORKFLOW, session, new)):
+            session = kernel.evolve(WORKFLOW, session, event)
+    return session.state
 
 
 # 1. Progress, missing information and patch --------------------------------------------------
@@ -112,6 +133,21 @@ def test_one_word_says_where_a_clarification_stands(given: tuple[Input, ...], st
     assert views.view(after(*given)).status == status
 
 
+def test_an_answer_that_a_younger_rule_refuses_counts_as_it_was_recorded() -> None:
+    patch = DecisionPatch("Authentication", (("Strategy", "TBD"),))
+    for later, status in (((), "ready"), ((acknowledged(patch),), "accepted")):
+        view = views.view(of_former_rules(*later))
+        assert (view.status, view.progress, view.missing_info) == (status, 1.0, ())
+        assert view.patch == patch
+        assert view.provenance[-1].value == "TBD"
+
+
+def test_a_further_answer_asks_nothing_again_that_a_younger_rule_refuses() -> None:
+    view = views.view(of_former_rules(answered(auth_library="Authlib")))
+    fields = (("Strategy", "TBD"), ("Library", "Authlib"))
+    assert view.patch == DecisionPatch("Authentication", fields)
+
+
 def test_a_view_says_all_of_an_open_session() -> None:
     assert views.view(after(declared("Add OAuth"))) == views.ClarificationView(
         status="needs_answers",
@@ -153,16 +189,6 @@ def test_the_kind_follows_the_mark() -> None:
     rest = DecisionPatch("Backend", (("API_Style", "REST"),))
     assert views.view(after(*given)).kind == "task"
     assert views.view(after(*given, acknowledged(rest, mark="adr"))).kind == "adr"
-
-
-def test_the_snapshot_is_what_the_adapter_is_handed() -> None:
-    found = snapshot(after(declared(), answered(change_category__other="Mobile")))
-    assert found.answers == {
-        "change_category": OTHER_OPTION,
-        "change_category__other": "Mobile",
-    }
-    assert [question.id for question in found.asked] == ["change_category", "description"]
-    assert found.turn == 2
 
 
 def test_what_was_taken_out_is_warned_of() -> None:

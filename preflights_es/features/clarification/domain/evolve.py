@@ -37,11 +37,6 @@ from preflights_es.features.clarification.domain.events import (
     ScopeNoted,
     TopicsFound,
 )
-from preflights_es.features.clarification.domain.rules import (
-    CategoryMatch,
-    Resolved,
-    category_given,
-)
 from preflights_es.features.clarification.domain.state import (
     UNDECIDED,
     Acknowledgement,
@@ -50,11 +45,12 @@ from preflights_es.features.clarification.domain.state import (
     suggested_in,
 )
 from preflights_es.features.clarification.domain.values import (
-    COMPANION,
     OTHER,
-    Answer,
+    CategoryMatch,
     DecisionPatch,
+    HeuristicsConfig,
     Provenance,
+    Resolved,
     Source,
 )
 from preflights_es.kernel import lead as leading
@@ -84,12 +80,9 @@ def _categorized(state: State) -> State:
     return replace(state, found=_category(state, state.answers, state.detected))
 
 
-def _category(state: State, answers: dict[str, Answer], detected: str) -> CategoryMatch | None:
+def _category(state: State, answers: dict[str, Resolved], detected: str) -> CategoryMatch | None:
     config, framed, writer = state.heuristics, state.framed, state.writer
-    by_keyword = config.named(detected) if detected else None
-    if detected == OTHER and by_keyword is None:
-        by_keyword = config.other()
-    found = category_given(config, answers, by_keyword)
+    found = _named(config, answers.get(config.category.id) or Resolved(detected, "detected"))
     if framed is None or (found and found[1].source != "detected" and not _frames(framed, found)):
         return found
     framed_category = config.named(framed.category) or config.other()
@@ -100,6 +93,15 @@ def _category(state: State, answers: dict[str, Answer], detected: str) -> Catego
     others = tuple(one for one in base.secondary if one.id not in further)
     secondary = (*others, *further.values())
     return replace(base, primary=framed.field, secondary=secondary), resolved
+
+
+def _named(config: HeuristicsConfig, by: Resolved) -> CategoryMatch | None:
+    """The category of an accepted answer, or of a word of the intention."""
+    is_own = by.source == "custom"  # a person's own label, also where a category is called like it
+    known = config.named(by.value) if by.value and not is_own else None
+    if by.source == "detected" and known is None and by.value != OTHER:
+        return None
+    return known or config.other(), by
 
 
 def _frames(framed: QuestionSuggested, found: CategoryMatch) -> bool:
@@ -266,17 +268,14 @@ def _after_led(state: State, event: Event) -> State:
 
 
 def _after_answer(state: State, event: AnswerAccepted) -> State:
-    answers = {**state.answers, event.key: event.answer}
-    answers.pop(event.key + COMPANION, None)
-    if event.other is not None:
-        answers[event.key + COMPANION] = event.other
+    answers = {**state.answers, event.key: Resolved(event.value, event.source)}
     relayed_by = state.input.relayed_by if isinstance(state.input, AnswersRelayed) else None
     by = state.actor.kind
     filed = Provenance(event.key, event.field, event.value, event.source, by, relayed_by)
     answers_open = state.question is not None and state.question.id == event.key
     if _depends_on(state, event):  # what was asked after another answer falls with it
         keys = {one.field.id for one in state.further}
-        answers = {k: v for k, v in answers.items() if k.removesuffix(COMPANION) not in keys}
+        answers = {k: v for k, v in answers.items() if k not in keys}
         kept = tuple(one for one in state.provenance if one.key not in keys)
         state = _categorized(replace(state, further=(), provenance=kept))
     provenance = _filed(state.provenance, filed)
@@ -286,7 +285,7 @@ def _after_answer(state: State, event: AnswerAccepted) -> State:
         found = _category(state, answers, state.detected)
         if state.found is None or found is None or state.found[0].name != found[0].name:
             # They answer none of the new category's questions; the log has them.
-            answers = {k: v for k, v in answers.items() if k.removesuffix(COMPANION) == event.key}
+            answers = {event.key: answers[event.key]}
             provenance = (filed,)
             if state.found is not None:
                 rationale, revised = Rationale(), ()

@@ -414,12 +414,9 @@ def decide_violations(state: State, payload: dict[str, Any]) -> tuple[Violation,
         violations.append(Violation("/fields", "expected each field once"))
     for i, entry in enumerate(payload["fields"]):
         at, value = f"/fields/{i}", entry["value"]
-        given = (
-            rules.value_of(fields[entry["name"]], state.answers)
-            if entry["name"] in fields
-            else None
-        )
-        if entry["name"] not in fields:
+        field = fields.get(entry["name"])
+        given = state.answers.get(field.id) if field else None
+        if field is None:
             violations.append(Violation(f"{at}/name", f"expected one of {', '.join(fields)}"))
         elif given is not None and stripped(value).casefold() != given.value.casefold():
             violations.append(Violation(f"{at}/value", f"expected {given.value!r}, as answered"))
@@ -460,7 +457,7 @@ def _offered(state: State, payload: dict[str, Any]) -> tuple[RationaleSuggested,
     consequences = tuple(map(stripped, payload.get("consequences", ())))
     own = () if state.writer else suggested_in(state)[:1]  # a writer's words are no model's
     for asked in own:
-        value = rules.value_of(asked.field, state.answers)
+        value = state.answers.get(asked.field.id)
         if value and (more := reasons.offered(Rationale(), asked, value.value)):
             because = because or more.because
             said = {one.name.casefold(): one for one in more.alternatives} | said
@@ -487,7 +484,7 @@ def _patched(state: State, payload: dict[str, Any]) -> PatchProposed:
     read = {entry["name"]: stripped(entry["value"]) for entry in payload["fields"]}
     values = []
     for field in found[0].fields():
-        given = rules.value_of(field, state.answers)
+        given = state.answers.get(field.id)
         value = given.value if given else read.get(field.name)
         if value:
             values.append((field.name, value))

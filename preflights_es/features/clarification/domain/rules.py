@@ -16,16 +16,16 @@ from preflights_es.features.clarification.domain.values import (
     OTHER_OPTION,
     Answer,
     Category,
+    CategoryMatch,
     DecisionPatch,
-    Field,
     Filing,
     HeuristicsConfig,
     Hint,
     LLMContext,
     LLMResponse,
     Mark,
+    Resolved,
     SessionSnapshot,
-    Source,
 )
 from preflights_es.kernel.completions import Policy
 from preflights_es.kernel.questions import Question, is_placeholder, is_undecided, stripped
@@ -37,15 +37,11 @@ POLICY: Final = Policy(bad_output=1, failed_transport=1, then="rules")
 TURNS_MAX: Final = 3  # questions answered in one session (seed 0, section 2.2)
 
 Answers = Mapping[str, Answer]
+"""As they were given, by key, with those of companions."""
+Values = Mapping[str, Resolved]
+"""As they count, by key."""
 Objection = Literal["blank", "placeholder", "several_values", "other_needs_text"]
 """Why an answer leaves its question open."""
-
-
-class Resolved(msgspec.Struct, frozen=True):
-    """A concrete value and how it came about."""
-
-    value: str
-    source: Source
 
 
 class Detected(msgspec.Struct, frozen=True):
@@ -158,14 +154,6 @@ def other_texts(question: Question, other: Answer | None) -> list[str]:
     return [text for text in _strings(other) if text and not chose_other(question, text)]
 
 
-def value_of(field: Field, answers: Answers) -> Resolved | None:
-    """The concrete value of a field; None while its question counts as unanswered."""
-    if field.id not in answers:
-        return None
-    found = judged(field.asked(), answers.get(field.id), answers.get(field.id + COMPANION))
-    return found if isinstance(found, Resolved) else None
-
-
 # 3. The category (sections 3.1 and 9) --------------------------------------------------------
 
 
@@ -186,26 +174,17 @@ def category_judged(
     return category, Resolved(category.name, "chosen")
 
 
-CategoryMatch = tuple[Category, Resolved]
-"""A category, and how it became known."""
-
-
 def category_of(intention: str, config: HeuristicsConfig, answers: Answers) -> CategoryMatch | None:
     """The category as answered, else as detected; None while neither says."""
-    by_keyword = detected(intention, config)
-    return category_given(config, answers, by_keyword.category if by_keyword else None)
-
-
-def category_given(
-    config: HeuristicsConfig, answers: Answers, by_keyword: Category | None
-) -> CategoryMatch | None:
-    """As `category_of`, where the intention was looked at before."""
     key = config.category.id
     if key in answers:
         found = category_judged(config, answers[key], answers.get(key + COMPANION))
         if not isinstance(found, str):
             return found
-    return (by_keyword, Resolved(by_keyword.name, "detected")) if by_keyword else None
+    by_keyword = detected(intention, config)
+    if by_keyword is None:
+        return None
+    return by_keyword.category, Resolved(by_keyword.category.name, "detected")
 
 
 # 4. The turn (sections 3, 6, 7 and 8) --------------------------------------------------------
@@ -229,20 +208,28 @@ def response(
     intention: str, config: HeuristicsConfig, answers: Answers, turn: int = 1
 ) -> LLMResponse:
     """What to ask next: one question, or none when nothing is missing or the turns are used up."""
-    return response_in(config, answers, turn, category_of(intention, config, answers))
+    found = category_of(intention, config, answers)
+    return response_in(config, _values(found, answers), turn, found)
+
+
+def _values(found: CategoryMatch | None, answers: Answers) -> Values:
+    """Those of the category's fields whose questions count as answered."""
+    keyed = [(field.id, field.asked()) for field in found[0].fields()] if found else []
+    values = ((k, judged(q, answers.get(k), answers.get(k + COMPANION))) for k, q in keyed)
+    return {key: value for key, value in values if isinstance(value, Resolved)}
 
 
 def response_in(
-    config: HeuristicsConfig, answers: Answers, turn: int, found: CategoryMatch | None
+    config: HeuristicsConfig, values: Values, turn: int, found: CategoryMatch | None
 ) -> LLMResponse:
-    """As `response`, where the category is known or known to be unknown."""
+    """As `response`, where the answers were judged before."""
     question: Question | None
     if found is None:
         category, question = None, config.category_question()
     else:
         category = found[0]
         primary = category.primary
-        is_open = primary is not None and value_of(primary, answers) is None
+        is_open = primary is not None and primary.id not in values
         question = primary.asked() if primary is not None and is_open else None
     missing = (question.id,) if question else ()
     return LLMResponse(
@@ -255,16 +242,16 @@ def response_in(
 
 def patch(intention: str, config: HeuristicsConfig, answers: Answers) -> DecisionPatch | None:
     """Only concrete values, at least one of them; else None (section 5.2)."""
-    return patch_in(answers, category_of(intention, config, answers))
+    found = category_of(intention, config, answers)
+    return patch_in(_values(found, answers), found)
 
 
-def patch_in(answers: Answers, found: CategoryMatch | None) -> DecisionPatch | None:
-    """As `patch`, where the category is known or known to be unknown."""
+def patch_in(values: Values, found: CategoryMatch | None) -> DecisionPatch | None:
+    """As `patch`, where the answers were judged before."""
     if found is None:
         return None
     category = found[0]
-    values = [(field.name, value_of(field, answers)) for field in category.fields()]
-    fields = tuple((name, value.value) for name, value in values if value is not None)
+    fields = tuple((f.name, values[f.id].value) for f in category.fields() if f.id in values)
     return DecisionPatch(category.name, fields) if fields else None
 
 

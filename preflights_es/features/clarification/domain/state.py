@@ -16,17 +16,12 @@ from preflights_es.features.clarification.domain.events import (
     QuestionSuggested,
     TopicsFound,
 )
-from preflights_es.features.clarification.domain.rules import (
-    TURNS_MAX,
-    CategoryMatch,
-    response_in,
-    value_of,
-)
+from preflights_es.features.clarification.domain.rules import TURNS_MAX, response_in
 from preflights_es.features.clarification.domain.values import (
     OTHER,
     TITLES,
     TOPIC,
-    Answer,
+    CategoryMatch,
     DecisionPatch,
     HeuristicsConfig,
     LLMContext,
@@ -34,7 +29,7 @@ from preflights_es.features.clarification.domain.values import (
     Mark,
     PackRef,
     Provenance,
-    SessionSnapshot,
+    Resolved,
 )
 from preflights_es.kernel.decisions import KeptDecision, Rationale, Related
 from preflights_es.kernel.events import UNSEEN, Actor, Evidence, Growing, Input, Source, Written
@@ -117,8 +112,8 @@ class State(msgspec.Struct, frozen=True, gc=False):
     """The category that a word of the intention or its topic named, as it was decided then."""
     found: CategoryMatch | None = None
     """The category, and how it became known: what the rest gives, since everything asks for it."""
-    answers: dict[str, Answer] = {}
-    """As the rules read them: raw, with companion keys."""
+    answers: dict[str, Resolved] = {}
+    """By key, as they were accepted: no rule of today judges an answer of before again."""
     provenance: tuple[Provenance, ...] = ()
     asked: Growing[Question] = Growing()
     question: Question | None = None
@@ -191,7 +186,7 @@ def response_of(state: State) -> LLMResponse:
     if first.missing_info or state.found is None or not state.framed:
         return first
     fields = (one.field for one in state.further)
-    due = next((field for field in fields if value_of(field, state.answers) is None), None)
+    due = next((field for field in fields if field.id not in state.answers), None)
     if due is None:
         return replace(first, progress=0.5) if asks_on(state) else first
     return replace(
@@ -200,11 +195,6 @@ def response_of(state: State) -> LLMResponse:
         missing_info=(due.id,),
         progress=0.5,
     )
-
-
-def snapshot(state: State) -> SessionSnapshot:
-    """What seed 0 calls the state of the session."""
-    return SessionSnapshot(tuple(state.asked), state.answers, state.turn)
 
 
 def accepted(state: State) -> bool:

@@ -185,6 +185,17 @@ class Heuristics(Value, frozen=True):
     """The pack's text, where it is a file of the team."""
 
 
+class Resolved(Value, frozen=True):
+    """A concrete value and how it came about."""
+
+    value: str
+    source: Source
+
+
+CategoryMatch = tuple[Category, Resolved]
+"""A category, and how it became known."""
+
+
 class LLMContext(Value, frozen=True):
     """What is known of the surroundings; the reference behaviour does not look at it."""
 

@@ -66,11 +66,6 @@ def _is_same(one: Item, other: Item) -> bool:
     return (one.type, one.title.casefold()) == (other.type, other.title.casefold())
 
 
-def surviving(before: tuple[Item, ...], touched: frozenset[int]) -> tuple[Item, ...]:
-    """What a second reading leaves as it is: what a person filed or changed."""
-    return tuple(item for item in before if item.source == "added" or item.number in touched)
-
-
 def _item(entry: dict[str, Any]) -> Item:
     minutes: dict[str, Any] = {name: int(entry[name]) for name in _MINUTES if name in entry}
     said: dict[str, Any] = {name: entry[name] for name in _PAYLOAD if name in entry}

@@ -8,7 +8,6 @@ from typing import Any, Final, Self
 import msgspec
 from msgspec.structs import asdict, replace
 
-from preflights_es.features.extraction.domain import rules
 from preflights_es.features.extraction.domain.events import (
     UNPROCESSED,
     AnswerAccepted,
@@ -87,7 +86,12 @@ def evolve(state: State, event: Event) -> State:
         return _after_input(state, event)
     match event:
         case ItemsExtracted(items=items):
-            kept = {item.number: item for item in rules.surviving(state.items, state.touched)}
+            # A second reading leaves what a person filed or changed as it is.
+            kept = {
+                item.number: item
+                for item in state.items
+                if item.source == "added" or item.number in state.touched
+            }
             kept |= {item.number: item for item in items}
             former = (item for item in state.listed if item.number in state.touched)
             return replace(_numbered(state, *items), items=_ordered(kept), listed=(*former, *items))
