@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from itertools import accumulate
 
+from msgspec.structs import replace
+
 from preflights_es.features.clarification.domain import WORKFLOW, views
-from preflights_es.features.clarification.domain.events import AnswerAccepted, PatchProposed
+from preflights_es.features.clarification.domain.events import (
+    AnswerAccepted,
+    DecisionRecorded,
+    PatchProposed,
+)
 from preflights_es.features.clarification.domain.evolve import evolve
 from preflights_es.features.clarification.domain.state import State
 from preflights_es.features.clarification.domain.values import (
@@ -182,6 +188,13 @@ def test_a_view_says_all_of_an_accepted_session() -> None:
     assert (view.kind, view.number, view.turn) == ("adr", 7, 2)
     assert view.written == Written("docs/decisions/0007-use-oauth-for-authentication.md", "00")
     assert views.view(after(*ACCEPTED, renumbered(8))).number == 8
+
+
+def test_the_kind_of_an_accepted_decision_is_the_recorded_one() -> None:
+    events = log(*ACCEPTED)
+    was_task = [replace(e, kind="task") if isinstance(e, DecisionRecorded) else e for e in events]
+    assert views.view(kernel.fold(WORKFLOW, events).state).kind == "adr"
+    assert views.view(kernel.fold(WORKFLOW, was_task).state).kind == "task"
 
 
 def test_the_kind_follows_the_mark() -> None:

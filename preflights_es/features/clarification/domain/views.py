@@ -412,7 +412,9 @@ def provenance(state: State) -> tuple[Provenance, ...]:
 
 
 def kind(state: State) -> rules.RecordKind:
-    """What accepting leads to, or would once the open question is answered."""
+    """What accepting led to, leads to, or would once the open question is answered."""
+    if state.acknowledgement is not None:
+        return state.acknowledgement.kind
     found = state.found
     patch = state.patch
     if patch is None and found is not None and not state.stopped:
