@@ -197,6 +197,12 @@ def test_the_kind_of_an_accepted_decision_is_the_recorded_one() -> None:
     assert views.view(kernel.fold(WORKFLOW, was_task).state).kind == "task"
 
 
+def test_the_hint_of_a_proposal_is_the_recorded_one() -> None:
+    was = [replace(e, hint="task") if isinstance(e, PatchProposed) else e for e in log(*READY)]
+    assert views.view(kernel.fold(WORKFLOW, log(*READY)).state).decision_hint == "adr"
+    assert views.view(kernel.fold(WORKFLOW, was).state).decision_hint == "task"
+
+
 def test_the_kind_follows_the_mark() -> None:
     given = (declared("Add an api", mark="task"), answered(api_style="REST"))
     rest = DecisionPatch("Backend", (("API_Style", "REST"),))

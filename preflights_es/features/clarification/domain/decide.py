@@ -272,8 +272,7 @@ def _scoped(state: State, given: Given) -> Decisions:
     noted = ScopeNoted(scope=scope)
     if state.patch is None:
         return (noted,)
-    hint = response_of(state).decision_hint
-    return (noted, PatchProposed(patch=state.patch, hint=hint, scope=scope or UNSET))
+    return (noted, PatchProposed(patch=state.patch, hint=state.hint, scope=scope or UNSET))
 
 
 def _named(state: State, key: str) -> tuple[AnswerAccepted, ...]:

@@ -230,6 +230,7 @@ def _after_patch(state: State, event: PatchProposed) -> State:
         scope=scope,
         proposed_scope=scope,
         patch=event.patch,
+        hint=event.hint,
         question=None,
         stopped="",
         acknowledgement=None,

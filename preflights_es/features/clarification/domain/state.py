@@ -24,6 +24,7 @@ from preflights_es.features.clarification.domain.values import (
     CategoryMatch,
     DecisionPatch,
     HeuristicsConfig,
+    Hint,
     LLMContext,
     LLMResponse,
     Mark,
@@ -132,6 +133,8 @@ class State(msgspec.Struct, frozen=True, gc=False):
     revised: tuple[str, ...] = ()
     """Earlier values of the category's primary field."""
     patch: DecisionPatch | None = None
+    hint: Hint = "unsure"
+    """As the patch was proposed."""
     stopped: str = ""
     """Why nothing more is asked without a patch; empty otherwise."""
     acknowledgement: Acknowledgement | None = None

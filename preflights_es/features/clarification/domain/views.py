@@ -276,7 +276,7 @@ def view(state: State) -> ClarificationView:
         uid=state.uid,
         questions=(state.question,) if state.question and not _waits(state) else (),
         missing_info=response.missing_info,
-        decision_hint=response.decision_hint,
+        decision_hint=state.hint if state.patch else response.decision_hint,
         progress=response.progress,
         patch=state.patch,
         provenance=provenance(state),
