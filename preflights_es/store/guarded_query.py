@@ -13,8 +13,8 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Collection, Iterable
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from itertools import islice
 from math import isfinite
@@ -85,6 +85,27 @@ def rows_here(address: Address, sql: str, readable: Collection[str], limits: Lim
         server.close()
 
 
+def listed_columns(
+    address: Address, tables: Iterable[str], limits: Limits
+) -> dict[str, tuple[str, ...]]:
+    """The columns that the database lists of tables and views, by table; none of what is not there.
+
+    Args:
+        tables: names as the database compares them, a schema with a dot in front.
+
+    Raises:
+        QueryFailed, StoreUnavailable: as `rows_here`.
+    """
+    if isinstance(address, SqliteFile):
+        with _reading_file(address, limits) as connection:
+            return {name: _in_file(connection, name) for name in tables}
+    server = database_at(address)
+    try:
+        return server.looked(lambda cursor: _on_server(cursor, address, tables, limits))
+    finally:
+        server.close()
+
+
 def holds_log(address: Address) -> bool:
     """Whether the tables of a log are there."""
     try:
@@ -123,7 +144,8 @@ def failed(why: object) -> QueryFailed:
     return QueryFailed(f"the database does not run the query: {said}", code="query_failed")
 
 
-def _of_file(file: SqliteFile, sql: str, readable: Collection[str], limits: Limits) -> Rows:
+@contextmanager
+def _reading_file(file: SqliteFile, limits: Limits) -> Iterator[sqlite3.Connection]:
     read_only = database_at(SqliteFile(file.name, is_read_only=True))
     with read_only.translated():
         connection: sqlite3.Connection = read_only.opened()  # type: ignore[attr-defined]  # SQLite's
@@ -131,10 +153,32 @@ def _of_file(file: SqliteFile, sql: str, readable: Collection[str], limits: Limi
             connection.execute("PRAGMA query_only=ON")
             connection.execute("PRAGMA trusted_schema=OFF")
             until = time.monotonic() + limits.seconds
-            _guard(connection, readable, until)
-            return _fetched_from_file(connection, sql, limits, until)
+            connection.set_progress_handler(lambda: time.monotonic() > until, STEPS)
+            yield connection
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            if getattr(error, "sqlite_errorname", "") == "SQLITE_INTERRUPT":
+                if time.monotonic() < until:  # Ctrl-C, which SQLite takes for the handler's answer
+                    raise KeyboardInterrupt from error
+                raise too_long(limits) from error
+            raise failed(error) from error
         finally:
             connection.close()
+
+
+def _of_file(file: SqliteFile, sql: str, readable: Collection[str], limits: Limits) -> Rows:
+    with _reading_file(file, limits) as connection:
+        _guard(connection, readable)
+        cursor = connection.execute(sql)
+        found = fetched(cursor, limits)
+        columns = tuple(one[0] for one in cursor.description or ())
+        return Rows(columns, tuple(found[: limits.rows]), len(found) > limits.rows)
+
+
+def _in_file(connection: sqlite3.Connection, table: str) -> tuple[str, ...]:
+    """Without what SQLite hides: columns that a virtual table takes as arguments, and the rowid."""
+    schema, _, name = table.rpartition(".")
+    sql = "SELECT name FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1"
+    return tuple(row[0] for row in connection.execute(sql, (name, schema or None)))
 
 
 def _hidden(connection: sqlite3.Connection, readable: Collection[str]) -> set[str]:
@@ -161,7 +205,7 @@ def _hidden(connection: sqlite3.Connection, readable: Collection[str]) -> set[st
     return there.keys() - known
 
 
-def _guard(connection: sqlite3.Connection, readable: Collection[str], until: float) -> None:
+def _guard(connection: sqlite3.Connection, readable: Collection[str]) -> None:
     # SQLite declares this table at its first use, which no authorizer that only reads allows.
     connection.execute("SELECT 1 FROM json_each('[]')")
     hidden = _hidden(connection, readable) if readable else set()
@@ -172,7 +216,6 @@ def _guard(connection: sqlite3.Connection, readable: Collection[str], until: flo
     connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1_000)
     connection.setlimit(sqlite3.SQLITE_LIMIT_COMPOUND_SELECT, 50)
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-    connection.set_progress_handler(lambda: time.monotonic() > until, STEPS)
 
     def allowed(
         action: int, first: str | None, second: str | None, _db: str | None, _by: str | None
@@ -191,22 +234,6 @@ def _guard(connection: sqlite3.Connection, readable: Collection[str], until: flo
     connection.set_authorizer(allowed)
 
 
-def _fetched_from_file(
-    connection: sqlite3.Connection, sql: str, limits: Limits, until: float
-) -> Rows:
-    try:
-        cursor = connection.execute(sql)
-        found = fetched(cursor, limits)
-    except (sqlite3.Error, sqlite3.Warning) as error:
-        if getattr(error, "sqlite_errorname", "") == "SQLITE_INTERRUPT":
-            if time.monotonic() < until:  # Ctrl-C, which SQLite takes for the handler's answer
-                raise KeyboardInterrupt from error
-            raise too_long(limits) from error
-        raise failed(error) from error
-    columns = tuple(one[0] for one in cursor.description or ())
-    return Rows(columns, tuple(found[: limits.rows]), len(found) > limits.rows)
-
-
 # In PostgreSQL: a transaction that can only read, as the reader role ---------------------------
 
 READER: Final = "preflights_reader"
@@ -217,10 +244,17 @@ _MAY: Final = (
 )
 
 
+_LISTED: Final = (
+    "SELECT attname::text FROM pg_catalog.pg_attribute "
+    "WHERE attrelid = pg_catalog.to_regclass(%s) AND attnum > 0 AND NOT attisdropped"
+)
+
+
 _NAME: Final = "asked"  # of the cursor that the server keeps, so that not all rows come at once
 
 
-def _fetched_from_server(cursor: Any, url: URL, sql: str, limits: Limits) -> Rows:
+@contextmanager
+def _reading_server(cursor: Any, url: URL, limits: Limits) -> Iterator[None]:
     from psycopg import Error
     from psycopg import errors as pg
 
@@ -232,10 +266,7 @@ def _fetched_from_server(cursor: Any, url: URL, sql: str, limits: Limits) -> Row
         cursor.execute("SET LOCAL standard_conforming_strings = on")
         if may_be_reader:
             cursor.execute(f"SET LOCAL ROLE {READER}")
-        with cursor.connection.cursor(name=_NAME) as asked:
-            asked.execute(sql)
-            found = fetched(asked, limits)
-            columns = tuple(one.name for one in asked.description or ())
+        yield
     except pg.QueryCanceled as error:
         raise too_long(limits) from error
     except Error as error:
@@ -244,7 +275,27 @@ def _fetched_from_server(cursor: Any, url: URL, sql: str, limits: Limits) -> Row
         raise failed(without_secrets(url, str(error).strip()) + as_reader) from error
     finally:
         cursor.execute("ROLLBACK")
+
+
+def _fetched_from_server(cursor: Any, url: URL, sql: str, limits: Limits) -> Rows:
+    with _reading_server(cursor, url, limits), cursor.connection.cursor(name=_NAME) as asked:
+        asked.execute(sql)
+        found = fetched(asked, limits)
+        columns = tuple(one.name for one in asked.description or ())
     return Rows(columns, tuple(found[: limits.rows]), len(found) > limits.rows)
+
+
+def _on_server(
+    cursor: Any, url: URL, tables: Iterable[str], limits: Limits
+) -> dict[str, tuple[str, ...]]:
+    """Of the tables that a query of these names reads; no system columns, and none that went."""
+    found = {}
+    with _reading_server(cursor, url, limits):
+        for name in tables:
+            quoted = ".".join('"' + part.replace('"', '""') + '"' for part in name.split("."))
+            rows = cursor.execute(_LISTED, (quoted,)).fetchall()
+            found[name] = tuple(row[0] for row in rows)
+    return found
 
 
 # In a process of its own ----------------------------------------------------------------------

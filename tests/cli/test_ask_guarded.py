@@ -12,6 +12,7 @@ import threading
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -191,6 +192,73 @@ def test_both_hold_in_postgresql(house: Project, postgres: str) -> None:
                 continue
     assert time.monotonic() - began < 30
     assert everything(postgres) == before
+
+
+LEAKS = (
+    "SELECT orders.leak FROM orders",
+    "SELECT o.leak FROM orders AS o",
+    "SELECT market FROM orders AS o ORDER BY o.leak",
+    "SELECT x.leak FROM (SELECT * FROM orders) AS x",
+    "SELECT o.xmin, o.id FROM orders AS o",
+    "SELECT orders FROM orders",
+    "SELECT gone FROM orders",
+)
+READS = "reads_orders"
+DEFINER = "RETURNS text SECURITY DEFINER LANGUAGE"
+PLPGSQL = "BEGIN RETURN (SELECT word FROM secret); END"
+
+
+@pytest.mark.slow("whole runs")
+@pytest.mark.parametrize("by_reader", [False, True])
+def test_no_function_is_called_in_the_notation_of_a_column(
+    house: Project, tmp_path: Path, server: Server, by_reader: bool
+) -> None:
+    url = server.url(server.database())
+    env = {"PREFLIGHTS_READER_URL": server.url(parsed(url).database, READS)} if by_reader else {}  # type: ignore[union-attr,arg-type]
+
+    def asked(name: str, sql: str, *more: str) -> Any:
+        files = {"a_yaml": "name: values\nsnippet: a.sql\n", "a_sql": f"{sql}\n"}
+        folder = tmp_path / name
+        at = ("values", "--catalog", str(folder if folder.exists() else shop(folder, **files)))
+        return house.call("ask", *at, "--on", url, *more, env=env)
+
+    with closing(connected(url)) as owner:
+        for one in (
+            "CREATE TABLE secret AS SELECT 'hunter2' AS word",
+            "CREATE TABLE orders (id int, market text, gone text)",
+            "ALTER TABLE orders DROP gone",
+            "INSERT INTO orders VALUES (1, 'DK')",
+            f"CREATE FUNCTION leak(orders) {DEFINER} sql AS 'SELECT word FROM secret'",
+            f"CREATE FUNCTION leak(record) {DEFINER} plpgsql AS '{PLPGSQL}'",
+            f"CREATE ROLE {READS} LOGIN",
+            f"GRANT SELECT ON orders TO {READS}",
+        ):
+            owner.execute(one.encode())
+        try:
+            for place, sql in enumerate(LEAKS):
+                assert asked(str(place), sql).code == 0  # shown, and not run
+                done = asked(str(place), sql, "--run")
+                assert (done.code, "hunter2" in done.out) == (1, False), sql
+                assert "one of its columns is none that its tables have" in done.err, sql
+            fine = "SELECT o.market, count(*) AS n FROM orders AS o GROUP BY market ORDER BY n"
+            done = asked("fine", fine, "--run", "--csv")
+            assert (done.code, done.out) == (0, "market,n\r\nDK,1\r\n"), done.err
+        finally:
+            owner.execute(f"DROP OWNED BY {READS}".encode())
+            owner.execute(f"DROP ROLE {READS}".encode())
+
+
+def test_a_column_that_sqlite_does_not_list_is_refused(
+    house: Project, tmp_path: Path, orders: Path
+) -> None:
+    for sql, found in (
+        ("SELECT rowid FROM orders", "none that its tables have: “rowid”"),
+        ("SELECT nothing FROM orders", "none that its tables have: “nothing”"),
+        ("SELECT a FROM absent", "lists no columns of the table 'absent'"),
+    ):
+        folder = shop(tmp_path / found[-8:-1], a_yaml=f"name: values\nsql: {sql}\n")
+        done = house.call("ask", "values", "--catalog", str(folder), "--on", str(orders), "--run")
+        assert (done.code, found in done.err) == (1, True), done.err
 
 
 def everything(url: str) -> list[object]:

@@ -31,6 +31,7 @@ from preflights_es.features.metrics.domain.events import (
     NotTaken,
     QuestionPut,
     Saved,
+    Table,
 )
 from preflights_es.features.metrics.domain.state import AnswerView, Ran
 from preflights_es.kernel.errors import (
@@ -49,7 +50,15 @@ from preflights_es.records.files import checked_folder
 from preflights_es.runtime.finding import LAST
 from preflights_es.runtime.runner import Handle
 from preflights_es.settings.load import Options, cached
-from preflights_es.store.guarded_query import LOG_TABLES, Limits, Rows, holds_log, rows, rows_here
+from preflights_es.store.guarded_query import (
+    LOG_TABLES,
+    Limits,
+    Rows,
+    holds_log,
+    listed_columns,
+    rows,
+    rows_here,
+)
 from preflights_es.store.urls import SqliteFile, parsed, shown_url
 from preflights_es.system import clock_ids
 from preflights_es.use.answers import Given, pairs
@@ -211,13 +220,13 @@ def _matched(
         return ()
 
     def read(sql: str, limits: Limits) -> Rows:
-        text = rendered(sql, catalogue.dialect)
         if is_log:
             views = _views(request, catalogue, request.process.project, asked_at)
+            text = _checked(sql, catalogue.dialect, log_views.tables())
             return rows_here(address, bound(text, views), log_views.read(), limits)
-        return _of_another(address, text, [one.name for one in catalogue.tables], limits, rows_here)
+        return _of_another(address, sql, catalogue, limits, rows_here)
 
-    from preflights_es.features.metrics.domain.sql_check import bound, rendered
+    from preflights_es.features.metrics.domain.sql_check import bound
 
     if is_log:
         return matched(text, known_values(catalogue, read))
@@ -281,7 +290,7 @@ def run(
         Refused: there is no query, the database refuses it, or it takes too long.
     """
     assert isinstance(session, AnswerView), "the caller asked"
-    from preflights_es.features.metrics.domain.sql_check import bound, findings, rendered
+    from preflights_es.features.metrics.domain.sql_check import bound
 
     handle = request.process.runner.load(session.session_id)
     catalogue: Catalogue | None = handle.session.state.catalogue
@@ -297,19 +306,32 @@ def run(
         if f"[redacted:{kind}]" in sql:
             message = f"the query lacks a secret that was taken out ({kind}): ask without it"
             raise Refused(message, code="query_redacted")
-    if wrong := findings(sql, catalogue.dialect, catalogue.tables):
-        raise Refused(f"the query does not pass the check: {wrong[0]}", code="query_refused")
-    text = rendered(sql, catalogue.dialect)
+    _checked(sql, catalogue.dialect, catalogue.tables)
     address = _as_reader(request, address)
     if on and not _is_the_log(request, on):
-        brought = _of_another(address, text, [one.name for one in catalogue.tables], limits)
+        brought = _of_another(address, sql, catalogue, limits)
     else:
         project = None if any_project else request.process.project
         views = _views(request, catalogue, project, handle.session.state.asked_at)
+        # A log of other hands may name columns that its tables do not have.
+        text = _checked(sql, catalogue.dialect, log_views.tables())
         brought = rows(address, bound(text, views), log_views.read(), limits)
     return replace(
         session, result=Ran(columns=brought.columns, rows=brought.rows, more=brought.more)
     )
+
+
+def _checked(sql: str, dialect: Dialect, tables: Sequence[Table]) -> str:
+    """A query as it may be run.
+
+    Raises:
+        Refused: it does not pass the check.
+    """
+    from preflights_es.features.metrics.domain.sql_check import findings, rendered
+
+    if wrong := findings(sql, dialect, tables):
+        raise Refused(f"the query does not pass the check: {wrong[0]}", code="query_refused")
+    return rendered(sql, dialect)
 
 
 def _as_reader(request: Request, address: Address, *, tells: bool = True) -> Address:
@@ -342,17 +364,27 @@ def _place(url: URL) -> tuple[str | None, int, str | None]:
 def _of_another(
     address: Address,
     sql: str,
-    names: Sequence[str],
+    catalogue: Catalogue,
     limits: Limits,
     run_by: Callable[[Address, str, Collection[str], Limits], Rows] = rows,
 ) -> Rows:
-    """What a query brings from a database that is not the log."""
-    readable = frozenset(name.rpartition(".")[2] for name in names)
+    """What a query brings from a database that is not the log.
+
+    Each of its columns is one that the database lists: PostgreSQL calls a function of another name.
+    """
+    from preflights_es.features.metrics.domain.sql_check import tables_of
+
+    readable = frozenset(one.name.rpartition(".")[2] for one in catalogue.tables)
     try:
         if readable & LOG_TABLES and holds_log(address):
             message = "this database is a log of Preflights: ask about it as the log of a project"
             raise Refused(message, code="other_log")
-        return run_by(address, sql, readable, limits)
+        listed = listed_columns(address, tables_of(sql, catalogue.dialect), limits)
+        if absent := [name for name, columns in listed.items() if not columns]:
+            message = f"the database lists no columns of the table {one_line(absent[0])!r}"
+            raise Refused(message, code="query_refused")
+        text = _checked(sql, catalogue.dialect, [Table(*one) for one in listed.items()])
+        return run_by(address, text, readable, limits)
     except (StoreError, LogDamaged) as error:
         why = one_line(str(error.__cause__ or error))
         message = f"the database {shown_url(address)} cannot be read: {why}"

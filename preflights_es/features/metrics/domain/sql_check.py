@@ -24,8 +24,6 @@ from preflights_es.kernel.text import late_pattern, shortened
 if TYPE_CHECKING:
     from sqlglot import exp
 
-    from preflights_es.features.metrics.domain.sql_tree import Unproven
-
 NESTED_MAX: Final = 40  # brackets inside brackets; a parser takes long for more
 SQUARE_MAX: Final = 100  # square brackets, which take a parser longer still
 LEVELS_MAX: Final = 200  # of the syntax tree
@@ -106,17 +104,6 @@ def bound(text: str, views: str) -> str:
         return text
     own = text.removeprefix("WITH ")
     return f"WITH {views}{' ' if own == text else ', '}{own}"
-
-
-@_on_a_stack_of_its_own
-def unproven(sql: str, dialect: Dialect, tables: Collection[Table]) -> tuple[Unproven, ...]:
-    """The names of a checked query of which only the database can say that they are columns."""
-    tree = _parsed(sql, dialect)
-    assert not isinstance(tree, str), "the query passed the check"
-    from preflights_es.features.metrics.domain.sql_tree import columns
-
-    # SQLite calls no function that has no brackets.
-    return tuple(columns(tree, tables, dialect).unproven) if dialect == "postgres" else ()
 
 
 @_on_a_stack_of_its_own

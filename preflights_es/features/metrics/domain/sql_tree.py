@@ -3,15 +3,19 @@
 Nodes, functions, types and bare texts are of closed lists. A function stands there if it computes a
 value from its arguments alone, or from today's date, and if its result is not much longer than its
 arguments. Where PostgreSQL finds no column it calls a function: `orders.bump` is `bump(orders)`,
-and a table's name alone is its whole row. So each name must be one that its source gives.
+and a table's name alone is its whole row. So sqlglot must resolve each name to a column.
 Imports sqlglot: `sql_check` imports this room where it is installed."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Final, NamedTuple
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final
 
 from sqlglot import exp
+from sqlglot.optimizer.qualify import qualify
+from sqlglot.optimizer.scope import traverse_scope
+from sqlglot.schema import MappingSchema
 
 from preflights_es.features.metrics.domain.events import QUOTED_MAX, Dialect, Table
 from preflights_es.kernel.text import late_pattern, shortened
@@ -111,6 +115,8 @@ TYPE: Final = "one of its types is not allowed"
 FUNCTION: Final = "one of its functions is not allowed"
 ARGUMENT: Final = f"what is looked for in a text is no literal of {ARGUMENT_MAX} characters"
 NO_COLUMN: Final = "one of its names is computed by the database, and no column"
+COLUMN: Final = "one of its columns is none that its tables have"
+UNNAMED: Final = "\0"  # in no name: sqlglot would give a column without a name one of its own
 IN_ORDER: Final = (
     *(
         RECURSIVE,
@@ -127,13 +133,6 @@ IN_ORDER: Final = (
 )
 
 
-def columns(tree: exp.Expr, tables: Collection[Table], dialect: Dialect) -> Columns:
-    """What its columns are said to be."""
-    read = Columns(_known(tables), dialect)
-    read.read(tree)
-    return read
-
-
 def _known(tables: Collection[Table]) -> dict[str, tuple[str, ...]]:
     """By the names as a database compares them, quoted or not."""
     return {".".join(map(_folded, one.name.split("."))): one.columns for one in tables}
@@ -141,10 +140,10 @@ def _known(tables: Collection[Table]) -> dict[str, tuple[str, ...]]:
 
 def of_tree(tree: exp.Expr, tables: Collection[Table], dialect: Dialect) -> set[str]:
     """All that is wrong; columns are looked at where nothing else is."""
-    if found := set(_of_parts(tree, set(_known(tables)), dialect)):
+    known = _known(tables)
+    if found := set(_of_parts(tree, set(known), dialect)):
         return found
-    unknown = columns(tree, tables, dialect).unknown
-    return {f"the column {_quoted(name)} is not known" for name in unknown}
+    return {f"{COLUMN}{_unlisted(tree, known)}"} if _has_unlisted(tree, known, dialect) else set()
 
 
 def _of_parts(tree: exp.Expr, tables: set[str], dialect: Dialect) -> Iterator[str]:
@@ -193,6 +192,8 @@ def _of_use(node: exp.Expr) -> Iterator[str]:
             yield NO_COLUMNS
         case exp.Table() if not isinstance(node.this, exp.Identifier):
             yield NOT_A_TABLE
+        case exp.Table() if any("." in part.name for part in node.parts):  # as a schema's table
+            yield PART
         case exp.Table() if (alias := node.args.get("alias")) and alias.args.get("columns"):
             yield PART  # what it renames is no column any more
         case exp.Star() if not _is_listed(node):  # a whole row
@@ -200,6 +201,8 @@ def _of_use(node: exp.Expr) -> Iterator[str]:
         case exp.In(args={"field": exp.Expr()}):  # SQLite reads the table of that name
             yield PART
         case exp.Identifier() if not (node.args.get("quoted") or node.name.isidentifier()):
+            yield PART
+        case exp.Identifier() if UNNAMED in node.name:
             yield PART
         case exp.Replace() | exp.StrPosition() | exp.SplitPart():
             yield from _of_searched(node)
@@ -333,196 +336,125 @@ def _quoted(name: str) -> str:
 # 3. Whether the columns of a query are columns -----------------------------------------------
 
 
-class Source(NamedTuple):
-    """What stands in FROM, or what a query gives."""
+def _has_unlisted(tree: exp.Expr, tables: Mapping[str, Collection[str]], dialect: Dialect) -> bool:
+    """Whether a column is none that a table, a subquery or a WITH gives, as sqlglot resolves names.
 
-    names: frozenset[str]
-    """Its columns, as far as the query and the catalogue say them."""
-    tables: frozenset[str] = frozenset()
-    """Tables whose columns the catalogue does not say: another name may be one of theirs."""
-    has_unnamed: bool = False
-    """Whether it has columns that only the database names."""
-
-
-Scope = dict[str, Source]
-NOTHING = Source(frozenset())
-
-
-class Unproven(NamedTuple):
-    """A name that only the database can tell from a function's."""
-
-    tables: frozenset[str]
-    """One of them must have it."""
-    column: str
-
-
-class Columns:
-    """Reads a query whose nodes and tables are allowed."""
-
-    def __init__(self, tables: Mapping[str, Iterable[str]], dialect: Dialect) -> None:
-        self._tables, self._dialect = tables, dialect
-        self._defined: Scope = {}
-        self.unknown: list[str] = []
-        self.unproven: list[Unproven] = []
-
-    def read(self, tree: exp.Expr) -> None:
-        """The whole query, with its definitions."""
-        clause = tree.args.get("with_")
-        for one in clause.expressions if clause is not None else ():
-            made = self._named(self._query(one.this, ()), one.args.get("alias"))
-            self._defined[self._name(one.args["alias"].this)] = made
-        self._query(tree, ())
-
-    def _query(self, node: exp.Expr, outer: tuple[Scope, ...]) -> Source:
-        """What a query gives; what is wrong in it is noted."""
-        match node:
-            case exp.Select():
-                return self._select(node, outer)
-            case exp.SetOperation():
-                made = self._query(node.this, outer)
-                self._query(node.expression, outer)
-            case exp.Subquery():
-                made = self._query(node.this, outer)
-            case _:
-                return NOTHING
-        for one in node.iter_expressions():
-            is_part = one is node.this or one is node.args.get("expression")
-            if not is_part and not isinstance(one, exp.With | exp.TableAlias):
-                self._look(one, ({"": made}, *outer), made.names)
-        return made
-
-    def _select(self, node: exp.Select, outer: tuple[Scope, ...]) -> Source:
-        scope: Scope = {}
-        joined = [one for one in (node.args.get("from_"),) if one]
-        joined += [*(node.args.get("joins") or ()), *(node.args.get("laterals") or ())]
-        for one in joined:
-            of = one if isinstance(one, exp.Lateral) else one.this
-            if of is not None:  # `FROM SELECT only`
-                self._relation(of, scope, outer)
-        aliases = frozenset(
-            self._name(one.args["alias"]) for one in node.expressions if isinstance(one, exp.Alias)
+    False where a table's columns are not known: only the database can say then.
+    """
+    read = {table_name(one, dialect) for one in tree.find_all(exp.Table)} & tables.keys()
+    if not all(tables[name] for name in read):
+        return False
+    fold = str.lower if dialect == "sqlite" else str
+    listed: dict[str, object] = {
+        name: dict.fromkeys(map(fold, tables[name]), "TEXT") for name in read
+    }
+    schema = MappingSchema(listed, dialect=dialect, normalize=False)
+    resolved = _plain(tree.copy(), dialect)
+    try:
+        qualify(
+            resolved,
+            dialect=dialect,
+            schema=schema,
+            expand_alias_refs=dialect == "sqlite",
+            quote_identifiers=False,
         )
-        for one in node.iter_expressions():
-            if isinstance(one, exp.Join):
-                self._joined(one, scope, outer)
-            elif not isinstance(one, exp.From | exp.Lateral | exp.With):
-                own = frozenset[str]() if one.arg_key == "expressions" else aliases
-                self._look(one, (scope, *outer), own)
-        return self._given(node, scope)
+        return not _is_reached(resolved)
+    except Exception:  # sqlglot raises many kinds for what it cannot resolve: none is a proof
+        return True
 
-    def _joined(self, node: exp.Join, scope: Scope, outer: tuple[Scope, ...]) -> None:
-        for one in (node.args.get("on"), *(node.args.get("using") or ())):
-            self._look(one, (scope, *outer), frozenset())
 
-    def _relation(self, node: exp.Expr, scope: Scope, outer: tuple[Scope, ...]) -> None:
-        """Add what stands in FROM or JOIN to what a query sees."""
-        alias = node.args.get("alias")
-        match node:
-            case exp.Table():
-                made = self._table(node)
-                written = self._name(node.this)
-                if alias is None and node.args.get("db"):
-                    scope[f"{self._name(node.args['db'])}.{written}"] = made
-            case exp.Lateral():
-                made, written = self._query(node.this, (scope, *outer)), ""
-            case exp.Subquery() if isinstance(node.this, exp.Select | exp.SetOperation):
-                made, written = self._query(node, outer), ""
-            case exp.Values():
-                rows = node.expressions[0].expressions if node.expressions else ()
-                names = frozenset(f"column{n}" for n, _ in enumerate(rows, 1))
-                made, written = Source(names), ""
-                self._look_within(node, (scope, *outer), frozenset())
-            case _:  # a join in brackets
-                if isinstance(node.this, exp.Expr):
-                    self._relation(node.this, scope, outer)
-                made, written = NOTHING, ""
-        called = self._name(alias.this) if alias is not None and alias.this else written
-        if called or made is not NOTHING:
-            scope[called or f"({len(scope)})"] = self._named(made, alias)
-        joins = node.args.get("joins") or ()
-        for one in joins:
-            self._relation(one.this, scope, outer)
-        for one in joins:
-            self._joined(one, scope, outer)
+def _unlisted(tree: exp.Expr, tables: Mapping[str, Collection[str]]) -> str:
+    """The names of columns that nothing gives, for the reader of a finding."""
+    given = {_folded(name) for columns in tables.values() for name in columns}
+    given |= {_folded(one.alias) for one in tree.find_all(exp.Alias)}
+    names = dict.fromkeys(one.name for one in tree.find_all(exp.Column))
+    found = [name for name in names if name and _folded(name) not in given]
+    return f": {_quoted(', '.join(found))}" if found else ""
 
-    def _name(self, part: exp.Expr) -> str:
-        return _identifier(part, self._dialect)
 
-    def _table(self, node: exp.Table) -> Source:
-        name = table_name(node, self._dialect)
-        if name in self._defined:
-            return self._defined[name]
-        names = frozenset(self._tables.get(name, ()))
-        return Source(names) if names else Source(names, frozenset((name,)))
+def _plain(tree: exp.Expr, dialect: Dialect) -> exp.Expr:
+    """A query with the same names to resolve, where sqlglot resolves them as the database does."""
+    _name_tables(tree, dialect)
+    for part in tree.find_all(exp.Identifier):
+        part.set("this", _identifier(part, dialect))
+        part.set("quoted", True)
+    for values in tree.find_all(exp.Values):
+        _name_values(values)
+    for select in tree.find_all(exp.Select):
+        _take_aliases(select)
+        for place, one in enumerate(select.expressions):
+            if not isinstance(one, exp.Alias | exp.Column | exp.Star):
+                one.replace(exp.alias_(one.copy(), f"{UNNAMED}{place}", quoted=True))
+    return tree
 
-    def _named(self, made: Source, alias: exp.Expr | None) -> Source:
-        """With the columns renamed that an alias renames; any other has lost its place."""
-        columns = alias.args.get("columns") if alias is not None else None
-        return Source(frozenset(map(self._name, columns)), has_unnamed=True) if columns else made
 
-    def _given(self, node: exp.Select, scope: Scope) -> Source:
-        names: set[str] = set()
-        starred: list[Source] = []
-        has_unnamed = False
-        for one in node.expressions:
-            if isinstance(one, exp.Star):
-                starred += scope.values()
-            elif isinstance(one, exp.Column) and isinstance(one.this, exp.Star):
-                starred.append(scope.get(self._table_of(one), NOTHING))
-            elif isinstance(one, exp.Alias):
-                names.add(self._name(one.args["alias"]))
-            elif isinstance(one, exp.Column):
-                names.add(self._name(one.this))
-            else:
-                has_unnamed = True
-        return Source(
-            frozenset(names).union(*(one.names for one in starred)),
-            frozenset[str]().union(*(one.tables for one in starred)),
-            has_unnamed or any(one.has_unnamed for one in starred),
-        )
+def _name_tables(tree: exp.Expr, dialect: Dialect) -> None:
+    """Write tables of a schema by one name; columns lose the schema where that is clear."""
+    sources = Counter(one.alias_or_name for one in tree.find_all(exp.Table, exp.Subquery))
+    written = {}
+    for one in tree.find_all(exp.Table):
+        if one.args.get("db"):
+            name = table_name(one, dialect)
+            if not one.alias:
+                written[name] = one.name
+                one.set("alias", exp.TableAlias(this=one.this.copy()))
+            one.set("this", exp.to_identifier(name, quoted=True))
+            one.set("db", None)
+            one.set("catalog", None)
+    for column in tree.find_all(exp.Column):
+        if column.args.get("db"):
+            *schema, table, _ = column.parts
+            name = ".".join(_identifier(part, dialect) for part in (*schema, table))
+            is_clear = sources[written.get(name, "")] == 1
+            column.set("table", table if is_clear else exp.to_identifier(UNNAMED, quoted=True))
+            column.set("db", None)
+            column.set("catalog", None)
 
-    def _look(self, node: exp.Expr | None, scopes: tuple[Scope, ...], own: frozenset[str]) -> None:
-        """Note the names in an expression that are no columns.
 
-        Args:
-            own: names that the query gives its own columns, and that it may order by.
-        """
-        match node:
-            case None:
-                pass
-            case exp.Select() | exp.SetOperation() | exp.Subquery():
-                self._query(node, scopes)
-            case exp.Column():
-                self._column(node, scopes, own)
-            case _:
-                self._look_within(node, scopes, own)
+def _name_values(values: exp.Values) -> None:
+    """PostgreSQL and SQLite call the columns of VALUES `column1` and so on."""
+    alias = values.args.get("alias")
+    row = values.expressions[0].expressions if values.expressions else ()
+    if alias is not None and not alias.args.get("columns"):
+        names = [exp.to_identifier(f"column{n}", quoted=True) for n, _ in enumerate(row, 1)]
+        alias.set("columns", names)
 
-    def _look_within(self, node: exp.Expr, scopes: tuple[Scope, ...], own: frozenset[str]) -> None:
-        for one in node.iter_expressions():
-            if not isinstance(one, exp.TableAlias):
-                self._look(one, scopes, own)
 
-    def _column(self, node: exp.Column, scopes: tuple[Scope, ...], own: frozenset[str]) -> None:
-        if isinstance(node.this, exp.Star):
-            return
-        name, table = self._name(node.this), self._table_of(node)
-        if table:
-            found = next((scope[table] for scope in scopes if table in scope), NOTHING)
-            is_column, tables = name in found.names, found.tables
-        else:
-            seen = [one for scope in scopes for one in scope.values()]
-            is_row = any(name in scope for scope in scopes)
-            tables = frozenset[str]().union(*(one.tables for one in seen))
-            is_own = name in own and (
-                not is_row or isinstance(node.parent, exp.Ordered | exp.Group)
-            )
-            is_column = is_own or any(name in one.names for one in seen)
-            is_column |= not is_row and bool(tables or any(one.has_unnamed for one in seen))
-        if not is_column and tables:
-            self.unproven.append(Unproven(tables, name))
-        elif not is_column:
-            self.unknown.append(f"{table}.{name}" if table else name)
+def _take_aliases(select: exp.Select) -> None:
+    """Take away items of GROUP BY, ORDER BY and DISTINCT ON that are an alias alone.
 
-    def _table_of(self, node: exp.Column) -> str:
-        parts = (node.args.get("catalog"), node.args.get("db"), node.args.get("table"))
-        return ".".join(self._name(part) for part in parts if part)
+    Anywhere else PostgreSQL takes a name for a column of FROM, or for a whole row. So other items
+    go where sqlglot looks for columns: into WHERE.
+    """
+    aliases = {one.alias for one in select.expressions if isinstance(one, exp.Alias)}
+
+    def is_alias(item: exp.Expr) -> bool:
+        return isinstance(item, exp.Column) and not item.table and item.name in aliases
+
+    if group := select.args.get("group"):
+        group.set("expressions", [one for one in group.expressions if not is_alias(one)])
+    order, distinct = select.args.get("order"), select.args.get("distinct")
+    on = distinct.args.get("on") if distinct is not None else None
+    items = [one.this for one in order.expressions] if order is not None else []
+    items += on.expressions if on is not None else []
+    select.set("order", None)
+    if distinct is not None:
+        distinct.set("on", None)
+    for one in items:
+        if not is_alias(one) and not isinstance(one, exp.Literal):
+            select.where(one, copy=False)
+
+
+def _is_reached(tree: exp.Expr) -> bool:
+    """Whether sqlglot resolved every column of a SELECT, and what a UNION orders by has no table.
+
+    There are places where it looks for none. What it made of a name must be allowed, too.
+    """
+    seen = {id(one) for scope in traverse_scope(tree) for one in (*scope.columns, *scope.stars)}
+    for one in tree.find_all(exp.Column):
+        within = one.find_ancestor(exp.Select, exp.SetOperation)
+        is_of_union = isinstance(within, exp.SetOperation)
+        is_ordered = isinstance(one.parent, exp.Ordered) and not one.table
+        if not (is_ordered if is_of_union else id(one) in seen or is_ordered):
+            return False
+    return all(type(one).__name__ in NODES for one in tree.walk())
