@@ -65,6 +65,8 @@ class ProjectionCheck:
         """Sessions that verify, and whose workflow is not here."""
         self.unreadable: list[UnreadableEvent] = []
         """Of sessions that verify: the first event that the code of their workflow cannot read."""
+        self.left_out: tuple[str, ...] = ()
+        """Projections that were begun and not compared, each with the reason, in words."""
         for name, version in self._versions.items():
             made.begin(name, version)
 
@@ -104,19 +106,9 @@ class ProjectionCheck:
         self._unwritten, self._events = [], 0
 
     def differences(self) -> Iterator[Astray]:
-        """What differs of the sessions that were looked at, in their order.
-
-        Left out is what is being rebuilt, and what another version of this program keeps.
-        """
+        """What differs of the sessions that were looked at, in their order."""
         self._write()
-        known = self._log.registered()
-        compared = [
-            one
-            for one in self._projections
-            if one.name in known
-            and known[one.name].complete
-            and known[one.name].version == one.version
-        ]
+        compared = self._compared()
         for begin in range(0, len(self._ids), PAGE):
             page = self._ids[begin : begin + PAGE]
             suspects = {one.name: self._suspects(one.name, page) for one in compared}
@@ -126,6 +118,20 @@ class ProjectionCheck:
                         continue
                     if found := self._difference(one, session_id, suspects[one.name][session_id]):
                         yield Astray(one.name, session_id, found)
+
+    def _compared(self) -> list[Projection]:
+        """Those that this version has completed; the others are noted."""
+        known = self._log.registered()
+        begun = [one for one in self._projections if one.name in known]
+        others = [one.name for one in begun if known[one.name].version != one.version]
+        rebuilt = [
+            one.name for one in begun if one.name not in others and not known[one.name].complete
+        ]
+        self.left_out = (
+            *(f"the projection {name}, which is being rebuilt" for name in rebuilt),
+            *(f"the projection {name}, which is of another version" for name in others),
+        )
+        return [one for one in begun if one.name not in (*rebuilt, *others)]
 
     def strays(self, project: str | None) -> Iterator[Astray]:
         """Rows of sessions that a project (the log: None) does not have."""

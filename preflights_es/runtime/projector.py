@@ -341,7 +341,8 @@ class Projector:
     ) -> None:
         """Fold every session for some projections, from zero; writers go on meanwhile.
 
-        Where a rebuild is under way, in another process or since one died, this one completes it.
+        Where a rebuild is under way, in another process or since one died, it is begun anew; the
+        other process helps to fill what this one emptied.
 
         Args:
             names: all of them, unless said.
@@ -355,7 +356,7 @@ class Projector:
         self._complete(wanted, progress)
 
     def _begin(self, names: Sequence[str], *, again: bool = True) -> None:
-        """Empty some projections, unless they are being rebuilt.
+        """Empty some projections.
 
         Args:
             again: also those that this version has completed.

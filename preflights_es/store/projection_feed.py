@@ -48,7 +48,10 @@ class SqlFollowing(SqlRows):
         return registered_of(self._rows("registered"))
 
     def begin(self, name: str, version: int, *, again: bool = True) -> None:
-        """Begin a projection from zero: its rows and marks go; nothing where it is under way.
+        """Begin a projection from zero: its rows and marks go.
+
+        Also where it is under way: a process that died, or another hand, may have left rows that
+        no fold made. Another process that lives goes on with the new generation.
 
         Args:
             again: also where this version of it is complete.
@@ -63,7 +66,7 @@ class SqlFollowing(SqlRows):
                     return  # another process was first
             else:
                 _refuse_newer({name: found}, {name: version})
-                if found.version == version and not (found.complete and again):
+                if found.version == version and found.complete and not again:
                     return
                 generation = found.generation + 1
                 run(cursor, "begin", of_name=name, version=version, generation=generation)

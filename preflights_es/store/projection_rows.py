@@ -258,8 +258,12 @@ class SqlComparing(Looking):
     def rows(self, project: str, terms: Sequence[str], limit: int) -> list[tuple[str, str]]:
         """Pairs of session and decision, as JSON: the best match first, then the newest.
 
+        None while a projection is being rebuilt: what lies there may be of another hand.
+
         Args:
             terms: words of values, categories and fields; the first `TERMS_MAX` count.
         """
+        if not {"memory", "decisions"} <= {row[0] for row in self._rows("registered") if row[3]}:
+            return []
         rows = self._rows("compared", of_project=project, at_most=limit, **_terms(terms))
         return [(session_id, decided) for session_id, decided in rows]

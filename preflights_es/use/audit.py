@@ -149,7 +149,7 @@ class SignatureCheck:
 
 
 class Passed(Result, frozen=True):
-    """How many sessions were not looked at, or not wholly."""
+    """How many sessions were not looked at, or not wholly, and which projections."""
 
     others: int
     """Of other projects."""
@@ -159,6 +159,8 @@ class Passed(Result, frozen=True):
     """Those of a workflow that is not known here, likewise."""
     unreadable: tuple[UnreadableEvent, ...]
     """Of each whose code cannot read one of its events, the first such event, likewise."""
+    projections: tuple[str, ...]
+    """Projections that were not compared, each with the reason, in words."""
 
 
 def verify(
@@ -231,6 +233,7 @@ def verify(
         unread=check.unread,
         unknown=check.unknown,
         unreadable=tuple(check.unreadable),
+        projections=check.left_out,
     )
     return Verification(
         **asdict(found),

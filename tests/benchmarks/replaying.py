@@ -21,7 +21,7 @@ from tests.benchmarks.measure import Figure, paired
 from tests.record_goldens import Recorder
 
 SESSIONS = 1_000
-LED_LIMIT = 1.2  # 1,000 sessions a second where the floor does 1,200
+LED_LIMIT = 1.35  # what is compared is decoded too (docs/architecture.md)
 LED_STRETCH = 0.6
 ANSWERS = (
     ("Add OAuth login", "auth_strategy", ("tbd", "", "OAuth"), "Magic Link"),

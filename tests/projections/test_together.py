@@ -14,6 +14,7 @@ from typing import Final
 import pytest
 
 from preflights_es.kernel.ports import Fold, Folded, Head, Registered, Stream
+from preflights_es.projections.decisions import DECISIONS
 from preflights_es.projections.usage import USAGE
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
@@ -147,7 +148,7 @@ class Held(SqlFollowing):
         super().write(heads, versions, held)
 
 
-def test_who_rebuilds_within_the_rebuild_of_another_completes_it(store: SqlStore) -> None:
+def test_who_rebuilds_within_the_rebuild_of_another_begins_it_anew(store: SqlStore) -> None:
     recorded(store, goldens()[:9])
     expected = from_zero(store)
     theirs: list[int] = []
@@ -157,7 +158,37 @@ def test_who_rebuilds_within_the_rebuild_of_another_completes_it(store: SqlStore
     assert (sum(theirs), log.sessions) == (9, 9), "both folded all, and one of them wrote"
     assert kept(store) == expected
     assert all(state.is_current for state in following(store).states())
-    assert log.registered()["usage"].generation == generation + 1
+    assert log.registered()["usage"].generation == generation + 2
+
+
+def test_what_a_rebuild_that_died_left_out_is_folded_by_one_that_goes_on(store: SqlStore) -> None:
+    recorded(store, goldens()[:9])
+    following(store).catch_up()  # nothing waits: what a rebuild leaves out is missing for good
+    expected = from_zero(store)
+    assert expected["decisions"]
+    log = SqlFollowing(store)
+    looks: list[int] = []
+
+    def others_die(sessions: int) -> None:
+        """Two begin anew: one folded all, one nothing, and none said that it is done."""
+        looks.append(sessions)
+        if len(looks) == 1:
+            with pytest.raises(Died):
+                following(store).rebuild(["sessions"], progress=die)
+            log.begin("decisions", DECISIONS.version)
+
+    projector(log).rebuild(["sessions", "decisions"], progress=others_die)
+    assert looks == [9, 9]
+    assert kept(store) == expected
+    assert log.registered()["decisions"].complete
+
+
+class Died(BaseException):
+    """Stands for the end of a process."""
+
+
+def die(_sessions: int) -> None:
+    raise Died
 
 
 def test_a_rebuild_that_was_begun_anew_meanwhile_is_not_called_complete(store: SqlStore) -> None:

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from preflights_es.history.verification import walked
 from preflights_es.kernel.ports import Draft, KeptRows, Stream
-from preflights_es.projections.decisions import DECISIONS
 from preflights_es.runtime import projection_check
 from preflights_es.runtime.projection_check import ProjectionCheck
 from preflights_es.runtime.projector import Projector
 from preflights_es.store.projection_feed import SqlFollowing
+from preflights_es.store.projection_rows import SqlComparing
 from preflights_es.store.sql import SqlStore, temporary_log
 from preflights_es.use.projections import projections, reader
 from tests.fixed import Clock
@@ -176,19 +176,43 @@ def test_what_the_next_reader_folds_anyway_is_not_found(store: SqlStore) -> None
         f"INSERT INTO outbox VALUES ('{ONE}', 3)",
     )
     assert found(store) == []
-    SqlFollowing(store).begin("decisions", DECISIONS.version)
-    assert found(store) == [], "a rebuild is under way"
     changed(store, "UPDATE projections SET version = 99")
     changed(store, "UPDATE projected_sessions SET status = 'whatever a newer program says'")
     assert found(store) == []
 
 
+SAML: Final = "UPDATE projected_decisions SET decided = replace(decided, 'OAuth', 'SAML')"
+
+
+def test_no_row_is_read_that_the_rebuild_under_way_did_not_make(store: SqlStore) -> None:
+    changed(store, SAML, "UPDATE projections SET complete = 0 WHERE name = 'decisions'")
+    with check(store) as checks:
+        assert walked(store, store.heads(None), None, checks.look).broken == ()
+        assert [*checks.differences()] == []
+        assert checks.left_out == ("the projection decisions, which is being rebuilt",)
+    assert SqlComparing(store).rows("house", ["oauth"], 9) == []
+    rows = list(following(store).rows("decisions", None))
+    assert rows
+    assert not any("SAML" in row["decided"] for row in rows)
+    assert SqlComparing(store).rows("house", ["oauth"], 9)
+    with check(store) as checks:
+        assert (
+            walked(store, store.heads(None), None, checks.look).broken,
+            [*checks.differences()],
+        ) == ((), [])
+        assert checks.left_out == ()
+
+
+def test_what_another_version_keeps_is_named(store: SqlStore) -> None:
+    changed(store, SAML, "UPDATE projections SET version = 0 WHERE name = 'decisions'")
+    with check(store) as checks:
+        assert walked(store, store.heads(None), None, checks.look).broken == ()
+        assert [*checks.differences()] == []
+        assert checks.left_out == ("the projection decisions, which is of another version",)
+
+
 def test_rows_that_were_there_before_their_projection_are_thrown_away(store: SqlStore) -> None:
-    changed(
-        store,
-        "DELETE FROM projections",
-        "UPDATE projected_decisions SET decided = replace(decided, 'OAuth', 'SAML')",
-    )
+    changed(store, "DELETE FROM projections", SAML)
     rows = list(following(store).rows("decisions", None))
     assert rows
     assert not any("SAML" in row["decided"] for row in rows)
