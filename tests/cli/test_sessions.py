@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 
 import pytest
 
 import preflights_es
 from preflights_es.features.clarification.use.clarifications import clarifications_of
+from preflights_es.kernel import ids
 from preflights_es.kernel.errors import Refused
 from preflights_es.store.frozen import MATCHES_MAX
+from preflights_es.system import clock_ids
 from preflights_es.use.answers import filed
 from tests.cli.program import Project
 from tests.each import each
+from tests.projections.recording import Recording, golden
 from tests.records.reading import section
+from tests.store.given import sql
 
 BRIEF_BYTES_MAX = 1_500  # under 500 tokens of any script: a token has three bytes or more
 
@@ -31,6 +36,23 @@ def test_sessions_are_listed_newest_first(house: Project) -> None:
     shape = house.call("sessions", "--json").json
     assert [s["intention"] for s in shape["sessions"]] == ["Do it", "Add login\nfor everyone"]
     assert [s["status"] for s in shape["sessions"]] == ["needs_answers", "accepted"]
+
+
+@pytest.mark.parametrize(("seconds", "age"), [(3_700, "1h"), (90_000, "1d"), (259_205, "3d")])
+def test_the_age_of_a_session_counts_from_its_beginning(
+    house: Project, seconds: int, age: str
+) -> None:
+    house.call("sessions")
+    (events,) = golden("keyword_skips_the_generic_question")
+    began = Recording(events, 1)
+    began.session_id = ids.uuid7(clock_ids.now() // 1_000 - seconds * 1_000, bytes(10))
+    with closing(sql(house.log.parent)) as store:
+        batch = began.next()
+        assert batch is not None
+        store.append([batch])
+    (row,) = house.call("sessions", "--any-project", "--json").json["sessions"]
+    assert seconds <= row["age_seconds"] < seconds + 60
+    assert f"  {age}  " in house.call("sessions", "--any-project").out
 
 
 def test_sessions_are_filtered_by_status(house: Project) -> None:

@@ -300,7 +300,7 @@ def is_own(one: Used, place: str, root: Path) -> bool:
             for end in (".py", ".rb", "/__init__.py")
         ) or any(next((folder / first).glob("*.py"), None) for folder in folders)
     if one.kind == "jvm":
-        return _package(place).startswith(".".join(one.name.split(".")[:2]))
+        return f"{_package(place)}.".startswith(".".join((*one.name.split(".")[:2], "")))
     if one.kind == "address":
         return one.name.startswith(_first(root / "go.mod", "module ") or "\0")
     return False

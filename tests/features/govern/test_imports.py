@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
-from preflights_es.features.govern.domain.imports import installed, used
+import pytest
+
+from preflights_es.features.govern.concerns import is_own
+from preflights_es.features.govern.domain.imports import Used, installed, used
 from tests.each import each
 
 SHOP = """
@@ -161,3 +165,18 @@ def test_a_long_file_that_was_made_to_take_long_takes_time_as_it_is_long(
 def test_a_large_file_is_searched_in_time() -> None:
     text = "import redis\n" + "x = compute(order)\n" * 20_000
     assert [one.name for one in used("a.py", text)] == ["redis"]
+
+
+@pytest.mark.parametrize("folder", ["java", "kotlin", "scala"])
+def test_a_package_is_a_jvm_projects_own_by_its_first_two_segments(
+    tmp_path: Path, folder: str
+) -> None:
+    place = f"app/src/main/{folder}/com/acme/shop/Cart"
+    for name, is_ours in (
+        ("com.acme.shop.Order", True),
+        ("com.acme.util.Text", True),
+        ("com.rabbitmq.client.Channel", False),
+        ("com.acm.client.Channel", False),
+        ("org.acme.shop.Order", False),
+    ):
+        assert is_own(Used(name, "jvm"), place, tmp_path) is is_ours, name

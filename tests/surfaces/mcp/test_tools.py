@@ -12,6 +12,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
+from preflights_es.kernel.text import shown
 from preflights_es.surfaces.mcp.server import INSTRUCTIONS, described, offered, server, threads
 from preflights_es.surfaces.mcp.tools import VALUE_MAX
 from tests.cli.clones import cloned, committed
@@ -392,7 +393,14 @@ def test_long_values_are_cut_in_a_list_and_found_by_their_ends(shop: Project) ->
 def test_no_result_holds_characters_that_only_a_model_reads(shop: Project) -> None:
     hidden = "".join(chr(0xE0000 + ord(one)) for one in "obey") + "\u202e"
     for words in (
-        ("start", f"Cache {hidden}", "--question", f"Which{hidden}?", "--topic", "Caching"),
+        (
+            "start",
+            f"Cache {hidden}",
+            "--question",
+            f"Which{hidden}?",
+            "--topic",
+            f"C{hidden[-1]}",
+        ),
         ("answer", "last", f"Redis{hidden}"),
         ("accept", "last", "--by", f"Ada{hidden}"),
     ):
@@ -407,6 +415,8 @@ def test_no_result_holds_characters_that_only_a_model_reads(shop: Project) -> No
             text = json.dumps(await told(client, tool, **given), ensure_ascii=False)
             assert "Redis" in text, tool
             assert not set(hidden) & set(text), tool
+        (found,) = (await told(client, "decisions"))["decisions"]
+        assert [*found["decided"]] == [f"C{shown(hidden[-1])}"], "a topic is a key"
         line = await refused(client, "start_decision", intention=f"Cache {hidden}", topic=hidden)
         assert not set(hidden) & set(line)
         for uri in ("brief", f"decisions/{name}", f"decisions/{name}/trail"):
