@@ -8,6 +8,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -43,6 +44,8 @@ SLOW: Final = {
 }
 """Why a test may be slow: the words of `slow`."""
 SLOW_MAX: Final = 400  # tests, of all that are parametrized
+TEST_S: Final = 60  # seconds of one test, with its fixtures: what hangs ends with its stack
+SLOW_TEST_S: Final = 300
 SLOW_TESTS: Final = pytest.StashKey[list[str]]()
 """The slow tests that were collected, also where they are left out."""
 
@@ -113,6 +116,30 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if not all(map(shutil.which, programs)):
             message = f"{MISSING}{mark.args[0]} ({install})"
             pytest.fail(message, pytrace=False) if os.environ.get("CI") else pytest.skip(message)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """End a test that takes too long; its fixtures end what it started."""
+    limit_s = SLOW_TEST_S if item.get_closest_marker("slow") else TEST_S
+    with ended_after(limit_s):
+        return (yield)
+
+
+@contextmanager
+def ended_after(limit_s: float) -> Iterator[None]:
+    """Fail where the main thread stands at the limit; what follows has as long once more."""
+
+    def fail(_signal: int, _frame: object) -> None:
+        pytest.fail(f"it took more than {limit_s:g} seconds")
+
+    former = signal.signal(signal.SIGALRM, fail)
+    signal.setitimer(signal.ITIMER_REAL, limit_s, limit_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
+from threading import Event
+
 import pytest
 
-from tests.conftest import SLOW, SLOW_MAX, SLOW_TESTS, slow_tests
+from tests.conftest import SLOW, SLOW_MAX, SLOW_TESTS, ended_after, slow_tests
 
 
 def test_few_tests_are_slow(pytestconfig: pytest.Config) -> None:
@@ -17,3 +22,15 @@ def test_a_slow_test_says_why(request: pytest.FixtureRequest, why: tuple[str, ..
     request.node.add_marker(pytest.mark.slow(*why))
     with pytest.raises(pytest.UsageError, match=r"slow\(\) takes one of"):
         slow_tests([request.node])
+
+
+def test_a_test_that_hangs_ends_at_its_limit() -> None:
+    asleep = [sys.executable, "-c", "import time; time.sleep(60)"]
+    for hang in (Event().wait, lambda: time.sleep(60), lambda: subprocess.run(asleep)):
+        began = time.monotonic()
+        with (
+            pytest.raises(pytest.fail.Exception, match=r"more than 0\.2 seconds"),
+            ended_after(0.2),
+        ):
+            hang()
+        assert time.monotonic() - began < 20
