@@ -239,7 +239,7 @@ def test_no_function_is_called_in_the_notation_of_a_column(
                 assert asked(str(place), sql).code == 0  # shown, and not run
                 done = asked(str(place), sql, "--run")
                 assert (done.code, "hunter2" in done.out) == (1, False), sql
-                assert "one of its columns is none that its tables have" in done.err, sql
+                assert "one of its columns is unknown to its tables" in done.err, sql
             fine = "SELECT o.market, count(*) AS n FROM orders AS o GROUP BY market ORDER BY n"
             done = asked("fine", fine, "--run", "--csv")
             assert (done.code, done.out) == (0, "market,n\r\nDK,1\r\n"), done.err
@@ -252,8 +252,8 @@ def test_a_column_that_sqlite_does_not_list_is_refused(
     house: Project, tmp_path: Path, orders: Path
 ) -> None:
     for sql, found in (
-        ("SELECT rowid FROM orders", "none that its tables have: “rowid”"),
-        ("SELECT nothing FROM orders", "none that its tables have: “nothing”"),
+        ("SELECT rowid FROM orders", "unknown to its tables: “rowid”"),
+        ("SELECT nothing FROM orders", "unknown to its tables: “nothing”"),
         ("SELECT a FROM absent", "lists no columns of the table 'absent'"),
     ):
         folder = shop(tmp_path / found[-8:-1], a_yaml=f"name: values\nsql: {sql}\n")

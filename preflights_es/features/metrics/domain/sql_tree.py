@@ -115,7 +115,7 @@ TYPE: Final = "one of its types is not allowed"
 FUNCTION: Final = "one of its functions is not allowed"
 ARGUMENT: Final = f"what is looked for in a text is no literal of {ARGUMENT_MAX} characters"
 NO_COLUMN: Final = "one of its names is computed by the database, and no column"
-COLUMN: Final = "one of its columns is none that its tables have"
+COLUMN: Final = "one of its columns is unknown to its tables"
 UNNAMED: Final = "\0"  # in no name: sqlglot would give a column without a name one of its own
 IN_ORDER: Final = (
     *(
@@ -337,7 +337,7 @@ def _quoted(name: str) -> str:
 
 
 def _has_unlisted(tree: exp.Expr, tables: Mapping[str, Collection[str]], dialect: Dialect) -> bool:
-    """Whether a column is none that a table, a subquery or a WITH gives, as sqlglot resolves names.
+    """Whether no table, subquery or WITH gives one of its columns, as sqlglot resolves names.
 
     False where a table's columns are not known: only the database can say then.
     """
