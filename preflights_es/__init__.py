@@ -28,9 +28,12 @@ if TYPE_CHECKING:
     )
     from preflights_es.kernel.errors import (
         CodeInOutputError as CodeInOutputError,
+        CommitUnknown as CommitUnknown,
+        Conflict as Conflict,
         ExplanatoryTextError as ExplanatoryTextError,
         InvalidJSONError as InvalidJSONError,
         LLMAPIError as LLMAPIError,
+        LLMEmptyError as LLMEmptyError,
         LLMError as LLMError,
         LLMInvalidRequestError as LLMInvalidRequestError,
         LLMLostError as LLMLostError,
@@ -47,9 +50,12 @@ if TYPE_CHECKING:
         MultipleArtifactsError as MultipleArtifactsError,
         PreflightsError as PreflightsError,
         Refused as Refused,
+        RoundsExhausted as RoundsExhausted,
         SchemaViolationError as SchemaViolationError,
         SessionFaulted as SessionFaulted,
         SettingsError as SettingsError,
+        StoreUnavailable as StoreUnavailable,
+        UnreadableEvent as UnreadableEvent,
     )
     from preflights_es.kernel.questions import Question as Question
     from preflights_es.providers.apis import AnthropicProvider as AnthropicProvider
@@ -128,11 +134,12 @@ _HOME = {
         "surfaces.async_api": "AsyncPreflights open_async",
         "judging.contract": "Contract OutputValidator judge",
         "kernel.errors": """
-            CodeInOutputError ExplanatoryTextError InvalidJSONError LLMAPIError LLMError
-            LLMInvalidRequestError LLMLostError LLMMissingInformationError LLMOutputError
-            LLMRateLimitError LLMRefusedError LLMRequestRejectedError LLMTimeoutError
-            LLMTruncatedError LLMUnfinishedError LogDamaged LogFromFuture MultipleArtifactsError
-            PreflightsError Refused SchemaViolationError SessionFaulted SettingsError
+            CodeInOutputError CommitUnknown Conflict ExplanatoryTextError InvalidJSONError
+            LLMAPIError LLMEmptyError LLMError LLMInvalidRequestError LLMLostError
+            LLMMissingInformationError LLMOutputError LLMRateLimitError LLMRefusedError
+            LLMRequestRejectedError LLMTimeoutError LLMTruncatedError LLMUnfinishedError LogDamaged
+            LogFromFuture MultipleArtifactsError PreflightsError Refused RoundsExhausted
+            SchemaViolationError SessionFaulted SettingsError StoreUnavailable UnreadableEvent
         """,
         "kernel.questions": "Question",
         "providers.apis": "AnthropicProvider OpenAIProvider",

@@ -30,6 +30,7 @@ PreflightsError
 │       └── ReadOnlyLog         it is opened for reading, or the role may only read
 └── LLMError                a provider gave no usable response (seed 2, section 7.1)
     ├── LLMAPIError
+    │   ├── LLMEmptyError       it answered without a text; also a ValueError
     │   └── LLMRequestRejectedError     a wrong key, model or address: asking again is no use
     ├── LLMTimeoutError     also a TimeoutError
     │   └── LLMLostError        the process that made the call never reported back
@@ -336,6 +337,10 @@ class LLMAPIError(LLMError):
     """The provider's API failed."""
 
     kind = "api_error"
+
+
+class LLMEmptyError(LLMAPIError, ValueError):
+    """The response holds no text."""
 
 
 class LLMRequestRejectedError(LLMAPIError):

@@ -15,6 +15,7 @@ import msgspec
 
 from preflights_es.kernel.completions import Completion, CompletionRequested, Message
 from preflights_es.kernel.errors import (
+    LLMEmptyError,
     LLMRefusedError,
     LLMTruncatedError,
     ProviderMissing,
@@ -378,7 +379,8 @@ class OpenAIProvider(RemoteProvider):
 
     def _with_text(self, found: Completion, text: str | None) -> Completion:
         if text is None:
-            raise self.failure(f"the response holds no text (it stopped for {found.stop_reason!r})")
+            why = f"the response holds no text (it stopped for {found.stop_reason!r})"
+            raise self.failure(why, LLMEmptyError)
         return found
 
 

@@ -24,6 +24,7 @@ from preflights_es.features.metrics.domain.events import (
 )
 from preflights_es.features.metrics.domain.state import State
 from preflights_es.kernel.completions import Accepted, CompletionRequested, Message
+from preflights_es.kernel.errors import LLMEmptyError
 from preflights_es.kernel.lead import Led, system_message
 from preflights_es.providers.base import DIRECT, text_of
 from preflights_es.settings.load import Options, load_settings
@@ -85,7 +86,8 @@ class LLMClient:
         """The response, stripped.
 
         Raises:
-            ValueError: nothing came, a message has no such role, or its content is no text.
+            LLMEmptyError: nothing came; a ValueError, too.
+            ValueError: a message has no such role, or its content is no text.
             LLMError: the call failed.
             SettingsError: a key or a package is missing.
         """
@@ -106,8 +108,7 @@ class LLMClient:
 
         text = ran(said).strip()
         if not text:
-            message = "the model returned an empty response"
-            raise ValueError(message)
+            raise LLMEmptyError("the model returned an empty response")
         return text
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from preflights_es import Agent
 from preflights_es.features.metrics.adapter import LLMClient, PromptBuilder, Said, parse_response
-from preflights_es.kernel.errors import SettingsError
+from preflights_es.kernel.errors import LLMEmptyError, SettingsError
 from tests.each import each
+from tests.providers import server
 
 SQL = '{"type": "sql", "sql": "SELECT 1"}'
 
@@ -123,6 +124,22 @@ def test_a_role_that_is_none_is_refused() -> None:
     for content in (None, 3, ["text"]):
         with pytest.raises(ValueError, match=r"as the content of a message, expected text"):
             LLMClient(provider="mock").chat([{"role": "user", "content": content}])  # type: ignore[dict-item]
+
+
+def test_a_response_without_a_text_is_a_value_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PREFLIGHTS_OPENAI_API_KEY", "sk-not-a-real-key")
+    nothing = {"choices": [{"message": {"content": None}, "finish_reason": "stop"}]}
+    with server.FakeAPI() as api:
+        api.script(server.json_body(nothing), server.text("  "))
+        monkeypatch.setenv("PREFLIGHTS_BASE_URL", api.openai)
+        client = LLMClient("a-model", provider="openai")
+        for _ in range(2):
+            with pytest.raises(ValueError, match=r"empty|no text") as found:
+                client.chat([{"role": "user", "content": "DAU?"}])
+            assert found.type is LLMEmptyError
 
 
 # 3. Responses --------------------------------------------------------------------------------
