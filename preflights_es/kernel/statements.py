@@ -15,7 +15,13 @@ from typing import Final, NamedTuple, Protocol
 
 from preflights_es.kernel.decisions import Record, RecordField
 from preflights_es.kernel.questions import Language, is_placeholder
-from preflights_es.kernel.text import ANSWER_MAX, SCOPE_MAX, late_pattern
+from preflights_es.kernel.text import (
+    ANSWER_MAX,
+    SCOPE_MAX,
+    caseless,
+    composed,
+    late_pattern,
+)
 from preflights_es.kernel.words import aliases, canonical, folded, plain, product
 
 SCOPE_WORDS_MAX: Final = 8
@@ -73,7 +79,7 @@ def stated(text: str, name_of: NameOf, names_any: Callable[[str], bool]) -> Stat
     Args:
         names_any: whether a known value stands in a text.
     """
-    line = " ".join(text.split())
+    line = " ".join(composed(text).split())
     if "?" in line:
         return None
     for forms, is_german in ((ENGLISH, False), (GERMAN, True)):
@@ -232,7 +238,7 @@ def language_of(text: str) -> Language:
     lean = len(words & plain("german")) - len(words & plain("english"))
     if lean:
         return "de" if lean > 0 else "en"
-    return "de" if any(c in "\u00e4\u00f6\u00fc\u00df" for c in text.casefold()) else "en"
+    return "de" if any(c in "\u00e4\u00f6\u00fc\u00df" for c in caseless(text)) else "en"
 
 
 # 5. What the team decided against ------------------------------------------------------------
@@ -359,7 +365,7 @@ def against(texts: tuple[Placed, ...], whole: str, field: Chosen) -> list[Placed
     """Pairs of another option and the first place that names it; none with the decided value.
 
     Args:
-        whole: all texts, case folded: most plans name no option, which is quickly seen.
+        whole: all texts, `caseless`: most plans name no option, which is quickly seen.
     """
     others = _others(field)
     if not any(word.partition(" ")[0] in whole for word in others):
@@ -370,8 +376,8 @@ def against(texts: tuple[Placed, ...], whole: str, field: Chosen) -> list[Placed
     chosen = {_plain(form) for form in decided}
     places: dict[str, str] = {}
     for pointer, text in texts:
-        folded = text.casefold()
-        written = text if len(text) == len(folded) else folded
+        written, folded = composed(text), caseless(text)
+        written = written if len(written) == len(folded) else folded
         for match in named.finditer(folded):
             word = _plain(match.group())
             if word in chosen:
@@ -425,7 +431,7 @@ def _forms(value: str) -> tuple[str, ...]:
 
 def _plain(text: str) -> str:
     """In one case, and with one blank where blanks, hyphens or underscores stand."""
-    return _GAP.sub(" ", text.casefold()).strip()
+    return _GAP.sub(" ", caseless(text)).strip()
 
 
 @lru_cache(maxsize=256)

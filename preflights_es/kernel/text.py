@@ -68,10 +68,20 @@ _WORD = late_pattern(r"[a-z0-9]+")
 SLUG_MAX: Final = 60  # characters, so that a path stays readable in a listing
 
 
+def composed(text: str) -> str:
+    """As rules read a text: a letter and its accents are one character, however they were typed."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def caseless(text: str) -> str:
+    """As two texts are compared that may differ in case or in how accents were typed."""
+    return composed(text.casefold())
+
+
 def problem(text: str, limit: int) -> str | None:
     """Why a text cannot be recorded, in words that say what to do; None when it can."""
-    if len(text) > limit:
-        return f"has {len(text):,} characters, at most {limit:,} are taken: shorten it"
+    if len(text) > limit and (size := len(composed(text))) > limit:
+        return f"has {size:,} characters, at most {limit:,} are taken: shorten it"
     if text.isprintable():  # so is most of what people type, and no pattern is compiled for it
         return None
     if found := _SURROGATE.search(text):

@@ -28,7 +28,15 @@ from preflights_es.kernel.json import encoded
 from preflights_es.kernel.questions import Place
 from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.signing import Counted, Signed, worth
-from preflights_es.kernel.text import late_pattern, one_line, shortened, shown, shown_lines, slug
+from preflights_es.kernel.text import (
+    caseless,
+    late_pattern,
+    one_line,
+    shortened,
+    shown,
+    shown_lines,
+    slug,
+)
 from preflights_es.kernel.words import continued
 
 TITLE_MAX: Final = 120  # characters of a heading
@@ -178,10 +186,10 @@ def _considered(record: Record) -> str:
 
 def _offer(one: ShownQuestion, names: Collection[str], record: Record) -> str:
     """Options, and who offered which."""
-    means = {option.label.casefold(): option.description for option in one.options}
+    means = {caseless(option.label): option.description for option in one.options}
     lines = []
     for name in names:
-        said = means.get(name.casefold(), "")
+        said = means.get(caseless(name), "")
         lines.append(f"* {inline(name)}{f': {inline(said)}' if said else ''}")
     if not one.options:
         return "\n".join(lines)
@@ -232,13 +240,13 @@ def _ended(text: str, end: str = ".") -> str:
 
 def _against(record: Record) -> Iterator[tuple[str, str]]:
     """What speaks against the options, those that were chosen all the same first, by speaker."""
-    chosen = {field.value.casefold() for field in record.fields}
-    named = {one.name.casefold() for one in record.rationale.alternatives}
+    chosen = {caseless(field.value) for field in record.fields}
+    named = {caseless(one.name) for one in record.rationale.alternatives}
     for at, one in enumerate(record.shown):
         for option in one.options:
-            is_chosen = option.label.casefold() in chosen
+            is_chosen = caseless(option.label) in chosen
             # Of the first question the others are alternatives, where they still count.
-            if option.against and (is_chosen or (at and option.label.casefold() not in named)):
+            if option.against and (is_chosen or (at and caseless(option.label) not in named)):
                 text = "Against {}, which was chosen: {}" if is_chosen else "Against {}: {}"
                 row = _said(record, text, inline(option.label), inline(option.against))
                 yield (_offered_by(inline(one.by), record) if one.by else "", row)

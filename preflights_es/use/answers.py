@@ -17,6 +17,7 @@ from preflights_es.kernel.events import ArtifactDue, Input
 from preflights_es.kernel.questions import AnswerRefusal, Question, Refusal
 from preflights_es.kernel.reach import PATTERN_MAX, PATTERNS_MAX, pattern_problem
 from preflights_es.kernel.session import Workflow
+from preflights_es.kernel.text import caseless
 from preflights_es.kernel.views import View
 from preflights_es.records.record_folder import USUAL
 from preflights_es.runtime.inputs import AskedElsewhere, Recalled
@@ -77,7 +78,7 @@ def _labels(asked: Asked) -> dict[str, str]:
 
 
 def _folded(label: str) -> str:
-    return label.strip().casefold()
+    return caseless(label.strip())
 
 
 def _split(text: str, labels: Mapping[str, str]) -> tuple[str, str]:

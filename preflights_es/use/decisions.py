@@ -21,6 +21,7 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.ids import EPOCH, iso, iso_or_none
 from preflights_es.kernel.ports import Choice
+from preflights_es.kernel.text import caseless
 from preflights_es.projections.decisions import PatchRow, decision, in_force
 from preflights_es.projections.projection import Read
 from preflights_es.records.record_list import Unread
@@ -217,7 +218,7 @@ def history_of(request: Request, row: DecisionRow) -> Read | None:
 
 
 def _is_of(one: DecisionRow | Decided, category: str) -> bool:
-    return one.category.casefold() == category.casefold()
+    return caseless(one.category) == caseless(category)
 
 
 def log_decisions(
@@ -293,7 +294,7 @@ def _others(request: Request, category: str) -> tuple[str, ...]:
     """The categories of this project, in force or not; none where it has this one."""
     rows = request.process.projector.rows("decisions", request.process.project)
     there = {decision(row).decided.category for row in rows}
-    has_it = category.casefold() in map(str.casefold, there)
+    has_it = caseless(category) in map(caseless, there)
     return () if has_it else tuple(sorted(there))
 
 

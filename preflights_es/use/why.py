@@ -28,6 +28,7 @@ from preflights_es.kernel.items import Planned, WaivedFinding, item_id
 from preflights_es.kernel.json import decoded
 from preflights_es.kernel.questions import Answers, Behind
 from preflights_es.kernel.signing import Counted, Signed
+from preflights_es.kernel.text import caseless
 from preflights_es.projections.artifacts import plan, plans
 from preflights_es.projections.decisions import PatchRow, in_force, proposed
 from preflights_es.projections.projection import Read
@@ -233,7 +234,7 @@ def _counted(process: Process, read: Read, decided: Decided) -> Decided:
 
 def _is_named(origin: Origin, decided: Decided, field: str) -> bool:
     names = (origin.field, origin.key, f"{decided.category}.{origin.field}")
-    return field.casefold() in (name.casefold() for name in names)
+    return caseless(field) in (caseless(name) for name in names)
 
 
 def _why(

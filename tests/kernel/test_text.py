@@ -65,6 +65,13 @@ def test_the_limit_itself_is_taken() -> None:
     assert text.problem("x" * (text.ANSWER_MAX + 1), text.ANSWER_MAX) is not None
 
 
+def test_a_limit_counts_a_letter_with_its_accents_once() -> None:
+    typed = unicodedata.normalize("NFD", "für")
+    assert len(typed) == 4
+    assert text.problem(typed, 3) is None
+    assert text.problem(typed, 2) == "has 3 characters, at most 2 are taken: shorten it"
+
+
 @given(ANY | NASTY)
 def test_what_has_no_problem_can_be_encoded_and_controls_nothing(given_text: str) -> None:
     if text.problem(given_text, len(given_text)) is None:

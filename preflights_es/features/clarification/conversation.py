@@ -55,7 +55,7 @@ from preflights_es.kernel.decisions import Alternative, Choices, Reasons, altern
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.questions import Question, is_placeholder
 from preflights_es.kernel.reach import HOLDS, Hold, pattern_problem
-from preflights_es.kernel.text import one_line, shown
+from preflights_es.kernel.text import caseless, one_line, shown
 from preflights_es.kernel.views import View
 from preflights_es.system.files import Unreadable, beginning
 from preflights_es.use import sessions
@@ -334,7 +334,7 @@ def _turn(app: Request, voice: Voice, session: View) -> View:
 
 def _keys(question: Question) -> tuple[str, ...]:
     """None of them where one is an option."""
-    options = {option.casefold() for option in question.options}
+    options = {caseless(option) for option in question.options}
     return () if options.intersection(KEYS) else KEYS
 
 

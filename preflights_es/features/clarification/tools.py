@@ -24,7 +24,7 @@ from preflights_es.kernel.questions import (
     lacking,
     written_question,
 )
-from preflights_es.kernel.text import one_line
+from preflights_es.kernel.text import caseless, one_line
 from preflights_es.kernel.views import View
 from preflights_es.surfaces.mcp.call import Call
 from preflights_es.surfaces.mcp.rounds import (
@@ -168,11 +168,11 @@ async def _record_question(call: Call, given: Happened) -> Standing:
 
 def _proposed(request: Request, given: Happened) -> View | None:
     """The proposal of the same question and answer: a hook may have seen them, too."""
-    said = ", ".join(given.answers).casefold()
+    said = caseless(", ".join(given.answers))
     for one in acceptable(request):
         if one.origin and one.intention == one_line(given.question):
             session = sessions.show(request, one.session_id)
-            if said in map(str.casefold, values(session).values()):
+            if said in map(caseless, values(session).values()):
                 return session
     return None
 

@@ -9,7 +9,7 @@ import msgspec
 
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import decision_name, short
-from preflights_es.kernel.text import shortened, shown
+from preflights_es.kernel.text import caseless, shortened, shown
 from preflights_es.kernel.views import View
 from preflights_es.surfaces.mcp.call import Call
 from preflights_es.surfaces.mcp.rounds import (
@@ -92,7 +92,7 @@ async def decisions(call: Call, given: Wanted) -> Decided:
             told.reverse()  # the best match is first
         else:
             told.sort(key=lambda one: one.date)  # of one day they stay in the order of the log
-        topic = given.topic.strip().casefold()
+        topic = caseless(given.topic.strip())
         about = [one for one in reversed(told) if not topic or _is_about(one, topic)]
         if told and not about:
             request.notice("no_topic", _no_topic(given.topic, told))
@@ -148,7 +148,7 @@ def _short(one: DecisionTold) -> DecisionTold:
 
 
 def _is_about(one: DecisionTold, topic: str) -> bool:
-    return topic in map(str.casefold, _topics(one))
+    return topic in map(caseless, _topics(one))
 
 
 def _topics(one: DecisionTold) -> set[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import Literal, get_args
+from unicodedata import normalize
 
 import pytest
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from preflights_es.features.clarification.domain.events import (
     DecisionRecorded,
     PatchProposed,
     QuestionAsked,
+    ScopeNoted,
 )
 from preflights_es.features.clarification.domain.state import State, is_terminal
 from preflights_es.features.clarification.domain.values import (
@@ -34,6 +36,7 @@ from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionReceived
 from preflights_es.kernel.events import Actor, Decision, Input, ResponseIgnored
 from preflights_es.kernel.questions import RefusalReason
+from preflights_es.kernel.text import SCOPE_MAX
 from tests.each import each
 from tests.features.clarification.cases import (
     ADA,
@@ -74,6 +77,27 @@ def accepted(
     return AnswerAccepted(
         key=key, answer=answer, field=field, value=value, source=source, other=other
     )
+
+
+@each(("option", "typed"), [("NFC", "NFD"), ("NFD", "NFC")])
+def test_an_answer_is_an_option_however_its_accents_are_typed(
+    option: Literal["NFC", "NFD"], typed: Literal["NFC", "NFD"]
+) -> None:
+    offered, said = normalize(option, "Zürich"), normalize(typed, "zürich")
+    field = Field("Site", "site", "Which site?", (offered,))
+    config = config_of(Category("Site", ("sites",), field))
+    taken = accepted("site", said, "Site", offered, "chosen")
+    proposed = PatchProposed(patch=DecisionPatch("Site", (("Site", offered),)), hint="task")
+    check(
+        declared("Our sites", heuristics=config), when=answered(site=said), then=(taken, proposed)
+    )
+
+
+def test_a_scope_at_its_limit_may_have_accents() -> None:
+    scope = normalize("NFD", "ü" * SCOPE_MAX)
+    noted = ScopeNoted(scope=normalize("NFC", scope))
+    (given, *_) = decide(after(*READY), answered(auth_strategy__scope=scope))
+    assert given == noted
 
 
 def refused(change: str, reason: str) -> tuple[Decision, ...]:

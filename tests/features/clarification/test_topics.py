@@ -6,13 +6,14 @@ from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import Final
+from unicodedata import normalize
 
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from preflights_es.features.clarification import domain as clarification
+from preflights_es.features.clarification.domain import rules, topics
 from preflights_es.features.clarification.domain import state as states
-from preflights_es.features.clarification.domain import topics
 from preflights_es.features.clarification.domain.events import (
     AnswerAccepted,
     ClarificationStopped,
@@ -68,6 +69,21 @@ def test_a_form_that_covers_the_text_states_a_value(
 def test_whatever_else_is_said_states_nothing(text: str) -> None:
     found = find(text)
     assert (found.stated, found.replaced, found.scope, found.because) == ((), (), "", "")
+
+
+@each(
+    "text",
+    [
+        *(text for text, _ in FILED["a_form_that_covers_the_text_states_a_value"]),
+        *FILED["whatever_else_is_said_states_nothing"],
+        "Wähle eine Datenbank für die Aufträge",
+        "Use Café2 for Zürich's bakeries because Müsli is sold there",
+    ],
+)
+def test_accents_say_the_same_however_they_were_typed(text: str) -> None:
+    assert find(normalize("NFD", text)) == find(normalize("NFC", text))
+    words = rules.tokens(normalize("NFC", text))
+    assert rules.tokens(normalize("NFD", text)) == words
 
 
 def test_a_named_value_is_mentioned_with_its_topic() -> None:

@@ -67,7 +67,7 @@ from preflights_es.kernel.events import ArtifactDue, ArtifactWritten, Decision, 
 from preflights_es.kernel.lead import FellBack, LeadChanged, StepRetried, taken_over
 from preflights_es.kernel.questions import Answers, Given, is_placeholder, stripped
 from preflights_es.kernel.reach import Reach
-from preflights_es.kernel.text import SCOPE_MAX, one_line
+from preflights_es.kernel.text import SCOPE_MAX, composed, one_line
 
 Decisions = tuple[Decision, ...]
 FOUND: Final = ("detected", "stated")  # in the intention: an answer wins over it
@@ -117,7 +117,7 @@ def _opened(state: State, new: IntentionDeclared) -> Decisions:
     )
     decisions: Decisions = by_topic + by_keyword
     if new.scope:
-        decisions += (ScopeNoted(scope=new.scope),)
+        decisions += (ScopeNoted(scope=composed(new.scope)),)
     after = state_after(evolve, state, new, decisions)
     if after.writer is not None:  # the writer asks, whatever the intention says
         return (*decisions, lead.request(after, "clarify"))
@@ -257,7 +257,7 @@ def _answered(state: State, new: Answers) -> Decisions:
 
 def _scoped(state: State, given: Given) -> Decisions:
     """What is said of the scope counts, and changes a patch that is proposed."""
-    texts = [text for value in given.values if (text := one_line(stripped(value)))]
+    texts = [text for value in given.values if (text := composed(one_line(stripped(value))))]
     keys = (state.heuristics.category.id, *_known_fields(state))
     if given.key.removesuffix(SCOPE) not in keys:
         expected = tuple(f"{key}{SCOPE}" for key in keys)

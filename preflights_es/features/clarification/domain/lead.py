@@ -51,7 +51,7 @@ from preflights_es.kernel.questions import (
     stripped,
 )
 from preflights_es.kernel.reach import Reach, pattern_problem
-from preflights_es.kernel.text import late_pattern, one_line
+from preflights_es.kernel.text import caseless, late_pattern, one_line
 from preflights_es.kernel.words import canonical, folded
 
 PACKAGE: Final = "preflights_es.features.clarification"
@@ -230,17 +230,17 @@ def _whole(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(label: str) -> str:
-    return stripped(label).casefold().partition(" (")[0]
+    return caseless(stripped(label)).partition(" (")[0]
 
 
 def _topic_violations(state: State, payload: dict[str, Any]) -> Iterator[Violation]:
     topic = stripped(payload["topic"])
-    if is_placeholder(topic) or topic.casefold() == "category":
+    if is_placeholder(topic) or caseless(topic) == "category":
         yield Violation("/topic", "expected a topic of the list, or a name of your own for it")
         return
     config, chosen = state.heuristics, _chosen(state)
     if is_followed(state):
-        if topic.casefold() in {one.field.name.casefold() for one in suggested_in(state)}:
+        if caseless(topic) in {caseless(one.field.name) for one in suggested_in(state)}:
             yield Violation("/topic", "expected another topic than those that were asked")
     elif (
         chosen
@@ -258,14 +258,14 @@ def _chosen(state: State) -> Category | None:
 
 
 def _other(topic: str, config: HeuristicsConfig) -> Category | None:
-    return config.other() if topic.casefold() == OTHER.casefold() else None
+    return config.other() if caseless(topic) == OTHER.casefold() else None
 
 
 def _question_violations(payload: dict[str, Any]) -> Iterator[Violation]:
     if is_placeholder(payload["question"]):
         yield Violation("/question", "expected a question")
     options = payload["options"]
-    labels = [stripped(one["label"]).casefold() for one in options]
+    labels = [caseless(stripped(one["label"])) for one in options]
     if len(set(labels)) != len(labels) or len(labels) == 1 or len(labels) > OPTIONS_MAX:
         expected = f"expected none, or 2 to {OPTIONS_MAX} that differ"
         yield Violation("/options", expected)
@@ -273,7 +273,7 @@ def _question_violations(payload: dict[str, Any]) -> Iterator[Violation]:
     if any(map(is_placeholder, (*labels, *texts, *filter(None, [payload["why"]])))):
         yield Violation("", "expected no placeholder")
     best = payload["recommended"]
-    if best is not None and stripped(best["option"]).casefold() not in labels:
+    if best is not None and caseless(stripped(best["option"])) not in labels:
         yield Violation("/recommended/option", "expected one of the options")
     if best is not None and is_placeholder(best["reason"]):
         yield Violation("/recommended/reason", "expected a reason")
@@ -305,7 +305,7 @@ def _said_violations(state: State, payload: dict[str, Any]) -> Iterator[Violatio
 
 
 def _bare(text: str) -> str:
-    return " ".join(text.split()).casefold()
+    return caseless(" ".join(text.split()))
 
 
 def _mentions(quote: str, value: str) -> bool:
@@ -354,7 +354,7 @@ def _suggested(state: State, payload: dict[str, Any]) -> QuestionSuggested:
     best = payload["recommended"]
     recommended = None
     if best is not None:
-        offered.sort(key=lambda one: one.label.casefold() != stripped(best["option"]).casefold())
+        offered.sort(key=lambda one: caseless(one.label) != caseless(stripped(best["option"])))
         recommended = Recommended(offered[0].label, stripped(best["reason"]))
     evidence = (Place(one["path"], one.get("lines", "")) for one in payload["evidence"])
     return QuestionSuggested(
@@ -380,7 +380,7 @@ def _placed(state: State, topic: str) -> tuple[str, Field]:
     if state.framed is not None and state.found is not None and is_followed(state):
         category = state.found[0]
         fields = category.fields()
-        known = next((one for one in fields if one.name.casefold() == topic.casefold()), None)
+        known = next((one for one in fields if caseless(one.name) == caseless(topic)), None)
         return state.framed.category, known or _own(topic, fields)
     known_category = config.named(topic) or _other(topic, config)
     if known_category is not None:
@@ -418,7 +418,7 @@ def decide_violations(state: State, payload: dict[str, Any]) -> tuple[Violation,
         given = state.answers.get(field.id) if field else None
         if field is None:
             violations.append(Violation(f"{at}/name", f"expected one of {', '.join(fields)}"))
-        elif given is not None and stripped(value).casefold() != given.value.casefold():
+        elif given is not None and caseless(stripped(value)) != caseless(given.value):
             violations.append(Violation(f"{at}/value", f"expected {given.value!r}, as answered"))
         elif is_placeholder(value):
             violations.append(Violation(f"{at}/value", "expected no placeholder"))
@@ -431,10 +431,10 @@ def _offer_violations(state: State, payload: dict[str, Any]) -> Iterator[Violati
     """What is wrong with a reason, consequences and alternatives."""
     said = [("/because", payload.get("because") or "")]
     said += [(f"/consequences/{i}", text) for i, text in enumerate(payload.get("consequences", ()))]
-    taken = {value.value.casefold() for value in state.provenance}
-    taken |= {entry["value"].casefold() for entry in payload["fields"]}
+    taken = {caseless(value.value) for value in state.provenance}
+    taken |= {caseless(entry["value"]) for entry in payload["fields"]}
     for i, one in enumerate(payload.get("alternatives", ())):
-        at, name = f"/alternatives/{i}", stripped(one["name"]).casefold()
+        at, name = f"/alternatives/{i}", caseless(stripped(one["name"]))
         said += [(f"{at}/name", one["name"]), (f"{at}/why_not", one["why_not"])]
         if name in taken:
             yield Violation(f"{at}/name", "expected what was not chosen, each once")
@@ -450,7 +450,7 @@ def _offer_violations(state: State, payload: dict[str, Any]) -> Iterator[Violati
 def _offered(state: State, payload: dict[str, Any]) -> tuple[RationaleSuggested, ...]:
     """The model's reasons, and what it said of the options; also that it has none any more."""
     said = {
-        one["name"].casefold(): Alternative(stripped(one["name"]), stripped(one["why_not"]))
+        caseless(one["name"]): Alternative(stripped(one["name"]), stripped(one["why_not"]))
         for one in payload.get("alternatives", ())
     }
     because = stripped(payload.get("because") or "")
@@ -460,7 +460,7 @@ def _offered(state: State, payload: dict[str, Any]) -> tuple[RationaleSuggested,
         value = state.answers.get(asked.field.id)
         if value and (more := reasons.offered(Rationale(), asked, value.value)):
             because = because or more.because
-            said = {one.name.casefold(): one for one in more.alternatives} | said
+            said = {caseless(one.name): one for one in more.alternatives} | said
     alternatives = tuple(said.values())
     offer = RationaleSuggested(
         because=because, consequences=consequences, alternatives=alternatives

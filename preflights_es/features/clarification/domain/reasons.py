@@ -22,6 +22,7 @@ from preflights_es.features.clarification.domain.values import DecisionPatch
 from preflights_es.kernel.decisions import Alternative, NotChosen, Rationale, Reason, Speaker
 from preflights_es.kernel.questions import is_placeholder, stripped
 from preflights_es.kernel.reach import PATTERNS_MAX, Reach, pattern_problem
+from preflights_es.kernel.text import caseless
 
 RATIONALE_MAX: Final = 20  # consequences, and alternatives, of one decision
 
@@ -72,9 +73,9 @@ def added(before: Rationale, new: RationaleNoted | RationaleSuggested, by: Speak
     because = Reason(new.because, by) if new.because else before.because
     consequences = {one.text: one for one in before.consequences}
     consequences |= {text: Reason(text, by) for text in new.consequences}
-    alternatives = {one.name.casefold(): one for one in before.alternatives}
+    alternatives = {caseless(one.name): one for one in before.alternatives}
     for one in new.alternatives:
-        alternatives[one.name.casefold()] = NotChosen(one.name, one.why_not, by)
+        alternatives[caseless(one.name)] = NotChosen(one.name, one.why_not, by)
     return Rationale(because, tuple(consequences.values()), tuple(alternatives.values()))
 
 
@@ -83,9 +84,9 @@ def offered(before: Rationale, asked: QuestionSuggested, value: str) -> Rational
 
     None where that is nothing, or all of it is said already.
     """
-    chosen, best = value.casefold(), asked.recommended
-    is_best = best is not None and best.option.casefold() == chosen
-    named = {one.name.casefold() for one in before.alternatives} | {chosen}
+    chosen, best = caseless(value), asked.recommended
+    is_best = best is not None and caseless(best.option) == chosen
+    named = {caseless(one.name) for one in before.alternatives} | {chosen}
     said = {one.text for one in before.consequences}
     others = [Alternative(one.label, one.against) for one in asked.offered if one.against]
     if best is not None and not any(one.name == best.option for one in others):
@@ -95,7 +96,7 @@ def offered(before: Rationale, asked: QuestionSuggested, value: str) -> Rational
         consequences=tuple(one for one in asked.consequences if one not in said)
         if is_best or best is None
         else (),
-        alternatives=tuple(one for one in others if one.name.casefold() not in named),
+        alternatives=tuple(one for one in others if caseless(one.name) not in named),
     )
     return offer if offer.because or offer.consequences or offer.alternatives else None
 
@@ -109,13 +110,13 @@ def suggested(before: Rationale, new: RationaleSuggested) -> Rationale:
     )
     offered = added(Rationale(), new, "model")
     given = {one.text for one in kept.consequences}
-    named = {one.name.casefold() for one in kept.alternatives}
+    named = {caseless(one.name) for one in kept.alternatives}
     return Rationale(
         kept.because or offered.because,
         (*kept.consequences, *(one for one in offered.consequences if one.text not in given)),
         (
             *kept.alternatives,
-            *(one for one in offered.alternatives if one.name.casefold() not in named),
+            *(one for one in offered.alternatives if caseless(one.name) not in named),
         ),
     )
 
@@ -127,7 +128,7 @@ def of_another_value(before: Rationale, value: str) -> Rationale:
 
 def of_value(before: Rationale, value: str) -> Rationale:
     """Without the alternative that is decided now."""
-    others = tuple(o for o in before.alternatives if o.name.casefold() != value.casefold())
+    others = tuple(o for o in before.alternatives if caseless(o.name) != caseless(value))
     return before if others == before.alternatives else replace(before, alternatives=others)
 
 

@@ -29,7 +29,7 @@ from preflights_es.features.clarification.domain.values import (
 )
 from preflights_es.kernel.completions import Policy
 from preflights_es.kernel.questions import Question, is_placeholder, is_undecided, stripped
-from preflights_es.kernel.text import late_pattern, slug
+from preflights_es.kernel.text import caseless, composed, late_pattern, slug
 
 PROMPTS: Final = {"clarify": "clarify.v1", "decide": "decide.v1"}
 POLICY: Final = Policy(bad_output=1, failed_transport=1, then="rules")
@@ -59,7 +59,7 @@ _HYPHENS = ("-", "\u2010", "\u2011")
 
 def tokens(text: str) -> list[str]:
     """Runs of letters and digits, case-folded; two joined by a hyphen also count as one."""
-    found: list[str] = []
+    text, found = composed(text), list[str]()
     end, last = len(text), ""
     for match in _TOKEN.finditer(text):
         token = match.group().casefold()
@@ -104,16 +104,15 @@ def judged(question: Question, given: Answer | None, other: Answer | None) -> Re
 
 def is_left_undecided(question: Question, values: Sequence[str]) -> bool:
     """Whether one of the values says that there is no answer yet."""
-    options = {option.casefold() for option in question.options}
-    return any(
-        is_undecided(value) and stripped(value).casefold() not in options for value in values
-    )
+    options = {caseless(option) for option in question.options}
+    return any(is_undecided(value) and caseless(stripped(value)) not in options for value in values)
 
 
 def _strings(given: Answer | None) -> list[str]:
     if given is None:
         return []
-    return [stripped(given)] if isinstance(given, str) else [stripped(value) for value in given]
+    texts = (given,) if isinstance(given, str) else given
+    return [composed(stripped(text)) for text in texts]
 
 
 def _judged_one(question: Question, value: str, other: Answer | None) -> Resolved | Objection:
@@ -128,11 +127,11 @@ def _judged_one(question: Question, value: str, other: Answer | None) -> Resolve
         return "placeholder"
     if not question.options:
         return Resolved(value, "typed")
-    by_name = {option.casefold(): option for option in question.options[:-1]}
-    if option := by_name.get(value.casefold()):
+    by_name = {caseless(option): option for option in question.options[:-1]}
+    if option := by_name.get(caseless(value)):
         return Resolved(option, "chosen")
     # An agent lets a person choose several where ours takes one value.
-    several = [by_name.get(part.casefold(), "") for part in value.split(", ")]
+    several = [by_name.get(caseless(part), "") for part in value.split(", ")]
     return Resolved(", ".join(several), "chosen") if all(several) else Resolved(value, "custom")
 
 
@@ -145,7 +144,7 @@ def chose_other(question: Question, value: str) -> bool:
 
     The bare `Other` does so only where there are others: to a free text it is a word.
     """
-    folded = value.casefold()
+    folded = caseless(value)
     return folded == _OTHER_OPTION or (folded == _OTHER and bool(question.options))
 
 

@@ -24,7 +24,7 @@ from preflights_es.features.clarification.domain.pack import Pack, Topic, asked_
 from preflights_es.features.clarification.domain.values import LLMContext, Named
 from preflights_es.kernel.questions import Language
 from preflights_es.kernel.statements import EVERYDAY, GENERIC, Statement, language_of, stated, tasks
-from preflights_es.kernel.text import late_pattern
+from preflights_es.kernel.text import composed, late_pattern
 from preflights_es.kernel.words import canonical, folded, names, plain
 
 Names = Mapping[str, str] | None
@@ -51,6 +51,7 @@ def find(
     Args:
         own: names that the project has, folded, each as it is written there.
     """
+    intention = composed(intention)
     tongue = language or language_of(intention)
     if tasks(intention):
         return TopicsFound(kind="none", language=tongue)
@@ -89,7 +90,7 @@ def _stated(said: Statement, tongue: Language, known: Lexicon, words: list[Word]
 
 def words_of(text: str) -> list[Word]:
     """The words of a text in its order, in full: letters and digits in a run."""
-    found, ends, last = list[Word](), True, 0
+    text, found, ends, last = composed(text), list[Word](), True, 0
     for match in _WORD.finditer(text):
         ends |= any(mark in text[last : match.start()] for mark in ".!?:\n")
         written, last = match[0], match.end()

@@ -10,6 +10,7 @@ import msgspec
 from preflights_es.kernel.decisions import Speaker
 from preflights_es.kernel.events import Actor, Value, Whole
 from preflights_es.kernel.questions import Question, QuestionType
+from preflights_es.kernel.text import caseless
 
 Answer = str | tuple[str, ...]
 Hint = Literal["adr", "task", "unsure"]
@@ -145,8 +146,8 @@ class HeuristicsConfig(Value, frozen=True):
         for category in self.categories:  # as it is spelled, almost always; asked all the time
             if category.name == name:
                 return category
-        folded = name.casefold()
-        return next((c for c in self.categories if c.name.casefold() == folded), None)
+        folded = caseless(name)
+        return next((c for c in self.categories if caseless(c.name) == folded), None)
 
     def category_question(self) -> Question:
         """The generic question of phase 1."""

@@ -53,7 +53,7 @@ from preflights_es.kernel.questions import (
 )
 from preflights_es.kernel.reach import Hold
 from preflights_es.kernel.signing import Counted, Signed
-from preflights_es.kernel.text import one_line
+from preflights_es.kernel.text import caseless, one_line
 from preflights_es.kernel.views import View, taken_out
 
 if TYPE_CHECKING:  # imported where a session has a pack: its classes cost time
@@ -527,7 +527,7 @@ def _considered(state: State) -> tuple[str, ...]:
     values = (chosen, *shown, *said, *state.revised, *alternatives)
     found: dict[str, str] = {}
     for value in values:
-        found.setdefault(value.casefold(), value)
+        found.setdefault(caseless(value), value)
     return tuple(found.values())
 
 

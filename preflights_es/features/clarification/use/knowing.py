@@ -26,7 +26,7 @@ from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.events import Source
 from preflights_es.kernel.ids import decision_name, iso
 from preflights_es.kernel.questions import WrittenQuestion
-from preflights_es.kernel.text import INTENTION_MAX, one_line, shortened, shown
+from preflights_es.kernel.text import INTENTION_MAX, caseless, one_line, shortened, shown
 from preflights_es.kernel.words import words
 from preflights_es.records.record_header import Said
 from preflights_es.runtime.sanitizing import cleaned
@@ -90,7 +90,7 @@ def _records_here(
     return {
         one.path: _foreign(one)
         for one in held
-        if one.value and one.category.casefold() == category.casefold()
+        if one.value and caseless(one.category) == caseless(category)
         # As above: only scopes that could be the same are stemmed.
         if bool(one.scope) == bool(place) and (not place or is_same(stems(one.scope), place))
     }
@@ -154,7 +154,7 @@ def _of_category(process: Process, category: str) -> Iterator[tuple[str, Decided
     log = SqlComparing(process.store)
     for session_id, data in log.rows(process.project, words(category), PLACED_MAX):
         one = msgspec.json.decode(data, type=Decided)
-        if one.category.casefold() == category.casefold() and is_in_force(one):
+        if caseless(one.category) == caseless(category) and is_in_force(one):
             yield session_id, one
 
 

@@ -31,6 +31,7 @@ from preflights_es.kernel.text import (
     ANSWER_MAX,
     INTENTION_MAX,
     NAME_MAX,
+    caseless,
     late_pattern,
     one_line,
     shortened,
@@ -188,8 +189,8 @@ def _offered(options: Sequence[str], said: Sequence[str]) -> tuple[str, ...]:
         if not (
             is_placeholder(one) or is_placeholder(option) or option.casefold().startswith("other")
         ):
-            known.setdefault(option.casefold(), option)
-    chosen = {_cut(one, OPTION_MAX).casefold() for one in said}
+            known.setdefault(caseless(option), option)
+    chosen = {caseless(_cut(one, OPTION_MAX)) for one in said}
     room = OPTIONS_MAX - len(chosen & known.keys())
     kept = []
     for folded, option in known.items():
@@ -205,8 +206,8 @@ def _answered(request: Request, own: Clarifications, handle: Handle, said: Seque
         request.inputs.skip()  # a try broke off after the answer
         return Step(handle, ())
     asked = handle.view.questions[0]
-    by_name = {option.casefold(): option for option in asked.options}
-    values = [by_name.get(_cut(one, OPTION_MAX).casefold(), one) for one in said]
+    by_name = {caseless(option): option for option in asked.options}
+    values = [by_name.get(caseless(_cut(one, OPTION_MAX)), one) for one in said]
     value = _cut(", ".join(dict.fromkeys(values)), ANSWER_MAX)
     try:
         return own.answer(handle, [(asked.id, (value,))], relays=True)

@@ -19,7 +19,7 @@ from preflights_es.judging.code_search import first_code
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.simulation import References
-from preflights_es.kernel.text import shortened
+from preflights_es.kernel.text import composed, shortened
 
 Payload = dict[str, Any]
 
@@ -318,7 +318,7 @@ def named(texts: Iterable[str]) -> list[str]:
     """Names for domains: plain words, each once in whatever case; those without words go."""
     found: dict[str, str] = {}
     for text in texts:
-        bare = _NUMBER.sub("", _LINK.sub(r"\1", text[:TITLE_MAX]).strip())
+        bare = _NUMBER.sub("", _LINK.sub(r"\1", composed(text)[:TITLE_MAX]).strip())
         name = " ".join(_UNWORDED.sub(" ", bare).split())
         name = shortened(name, NAME_MAX).strip("_ '&-")
         if _WORD.search(name):

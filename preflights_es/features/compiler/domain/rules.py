@@ -47,7 +47,7 @@ from preflights_es.kernel.statements import (
     names_another,
     stated_against,
 )
-from preflights_es.kernel.text import is_git, late_pattern, shown, visible
+from preflights_es.kernel.text import caseless, is_git, late_pattern, shown, visible
 from preflights_es.kernel.words import folded, words
 
 PLAN_MAX: Final = 1_000_000  # bytes of a plan as JSON; the next pass reads it in one request
@@ -414,7 +414,7 @@ def mentions(
     It is told and never blocks. Of a decision whose own value is named nothing is.
     """
     placed = tuple(texts)
-    whole = "\n".join(text for _, text in placed).casefold()
+    whole = caseless("\n".join(text for _, text in placed))
     for decision, field in _fields(decisions):
         stating = {at for at, text in placed if _stated(at, text, field, decision.scope)}
         for option, at in against(placed, whole, field):

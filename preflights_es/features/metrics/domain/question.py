@@ -12,7 +12,7 @@ from preflights_es.features.metrics.domain import question_words as known
 from preflights_es.features.metrics.domain.events import Matched, Metric
 from preflights_es.features.metrics.domain.ranges import OddRange, Range, said
 from preflights_es.kernel.questions import Language
-from preflights_es.kernel.text import late_pattern
+from preflights_es.kernel.text import composed, late_pattern
 
 Step = Literal["day", "week", "month", "quarter", "year"]
 
@@ -41,7 +41,7 @@ class Token(NamedTuple):
 
 def plain(text: str) -> str:
     """A text on one line, without `'s` and its like."""
-    return " ".join(_SUFFIX.sub("", text).split())
+    return " ".join(_SUFFIX.sub("", composed(text)).split())
 
 
 def tokens(text: str) -> list[Token]:
