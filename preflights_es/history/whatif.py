@@ -25,7 +25,7 @@ from preflights_es.kernel.completions import Completion, CompletionRequested
 from preflights_es.kernel.errors import LLMLostError, SettingsError
 from preflights_es.kernel.events import Input, InputQuarantined, Outcome
 from preflights_es.kernel.lead import WRITERS, Lead, LeadChanged, LeadTaken, setup_of
-from preflights_es.kernel.questions import Answers, Given
+from preflights_es.kernel.questions import Answers, Given, Opening, answers_in
 from preflights_es.kernel.session import Session
 from preflights_es.providers.recorded import RecordedProvider
 from preflights_es.runtime.performer import PROGRAM
@@ -129,7 +129,7 @@ def _touched(turns: tuple[Turn, ...], otherwise: Otherwise) -> int:
 
 def keys_of(turn: Turn) -> set[str]:
     """What a turn answers."""
-    return {g.key for g in turn.input.answers} if isinstance(turn.input, Answers) else set()
+    return {given.key for given in answers_in(turn.input)}
 
 
 # 2. Who leads there --------------------------------------------------------------------------
@@ -296,13 +296,14 @@ class _Playing:
         if not isinstance(new, Outcome):
             await self._answer_what_is_asked()
         if self._after and self._opens and turn is self._turns[0]:
-            return opened(new, self._after)
+            new = opened(new, self._after)
         if self._after and isinstance(new, LeadChanged):
             return None
-        if isinstance(new, Answers):
-            given = tuple(self._answers.get(one.key, one) for one in new.answers)
-            if given != new.answers:
-                return replace(new, answers=given, redacted=(*new.redacted, *self._redacted))
+        if isinstance(new, Answers | Opening):
+            given = tuple(self._answers.get(one.key, one) for one in answers_in(new))
+            if given != answers_in(new):
+                redacted = (*getattr(new, "redacted", ()), *self._redacted)
+                return replace(new, answers=given, redacted=redacted)
         return new
 
     async def _answer_what_is_asked(self) -> None:

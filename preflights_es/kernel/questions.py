@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import ClassVar, Final, Literal
 
+from msgspec import UNSET, UnsetType
+
 from preflights_es.kernel.events import Decision, Input, Typed, Value, Whole
 from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.text import ANSWER_MAX, late_pattern
@@ -40,6 +42,18 @@ class Answers(Input, frozen=True):
     answers: tuple[Given, ...]
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out before recording, one a replacement."""
+
+
+class Opening(Input, frozen=True, kw_only=True):
+    """Root of the Inputs that open a session and may answer what it would ask."""
+
+    answers: tuple[Given, ...] | UnsetType = UNSET
+    """Those that count already, where a model leads: it is told of them. Not written otherwise."""
+
+
+def answers_in(new: Input) -> tuple[Given, ...]:
+    """What an Input answers; nothing where it is another kind of Input."""
+    return (new.answers or ()) if isinstance(new, Answers | Opening) else ()
 
 
 class Option(Value, frozen=True):

@@ -53,7 +53,7 @@ class Sessions:
         workflow: Workflow[Any],
         text: str,
         setup: Setup,
-        check: Callable[[Input], None] = lambda _: None,
+        check: Callable[[Input], Input] = lambda new: new,
     ) -> Step:
         """Begin a session of any workflow to which a text is enough.
 
@@ -74,7 +74,7 @@ class Sessions:
         *,
         beside: Callable[[], Mapping[str, Any]] = dict,
         is_same: Callable[[Any], bool] = lambda _: True,
-        check: Callable[[Input], None] = lambda _: None,
+        check: Callable[[Input], Input] = lambda new: new,
     ) -> Step:
         """Begin a session with an Input of a class.
 
@@ -82,7 +82,7 @@ class Sessions:
             said: what the caller says; under one key it must be the same again.
             beside: other fields, asked for when it is recorded.
             is_same: what else must be the same.
-            check: refuses an Input before it is recorded.
+            check: refuses an Input, or completes it, before it is recorded.
 
         Raises:
             Refused: a text cannot be recorded.
@@ -94,8 +94,7 @@ class Sessions:
         def record(input_id: str) -> Step:
             said_or_known = {**fields, **beside()}
             new = self._inputs.made(first, said_or_known, project=project, uid=uid, setup=setup)
-            check(new)
-            return self._runner.open(workflow, project, new, session_id, input_id)
+            return self._runner.open(workflow, project, check(new), session_id, input_id)
 
         def is_said(before: Any) -> bool:
             return is_same(before) and says(before, fields, setup)

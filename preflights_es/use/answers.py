@@ -14,7 +14,8 @@ from preflights_es.kernel import session as kernel
 from preflights_es.kernel.decisions import Reasons
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.events import ArtifactDue, Input
-from preflights_es.kernel.questions import AnswerRefusal, Question, Refusal
+from preflights_es.kernel.lead import WRITERS
+from preflights_es.kernel.questions import AnswerRefusal, Opening, Question, Refusal
 from preflights_es.kernel.reach import PATTERN_MAX, PATTERNS_MAX, pattern_problem
 from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.text import caseless
@@ -131,28 +132,44 @@ def asked_in(handle: Handle) -> Asked:
     return [*(("", one) for one in open_ones if one.id not in known), *labelled]
 
 
-def check_taken(workflow: Workflow[Any], given: Pairs, first: Input) -> None:
-    """See that a session would take the answers that it begins with, before it begins.
+def with_taken(workflow: Workflow[Any], given: Pairs, first: Input) -> Input:
+    """The Input that begins a session, once it is seen that the session would take the answers.
 
     Where a model leads, its questions are not known yet: then only a key that is no question's at
-    all is refused.
+    all is refused. The answers that count at once stand in the Input, so that it is told of them.
 
     Raises:
         Refused: one would not be taken.
     """
     if not given or workflow.answers is None:
-        return
+        return first
     begun = _after(workflow, kernel.begin(workflow), first)
     asked = workflow.answerable(begun.state)
-    told, _ = cleaned_answers(addressed(given, asked))
+    pairs_told = addressed(given, asked)
+    told, _ = cleaned_answers(pairs_told)
     new = workflow.answers(at=first.at, actor=first.actor, answers=told)
     refused = [one for one in kernel.decide(workflow, begun, new) if isinstance(one, Refusal)]
-    if workflow.lead(begun.state) is not None:
+    lead = workflow.lead(begun.state)
+    if lead is not None and lead.provider not in WRITERS and isinstance(first, Opening):
+        first = _with_counting(first, pairs_told, refused)
+    if lead is not None:
         keys = {question.id for _, question in asked}
         refused = [one for one in refused if _is_unknown(one, keys)]
     for one in refusals(workflow.name, refused, lambda: asked)[:1]:
         message = f"{one.message}; no session was begun"
         raise Refused(message, code=one.code, key=one.key, expected=one.expected)
+    return first
+
+
+def _with_counting(first: Opening, given: Pairs, refused: Sequence[Refusal]) -> Opening:
+    """The Input with those answers of which none is refused before the model is asked."""
+    left = {one.key.partition("__")[0] for one in refused if isinstance(one, AnswerRefusal)}
+    counting = [(key, texts) for key, texts in given if key.partition("__")[0] not in left]
+    if not counting:
+        return first
+    told, kinds = cleaned_answers(counting)
+    redacted = (*getattr(first, "redacted", ()), *kinds)
+    return replace(first, answers=told, **({"redacted": redacted} if redacted else {}))
 
 
 def _after(

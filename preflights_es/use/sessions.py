@@ -41,13 +41,13 @@ from preflights_es.use.answers import (
     Pairs,
     addressed,
     asked_in,
-    check_taken,
     filed,
     pairs,
     reasoned,
     taking,
     with_reasons,
     with_signature,
+    with_taken,
 )
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
@@ -100,7 +100,7 @@ def start(
     if found.record is not None or found.filing is not None:
         request.process.documents.check_folders(found.filing)
     setup = request.setup(found, strict=strict)
-    step = request.sessions.begin(found, text, setup, partial(check_taken, found, answers))
+    step = request.sessions.begin(found, text, setup, partial(with_taken, found, answers))
     if answers:
         step = request.sessions.answer(step.handle, addressed(answers, asked_in(step.handle)))
     return filed(request, with_reasons(request.sessions, step, reasons))

@@ -26,7 +26,7 @@ from preflights_es.kernel.events import UNSEEN, Event, Input, Signable, Source, 
 from preflights_es.kernel.ids import SHORT, iso, short
 from preflights_es.kernel.items import Planned, WaivedFinding, item_id
 from preflights_es.kernel.json import decoded
-from preflights_es.kernel.questions import Answers, Behind
+from preflights_es.kernel.questions import Answers, Behind, answers_in
 from preflights_es.kernel.signing import Counted, Signed
 from preflights_es.kernel.text import caseless
 from preflights_es.projections.artifacts import plan, plans
@@ -311,14 +311,14 @@ def _question(read: Read, origin: Origin) -> Asked | None:
 
 def _answer(read: Read, origin: Origin) -> Answer | None:
     event = _event(read, origin.input)
-    if not isinstance(event, Answers):
+    if not isinstance(event, Input) or not answers_in(event):
         return None
     return answer_of(event, origin.input, (origin.key, f"{origin.key}__other"))
 
 
-def answer_of(event: Answers, version: int, keys: Collection[str] | None = None) -> Answer:
+def answer_of(event: Input, version: int, keys: Collection[str] | None = None) -> Answer:
     """What an Input answers, to some questions or to all."""
-    given = (one for one in event.answers if keys is None or one.key in keys)
+    given = (one for one in answers_in(event) if keys is None or one.key in keys)
     return Answer(
         version=version,
         by=Who.of(event.actor),

@@ -33,9 +33,10 @@ from preflights_es.features.clarification.domain.values import (
     Source,
 )
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.completions import CompletionReceived
+from preflights_es.kernel.completions import CompletionReceived, CompletionRequested
 from preflights_es.kernel.events import Actor, Decision, Input, ResponseIgnored
-from preflights_es.kernel.questions import RefusalReason
+from preflights_es.kernel.lead import Lead, Setup
+from preflights_es.kernel.questions import Given, RefusalReason
 from preflights_es.kernel.text import SCOPE_MAX
 from tests.each import each
 from tests.features.clarification.cases import (
@@ -91,6 +92,16 @@ def test_an_answer_is_an_option_however_its_accents_are_typed(
     check(
         declared("Our sites", heuristics=config), when=answered(site=said), then=(taken, proposed)
     )
+
+
+def test_what_is_said_with_the_intention_is_told_to_the_model() -> None:
+    lead = Setup("0.1.0", WORKFLOW.decider, lead=Lead("script", "model-1"))
+    said = (Given("change_category", ("Infra",)),)
+    first = replace(declared("Add OAuth"), setup=lead, answers=said)
+    *_, taken, request = decide(State(), first)
+    assert taken == accepted("change_category", "Infra", "Category", "Infra", "chosen")
+    assert isinstance(request, CompletionRequested)
+    assert "Topic: Infra (chosen by" in request.messages[1].content
 
 
 def test_a_scope_at_its_limit_may_have_accents() -> None:

@@ -121,7 +121,10 @@ def _opened(state: State, new: IntentionDeclared) -> Decisions:
     after = state_after(evolve, state, new, decisions)
     if after.writer is not None:  # the writer asks, whatever the intention says
         return (*decisions, lead.request(after, "clarify"))
-    decisions += _stated(state_after(evolve, state, new, decisions))
+    decisions += _stated(after)
+    if new.answers:
+        after = state_after(evolve, state, new, decisions)
+        decisions += _judged(after, new.answers, revising=False)
     return decisions + _next(state_after(evolve, state, new, decisions))
 
 
@@ -234,25 +237,27 @@ def _answered(state: State, new: Answers) -> Decisions:
         return tuple(AnswerRefused(key=given.key, reason="closed") for given in new.answers) or (
             AnswerRefused(key="", reason="closed"),
         )
-    revising = isinstance(new, AnswersRevised)
-    scopes = tuple(given for given in new.answers if given.key.endswith(SCOPE))
-    answers = tuple(given for given in new.answers if given not in scopes)
+    said = _judged(evolve(state, new), new.answers, revising=isinstance(new, AnswersRevised))
+    return (*said, *_next(state_after(evolve, state, new, said))) or (
+        AnswerRefused(key="", reason="blank"),
+    )
+
+
+def _judged(after: State, answers: tuple[Given, ...], *, revising: bool) -> Decisions:
+    """A verdict for each answer; then what the intention states of a category that they named."""
+    scopes = tuple(given for given in answers if given.key.endswith(SCOPE))
     decisions: list[Decision] = []
-    after = evolve(state, new)
     for given in scopes:
         said = _scoped(after, given)
         decisions += said
         after = reduce(evolve, said, after)
-    for given, other in _in_order(state, answers):
+    for given, other in _in_order(after, tuple(one for one in answers if one not in scopes)):
         named = _named(after, given.key)
         verdict = _verdict(reduce(evolve, named, after), given, other, revising=revising)
         taken = (*named, verdict) if isinstance(verdict, AnswerAccepted) else (verdict,)
         decisions += taken
         after = reduce(evolve, taken, after)
-    named_later = _stated(after)  # of a category that was just named
-    return (*decisions, *named_later, *_next(reduce(evolve, named_later, after))) or (
-        AnswerRefused(key="", reason="blank"),
-    )
+    return (*decisions, *_stated(after))
 
 
 def _scoped(state: State, given: Given) -> Decisions:
@@ -366,7 +371,8 @@ def _is_settled(state: State, key: str) -> bool:
     What was found in the intention is not: an answer that is given wins over it.
     """
     if key == state.heuristics.category.id and state.question is None:
-        return state.topics is None or any(one.source not in FOUND for one in state.provenance)
+        said = any(one.source not in FOUND for one in state.provenance)
+        return said or (state.topics is None and bool(state.patch or state.stopped))
     return key in state.answers and not any(
         one.key == key and one.source == "stated" for one in state.provenance
     )

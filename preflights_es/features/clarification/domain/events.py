@@ -40,6 +40,7 @@ from preflights_es.kernel.questions import (
     Answers,
     Language,
     Observed,
+    Opening,
     Option,
     Place,
     Question,
@@ -101,7 +102,7 @@ class Present(Value, frozen=True):
 # 1. Inputs -----------------------------------------------------------------------------------
 
 
-class IntentionDeclared(Input, frozen=True):
+class IntentionDeclared(Opening, frozen=True):
     """The actor states an intention; opens the session and carries all that a replay needs."""
 
     tag: ClassVar[str] = "clarification.intention_declared.v1"
@@ -109,6 +110,7 @@ class IntentionDeclared(Input, frozen=True):
     typed: ClassVar = {
         "intention": Typed(INTENTION_MAX, "say in a sentence what you want to build"),
         "scope": Typed(SCOPE_MAX, "say in a few words what the decision is for"),
+        "answers": Typed(ANSWER_MAX),
     }
     intention: str
     project: str

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import (
@@ -36,7 +37,7 @@ from preflights_es.kernel.errors import PreflightsError, RecordWithoutSession, R
 from preflights_es.kernel.events import Input
 from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.lead import WRITERS, Lead, Setup
-from preflights_es.kernel.questions import Language, Observed, WrittenQuestion
+from preflights_es.kernel.questions import Language, Observed, WrittenQuestion, answers_in
 from preflights_es.kernel.text import ANSWER_MAX, INTENTION_MAX, one_line, shown
 from preflights_es.redaction.masking import redact, response_redacted
 from preflights_es.runtime.finding import RECENT
@@ -44,6 +45,7 @@ from preflights_es.runtime.inputs import WantedInput
 from preflights_es.runtime.runner import Handle, Proposed, Step
 from preflights_es.runtime.sanitizing import cleaned, name_cleaned
 from preflights_es.use.acceptance import Acceptances
+from preflights_es.use.answers import Pairs, with_taken
 from preflights_es.use.request import Request
 
 UNNAMED: Final = "unknown"
@@ -97,6 +99,7 @@ class Clarifications(Acceptances):
         observed: Observed | None = None,
         scope: str = "",
         told: Callable[[], tuple[KnownLine, ...]] = tuple,
+        answers: Pairs = (),
         check: Callable[[Input], None] = lambda _: None,
     ) -> Step:
         """Begin a session.
@@ -109,10 +112,12 @@ class Clarifications(Acceptances):
             observed: where an agent asked the question, if not here.
             scope: what the decision is for, where the actor says so.
             told: decisions in force that are said first.
+            answers: to what it will ask; those that count at once stand in it where a model leads.
             check: refuses it before it is recorded.
 
         Raises:
-            Refused: the intention cannot be recorded, or what it supersedes cannot be superseded.
+            Refused: the intention cannot be recorded, an answer would not be taken, or what it
+                supersedes cannot be superseded.
         """
         chosen = heuristics if isinstance(heuristics, Heuristics) else Heuristics(heuristics)
         session_id, file = self._former(supersedes) if supersedes else ("", "")
@@ -121,6 +126,9 @@ class Clarifications(Acceptances):
             former = before.supersedes.session_id if before.supersedes else ""
             read = before.item or None
             place = (read.source.session_id, read.number) if read else None
+            bare = replace(before, answers=UNSET)
+            if answers_in(with_taken(WORKFLOW, answers, bare)) != answers_in(before):
+                return False
             return (former, before.supersedes_file, place) == (session_id, file, of_item)
 
         def beside() -> dict[str, Any]:
@@ -136,6 +144,10 @@ class Clarifications(Acceptances):
             others = (one for one in told() if not session_id or one.kept.session_id != session_id)
             read |= {"told": lines} if (lines := tuple(others)) else {}
             return {"supersedes": related, "supersedes_file": file, **read, **given}
+
+        def completed(new: Input) -> Input:
+            check(new)
+            return with_taken(WORKFLOW, answers, new)
 
         is_titled = bool(title and not intention)
         of_item = (item.source.session_id, item.number) if item else None
@@ -156,7 +168,7 @@ class Clarifications(Acceptances):
             *(WORKFLOW, IntentionDeclared, said, setup),
             beside=beside,
             is_same=is_same,
-            check=check,
+            check=completed,
         )
 
     def _known(self, setup: Setup) -> tuple[Known, ...]:

@@ -44,10 +44,8 @@ from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.use.acceptance import begun, notice_agent
 from preflights_es.use.answers import (
     Given,
-    Pairs,
     addressed,
     asked_in,
-    check_taken,
     filed,
     pairs,
     reasoned,
@@ -125,14 +123,17 @@ def start(
         title=listed.item.title if listed else "",
         scope=one_line(scope).strip(),
         told=lambda: knowing.known(request, text, tables, scope, written),
-        check=partial(_check, listed, answers, keep_known),
+        answers=answers,
+        check=partial(_check, listed, keep_known),
     )
     if scope:
         knowing.notice_other_scope(request, step.handle.session.state, scope)
     if keep_known and not step.handle.session.state.keeps:
         return filed(request, own.keep_known(step.handle, keep_known, by))
-    if answers:
-        step = own.answer(step.handle, addressed(answers, asked_in(step.handle)))
+    told = step.handle.session.state.answers if setup.lead else {}
+    given = addressed(answers, asked_in(step.handle)) if answers else ()
+    if left := [one for one in given if one[0].partition("__")[0] not in told]:
+        step = own.answer(step.handle, left)
     accepts = accepts and not step.handle.session.state.question
     if accepts and (unseen := suggested(step.handle.session.state.provenance)):
         text = f"a model suggested {one_line(unseen[0].value)}: look at it, then accept it"
@@ -175,8 +176,8 @@ def _listed(request: Request, typed: str) -> Listed:
     return listed
 
 
-def _check(listed: Listed | None, answers: Pairs, keep_known: str | None, new: Input) -> None:
-    """Refuse to begin what could not go on: a task that is not open, an answer, a decision kept."""
+def _check(listed: Listed | None, keep_known: str | None, new: Input) -> None:
+    """Refuse to begin what could not go on: a task that is not open, a decision kept."""
     assert isinstance(new, IntentionDeclared), "a clarification begins"
     if keep_known:
         named_known(() if new.told is UNSET else new.told, keep_known)
@@ -187,7 +188,6 @@ def _check(listed: Listed | None, answers: Pairs, keep_known: str | None, new: I
             id_ = item_id(handle.session_id, item.number)
             message = f"{id_} is {what}, expected an open task"
             raise Refused(message, code="no_open_task", typed=id_)
-    check_taken(WORKFLOW, answers, new)
 
 
 def keep(request: Request, session: str, typed: str, *, expect: int | None = None) -> View:
