@@ -13,15 +13,21 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import (
+    AnswersGiven,
     DecisionAcknowledged,
     DecisionKept,
     DecisionKeptBeside,
     DecisionSuperseded,
+    Differing,
+    IntentionDeclared,
+    Known,
+    KnownLine,
     NothingToDecide,
     RationaleGiven,
 )
@@ -49,11 +55,22 @@ from preflights_es.kernel.decisions import (
     Resolution,
 )
 from preflights_es.kernel.errors import SessionFaulted
-from preflights_es.kernel.events import Actor, ArtifactDue, ArtifactWritten, Decision, Input, Source
+from preflights_es.kernel.events import (
+    Actor,
+    ArtifactDue,
+    ArtifactWritten,
+    Decision,
+    Evidence,
+    Input,
+    InputQuarantined,
+    Signature,
+    Source,
+)
 from preflights_es.kernel.items import ItemRef
-from preflights_es.kernel.lead import Lead, Setup
+from preflights_es.kernel.lead import Lead, Setup, StepRetried
 from preflights_es.kernel.ports import Provider
 from preflights_es.kernel.questions import (
+    Given,
     Observed,
     Option,
     Place,
@@ -61,6 +78,7 @@ from preflights_es.kernel.questions import (
     WrittenQuestion,
     written_question,
 )
+from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.simulation import GENERATION
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.recorded import GivenProvider
@@ -151,6 +169,17 @@ class Recorder:
         step = self.by().open(intention, setup, HeuristicsConfig())
         self.order.append(step.handle.session_id)
         return self.settled(step.handle)
+
+    def opened(self, first: Input, workflow: Workflow[Any] = WORKFLOW) -> Handle:
+        """A session that begins with an Input, as far as its first question."""
+        session_id, input_id = self.runner.new_session_id("golden"), self.runner.new_id()
+        step = self.runner.open(workflow, "golden", first, session_id, input_id)
+        self.order.append(session_id)
+        return self.settled(step.handle)
+
+    def submitted(self, handle: Handle, new: Input) -> Handle:
+        """After an Input as it is, which no use case would make so."""
+        return self.runner.submit(handle, new, self.runner.new_id()).handle
 
     def settled(self, handle: Handle) -> Handle:
         """After every completion that the session asks for."""
@@ -311,6 +340,11 @@ def the_turns_are_used_up(r: Recorder) -> None:
     handle = r.revise(handle, change_category="Database")
     handle = r.revise(handle, change_category="Frontend")
     r.accept(handle)
+    handle = r.start("Something else")
+    for category, key in (("Database", "db_type"), ("Infra", "hosting"), ("Backend", "api_style")):
+        handle = r.revise(handle, change_category=category)
+        handle = r.answer(handle, **{key: "Our own"})
+    r.revise(handle, change_category="Frontend")
 
 
 def a_local_backend_change_is_a_task(r: Recorder) -> None:
@@ -354,6 +388,8 @@ def a_contradiction_is_kept(r: Recorder) -> None:
     uid = kept.session.state.uid
     told = r.by().renumber_reference(r.runner.load(first.session_id), uid, 12)
     r.documents.finish(told.handle)
+    third = r.answer(r.start("Keep logs in a database"), db_type="SQLite")
+    r.accept_beside(third, (r.runner.load(first.session_id), "exception", "Logs are apart"))
 
 
 def a_decision_in_force_is_kept(r: Recorder) -> None:
@@ -362,7 +398,8 @@ def a_decision_in_force_is_kept(r: Recorder) -> None:
     again = r.answer(again, message_broker__scope="domain event", message_broker="kafka")
     done = first.session.state.acknowledgement
     said = {"kept": r.related(first), "since": done.at, "source": first.source}
-    r.by().submitted(again, DecisionKept, said)
+    kept = r.by().submitted(again, DecisionKept, said).handle
+    r.submitted(kept, RationaleGiven(at=r.runner.now(), actor=ADA, because="Late"))
     other = r.start("Use NATS for telemetry", BY_PACK)
     r.accept(r.answer(other, message_broker__scope="telemetry of trucks"))
 
@@ -429,7 +466,16 @@ def an_abandoned_session(r: Recorder) -> None:
     handle = r.start("Try something with docker")
     closed = r.by().abandon(handle, "not worth it").handle
     late = ArtifactWritten(at=r.runner.now(), actor=PROGRAM, call="artifact-1", path="x", sha256="")
-    r.runner.submit(closed, late, r.runner.new_id())
+    closed = r.submitted(closed, late)
+    for new in (
+        StepRetried(at=r.runner.now(), actor=ADA),
+        InputQuarantined(at=r.runner.now(), actor=ADA, version=1),
+    ):
+        closed = r.submitted(closed, new)
+    r.submitted(
+        r.start("Try something else with docker"),
+        InputQuarantined(at=r.runner.now(), actor=ADA, version=1),
+    )
 
 
 def an_input_that_could_not_be_decided(r: Recorder) -> None:
@@ -522,6 +568,9 @@ def a_team_has_its_own_tables(r: Recorder) -> None:
     handle = r.start("Send invoices", config, context=LLMContext("3 files", ("stripe",), "a shop"))
     r.accept(r.answer(handle, payment_provider="adyen", currency="EUR"))
     r.accept(r.start("A chore", config))
+    shop = Field("Shops", "shops", "Which shops?", ("Bern", "Z\u00fcrich"), "multi_choice")
+    config = HeuristicsConfig(categories=(Category("Shops", ("shops",), shop),), menu=())
+    r.answer(r.start("Open the shops", config), shops=["Bern", "zu\u0308rich"])
 
 
 def secrets_never_reach_the_log(r: Recorder) -> None:
@@ -624,7 +673,18 @@ def an_agent_asked_elsewhere(r: Recorder) -> None:
         asked_at=1_700_000_000_000_000,
         files=("app/queue.py",),
     )
-    for observed in (seen, replace(seen, call="toolu_1/2", outcome="timed_out", files=())):
+    elsewhere = (
+        *(("transcript", "empty"), ("transcript", "denied"), ("tool", "typed")),
+        *(("hook", "by_hook"), ("hook", "unattended"), ("hook", "several")),
+    )
+    for observed in (
+        seen,
+        replace(seen, call="toolu_1/2", outcome="timed_out", files=()),
+        *(
+            replace(seen, call=f"toolu_{n}", channel=channel, outcome=outcome)
+            for n, (channel, outcome) in enumerate(elsewhere, 2)
+        ),
+    ):
         own = r.by(CLAUDE)
         step = own.open(written.question, setup, HeuristicsConfig(), observed=observed)
         r.order.append(step.handle.session_id)
@@ -679,6 +739,85 @@ def a_model_says_why_and_a_person_edits_it(r: Recorder) -> None:
     r.accept(r.why(handle, "We know it", replaces=True))
 
 
+def an_intention_comes_with_what_is_known(r: Recorder) -> None:
+    """To a model: answers, a scope, decisions in force. By rules: facts, records, a signature."""
+    first = r.accept(r.answer(r.start("Keep orders in a database"), db_type="PostgreSQL"))
+    done = first.session.state.acknowledgement
+    line = KnownLine(
+        line="ADR-0001 Use PostgreSQL for the database",
+        kept=r.related(first),
+        since=done.at,
+        is_here=True,
+        source=first.source,
+        path="docs/decisions/0001.md",
+        values=("PostgreSQL",),
+    )
+    patch = first.session.state.patch
+    known = Known("Use PostgreSQL", patch, first.source, scope="orders", because="It is here")
+    led = IntentionDeclared(
+        at=r.runner.now(),
+        actor=ADA,
+        intention="Keep what customers like",
+        project="golden",
+        uid="0123456789ab",
+        setup=Setup(
+            *("0.1.0", WORKFLOW.decider, "script"),
+            lead=Lead("script", "model-1", structured=True),
+            candidates=(("clarify", "Ask about the database."),),
+        ),
+        heuristics=HeuristicsConfig(),
+        known=(known,),
+        mark="adr",
+        scope="carts",
+        told=(line,),
+        answers=(Given("change_category", ("Database",)),),
+    )
+    chosen = {"category": "Database", "fields": [{"name": "Type", "value": "SQLite"}]}
+    replies = asks("Database", "Which one?", "SQLite", "MySQL"), {**chosen, "paths": ["db/**"]}
+    r.asked = Scripted(*replies)
+    r.settled(r.answer(r.opened(led), db_type="SQLite"))
+    context = LLMContext("", ("PostgreSQL: psycopg in pyproject.toml",), "")
+    handle = r.start("Keep orders in a database", BY_PACK, context=context)
+    handle = r.answer(handle, db_type="SQLite")
+    handle = r.by().submitted(handle, RationaleGiven, {"paths": ("db/**",), "hold": "tell"}).handle
+    state: State = handle.session.state
+    r.submitted(
+        handle,
+        DecisionAcknowledged(
+            at=r.runner.now(),
+            actor=ADA,
+            patch=state.patch,
+            folder="docs/decisions",
+            number=2,
+            evidence=Evidence(way="browser"),
+            reach=state.reach,
+            perhaps=(Differing("doc/adr/0001.md", "Use MySQL"),),
+            signature=Signature("{}", "A" * 16, "A" * 16),
+        ),
+    )
+
+
+def what_does_not_fit_a_decision_changes_nothing(r: Recorder) -> None:
+    handle = r.start("Choose a database")
+    handle = r.answer(handle, db_type="not sure", db_type__scope="every order " * 12)
+    for new in (
+        DecisionSuperseded(at=r.runner.now(), actor=ADA, by=Related("0123456789ab", "No", 4, "")),
+        StepRetried(at=r.runner.now(), actor=ADA),
+    ):
+        handle = r.submitted(handle, new)
+    handle = r.answer(handle, db_type="MySQL")
+    handle = r.by().submitted(handle, RationaleGiven, {}).handle
+    names = tuple(Alternative(f"Database {n}", "") for n in range(50))
+    for one in (names[:25], names[25:]):
+        handle = r.by().submitted(handle, RationaleGiven, {"alternatives": one}).handle
+    unnumbered = DecisionAcknowledged(
+        at=r.runner.now(), actor=ADA, patch=handle.session.state.patch, folder="docs/decisions"
+    )
+    done = r.accept(r.submitted(handle, unnumbered))
+    late = (Given("db_type", ("SQLite",)),)
+    r.submitted(done, AnswersGiven(at=r.runner.now(), actor=ADA, answers=late))
+
+
 GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     keyword_skips_the_generic_question,
     two_phases_without_a_keyword,
@@ -729,6 +868,8 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_decision_says_why,
     a_decision_holds_at_paths,
     a_model_says_why_and_a_person_edits_it,
+    an_intention_comes_with_what_is_known,
+    what_does_not_fit_a_decision_changes_nothing,
 )
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from preflights_es.features.extraction.domain import WORKFLOW
-from preflights_es.features.extraction.domain.events import TaskDecided
+from preflights_es.features.extraction.domain.events import ITEMS_MAX, ItemAdded, TaskDecided
 from preflights_es.features.extraction.use import Listed, Notes
-from preflights_es.kernel.lead import Lead, Setup
+from preflights_es.kernel.lead import Lead, Setup, StepRetried
 from preflights_es.kernel.questions import Language
 from preflights_es.runtime.runner import Handle
-from tests.record_goldens import Recorder, inputs, sim
+from tests.record_goldens import ADA, Recorder, inputs, sim
 
 MOCK = Lead("mock", WORKFLOW.decider)
 
@@ -82,6 +82,15 @@ def items_are_filed_by_hand(r: Recorder) -> None:
     notes(r).add("event", "Record it", [("start_time", "10:00")], "en", handle)
 
 
+def what_does_not_fit_a_note_is_refused(r: Recorder) -> None:
+    handle = take(r, "Keller")
+    r.submitted(handle, StepRetried(at=r.runner.now(), actor=ADA))
+    full = take(r, "\n".join(f"idea: {n}" for n in range(ITEMS_MAX)))
+    for n in range(ITEMS_MAX + 1):
+        added = ItemAdded(at=r.runner.now(), actor=ADA, type="idea", title=f"more {n}")
+        full = r.submitted(full, added)
+
+
 def a_model_varies_and_stays_within_the_contract(r: Recorder) -> None:
     for seed in range(6):
         take(r, "Zahnarzt 9 Uhr, 20 min joggen, Idee: ein Buch", sim(seed))
@@ -141,6 +150,7 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_second_reading_keeps_what_a_person_changed,
     a_task_has_a_life,
     items_are_filed_by_hand,
+    what_does_not_fit_a_note_is_refused,
     a_model_varies_and_stays_within_the_contract,
     a_model_is_asked_once_more,
     a_note_that_no_model_could_read_is_filed_by_hand,

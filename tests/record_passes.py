@@ -11,22 +11,31 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from preflights_es.features.compiler.domain import WORKFLOW  # noqa: F401  `record_goldens` asks
+from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.events import (
     FindingsWaived,
+    PassBegun,
     PlanApproved,
+    PlanLocked,
     PlanRejected,
     PlanSuperseded,
 )
 from preflights_es.features.compiler.domain.state import State, payload_hash
-from preflights_es.features.compiler.domain.values import PASSES, PassName, Waiver
+from preflights_es.features.compiler.domain.values import (
+    PASSES,
+    DecidedField,
+    LeftOut,
+    PassName,
+    ReadDecision,
+    Waiver,
+)
 from preflights_es.features.compiler.use.approval import approve, lock_tests, reject
 from preflights_es.features.compiler.use.sessions import Wanted, plan
 from preflights_es.kernel import errors
 from preflights_es.kernel.completions import Completion, CompletionRequested
-from preflights_es.kernel.events import Actor, Input
+from preflights_es.kernel.events import Actor, Input, Source
 from preflights_es.kernel.items import Finding
-from preflights_es.kernel.lead import Lead
+from preflights_es.kernel.lead import Lead, StepRetried
 from preflights_es.kernel.ports import Arrival
 from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.simulation import GENERATION
@@ -58,6 +67,7 @@ GOOD: Final = {
     "modules": [{"name": "orders", "domain": "Orders"}],
     "constraints": {"architecture": "hexagonal", "languages": ["Python"]},
 }
+SCAFFOLD: Final = Source("01a0c450-6c01-7000-8000-00003f9a12c4", 9, "ab" * 32)
 LACKS: Final = {"error": "missing_information", "details": "Who may cancel an order?"}
 Reply = str | dict[str, Any] | errors.LLMError
 
@@ -165,10 +175,10 @@ class House:
         state: State = self.runner.load(self.sessions[name]).session.state
         return state
 
-    def submit(self, name: PassName, new: type[Input], **said: Any) -> None:
+    def submit(self, name: PassName, new: type[Input], actor: Actor = ADA, **said: Any) -> None:
         """Something that no service would record, as it might come from another program."""
         handle = self.runner.load(self.sessions[name])
-        made = new(at=self.runner.now(), actor=ADA, **said)
+        made = new(at=self.runner.now(), actor=actor, **said)
         self.runner.submit(handle, made, self.runner.new_id())
 
 
@@ -366,7 +376,37 @@ def what_does_not_fit_a_plan_changes_nothing(h: House) -> None:
     h.submit("project", PlanSuperseded, id=held, by="x", session="y")
     h.approve("project")
     h.submit("project", PlanRejected, id=held, reason="too late")
+    h.submit("project", PlanLocked, id=held, files=(), scaffold=SCAFFOLD)
+    h.submit("project", StepRetried)
     h.keep("project")
+    h.plan("project")
+    h.submit("project", PlanRejected, Actor("script"), id=h.ids["project"], reason="a script")
+    h.keep("project")
+    h.upto("implementation")
+    h.plan("test")
+    h.submit("test", PlanLocked, id=h.ids["test"], files=(), scaffold=SCAFFOLD)
+    h.keep("test")
+
+
+def a_pass_reads_decisions_and_not_all_of_them(h: House) -> None:
+    h.plan("project")
+    stored = h.runner.store.read(h.sessions["project"])
+    begun = h.runner.codec(WORKFLOW).decode(stored[0])
+    assert isinstance(begun, PassBegun)
+    decision = ReadDecision(
+        uid="0123456789ab",
+        title="Use PostgreSQL for the database",
+        source=Source(stored[0].session_id, 1, stored[0].hash.hex()),
+        fields=(DecidedField("Type", "PostgreSQL", ("MySQL",)),),
+        because="It is here",
+        scope="orders",
+    )
+    left_out = (LeftOut("decisions", 2), LeftOut("layout", 300))
+    session_id = h.runner.new_session_id("golden")
+    with_them = replace(begun, decisions=(decision,), left_out=left_out)
+    step = h.runner.open(WORKFLOW, "golden", with_them, session_id, h.runner.new_id())
+    h.request().settled(step)
+    h.r.order.append(session_id)
 
 
 GOLDENS: tuple[Callable[[Recorder], None], ...] = tuple(
@@ -391,5 +431,6 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = tuple(
         stale_inputs_are_read_with_leave,
         a_person_edited_the_file_of_a_plan,
         what_does_not_fit_a_plan_changes_nothing,
+        a_pass_reads_decisions_and_not_all_of_them,
     )
 )

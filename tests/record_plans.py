@@ -18,7 +18,7 @@ from preflights_es.features.planning.domain.events import (
 )
 from preflights_es.features.planning.use import Days
 from preflights_es.kernel.events import Source
-from preflights_es.kernel.lead import Lead, Setup
+from preflights_es.kernel.lead import Lead, Setup, StepRetried
 from preflights_es.kernel.questions import Language
 from preflights_es.runtime.runner import Handle
 from tests.record_goldens import ADA, Recorder, inputs, sim
@@ -78,6 +78,15 @@ def the_rules_plan_a_day(r: Recorder) -> None:
 def too_little_time_in_every_degree(r: Recorder) -> None:
     for end in (650, 640, 625, 605, 595):
         plan(r, day(end=end, tasks=TASKS[:3]))
+
+
+def a_day_has_no_task_for_a_focus(r: Recorder) -> None:
+    creative = replace(TASKS[5], energy="creative", created=1_700_000_000_000_000)
+    waits = replace(creative, after="3f9a12c4.5")
+    short = replace(creative, duration_min=40, duration_max=40)
+    for tasks in ((), (creative,), (short,), (TASKS[1],), (TASKS[4], waits)):
+        handle = plan(r, day(tasks=tasks, minutes=240))
+    r.submitted(handle, StepRetried(at=r.runner.now(), actor=ADA))
 
 
 def a_day_has_23_or_25_hours(r: Recorder) -> None:
@@ -142,6 +151,7 @@ def a_strict_plan_waits_and_is_resumed(r: Recorder) -> None:
 GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     the_rules_plan_a_day,
     too_little_time_in_every_degree,
+    a_day_has_no_task_for_a_focus,
     a_day_has_23_or_25_hours,
     a_person_chooses_and_finishes,
     a_day_is_planned_again_three_times,

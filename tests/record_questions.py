@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from preflights_es.features.metrics.domain import WORKFLOW
 from preflights_es.features.metrics.domain.events import (
+    Dialect,
     FollowUpPut,
     Matched,
     Metric,
@@ -13,11 +14,11 @@ from preflights_es.features.metrics.domain.events import (
     Saved,
     Table,
 )
-from preflights_es.kernel.lead import Lead, Setup
+from preflights_es.kernel.lead import Lead, Setup, StepRetried
 from preflights_es.kernel.questions import Language
 from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sessions import Sessions
-from tests.record_goldens import Recorder, inputs, sim
+from tests.record_goldens import ADA, Recorder, inputs, sim
 
 RANGE = "began_on >= :first_day AND began_on < :end_day"
 METRICS = (
@@ -57,12 +58,13 @@ def put(
     metrics: tuple[Metric, ...] = METRICS,
     matched: tuple[Matched, ...] = (),
     saved: tuple[Saved, ...] = (),
+    dialect: Dialect = "sqlite",
 ) -> Handle:
     setup = Setup("0.1.0", WORKFLOW.decider, lead.provider, WORKFLOW.prompts, lead)
     said = {
         "text": text,
         "language": language,
-        "dialect": "sqlite",
+        "dialect": dialect,
         "metrics": metrics,
         "tables": TABLES,
         "asked_at": "2026-11-23T09:30+01:00",
@@ -173,13 +175,15 @@ def the_rules_ask_which_days_are_meant(r: Recorder) -> None:
 
 
 def what_does_not_fit_is_refused(r: Recorder) -> None:
-    handle = put(r, "sessions and tokens")
+    handle = put(r, "sessions and tokens", dialect="postgres")
     handle = follow_up(r, handle, "too early")
     handle = questions(r).answer(handle, [("q1", ("1", "2"))]).handle
     handle = questions(r).answer(handle, [("q1", ("1",)), ("q1", ("2",))]).handle
     handle = answer(r, handle, "sessions")
     waits = put(r, "sessions", sim(3, "timeout=1"))
     follow_up(r, waits, "too early")
+    r.submitted(handle, FollowUpPut(at=r.runner.now(), actor=ADA, text=" "))
+    r.submitted(handle, StepRetried(at=r.runner.now(), actor=ADA))
 
 
 GOLDENS: tuple[Callable[[Recorder], None], ...] = (

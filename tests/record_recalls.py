@@ -124,7 +124,7 @@ def a_result_says_how_it_stands_to_others(r: Recorder) -> None:
     older = Stands(evolution="supersedes", uid="aa", title=one.title)
     kept = Stands(evolution="contradict", uid="cc", title="Use SAML", reason="partners need it")
     handle = asked(r, "what do we use for login?")
-    one = replace(one, stands=(newer,), learned=("oauth",))
+    one = replace(one, stands=(newer,), learned=("oauth",), line="It reads LDAP for the login")
     told(r, handle, one, replace(other, stands=(older, kept)))
 
 
