@@ -25,6 +25,7 @@ STALENESS: Final = "goes with the staleness of plans"
 REPLANNING: Final = "goes with `plan --replan` and `--choose`"
 JUDGED: Final = "goes with the comparison of decisions by a model"
 NEVER: Final = "no Decision says so: the type has the value for what is derived"
+OTHERS: Final = "only questions of other packages' workflows take their options alone"
 LEFT_OUT: Final = "never written: the class leaves out its defaults"
 
 WITHOUT: Final = {
@@ -49,6 +50,7 @@ WITHOUT: Final = {
         f"Stands.evolution={link}": NEVER
         for link in ("derive", "exception", "extend", "same", "update")
     },
+    "metrics.answer_refused.v1.reason=not_an_option": OTHERS,
     "Item.status=open": LEFT_OUT,
     "Plan.source=rules": LEFT_OUT,
 }
