@@ -1,49 +1,16 @@
-"""Time, ids and salt that are the same in every run."""
+"""What `preflights_es.testing.counted` has, and a runner of all our workflows."""
 
 from __future__ import annotations
 
-from typing import Final
-
-from preflights_es.kernel import ids
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
-from preflights_es.store.memory import MemoryStore
+from preflights_es.testing import counted
+from preflights_es.testing.counted import NOON, SECOND, Clock, Ids, salt
+from preflights_es.testing.played import PROJECT
 
-NOON: Final = 1_790_000_000_000_000  # microseconds since 1970 UTC: a day of September 2026
-SECOND: Final = 1_000_000  # microseconds
-PROJECT: Final = "house"
-
-
-class Clock:
-    """Moves by a second at every look."""
-
-    def __init__(self, at: int = NOON) -> None:
-        self.at = at
-
-    def __call__(self) -> int:
-        """Microseconds since 1970 UTC."""
-        self.at += SECOND
-        return self.at
-
-
-class Ids:
-    """UUIDv7s that count."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def __call__(self) -> str:
-        """The next one."""
-        self.count += 1
-        return ids.uuid7(NOON // 1_000 + self.count, self.count.to_bytes(10, "big"))
-
-
-def salt() -> bytes:
-    """Sixteen bytes that hide nothing."""
-    return bytes(16)
+__all__ = ["NOON", "PROJECT", "SECOND", "Clock", "Ids", "memory_runner", "salt"]
 
 
 def memory_runner() -> Runner:
     """Every workflow over an empty store that lives as long as the test."""
-    clock = Clock()
-    return Runner(MemoryStore(clock, salt), WORKFLOWS, clock, Ids())
+    return counted.memory_runner(WORKFLOWS)

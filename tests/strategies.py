@@ -1,14 +1,11 @@
 """Sessions of every workflow for hypothesis: likely ones, and whatever the types allow.
 
-A session is drawn as moves. A move makes an Input from the session as it stands, so that it can
-answer the open question or acknowledge what is shown. A workflow without moves of its own in
-`OPENINGS` and `MOVES` gets Inputs derived from its types.
+A workflow without moves of its own in `OPENINGS` and `MOVES` gets Inputs derived from its types.
 """
 
 from __future__ import annotations
 
 import json
-from base64 import b64encode
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final
@@ -59,20 +56,13 @@ from preflights_es.features.planning.domain.events import Busy, Change, OpenTask
 from preflights_es.features.recall.domain import events as recall_events
 from preflights_es.features.recall.domain.events import Found
 from preflights_es.kernel.completions import (
-    CompletionFailed,
     CompletionReceived,
     CompletionRequested,
 )
 from preflights_es.kernel.decisions import Alternative, Related
 from preflights_es.kernel.events import (
-    SESSION_EVENTS,
     Actor,
-    ArtifactDue,
-    ArtifactWritten,
-    Event,
     Input,
-    InputQuarantined,
-    SessionAbandoned,
     Source,
 )
 from preflights_es.kernel.items import Finding
@@ -80,6 +70,15 @@ from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
 from preflights_es.kernel.questions import Given
 from preflights_es.kernel.session import Session, Workflow
 from preflights_es.runtime.features import WORKFLOWS
+from preflights_es.testing import SessionMove, generated
+from preflights_es.testing.generated import (
+    ACTORS,
+    TEXT,
+    TIMES,
+    likely_sessions,
+    of_type,
+    weighted,
+)
 from tests import toy
 from tests.features.compiler import cases as passes
 from tests.features.metrics import cases as questions
@@ -91,157 +90,31 @@ Move = Callable[[Session[Any]], Input]
 EVERY: Final[dict[str, Workflow[Any]]] = {**WORKFLOWS, toy.WORKFLOW.name: toy.WORKFLOW}
 """The toy among them: it asks a provider, and it has no moves of its own."""
 
-TEXT: Final = st.text(st.characters(codec="utf-8"), max_size=12)
-"""What can be recorded: no lone surrogates, which are refused before."""
 ANY_TEXT: Final = st.text(st.characters(), max_size=12)
-TIMES: Final = st.integers(0, 253_402_300_799_999_999)  # microseconds, to the end of year 9999
-ACTORS: Final = st.sampled_from((Actor("user", "Ada"), Actor("agent"), Actor("script", "ci")))
-CALLS: Final = st.sampled_from(("artifact-1", "artifact-2", "c-1", ""))
 
 
-# 1. Whatever the types allow -----------------------------------------------------------------
+# 1. By workflow ------------------------------------------------------------------------------
 
 
 @cache
-def of_type(cls: type[Any], text: SearchStrategy[str] = TEXT) -> SearchStrategy[Any]:
-    """Any instance of a Struct, by the types of its fields."""
-    fields = msgspec.structs.fields(cls)
-    return st.builds(cls, **{f.name: _field(f.name, f.type, text) for f in fields})
-
-
-def _field(name: str, annotation: Any, text: SearchStrategy[str]) -> SearchStrategy[Any]:
-    if name in {"at", "recorded_at"}:
-        return TIMES
-    return _of(msgspec.inspect.type_info(annotation), text)
-
-
-_PLAIN: Final[dict[type[msgspec.inspect.Type], SearchStrategy[Any]]] = {
-    msgspec.inspect.FloatType: st.floats(allow_nan=False, allow_infinity=False),
-    msgspec.inspect.BoolType: st.booleans(),
-    msgspec.inspect.NoneType: st.none(),
-}
-
-
-_BASE64: Final = st.binary(min_size=12, max_size=90).map(lambda raw: b64encode(raw).decode())
-
-
-def _of(info: msgspec.inspect.Type, text: SearchStrategy[str]) -> SearchStrategy[Any]:
-    match info:
-        case msgspec.inspect.StrType(pattern=str()):
-            return _BASE64
-        case msgspec.inspect.StrType():
-            return text
-        case msgspec.inspect.IntType(ge=least, le=most):
-            return _whole(-(2**63) if least is None else int(least), int(most or 2**63 - 1))
-        case msgspec.inspect.LiteralType(values=values):
-            return st.sampled_from(values)
-        case msgspec.inspect.UnionType(types=types):
-            return st.one_of(*(_of(one, text) for one in types))
-        case msgspec.inspect.VarTupleType(item_type=item):
-            return st.lists(_of(item, text), max_size=3).map(tuple)
-        case msgspec.inspect.TupleType(item_types=items):
-            return st.tuples(*(_of(item, text) for item in items))
-        case msgspec.inspect.DictType(value_type=value):
-            return st.dictionaries(text, _of(value, text), max_size=3)
-        case msgspec.inspect.StructType(cls=cls):
-            return of_type(cls, text)
-        case _:
-            return _PLAIN[type(info)]
-
-
-def _whole(least: int, most: int) -> SearchStrategy[int]:
-    return st.integers(max(least, -3), 12_000) | st.integers(least, most)
-
-
-def _inputs(workflow: Workflow[Any]) -> list[type[Event]]:
-    kernel = (CompletionReceived, CompletionFailed, ArtifactWritten)
-    found: dict[type[Event], None] = dict.fromkeys((*workflow.events, *kernel))
-    return [cls for cls in found if issubclass(cls, Input)]
-
-
-def any_input(workflow: Workflow[Any], text: SearchStrategy[str] = TEXT) -> SearchStrategy[Input]:
-    """An Input of any type that the workflow may meet, with anything in it."""
-    return st.one_of(*(of_type(cls, text) for cls in _inputs(workflow)))
-
-
-def any_event(workflow: Workflow[Any]) -> SearchStrategy[Event]:
-    """An event of any type that a log of the workflow may hold."""
-    found = dict.fromkeys((*workflow.events, *SESSION_EVENTS, CompletionReceived, CompletionFailed))
-    return st.one_of(*map(of_type, found))
-
-
-# 2. Moves ------------------------------------------------------------------------------------
-
-
-def _always(new: Input) -> Move:
-    return lambda _: new
-
-
-def anything(workflow: Workflow[Any]) -> SearchStrategy[Move]:
-    """A move that does not look at the session."""
-    return any_input(workflow).map(_always)
-
-
-def outcomes() -> SearchStrategy[Move]:
-    """An outcome of the oldest open call that fits it; of some call where none is open."""
-
-    def move(text: str, call: str, failed: bool) -> Move:
-        def outcome(session: Session[Any]) -> Input:
-            opened = session.calls[0] if session.calls else None
-            named, actor = opened.call if opened else call, Actor("script")
-            if opened is None or isinstance(opened, ArtifactDue):
-                path = opened.path if isinstance(opened, ArtifactDue) else text
-                return ArtifactWritten(
-                    at=NOON, actor=actor, call=named, path=path, sha256="00", beside=failed
-                )
-            if failed:
-                return CompletionFailed(
-                    at=NOON, actor=actor, call=named, kind="timeout", message=text
-                )
-            return CompletionReceived(at=NOON, actor=actor, call=named, text=text)
-
-        return outcome
-
-    return st.builds(move, TEXT, CALLS, st.booleans())
-
-
-def endings() -> SearchStrategy[Move]:
-    """The session is abandoned."""
-    return (of_type(SessionAbandoned) | of_type(InputQuarantined)).map(_always)
-
-
-def weighted(*choices: tuple[int, SearchStrategy[Any]]) -> SearchStrategy[Any]:
-    """One of several strategies by weight; `one_of` would weigh the alternatives inside of them."""
-    repeated = [strategy for weight, strategy in choices for _ in range(weight)]
-    return st.sampled_from(repeated).flatmap(lambda strategy: strategy)
-
-
-def moves(workflow: Workflow[Any]) -> SearchStrategy[Move]:
-    """What may come next: mostly what is likely."""
-    likely = MOVES.get(workflow.name, anything)(workflow)
-    return weighted((8, likely), (2, outcomes()), (1, anything(workflow)))
+def sessions(name: str) -> SearchStrategy[Sequence[SessionMove]]:
+    """A whole session, as is likely for its workflow."""
+    return likely_sessions(EVERY[name], *_own(EVERY[name]))
 
 
 @cache
-def sessions(name: str) -> SearchStrategy[Sequence[Move]]:
-    """A whole session: an opening, moves, and sometimes an end with some more after it."""
-    workflow = EVERY[name]
-    opening = OPENINGS.get(workflow.name, anything)(workflow)
-    body = st.lists(moves(workflow), min_size=2, max_size=10)
-    ended = st.tuples(endings(), st.lists(moves(workflow), max_size=2))
-    tail = weighted((4, st.just([])), (1, ended.map(lambda end: [end[0], *end[1]])))
-    return st.builds(lambda first, rest, end: [first, *rest, *end], opening, body, tail)
-
-
-@cache
-def wild_sessions(name: str) -> SearchStrategy[Sequence[Move]]:
+def wild_sessions(name: str) -> SearchStrategy[Sequence[SessionMove]]:
     """A session that may begin with anything and be configured in unusual ways."""
-    workflow = EVERY[name]
-    move = weighted((4, moves(workflow)), (2, anything(workflow)), (1, endings()))
-    return weighted((3, sessions(name)), (1, st.lists(move, min_size=1, max_size=8)))
+    return generated.wild_sessions(EVERY[name], *_own(EVERY[name]))
 
 
-# 3. Clarification ----------------------------------------------------------------------------
+def _own(workflow: Workflow[Any]) -> Sequence[SearchStrategy[SessionMove]]:
+    """Its opening and its moves; the toy has none."""
+    found = (table.get(workflow.name) for table in (OPENINGS, MOVES))
+    return [make(workflow) for make in found if make is not None]
+
+
+# 2. Clarification ----------------------------------------------------------------------------
 
 DEFAULT: Final = HeuristicsConfig()
 _TEAM: Final = HeuristicsConfig(
@@ -295,7 +168,7 @@ KEYS: Final = st.one_of(
 GIVEN: Final = st.lists(st.builds(Given, KEYS, SEVERAL), max_size=4).map(tuple)
 
 
-def clarification_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
+def clarification_opening(_: Workflow[Any]) -> SearchStrategy[SessionMove]:
     """An intention, with one of a few tables."""
     return st.builds(
         IntentionDeclared,
@@ -310,13 +183,13 @@ def clarification_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
         inlined=st.sampled_from(("", "{not json")),
         language=st.sampled_from((None, "en", "de")),
         mark=_MARKS,
-    ).map(_always)
+    )
 
 
-def clarification_moves(workflow: Workflow[Any]) -> SearchStrategy[Move]:
+def clarification_moves(workflow: Workflow[Any]) -> SearchStrategy[SessionMove]:
     """The natural next step, answers to what is asked, answers to anything, and what else comes."""
     cls = st.sampled_from((AnswersGiven, AnswersRelayed, AnswersRevised))
-    nothing = st.builds(NothingToDecide, at=TIMES, actor=ACTORS, is_task=st.booleans()).map(_always)
+    nothing = st.builds(NothingToDecide, at=TIMES, actor=ACTORS, is_task=st.booleans())
     return weighted(
         (6, st.builds(_forward, ACTORS, st.integers(0, 9), st.integers(1, 12), _MARKS)),
         (1, nothing),
@@ -329,7 +202,7 @@ def clarification_moves(workflow: Workflow[Any]) -> SearchStrategy[Move]:
     )
 
 
-def wandering() -> SearchStrategy[Sequence[Move]]:
+def wandering() -> SearchStrategy[Sequence[SessionMove]]:
     """A clarification by a person who answers what is asked and changes the category again.
 
     Mostly an agent, whose acceptance ends nothing.
@@ -365,8 +238,8 @@ def _forward(actor: Actor, place: int, number: int, mark: Mark) -> Move:
     return move
 
 
-def _of_any_key(cls: _Answers, actor: Actor, given: tuple[Given, ...]) -> Move:
-    return _always(cls(at=NOON, actor=actor, answers=given))
+def _of_any_key(cls: _Answers, actor: Actor, given: tuple[Given, ...]) -> Input:
+    return cls(at=NOON, actor=actor, answers=given)
 
 
 def _to_another_category(actor: Actor, name: str) -> Move:
@@ -403,16 +276,14 @@ def _open_key(session: Session[State]) -> str:
     return question.id if question else session.state.heuristics.category.id
 
 
-def _reasoned(actor: Actor, because: str, name: str, why_not: str, whole: bool) -> Move:
-    return _always(
-        RationaleGiven(
-            at=NOON,
-            actor=actor,
-            because=because,
-            consequences=(because, why_not),
-            alternatives=(Alternative(name, why_not), Alternative("SAML", why_not)),
-            replaces=whole,
-        )
+def _reasoned(actor: Actor, because: str, name: str, why_not: str, whole: bool) -> Input:
+    return RationaleGiven(
+        at=NOON,
+        actor=actor,
+        because=because,
+        consequences=(because, why_not),
+        alternatives=(Alternative(name, why_not), Alternative("SAML", why_not)),
+        replaces=whole,
     )
 
 
@@ -422,7 +293,7 @@ def _of_what_is_shown(actor: Actor, number: int | None, mark: Mark) -> Move:
     )
 
 
-# 4. Extraction -------------------------------------------------------------------------------
+# 3. Extraction -------------------------------------------------------------------------------
 
 NOTES: Final = st.one_of(
     st.lists(
@@ -462,7 +333,7 @@ _FILED: Final = st.lists(
 _NUMBERS: Final = st.integers(0, 4)
 
 
-def extraction_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
+def extraction_opening(_: Workflow[Any]) -> SearchStrategy[SessionMove]:
     """A note that a model leads, strict or not; sometimes without a lead."""
     leads = st.builds(Lead, st.just("script"), st.just("model-1"), strict=st.booleans())
     return st.builds(
@@ -480,10 +351,10 @@ def extraction_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
         language=st.sampled_from(("en", "de")),
         noted_at=st.just("2026-11-22T09:30+01:00"),
         time_zone=st.just("Europe/Berlin"),
-    ).map(_always)
+    )
 
 
-def extraction_moves(_: Workflow[Any]) -> SearchStrategy[Move]:
+def extraction_moves(_: Workflow[Any]) -> SearchStrategy[SessionMove]:
     """What a model says, what a person answers, and what is done by hand."""
     added = st.builds(
         ItemAdded,
@@ -503,9 +374,9 @@ def extraction_moves(_: Workflow[Any]) -> SearchStrategy[Move]:
         (6, st.builds(_onward, ACTORS, NOTES, st.booleans(), changes)),
         (2, st.builds(_garbled, st.sampled_from(("", "{}", "no JSON", '{"items": [{}]}')))),
         (1, st.builds(_answering, ACTORS, NOTES)),
-        (2, added.map(_always)),
-        (1, changes.map(_always)),
-        (1, (again | changed).map(_always)),
+        (2, added),
+        (1, changes),
+        (1, (again | changed)),
     )
 
 
@@ -557,14 +428,14 @@ def _answering(actor: Actor, text: str) -> Move:
     return move
 
 
-# 5. Passes -----------------------------------------------------------------------------------
+# 4. Passes -----------------------------------------------------------------------------------
 
 _PASSES: Final = st.sampled_from((*passes.PAYLOADS, "test", "test"))
 """A TestPlan has one standing more."""
 _SAID: Final = st.sampled_from(("", "no JSON", "{}", '{"error": "invalid_request"}', "[{}, {}]"))
 
 
-def compiler_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
+def compiler_opening(_: Workflow[Any]) -> SearchStrategy[SessionMove]:
     """A pass that a model leads, strict or not; sometimes without a lead."""
     leads = st.builds(Lead, st.sampled_from(("script", "mock")), st.just("m"), strict=st.booleans())
     setups = st.builds(
@@ -574,7 +445,7 @@ def compiler_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
         lead=weighted((9, leads), (1, st.none())),
     )
     return st.builds(
-        lambda name, at, actor, setup: _always(passes.begun(name, at=at, actor=actor, setup=setup)),
+        lambda name, at, actor, setup: passes.begun(name, at=at, actor=actor, setup=setup),
         _PASSES,
         TIMES,
         ACTORS,
@@ -582,7 +453,7 @@ def compiler_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
     )
 
 
-def compiler_moves(workflow: Workflow[Any]) -> SearchStrategy[Move]:
+def compiler_moves(workflow: Workflow[Any]) -> SearchStrategy[SessionMove]:
     """What a model says, what a person answers, and what becomes of the artifact."""
     again = st.builds(StepRetried, at=TIMES, actor=ACTORS)
     leads = st.builds(Lead, st.just("script"), st.just("m-2"))
@@ -592,7 +463,7 @@ def compiler_moves(workflow: Workflow[Any]) -> SearchStrategy[Move]:
         (8, st.builds(_onward_in_a_pass, ACTORS, TEXT, st.integers(0, 9), st.integers(0, 2))),
         (2, st.builds(_said_of_a_pass, _SAID)),
         (3, st.builds(_of_the_plan, ACTORS, st.integers(0, 4), st.booleans(), few, few)),
-        (1, (again | changed).map(_always)),
+        (1, (again | changed)),
         (1, compiler_opening(workflow)),
     )
 
@@ -664,7 +535,7 @@ def _of_the_plan(actor: Actor, place: int, known: bool, found: int = 0, waived: 
     return move
 
 
-# 6. Planning ---------------------------------------------------------------------------------
+# 5. Planning ---------------------------------------------------------------------------------
 
 _SHAPES: Final = (
     (90, 90, "high", None),
@@ -711,7 +582,7 @@ def situations(draw: st.DrawFn) -> Situation:
 _TIMES: Final = st.integers(0, 1_440)
 
 
-def planning_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
+def planning_opening(_: Workflow[Any]) -> SearchStrategy[SessionMove]:
     """A day that a model or the rules plan."""
     leads = st.builds(Lead, st.just("script"), st.just("model-1"), strict=st.booleans())
     setup = st.builds(
@@ -725,10 +596,10 @@ def planning_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
         setup=setup,
         language=st.sampled_from(("en", "de")),
         situation=situations(),
-    ).map(_always)
+    )
 
 
-def planning_moves(_: Workflow[Any]) -> SearchStrategy[Move]:
+def planning_moves(_: Workflow[Any]) -> SearchStrategy[SessionMove]:
     """What a model says, what a person chooses and finishes, and another plan."""
     leads = st.builds(Lead, st.just("script"), st.just("model-2"))
     by_hand = {"at": TIMES, "actor": ACTORS}
@@ -751,7 +622,7 @@ def planning_moves(_: Workflow[Any]) -> SearchStrategy[Move]:
     replies = st.builds(
         _planned_by_a_model, st.none() | _IDS, st.lists(_IDS, max_size=2), st.booleans()
     )
-    others = (chosen | done | again | changed | retried).map(_always)
+    others = chosen | done | again | changed | retried
     return weighted((4, replies), (1, st.builds(_garbled, st.just("no JSON"))), (5, others))
 
 
@@ -769,14 +640,14 @@ def _planned_by_a_model(focus: str | None, minis: list[str], follows: bool) -> M
     return move
 
 
-# 7. Recalls -----------------------------------------------------------------------------------
+# 6. Recalls -----------------------------------------------------------------------------------
 
 _QUESTIONS: Final = st.sampled_from(
     ("what do we use for login?", "Welche Datenbank?", "the", "caching and search", "?!", "x y z")
 )
 
 
-def recall_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
+def recall_opening(_: Workflow[Any]) -> SearchStrategy[SessionMove]:
     """A question, a learning or a comparison, for a model or the rules."""
     leads = st.builds(Lead, st.just("script"), st.just("model-1"), strict=st.booleans())
     setup = st.builds(
@@ -806,10 +677,10 @@ def recall_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
     older = st.sampled_from((OLDER, OLDER[:1], OLDER[1:], ()))
     learning = st.builds(recall_events.LearningAsked, **about)
     comparison = st.builds(recall_events.ComparisonAsked, older=older, **about)
-    return weighted((4, question), (2, learning), (2, comparison)).map(_always)
+    return weighted((4, question), (2, learning), (2, comparison))
 
 
-def recall_moves(_: Workflow[Any]) -> SearchStrategy[Move]:
+def recall_moves(_: Workflow[Any]) -> SearchStrategy[SessionMove]:
     """What a model says, what is found, and another lead."""
     leads = st.builds(Lead, st.just("script"), st.just("model-2"))
     by_hand = {"at": TIMES, "actor": ACTORS}
@@ -830,7 +701,7 @@ def recall_moves(_: Workflow[Any]) -> SearchStrategy[Move]:
     said |= st.fixed_dictionaries({"evolutions": st.lists(judged, max_size=4)})
     said |= st.fixed_dictionaries({"entities": st.lists(named, max_size=4)})
     replies = st.builds(_said_by_a_model, said)
-    others = (found | changed | retried).map(_always)
+    others = found | changed | retried
     return weighted((4, replies), (1, st.builds(_garbled, st.just("no JSON"))), (5, others))
 
 
@@ -864,7 +735,7 @@ def _said_by_a_model(payload: Any) -> Move:
     return move
 
 
-# 8. Metrics ----------------------------------------------------------------------------------
+# 7. Metrics ----------------------------------------------------------------------------------
 
 _ASKS: Final = st.sampled_from(("DAU last week", "rev?", "what?", "1", "2)", "November 2026", " "))
 _REPLIES: Final = st.sampled_from(
@@ -877,19 +748,19 @@ _REPLIES: Final = st.sampled_from(
 )
 
 
-def metrics_opening(_: Workflow[Any]) -> SearchStrategy[Move]:
+def metrics_opening(_: Workflow[Any]) -> SearchStrategy[SessionMove]:
     """A question that a model or nothing leads."""
     leads = st.builds(Lead, st.just("script"), st.just("model-1"), strict=st.booleans())
     lead = weighted((5, leads), (1, st.none()))
     setup = st.builds(Setup, st.just("0.1.0"), st.just("metrics/1"), lead=lead)
-    return st.builds(questions.put, _ASKS, setup, st.sampled_from(("en", "de"))).map(_always)
+    return st.builds(questions.put, _ASKS, setup, st.sampled_from(("en", "de")))
 
 
-def metrics_moves(_: Workflow[Any]) -> SearchStrategy[Move]:
+def metrics_moves(_: Workflow[Any]) -> SearchStrategy[SessionMove]:
     """What a model replies, what a person answers, and follow-ups."""
     who = {"at": TIMES, "actor": ACTORS}
     followed = st.builds(metrics_events.FollowUpPut, text=_ASKS, **who)
-    others = (followed | st.builds(StepRetried, **who)).map(_always)
+    others = followed | st.builds(StepRetried, **who)
     return weighted(
         (5, st.builds(_garbled, _REPLIES)), (4, st.builds(_question_answered, _ASKS)), (2, others)
     )
@@ -904,9 +775,9 @@ def _question_answered(text: str) -> Move:
     return move
 
 
-# 8. By workflow ------------------------------------------------------------------------------
+# 8. Its table ------------------------------------------------------------------------------
 
-Moves = Callable[[Workflow[Any]], SearchStrategy[Move]]
+Moves = Callable[[Workflow[Any]], SearchStrategy[SessionMove]]
 
 OPENINGS: Final[dict[str, Moves]] = {
     "clarification": clarification_opening,

@@ -13,18 +13,17 @@ from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import AnswersRevised
 from preflights_es.features.clarification.domain.state import State
 from preflights_es.features.metrics.domain.events import FollowUpPut
-from preflights_es.kernel import json
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.events import Decision, Input, InputQuarantined
+from preflights_es.kernel.events import Decision, Input
 from preflights_es.kernel.ports import Batch
 from preflights_es.kernel.questions import is_placeholder
 from preflights_es.store import chain
 from preflights_es.store.codec import Codec
+from preflights_es.testing import LAWS, PlayedSession, check_laws, generated
 from tests import strategies
 from tests.features.clarification.cases import answered, declared, log
 from tests.fixed import NOON, PROJECT, salt
 from tests.folding import judged_again
-from tests.runs import Run
 from tests.strategies import EVERY
 
 each_workflow = pytest.mark.parametrize("name", EVERY)
@@ -37,8 +36,9 @@ REVISIONS: tuple[type[Input], ...] = (AnswersRevised, FollowUpPut)
 @given(st.data())
 def test_decide_is_total_and_never_empty(name: str, data: st.DataObject) -> None:
     workflow = EVERY[name]
-    session = Run(name).play(data.draw(strategies.wild_sessions(name))).handle.session
-    inputs = strategies.any_input(workflow, strategies.ANY_TEXT)
+    moves = data.draw(strategies.wild_sessions(name))
+    session = PlayedSession(workflow).play(moves).handle.session
+    inputs = generated.any_input(workflow, strategies.ANY_TEXT)
     for new in data.draw(st.lists(inputs, min_size=1, max_size=3)):
         decisions = kernel.decide(workflow, session, new)
         assert decisions
@@ -48,16 +48,7 @@ def test_decide_is_total_and_never_empty(name: str, data: st.DataObject) -> None
         assert session.undecided is None
 
 
-# What is asked of the same sessions, as most of the time is taken by playing them ---------------
-
-
-def it_replays_without_a_difference(run: Run) -> None:
-    replay = run.replay()
-    assert (replay.status, replay.divergences, replay.fault) == ("identical", (), None)
-    assert (replay.events, replay.undecided) == (run.handle.version, False)
-
-
-def its_log_is_inputs_each_with_its_decisions(run: Run) -> None:
+def its_log_is_inputs_each_with_its_decisions(run: PlayedSession) -> None:
     events = run.events
     assert [event for event in events if isinstance(event, Input)] == run.inputs
     for event, following in zip(events, [*events[1:], None], strict=True):
@@ -66,90 +57,20 @@ def its_log_is_inputs_each_with_its_decisions(run: Run) -> None:
     assert [id_ is not None for id_ in ids] == [isinstance(event, Input) for event in events]
 
 
-def it_is_loaded_as_it_was_folded(run: Run) -> None:
-    assert run.runner.load(run.handle.session_id).session == run.handle.session
-
-
-def it_is_folded_and_shown_without_a_verdict_of_today(run: Run) -> None:
+def it_is_folded_and_shown_without_a_verdict_of_today(run: PlayedSession) -> None:
     assert [*judged_again(run.workflow, run.events)] == []
 
 
-def a_terminal_state_stays_terminal(run: Run) -> None:
-    is_terminal = run.workflow.is_terminal
-    ended = [bool(session.closed) or is_terminal(session.state) for _, session in run.steps()]
-    assert ended == sorted(ended)
-
-
-def every_state_can_be_shown_and_told(run: Run) -> None:
-    workflow = run.workflow
-    for _, session in run.steps():
-        assert kernel.status(workflow, session) in (*workflow.statuses, *kernel.STATUSES)
-        assert json.encoded(workflow.view(session.state))
-        if record := workflow.record:
-            assert json.encoded(record(session.state))
-
-
-def cut_between_two_inputs_it_goes_on_to_the_same_log(run: Run) -> None:
-    cut = Run(run.workflow.name)
-    for new in run.inputs:
-        cut.feed(new)
-        cut.restart()
-        assert cut.runner.resume(cut.handle).decisions == ()
-    assert cut.replay().trace == run.replay().trace
-
-
-def the_same_inputs_give_the_same_trace(run: Run) -> None:
-    other = Run(run.workflow.name, began=NOON + 7_777_777, ids_from=4_711)
-    for new in run.inputs:
-        other.feed(new)
-    assert other.replay().trace == run.replay().trace
-    assert other.stored[-1].hash != run.stored[-1].hash, "time and ids are in the envelope"
-
-
-LAWS = (
-    it_replays_without_a_difference,
+OWN_LAWS = (
     its_log_is_inputs_each_with_its_decisions,
-    it_is_loaded_as_it_was_folded,
     it_is_folded_and_shown_without_a_verdict_of_today,
-    a_terminal_state_stays_terminal,
-    every_state_can_be_shown_and_told,
-    cut_between_two_inputs_it_goes_on_to_the_same_log,
-    the_same_inputs_give_the_same_trace,
 )
 
 
+@pytest.mark.hypothesis
 @each_workflow
-@given(st.data())
-def test_every_session_keeps_the_laws(name: str, data: st.DataObject) -> None:
-    run = Run(name).play(data.draw(strategies.wild_sessions(name)))
-    for law in LAWS:
-        law(run)
-
-
-# What is asked of sessions of their own ----------------------------------------------------------
-
-
-@each_workflow
-@given(st.data(), st.booleans())
-def test_a_session_cut_after_an_input_resumes_to_the_same_log(
-    name: str, data: st.DataObject, asked_to: bool
-) -> None:
-    whole = Run(name).play(data.draw(strategies.wild_sessions(name)))
-    at = data.draw(st.integers(0, len(whole.inputs) - 1))
-    cut = Run(name)
-    for new in whole.inputs[:at]:
-        cut.feed(new)
-    cut.crash_after(whole.inputs[at])
-    assert cut.replay().undecided
-    assert kernel.status(EVERY[name], cut.handle.session) in {"faulted", "abandoned"}
-    rest = whole.inputs[at + 1 :]
-    # The next Input resumes the session by itself, unless it comes to set aside what is undecided.
-    if asked_to or not rest or isinstance(rest[0], InputQuarantined):
-        cut.handle = cut.runner.resume(cut.handle).handle
-    for new in rest:
-        cut.feed(new)
-    assert cut.replay().trace == whole.replay().trace
-    assert cut.handle.session == whole.handle.session
+def test_every_session_keeps_the_laws(name: str) -> None:
+    check_laws(EVERY[name], strategies.wild_sessions(name), laws=(*LAWS, *OWN_LAWS))
 
 
 @pytest.mark.parametrize("part", ["evolve", "view"])
@@ -172,7 +93,7 @@ def test_a_verdict_in_a_fold_or_a_view_is_named(part: str) -> None:
 def test_events_survive_the_codec(name: str, data: st.DataObject) -> None:
     workflow = EVERY[name]
     codec = Codec(workflow)
-    event = data.draw(strategies.any_event(workflow))
+    event = data.draw(generated.any_event(workflow))
     input_id = "i-1" if isinstance(event, Input) else None
     (one,) = chain.sealed(
         Batch(
@@ -201,7 +122,7 @@ def category(session: kernel.Session[object]) -> str:
 @each_workflow
 @given(st.data())
 def test_progress_falls_by_a_revision_alone(name: str, data: st.DataObject) -> None:
-    run = Run(name).play(data.draw(strategies.sessions(name)))
+    run = PlayedSession(EVERY[name]).play(data.draw(strategies.sessions(name)))
     before, plan, topic, stopped = 0.0, None, "", False
     for new, session in run.steps():
         view = EVERY[name].view(session.state)

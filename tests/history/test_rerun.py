@@ -33,6 +33,7 @@ from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Workflow
 from preflights_es.providers.recorded import RecordedProvider, Unrecorded, error_of
 from preflights_es.runtime.features import WORKFLOWS
+from preflights_es.testing import PlayedSession
 from preflights_es.use import leads as own_providers
 from preflights_es.use import replays
 from preflights_es.use import replays as reruns
@@ -43,7 +44,6 @@ from tests.fixed import NOON
 from tests.history.sessions import Led, asking, real, requests, sim
 from tests.history.test_led import FAULTS
 from tests.history.test_replayer import recorded
-from tests.runs import Run
 from tests.store.given import resealed
 from tests.strategies import EVERY
 
@@ -84,7 +84,7 @@ def test_the_drift_of_an_unchanged_session_is_exact_and_identical(
 @pytest.mark.parametrize("name", EVERY)
 @given(st.data())
 def test_any_session_of_any_workflow_runs_again_to_the_same(name: str, data: st.DataObject) -> None:
-    run = Run(name).play(data.draw(strategies.wild_sessions(name)))
+    run = PlayedSession(EVERY[name]).play(data.draw(strategies.wild_sessions(name)))
     found = drifted(run.stored)
     assert (found.status, found.divergences) == ("identical", ())
     assert found.child_events == found.events

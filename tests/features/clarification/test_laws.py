@@ -25,17 +25,16 @@ from preflights_es.features.clarification.domain.values import (
 )
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.questions import is_placeholder
+from preflights_es.testing import PlayedSession, SessionMove
 from tests import strategies
-from tests.runs import Run
-from tests.strategies import Move
 
 SESSIONS = strategies.sessions("clarification")
 WILD = strategies.wild_sessions("clarification")
 WANDERING = strategies.wandering()
 
 
-def run(moves: list[Move]) -> Run:
-    return Run("clarification").play(moves)
+def run(moves: list[SessionMove]) -> PlayedSession:
+    return PlayedSession(strategies.EVERY["clarification"]).play(moves)
 
 
 def answered_when_asked(events: list[Event]) -> int:
@@ -53,7 +52,7 @@ def answered_when_asked(events: list[Event]) -> int:
 
 
 @given(WANDERING | WILD)
-def test_at_most_three_questions_are_answered(moves: list[Move]) -> None:
+def test_at_most_three_questions_are_answered(moves: list[SessionMove]) -> None:
     session = run(moves)
     assert answered_when_asked(session.events) <= rules.TURNS_MAX == 3
     asked = [event for event in session.events if isinstance(event, QuestionAsked)]
@@ -61,7 +60,7 @@ def test_at_most_three_questions_are_answered(moves: list[Move]) -> None:
 
 
 @given(WANDERING)
-def test_the_turn_counts_the_answers_to_what_was_asked(moves: list[Move]) -> None:
+def test_the_turn_counts_the_answers_to_what_was_asked(moves: list[SessionMove]) -> None:
     session = run(moves)
     state: State = session.handle.session.state
     assert state.turn == 1 + answered_when_asked(session.events)
@@ -78,7 +77,7 @@ def holds(patch: DecisionPatch, known: set[str]) -> None:
 
 
 @given(WANDERING | WILD)
-def test_a_patch_holds_only_concrete_values_of_a_known_category(moves: list[Move]) -> None:
+def test_a_patch_holds_only_concrete_values_of_a_known_category(moves: list[SessionMove]) -> None:
     for _, session in run(moves).steps():
         state: State = session.state
         if state.patch is not None:
@@ -86,7 +85,7 @@ def test_a_patch_holds_only_concrete_values_of_a_known_category(moves: list[Move
 
 
 @given(WILD)
-def test_one_question_at_most_is_asked_and_never_a_companion(moves: list[Move]) -> None:
+def test_one_question_at_most_is_asked_and_never_a_companion(moves: list[SessionMove]) -> None:
     for _, session in run(moves).steps():
         view = views.view(session.state)
         config = session.state.heuristics
@@ -98,7 +97,7 @@ def test_one_question_at_most_is_asked_and_never_a_companion(moves: list[Move]) 
 
 
 @given(SESSIONS)
-def test_a_choice_always_ends_in_the_option_to_specify(moves: list[Move]) -> None:
+def test_a_choice_always_ends_in_the_option_to_specify(moves: list[SessionMove]) -> None:
     for event in run(moves).events:
         if isinstance(event, QuestionAsked):
             question = event.question
@@ -108,7 +107,7 @@ def test_a_choice_always_ends_in_the_option_to_specify(moves: list[Move]) -> Non
 
 
 @given(WANDERING | SESSIONS)
-def test_the_status_says_what_is_open(moves: list[Move]) -> None:
+def test_the_status_says_what_is_open(moves: list[SessionMove]) -> None:
     for _, session in run(moves).steps():
         view = views.view(session.state)
         assert (view.status == "needs_answers") == (view.questions != ())
@@ -117,7 +116,7 @@ def test_the_status_says_what_is_open(moves: list[Move]) -> None:
 
 
 @given(WANDERING | SESSIONS)
-def test_the_adapter_says_of_a_snapshot_what_the_session_says(moves: list[Move]) -> None:
+def test_the_adapter_says_of_a_snapshot_what_the_session_says(moves: list[SessionMove]) -> None:
     adapter = MockLLMAdapter()
     played = run(moves)
     for _, session in played.steps():

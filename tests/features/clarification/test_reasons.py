@@ -24,6 +24,7 @@ from preflights_es.kernel.decisions import Alternative, NotChosen, Rationale, Re
 from preflights_es.kernel.events import Actor, Input
 from preflights_es.kernel.questions import Option, Recommended
 from preflights_es.runtime.sanitizing import cleaned_fields
+from preflights_es.testing.generated import TEXT
 from tests.each import each
 from tests.features.clarification.cases import (
     AGENT,
@@ -39,7 +40,6 @@ from tests.features.clarification.cases import (
 )
 from tests.features.clarification.test_spec_tables import rows
 from tests.markdown import ticked
-from tests.strategies import TEXT
 
 READY = (declared("Add OAuth"), answered(auth_strategy="OAuth"))
 DUE = "0007-use-oauth-for-authentication.md"

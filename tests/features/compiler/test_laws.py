@@ -40,10 +40,9 @@ from preflights_es.kernel.events import ArtifactDue, Event, Input
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import FellBack, StepFailed, StepStalled
 from preflights_es.kernel.questions import is_placeholder
+from preflights_es.testing import PlayedSession, SessionMove, generated
 from tests import strategies
 from tests.features.compiler.cases import PAYLOADS, ROBOT, begun
-from tests.runs import Run
-from tests.strategies import Move
 
 SESSIONS = strategies.sessions("compiler")
 WILD = strategies.wild_sessions("compiler")
@@ -58,12 +57,12 @@ FOLLOWS = {
 """The table of section 3.2: from which standings each follows."""
 
 
-def run(moves: list[Move]) -> Run:
-    return Run("compiler").play(moves)
+def run(moves: list[SessionMove]) -> PlayedSession:
+    return PlayedSession(WORKFLOW).play(moves)
 
 
 @given(SESSIONS | WILD)
-def test_a_session_has_at_most_one_artifact_and_three_questions(moves: list[Move]) -> None:
+def test_a_session_has_at_most_one_artifact_and_three_questions(moves: list[SessionMove]) -> None:
     kinds = Counter(type(event) for event in run(moves).events)
     assert kinds[PlanDrafted] <= 1
     assert kinds[QuestionAsked] <= ROUNDS_MAX
@@ -71,7 +70,9 @@ def test_a_session_has_at_most_one_artifact_and_three_questions(moves: list[Move
 
 
 @given(SESSIONS | WILD)
-def test_a_bad_output_is_not_asked_again_and_a_failed_transport_once(moves: list[Move]) -> None:
+def test_a_bad_output_is_not_asked_again_and_a_failed_transport_once(
+    moves: list[SessionMove],
+) -> None:
     calls = [one for one in run(moves).events if isinstance(one, CompletionRequested)]
     steps = Counter(call.call.rsplit(".", 1)[0] for call in calls)
     assert all(made <= POLICY.calls_max for made in steps.values())
@@ -80,7 +81,7 @@ def test_a_bad_output_is_not_asked_again_and_a_failed_transport_once(moves: list
 
 @given(SESSIONS | WILD)
 def test_every_step_that_ends_without_a_result_is_reported_with_ids_of_their_own(
-    moves: list[Move],
+    moves: list[SessionMove],
 ) -> None:
     events = run(moves).events
     reports = [one for one in events if isinstance(one, FailureReported)]
@@ -97,7 +98,7 @@ def test_every_step_that_ends_without_a_result_is_reported_with_ids_of_their_own
 
 
 @given(SESSIONS)
-def test_what_is_drafted_meets_its_contract(moves: list[Move]) -> None:
+def test_what_is_drafted_meets_its_contract(moves: list[SessionMove]) -> None:
     events = run(moves).events
     for event in events:
         if isinstance(event, PlanDrafted):
@@ -108,7 +109,7 @@ def test_what_is_drafted_meets_its_contract(moves: list[Move]) -> None:
 
 
 @given(SESSIONS | WILD)
-def test_a_standing_follows_as_the_table_says_and_a_file_with_it(moves: list[Move]) -> None:
+def test_a_standing_follows_as_the_table_says_and_a_file_with_it(moves: list[SessionMove]) -> None:
     standing: str = ""
     due = 0
     for event in run(moves).events:
@@ -124,7 +125,9 @@ def test_a_standing_follows_as_the_table_says_and_a_file_with_it(moves: list[Mov
 
 
 @given(SESSIONS | WILD)
-def test_only_a_person_brings_an_artifact_into_force_or_rejects_it(moves: list[Move]) -> None:
+def test_only_a_person_brings_an_artifact_into_force_or_rejects_it(
+    moves: list[SessionMove],
+) -> None:
     new: Event | None = None
     for event in run(moves).events:
         if isinstance(event, PlanApproved | PlanRejected | PlanLocked):
@@ -137,7 +140,9 @@ def test_only_a_person_brings_an_artifact_into_force_or_rejects_it(moves: list[M
 
 
 @given(SESSIONS | WILD)
-def test_no_finding_is_open_where_an_artifact_is_approved_or_proposed(moves: list[Move]) -> None:
+def test_no_finding_is_open_where_an_artifact_is_approved_or_proposed(
+    moves: list[SessionMove],
+) -> None:
     new: Event | None = None
     for event in run(moves).events:
         if isinstance(event, Input):
@@ -155,7 +160,7 @@ def test_no_finding_is_open_where_an_artifact_is_approved_or_proposed(moves: lis
 
 
 @given(SESSIONS | WILD)
-def test_the_view_has_every_waiver_that_counts(moves: list[Move]) -> None:
+def test_the_view_has_every_waiver_that_counts(moves: list[SessionMove]) -> None:
     played = run(moves)
     counted: dict[str, str] = {}
     new: Event | None = None
@@ -172,7 +177,7 @@ def test_the_view_has_every_waiver_that_counts(moves: list[Move]) -> None:
 
 
 @given(SESSIONS | WILD)
-def test_the_views_agree_and_the_status_says_what_is_open(moves: list[Move]) -> None:
+def test_the_views_agree_and_the_status_says_what_is_open(moves: list[SessionMove]) -> None:
     played = run(moves)
     sessions = _after_each(played.events)
     for session in sessions:
@@ -195,7 +200,7 @@ def test_the_views_agree_and_the_status_says_what_is_open(moves: list[Move]) -> 
 FORGED = st.sampled_from(("", "x", "[]", "{}", '{"files": 3}', '{"files": [3]}', '{"tests": [{}]}'))
 
 
-@given(strategies.of_type(PassBegun), FORGED, st.sampled_from(tuple(PAYLOADS)))
+@given(generated.of_type(PassBegun), FORGED, st.sampled_from(tuple(PAYLOADS)))
 def test_whatever_was_read_a_payload_is_judged(new: PassBegun, text: str, name: PassName) -> None:
     whole = begun(name)
     plans = tuple(replace(one, payload=text) for one in whole.plans)
@@ -203,7 +208,7 @@ def test_whatever_was_read_a_payload_is_judged(new: PassBegun, text: str, name: 
         judged(first)
 
 
-@given(strategies.of_type(PassBegun, strategies.ANY_TEXT), strategies.ANY_TEXT)
+@given(generated.of_type(PassBegun, strategies.ANY_TEXT), strategies.ANY_TEXT)
 def test_no_text_makes_an_error_also_one_that_no_log_holds(new: PassBegun, text: str) -> None:
     assert decide(State(), new)
     first = begun()
@@ -218,8 +223,8 @@ def test_no_text_makes_an_error_also_one_that_no_log_holds(new: PassBegun, text:
 
 
 @given(
-    st.lists(strategies.any_event(WORKFLOW), max_size=8),
-    strategies.any_input(WORKFLOW, strategies.ANY_TEXT),
+    st.lists(generated.any_event(WORKFLOW), max_size=8),
+    generated.any_input(WORKFLOW, strategies.ANY_TEXT),
 )
 def test_any_log_can_be_shown_and_goes_on(events: list[Event], new: Input) -> None:
     state = reduce(evolve, events, State())

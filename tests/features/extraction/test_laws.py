@@ -22,24 +22,25 @@ from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.lead import FellBack, LeadChanged
+from preflights_es.testing import PlayedSession, SessionMove
 from tests import strategies
-from tests.runs import Run
-from tests.strategies import Move
 
 SESSIONS = strategies.sessions("extraction")
 WILD = strategies.wild_sessions("extraction")
 
 
-def run(moves: list[Move]) -> Run:
-    return Run("extraction").play(moves)
+def run(moves: list[SessionMove]) -> PlayedSession:
+    return PlayedSession(WORKFLOW).play(moves)
 
 
-def states(moves: list[Move]) -> list[State]:
+def states(moves: list[SessionMove]) -> list[State]:
     return [session.state for _, session in run(moves).steps()]
 
 
 @given(SESSIONS | WILD)
-def test_at_most_one_question_is_asked_and_two_calls_are_made_a_step(moves: list[Move]) -> None:
+def test_at_most_one_question_is_asked_and_two_calls_are_made_a_step(
+    moves: list[SessionMove],
+) -> None:
     events = run(moves).events
     assert sum(isinstance(event, QuestionAsked) for event in events) <= 1
     calls = [event for event in events if isinstance(event, CompletionRequested)]
@@ -49,7 +50,7 @@ def test_at_most_one_question_is_asked_and_two_calls_are_made_a_step(moves: list
 
 
 @given(SESSIONS)
-def test_a_note_stays_as_it_was_taken(moves: list[Move]) -> None:
+def test_a_note_stays_as_it_was_taken(moves: list[SessionMove]) -> None:
     session = run(moves)
     first = session.inputs[0]
     assert isinstance(first, NoteTaken)
@@ -58,7 +59,7 @@ def test_a_note_stays_as_it_was_taken(moves: list[Move]) -> None:
 
 
 @given(SESSIONS | WILD)
-def test_numbers_are_given_once_and_in_order(moves: list[Move]) -> None:
+def test_numbers_are_given_once_and_in_order(moves: list[SessionMove]) -> None:
     highest = 0
     for state in states(moves):
         numbers = [item.number for item in state.items]
@@ -69,7 +70,7 @@ def test_numbers_are_given_once_and_in_order(moves: list[Move]) -> None:
 
 
 @given(SESSIONS | WILD)
-def test_no_model_takes_away_what_a_person_touched(moves: list[Move]) -> None:
+def test_no_model_takes_away_what_a_person_touched(moves: list[SessionMove]) -> None:
     touched: dict[int, Item] = {}
     events = run(moves).events
     for event, state in zip(events, _after_each(events), strict=True):
@@ -82,7 +83,7 @@ def test_no_model_takes_away_what_a_person_touched(moves: list[Move]) -> None:
 
 
 @given(SESSIONS | WILD)
-def test_an_item_has_only_what_its_type_can_have(moves: list[Move]) -> None:
+def test_an_item_has_only_what_its_type_can_have(moves: list[SessionMove]) -> None:
     fields = {name for names in FIELDS.values() for name in names}
     for state in states(moves):
         for item in state.items:
@@ -97,7 +98,7 @@ def test_an_item_has_only_what_its_type_can_have(moves: list[Move]) -> None:
 
 
 @given(SESSIONS | WILD)
-def test_the_status_says_what_is_open(moves: list[Move]) -> None:
+def test_the_status_says_what_is_open(moves: list[SessionMove]) -> None:
     for state in states(moves):
         view = WORKFLOW.view(state)
         assert (view.status == "needs_answers") == (view.questions != ())
@@ -108,7 +109,9 @@ def test_the_status_says_what_is_open(moves: list[Move]) -> None:
 
 
 @given(SESSIONS)
-def test_what_is_left_to_a_person_is_asked_again_only_of_a_new_lead(moves: list[Move]) -> None:
+def test_what_is_left_to_a_person_is_asked_again_only_of_a_new_lead(
+    moves: list[SessionMove],
+) -> None:
     fell_back = False
     for event in run(moves).events:
         if isinstance(event, LeadChanged):

@@ -13,21 +13,20 @@ from preflights_es.features.planning.domain.events import REPLANS_MAX, PlanMade
 from preflights_es.features.planning.domain.state import State
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.lead import FellBack
+from preflights_es.testing import PlayedSession, SessionMove
 from tests import strategies
 from tests.features.planning.test_schedule import holds, in_order
-from tests.runs import Run
-from tests.strategies import Move
 
 SESSIONS = strategies.sessions("planning")
 WILD = strategies.wild_sessions("planning")
 
 
-def run(moves: list[Move]) -> Run:
-    return Run("planning").play(moves)
+def run(moves: list[SessionMove]) -> PlayedSession:
+    return PlayedSession(WORKFLOW).play(moves)
 
 
 @given(SESSIONS)
-def test_every_plan_keeps_its_promises(moves: list[Move]) -> None:
+def test_every_plan_keeps_its_promises(moves: list[SessionMove]) -> None:
     for _, session in run(moves).steps():
         state: State = session.state
         if state.plan is not None and state.situation is not None:
@@ -37,7 +36,9 @@ def test_every_plan_keeps_its_promises(moves: list[Move]) -> None:
 
 
 @given(SESSIONS | WILD)
-def test_two_calls_are_made_a_plan_and_three_plans_follow_the_first(moves: list[Move]) -> None:
+def test_two_calls_are_made_a_plan_and_three_plans_follow_the_first(
+    moves: list[SessionMove],
+) -> None:
     found = run(moves)
     calls = [event for event in found.events if isinstance(event, CompletionRequested)]
     steps = Counter(call.call.rsplit(".", 1)[0] for call in calls)
@@ -47,7 +48,7 @@ def test_two_calls_are_made_a_plan_and_three_plans_follow_the_first(moves: list[
 
 
 @given(SESSIONS | WILD)
-def test_what_is_done_stays_done(moves: list[Move]) -> None:
+def test_what_is_done_stays_done(moves: list[SessionMove]) -> None:
     done: frozenset[str] = frozenset()
     for _, session in run(moves).steps():
         assert session.state.done >= done
@@ -55,7 +56,7 @@ def test_what_is_done_stays_done(moves: list[Move]) -> None:
 
 
 @given(SESSIONS | WILD)
-def test_a_fallback_is_followed_by_a_plan_of_the_rules(moves: list[Move]) -> None:
+def test_a_fallback_is_followed_by_a_plan_of_the_rules(moves: list[SessionMove]) -> None:
     events = run(moves).events
     for event, following in pairwise(events):
         if isinstance(event, FellBack):
@@ -64,7 +65,7 @@ def test_a_fallback_is_followed_by_a_plan_of_the_rules(moves: list[Move]) -> Non
 
 
 @given(SESSIONS | WILD)
-def test_the_status_says_what_there_is(moves: list[Move]) -> None:
+def test_the_status_says_what_there_is(moves: list[SessionMove]) -> None:
     for _, session in run(moves).steps():
         state: State = session.state
         view = WORKFLOW.view(state)

@@ -20,29 +20,28 @@ from preflights_es.features.recall.domain.views import view
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.lead import FellBack, Setup
 from preflights_es.kernel.words import words
+from preflights_es.testing import PlayedSession, SessionMove
 from tests import strategies
 from tests.features.recall.cases import OLDER, opening
 from tests.led import ADA
-from tests.runs import Run
-from tests.strategies import Move
 
 SESSIONS = strategies.sessions("recall")
 WILD = strategies.wild_sessions("recall")
 
 
-def run(moves: list[Move]) -> Run:
-    return Run("recall").play(moves)
+def run(moves: list[SessionMove]) -> PlayedSession:
+    return PlayedSession(strategies.EVERY["recall"]).play(moves)
 
 
 @given(SESSIONS | WILD)
-def test_a_question_becomes_at_most_three_queries(moves: list[Move]) -> None:
+def test_a_question_becomes_at_most_three_queries(moves: list[SessionMove]) -> None:
     for _, session in run(moves).steps():
         state: State = session.state
         assert len(state.queries or ()) <= QUERIES_MAX
 
 
 @given(SESSIONS | WILD)
-def test_an_answer_is_in_the_order_of_the_rules_and_stays(moves: list[Move]) -> None:
+def test_an_answer_is_in_the_order_of_the_rules_and_stays(moves: list[SessionMove]) -> None:
     before = None
     for _, session in run(moves).steps():
         state: State = session.state
@@ -54,7 +53,7 @@ def test_an_answer_is_in_the_order_of_the_rules_and_stays(moves: list[Move]) -> 
 
 
 @given(SESSIONS | WILD)
-def test_a_fallback_is_followed_by_the_answer_of_the_rules(moves: list[Move]) -> None:
+def test_a_fallback_is_followed_by_the_answer_of_the_rules(moves: list[SessionMove]) -> None:
     events = run(moves).events
     for event, following in pairwise(events):
         if isinstance(event, FellBack):
@@ -64,7 +63,7 @@ def test_a_fallback_is_followed_by_the_answer_of_the_rules(moves: list[Move]) ->
 
 
 @given(SESSIONS | WILD)
-def test_a_model_hides_no_finding_and_takes_no_choice_away(moves: list[Move]) -> None:
+def test_a_model_hides_no_finding_and_takes_no_choice_away(moves: list[SessionMove]) -> None:
     for _, session in run(moves).steps():
         state: State = session.state
         if state.findings is None:
@@ -89,7 +88,7 @@ def test_findings_that_only_a_forged_file_has_are_left_out() -> None:
 
 
 @given(SESSIONS | WILD)
-def test_a_decision_gains_no_word_of_its_own(moves: list[Move]) -> None:
+def test_a_decision_gains_no_word_of_its_own(moves: list[SessionMove]) -> None:
     for _, session in run(moves).steps():
         state: State = session.state
         if state.words is not None:
@@ -100,7 +99,7 @@ def test_a_decision_gains_no_word_of_its_own(moves: list[Move]) -> None:
 
 
 @given(SESSIONS)
-def test_every_call_is_counted(moves: list[Move]) -> None:
+def test_every_call_is_counted(moves: list[SessionMove]) -> None:
     found = run(moves)
     calls = [event for event in found.events if isinstance(event, CompletionRequested)]
     assert found.handle.session.state.led.calls == len(calls)

@@ -1,0 +1,1 @@
+"""Mirrors `preflights_es.testing`; its laws and strategies are tried on all our workflows, too."""
