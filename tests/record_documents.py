@@ -25,8 +25,9 @@ from preflights_es.providers.recorded import GivenProvider
 from preflights_es.runtime.finding import Finder
 from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Handle
+from preflights_es.testing import Reply, ScriptedProvider
 from tests.record_goldens import Recorder
-from tests.scripted import Reply, Scripted, asks
+from tests.scripted import asks
 
 FOLDER: Final = Path(__file__).parent / "records" / "documents"
 MODEL: Final = "claude-opus-4-1"
@@ -73,7 +74,7 @@ class Team(Recorder):
         self, intention: str, *replies: Reply, context: LLMContext | None = None
     ) -> Handle:
         """As far as the first question of a model that says this in turn."""
-        self.asked = Scripted(*replies)
+        self.asked = ScriptedProvider(*replies)
         return self.begin(intention, context=context, lead=Lead("anthropic", MODEL))
 
     def written(self, intention: str, question: WrittenQuestion, by: Actor) -> Handle:

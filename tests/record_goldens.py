@@ -90,8 +90,9 @@ from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.runner import Handle, Proposed, Runner, Step
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
+from preflights_es.testing import Reply, ScriptedProvider
 from preflights_es.use.leads import simulated
-from tests.scripted import Reply, Scripted, asks
+from tests.scripted import asks
 
 FOLDER = Path(__file__).parent.parent / "replays"
 ADA = Actor("user", "Ada Lovelace")
@@ -164,7 +165,7 @@ class Recorder:
 
     def scripted(self, intention: str, *replies: Reply) -> Handle:
         """A session that a model leads which says this in turn, as far as its first question."""
-        self.asked = Scripted(*replies)
+        self.asked = ScriptedProvider(*replies)
         setup = Setup("0.1.0", WORKFLOW.decider, "script", lead=Lead("script", "model-1"))
         step = self.by().open(intention, setup, HeuristicsConfig())
         self.order.append(step.handle.session_id)
@@ -774,7 +775,7 @@ def an_intention_comes_with_what_is_known(r: Recorder) -> None:
     )
     chosen = {"category": "Database", "fields": [{"name": "Type", "value": "SQLite"}]}
     replies = asks("Database", "Which one?", "SQLite", "MySQL"), {**chosen, "paths": ["db/**"]}
-    r.asked = Scripted(*replies)
+    r.asked = ScriptedProvider(*replies)
     r.settled(r.answer(r.opened(led), db_type="SQLite"))
     context = LLMContext("", ("PostgreSQL: psycopg in pyproject.toml",), "")
     handle = r.start("Keep orders in a database", BY_PACK, context=context)

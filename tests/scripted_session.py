@@ -14,8 +14,8 @@ from preflights_es.kernel.ports import Provider
 from preflights_es.kernel.session import Workflow
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.testing import Reply, ScriptedProvider
 from tests.fixed import PROJECT, memory_runner
-from tests.scripted import Reply, Scripted
 
 ADA: Final = Actor("user", "Ada Lovelace")
 ROBOT: Final = Actor("script")
@@ -28,7 +28,7 @@ class ScriptedSession(Generic[S]):
     workflow: ClassVar[Workflow[Any]]
 
     def __init__(self, *replies: Reply, provider: Provider | None = None) -> None:
-        self.script = Scripted(*replies)
+        self.script = ScriptedProvider(*replies)
         self._asked: Provider = provider or self.script
         self.waits: list[float] = []
         plain = memory_runner()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from preflights_es.kernel.completions import Completion, CompletionRequested
 from preflights_es.kernel.errors import LLMError
-from preflights_es.kernel.json import encoded
 from preflights_es.providers.base import LLMProvider
 
 Reply = str | dict[str, Any] | Completion | LLMError
@@ -41,4 +41,4 @@ class ScriptedProvider(LLMProvider):
             case str(text):
                 return Completion(text)
             case payload:
-                return Completion(encoded(payload).decode())
+                return Completion(json.dumps(payload))

@@ -16,9 +16,9 @@ from preflights_es.kernel.errors import LLMAPIError
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
+from preflights_es.testing import ScriptedProvider
 from tests import toy
 from tests.fixed import NOON, PROJECT, Clock, Ids, salt
-from tests.runtime.performing import Scripted
 
 RAW = '{"answer": "Ask ada\\u0040example.com, pay 1234"}'
 SAFE = '{"answer": "Ask [redacted:email], pay 1234"}'
@@ -36,14 +36,14 @@ def begun(run: Runner) -> Handle:
 
 def echo(*answers: str) -> Code:
     """A provider that is code of ours."""
-    return Code(lambda _name, _workflow: "echo-1", lambda _lead: Scripted(*answers))
+    return Code(lambda _name, _workflow: "echo-1", lambda _lead: ScriptedProvider(*answers))
 
 
 @pytest.mark.parametrize("response", [RAW, Completion(RAW)])
 def test_the_workflow_decides_on_the_response_as_it_is_recorded(
     run: Runner, response: str | Completion
 ) -> None:
-    handle = asyncio.run(run.settle(begun(run), Scripted(response))).handle
+    handle = asyncio.run(run.settle(begun(run), ScriptedProvider(response))).handle
     assert handle.session.state.answers == (SAFE,)
     stored = run.store.read(handle.session_id)
     assert b"example.com" not in b"".join(one.data or b"" for one in stored)
@@ -52,7 +52,7 @@ def test_the_workflow_decides_on_the_response_as_it_is_recorded(
 
 def test_a_response_in_base64_is_recorded_as_it_came(run: Runner) -> None:
     raw = Completion(None, "YWRhQGV4YW1wbGUuY29t")
-    handle = asyncio.run(run.settle(begun(run), Scripted(raw))).handle
+    handle = asyncio.run(run.settle(begun(run), ScriptedProvider(raw))).handle
     received = run.codec(toy.WORKFLOW).decode(run.store.read(handle.session_id)[2])
     assert isinstance(received, CompletionReceived)
     assert (received.text, received.text_base64) == (None, raw.text_base64)
@@ -78,7 +78,7 @@ def test_a_model_recorded_before_names_were_redacted_is_said_again(run: Runner) 
     handle = run.submit(begun(run), received, "second").handle
     found = recording(WORKFLOWS, run.store.read(handle.session_id))
     code = Code(
-        lambda _name, _workflow: "echo-1", lambda _lead: Scripted(Completion(SAFE, **named))
+        lambda _name, _workflow: "echo-1", lambda _lead: ScriptedProvider(Completion(SAFE, **named))
     )
     _, child = asyncio.run(simulate(found, code, lambda lead: lead))
     said = child.runner.codec(toy.WORKFLOW).decode(child.runner.store.read("session-1")[2])
@@ -100,7 +100,7 @@ def test_a_recording_that_is_older_than_the_redaction_runs_again_to_the_same(run
     handle = run.submit(handle, received, "third").handle
     found = recording(WORKFLOWS, run.store.read(handle.session_id))
     assert asyncio.run(drift(found))[0].status == "identical"
-    again = Scripted(LLMAPIError("call ada@example.com"), RAW)
+    again = ScriptedProvider(LLMAPIError("call ada@example.com"), RAW)
     code = Code(lambda _name, _workflow: "echo-1", lambda _lead: again)
     _, child = asyncio.run(simulate(found, code, lambda lead: lead))
     assert child.handle.session.state.answers == (RAW,)

@@ -13,10 +13,10 @@ from preflights_es.kernel.ports import Head
 from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.store.memory import MemoryStore
 from preflights_es.store.sql import SqlStore
+from preflights_es.testing import ScriptedProvider
 from tests import toy
 from tests.fixed import PROJECT, Clock, Ids, salt
 from tests.projections.given import changed
-from tests.runtime.performing import Scripted
 
 SESSION = "00000001-0000-7000-8000-000000000001"
 
@@ -45,9 +45,9 @@ def head(store: SqlStore | MemoryStore) -> Head:
 def test_a_session_that_waits_is_resumed_though_its_row_is_lost(store: SqlStore) -> None:
     run, handle = begun(store)
     changed(store, "DELETE FROM claims")
-    provider = Scripted("because")
+    provider = ScriptedProvider("because")
     step = asyncio.run(run.settle(handle, provider))
-    assert len(provider.asked) == 1
+    assert len(provider.requests) == 1
     assert step.handle.session.calls == ()
     assert store.open_calls(PROJECT) == ()
 
@@ -60,7 +60,7 @@ def test_a_call_is_put_back_only_where_the_session_stands_as_it_was_read(store: 
     store.reopen(before, [call])
     store.reopen(before, [call])
     assert store.calls_of(SESSION) == {call}
-    asyncio.run(run.settle(handle, Scripted("because")))
+    asyncio.run(run.settle(handle, ScriptedProvider("because")))
     store.reopen(before, [call])
     assert store.calls_of(SESSION) == frozenset()
 

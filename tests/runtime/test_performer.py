@@ -44,10 +44,11 @@ from preflights_es.runtime.performer import (
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.store.memory import MemoryStore
 from preflights_es.store.sql import SqlStore
+from preflights_es.testing import ScriptedProvider
 from tests import toy
 from tests.each import each
 from tests.fixed import PROJECT, Clock, Ids, salt
-from tests.runtime.performing import Hands, Scripted
+from tests.runtime.performing import Hands
 
 SESSION = "00000001-0000-7000-8000-000000000001"
 CLAIM_US = (CALL_MS + MARGIN_MS) * 1_000
@@ -124,8 +125,8 @@ def failures(run: Runner) -> list[CompletionFailed]:
     return [event for event in events(run) if isinstance(event, CompletionFailed)]
 
 
-def attempts(provider: Scripted) -> list[int]:
-    return [request.attempt for request in provider.asked]
+def attempts(provider: ScriptedProvider) -> list[int]:
+    return [request.attempt for request in provider.requests]
 
 
 def is_whole(run: Runner) -> bool:
@@ -140,18 +141,18 @@ class Stop(BaseException):
     """What a person does to a program that takes too long."""
 
 
-class Stopped(Scripted):
+class Stopped(ScriptedProvider):
     """A provider that is interrupted after it was asked."""
 
     async def respond(self, request: CompletionRequested) -> Completion:
-        self.asked.append(request)
+        self.requests.append(request)
         raise Stop
 
 
 # 1. How long a claim lasts -------------------------------------------------------------------
 
 
-class Timed(Scripted):
+class Timed(ScriptedProvider):
     """A provider that tells how long a call may take."""
 
     def __init__(self, timeout_s: float) -> None:
@@ -162,8 +163,8 @@ class Timed(Scripted):
 @each(
     ("provider", "wait_ms", "expected"),
     [
-        (Scripted(), 0, 60_000 + 15_000),  # docs/decisions/0005
-        (Scripted(), 30_000, CALL_MS + MARGIN_MS + 30_000),
+        (ScriptedProvider(), 0, 60_000 + 15_000),  # docs/decisions/0005
+        (ScriptedProvider(), 30_000, CALL_MS + MARGIN_MS + 30_000),
         (Timed(0.5), 0, MARGIN_MS + 500),
         (Timed(120.0), 1_000, MARGIN_MS + 121_000),
         (Timed(540.0), 30_000, MARGIN_MS + 570_000),
@@ -211,10 +212,10 @@ def test_a_call_whose_process_died_is_a_failure_and_is_made_again_as_the_second(
     bob = processes.another()
     begun(bob)
     dead(bob, hands)
-    provider = Scripted("because")
+    provider = ScriptedProvider("because")
     with pytest.raises(Refused, match="another process is asking"):
         settled(bob, provider)
-    assert (provider.asked, failures(bob)) == ([], [])
+    assert (provider.requests, failures(bob)) == ([], [])
     hands.at += CLAIM_US
     step = settled(bob, provider)
     assert step.handle.session.state.answers == ("because",)
@@ -232,10 +233,10 @@ def test_the_limit_of_calls_holds_across_crashes(processes: Processes, hands: Ha
     hands.at += CLAIM_US
     with pytest.raises(Stop):
         settled(bob, Stopped())
-    provider = Scripted()
+    provider = ScriptedProvider()
     step = settled(processes.another(), provider)
     assert step.decisions == (toy.GaveUp(kind="lost"),)
-    assert provider.asked == []
+    assert provider.requests == []
     assert [failed.call for failed in failures(bob)] == ["completion-1", "completion-2"]
     assert is_whole(bob)
 
@@ -246,7 +247,7 @@ def test_two_who_find_a_call_overdue_count_it_once(processes: Processes, hands: 
     dead(ada, hands)
     hands.at += CLAIM_US
     stale = bob.load(SESSION)
-    hers, his = Scripted("hers"), Scripted("his")
+    hers, his = ScriptedProvider("hers"), ScriptedProvider("his")
     settled(ada, hers)
     step = settled(bob, his, stale)
     assert step.handle.session.state.answers == ("hers",)
@@ -266,7 +267,7 @@ def test_an_interrupted_call_counts_and_its_claim_is_given_back(
     with pytest.raises(Stop):
         settled(ada, Stopped())
     assert failures(ada) == []
-    provider = Scripted("because")
+    provider = ScriptedProvider("because")
     assert settled(bob, provider).handle.session.state.answers == ("because",)
     assert attempts(provider) == [2]
     assert [failed.kind for failed in failures(bob)] == ["lost"]
@@ -278,7 +279,7 @@ def test_the_process_that_was_interrupted_counts_its_own_call_as_well(
 ) -> None:
     ada = processes.another()
     begun(ada)
-    provider = Scripted("because")
+    provider = ScriptedProvider("because")
     with pytest.raises(Stop):
         settled(ada, Stopped())
     settled(ada, provider)
@@ -290,7 +291,7 @@ def test_a_cancelled_task_counts_its_call(processes: Processes) -> None:
     ada, bob = processes.another(), processes.another()
     handle = begun(ada)
 
-    class Never(Scripted):
+    class Never(ScriptedProvider):
         async def respond(self, request: CompletionRequested) -> Completion:
             asked.set()
             await asyncio.Event().wait()
@@ -306,7 +307,7 @@ def test_a_cancelled_task_counts_its_call(processes: Processes) -> None:
             await task
 
     asyncio.run(cancelled())
-    provider = Scripted("because")
+    provider = ScriptedProvider("because")
     settled(bob, provider)
     assert attempts(provider) == [2]
 
@@ -320,11 +321,11 @@ def test_an_interruption_before_the_provider_is_asked_leaves_no_trace(processes:
 
     ada, bob = processes.another(PATIENT, sleep=interrupted), processes.another(PATIENT)
     begun(ada)
-    unasked, provider = Scripted(), Scripted("because")
+    unasked, provider = ScriptedProvider(), ScriptedProvider("because")
     with pytest.raises(Stop):
         settled(ada, unasked)
     settled(bob, provider)
-    assert (waited, unasked.asked, attempts(provider)) == ([2.0], [], [1])
+    assert (waited, unasked.requests, attempts(provider)) == ([2.0], [], [1])
     assert failures(bob) == []
     assert is_whole(bob)
 
@@ -358,7 +359,7 @@ def test_what_interrupts_is_seen_even_where_the_log_fails(
 
 
 def test_a_process_that_waits_keeps_others_away(processes: Processes) -> None:
-    his = Scripted("his")
+    his = ScriptedProvider("his")
 
     async def meanwhile(seconds: float) -> None:
         with pytest.raises(Refused, match="another process is asking"):
@@ -366,14 +367,14 @@ def test_a_process_that_waits_keeps_others_away(processes: Processes) -> None:
 
     ada, bob = processes.another(PATIENT, sleep=meanwhile), processes.another(PATIENT)
     begun(ada)
-    assert settled(ada, Scripted("hers")).handle.session.state.answers == ("hers",)
-    assert his.asked == []
+    assert settled(ada, ScriptedProvider("hers")).handle.session.state.answers == ("hers",)
+    assert his.requests == []
 
 
 def test_a_machine_that_slept_asks_no_provider_that_another_asks(
     processes: Processes, hands: Hands
 ) -> None:
-    his, hers = Scripted("his"), Scripted()
+    his, hers = ScriptedProvider("his"), ScriptedProvider()
 
     async def asleep(seconds: float) -> None:
         hands.at += CLAIM_US + 2_000_000
@@ -383,14 +384,14 @@ def test_a_machine_that_slept_asks_no_provider_that_another_asks(
     begun(ada)
     step = settled(ada, hers)
     assert step.handle.session.state.answers == ("his",)
-    assert (hers.asked, attempts(his)) == ([], [2])
+    assert (hers.requests, attempts(his)) == ([], [2])
     assert is_whole(ada)
 
 
 # 4. Late -------------------------------------------------------------------------------------
 
 
-class Meanwhile(Scripted):
+class Meanwhile(ScriptedProvider):
     """A provider so slow that something happens before it answers."""
 
     def __init__(self, happens: Callable[[], Awaitable[object]], *answers: Any) -> None:
@@ -410,7 +411,7 @@ def test_a_response_after_its_call_was_given_up_is_kept_with_what_it_cost(
 ) -> None:
     ada, bob = processes.another(), processes.another()
     begun(ada)
-    his = Scripted("his")
+    his = ScriptedProvider("his")
 
     async def overtaken() -> None:
         hands.at += CLAIM_US
@@ -486,11 +487,11 @@ def test_a_process_that_finds_the_call_answered_asks_no_provider(processes: Proc
     ada, bob = processes.another(), processes.another()
     begun(ada)
     stale = bob.load(SESSION)
-    settled(ada, Scripted("hers"))
-    provider = Scripted()
+    settled(ada, ScriptedProvider("hers"))
+    provider = ScriptedProvider()
     step = settled(bob, provider, stale)
     assert step.handle == ada.load(SESSION)
-    assert provider.asked == []
+    assert provider.requests == []
 
 
 def test_the_process_that_was_answered_finds_it_with_a_handle_of_before(
@@ -498,8 +499,8 @@ def test_the_process_that_was_answered_finds_it_with_a_handle_of_before(
 ) -> None:
     ada = processes.another()
     stale = begun(ada)
-    step = settled(ada, Scripted("hers"), stale)
-    assert settled(ada, Scripted(), stale) == Step(step.handle, ())
+    step = settled(ada, ScriptedProvider("hers"), stale)
+    assert settled(ada, ScriptedProvider(), stale) == Step(step.handle, ())
 
 
 # 5. What was asked is not asked again --------------------------------------------------------
@@ -508,7 +509,7 @@ def test_the_process_that_was_answered_finds_it_with_a_handle_of_before(
 def test_two_tasks_of_one_process_make_a_call_once(processes: Processes) -> None:
     ada = processes.another()
     handle = begun(ada)
-    other = Scripted("other")
+    other = ScriptedProvider("other")
 
     async def second() -> None:
         with pytest.raises(Refused, match="another process is asking"):
@@ -516,7 +517,7 @@ def test_two_tasks_of_one_process_make_a_call_once(processes: Processes) -> None
 
     step = settled(ada, Meanwhile(second, "hers"))
     assert step.handle.session.state.answers == ("hers",)
-    assert other.asked == []
+    assert other.requests == []
 
 
 class Overlapping(SqlStore):
@@ -536,7 +537,7 @@ class Overlapping(SqlStore):
 def test_an_outcome_that_one_thread_records_is_recorded_by_no_other(processes: Processes) -> None:
     ada = processes.another(store=Overlapping)
     begun(ada)
-    other, said = Scripted("other"), []
+    other, said = ScriptedProvider("other"), []
 
     def second() -> None:
         with pytest.raises(Refused, match="another process is asking") as refused:
@@ -545,8 +546,8 @@ def test_an_outcome_that_one_thread_records_is_recorded_by_no_other(processes: P
 
     assert isinstance(ada.store, Overlapping)
     ada.store.meanwhile = second
-    assert settled(ada, Scripted("hers")).handle.session.state.answers == ("hers",)
-    assert (len(said), other.asked) == (1, [])
+    assert settled(ada, ScriptedProvider("hers")).handle.session.state.answers == ("hers",)
+    assert (len(said), other.requests) == (1, [])
     assert settled(ada, other).handle.session.state.answers == ("hers",)
     assert is_whole(ada)
 
@@ -568,7 +569,7 @@ def test_a_response_that_could_not_be_recorded_is_recorded_by_the_next_try(
 ) -> None:
     ada = processes.another(store=Full)
     begun(ada)
-    provider = Scripted(PAID)
+    provider = ScriptedProvider(PAID)
     with pytest.raises(StoreUnavailable):
         settled(ada, provider)
     assert settled(ada, provider).handle.session.state.answers == ("hers",)
@@ -583,7 +584,7 @@ def test_a_task_that_asks_as_recording_fails_is_handed_what_was_paid_for(hands: 
     made = Performed(outcome, "first")
     with pytest.raises(StoreUnavailable), performer.recording(SESSION, made):
         raise StoreUnavailable("the disk is full")
-    assert asyncio.run(performer.performed(SESSION, request, Scripted())) is made
+    assert asyncio.run(performer.performed(SESSION, request, ScriptedProvider())) is made
 
 
 def test_a_response_that_could_not_be_recorded_in_time_is_recorded_late(
@@ -592,16 +593,16 @@ def test_a_response_that_could_not_be_recorded_in_time_is_recorded_late(
     ada, bob = processes.another(store=Full), processes.another()
     begun(ada)
     with pytest.raises(StoreUnavailable):
-        settled(ada, Scripted(PAID))
+        settled(ada, ScriptedProvider(PAID))
     hands.at += CLAIM_US
-    settled(bob, Scripted("his"))
-    step = settled(ada, Scripted())
+    settled(bob, ScriptedProvider("his"))
+    step = settled(ada, ScriptedProvider())
     assert step.decisions == (ResponseIgnored(call="completion-1", reason="not_open"),)
     assert step.handle.session.state.answers == ("his",)
     late = events(bob)[-2]
     assert isinstance(late, CompletionReceived)
     assert late.output_tokens == 345
-    assert settled(ada, Scripted()) == Step(step.handle, ())
+    assert settled(ada, ScriptedProvider()) == Step(step.handle, ())
     assert is_whole(bob)
 
 
@@ -615,7 +616,7 @@ def test_a_response_that_could_not_be_decided_is_not_asked_for_again(
 
     broken = processes.another(replace(toy.WORKFLOW, decide=decide))
     begun(broken)
-    provider = Scripted("because")
+    provider = ScriptedProvider("because")
     for _ in range(3):
         with pytest.raises(SessionFaulted):
             settled(broken, provider)
@@ -630,7 +631,7 @@ def test_a_call_whose_row_is_lost_is_made_once(processes: Processes, log: Path) 
     begun(ada)
     with closing(sqlite3.connect(log, isolation_level=None)) as other:
         other.execute("DELETE FROM claims")
-    provider = Scripted("because")
+    provider = ScriptedProvider("because")
     settled(ada, provider)
     assert attempts(provider) == [1]
     assert is_whole(ada)
@@ -655,7 +656,7 @@ def test_what_was_paid_for_an_unusable_response_is_recorded(
         input_tokens=12,
         output_tokens=345,
     )
-    settled(ada, Scripted(error, "because"))
+    settled(ada, ScriptedProvider(error, "because"))
     (failed,) = failures(ada)
     assert (failed.kind, failed.message) == (kind.kind, "no use")
     assert failed.received == "half \\ud800 [redacted:key]"
@@ -676,7 +677,7 @@ def test_no_field_of_a_provider_is_recorded_with_a_secret(processes: Processes, 
     cut = LLMTruncatedError(
         f"cut {token}", received=rf'{{"a": "ada\u0040example.com {token}', **named
     )
-    settled(ada, Scripted(cut, Completion("because", **named)))
+    settled(ada, ScriptedProvider(cut, Completion("because", **named)))
     shown = ("gpt-x [redacted:token]", "for [redacted:token]", "[redacted:token]")
     (failed,) = failures(ada)
     assert (failed.model, failed.stop_reason, failed.request_id) == shown
@@ -689,7 +690,7 @@ def test_no_field_of_a_provider_is_recorded_with_a_secret(processes: Processes, 
 def test_what_failed_without_a_response_cost_nothing_that_is_known(processes: Processes) -> None:
     ada = processes.another()
     begun(ada)
-    settled(ada, Scripted(LLMTimeoutError("slow"), "because"))
+    settled(ada, ScriptedProvider(LLMTimeoutError("slow"), "because"))
     (failed,) = failures(ada)
     assert (failed.received, failed.model, failed.request_id) == ("", "", "")
     assert (failed.input_tokens, failed.output_tokens) == (None, None)
@@ -704,7 +705,7 @@ def test_a_call_is_recorded_with_the_milliseconds_it_took(
     processes: Processes,
     hands: Hands,
 ) -> None:
-    class Taking(Scripted):
+    class Taking(ScriptedProvider):
         async def respond(self, request: CompletionRequested) -> Completion:
             hands.at += moved_us
             return await super().respond(request)

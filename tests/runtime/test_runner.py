@@ -65,9 +65,10 @@ from preflights_es.store.chain import sealed, verified
 from preflights_es.store.codec import Codec
 from preflights_es.store.memory import MemoryStore
 from preflights_es.store.sql import SqlStore
+from preflights_es.testing import ScriptedProvider
 from tests import toy
 from tests.fixed import PROJECT, Clock, Ids, salt
-from tests.runtime.performing import Hands, Scripted
+from tests.runtime.performing import Hands
 
 SESSION = "00000001-0000-7000-8000-000000000001"
 OTHER = "00000002-0000-7000-8000-000000000002"
@@ -685,7 +686,7 @@ def test_events_without_a_head_of_theirs_are_damaged(tmp_path: Path) -> None:
 # 7. Performing -------------------------------------------------------------------------------
 
 
-def settled(run: Runner, provider: Scripted, handle: Handle | None = None) -> Step:
+def settled(run: Runner, provider: ScriptedProvider, handle: Handle | None = None) -> Step:
     return asyncio.run(run.settle(handle or run.load(SESSION), provider))
 
 
@@ -697,7 +698,7 @@ def last(store: Store, cls: type[Any]) -> Any:
 def test_a_request_is_durable_before_the_provider_is_asked(store: MemoryStore) -> None:
     seen: list[list[str]] = []
 
-    class Looking(Scripted):
+    class Looking(ScriptedProvider):
         async def respond(self, request: CompletionRequested) -> Completion:
             seen.append(tags(store))
             return await super().respond(request)
@@ -708,7 +709,7 @@ def test_a_request_is_durable_before_the_provider_is_asked(store: MemoryStore) -
     provider = Looking("because")
     done = settled(run, provider, step.handle)
     assert seen == [["toy.asked.v1", "completion.requested.v1"]]
-    assert provider.asked == list(step.handle.session.calls)
+    assert provider.requests == list(step.handle.session.calls)
     assert done.handle.session.state.answers == ("because",)
     assert done.handle.session.calls == ()
     assert tags(store)[2:] == ["completion.received.v1", "toy.answered.v1"]
@@ -718,9 +719,9 @@ def test_a_request_is_durable_before_the_provider_is_asked(store: MemoryStore) -
 def test_a_session_that_waits_for_nothing_asks_no_provider(store: MemoryStore) -> None:
     run = runner(store)
     handle = begun(run, toy.said("a")).handle
-    provider = Scripted()
+    provider = ScriptedProvider()
     assert settled(run, provider) == Step(handle, ())
-    assert provider.asked == []
+    assert provider.requests == []
 
 
 def test_a_response_is_recorded_verbatim_with_what_it_cost(store: MemoryStore) -> None:
@@ -728,7 +729,8 @@ def test_a_response_is_recorded_verbatim_with_what_it_cost(store: MemoryStore) -
     run = runner(store, clock=lambda: next(ticks))
     begun(run, toy.asked("why?"))
     text = ' ```json\n{"a": 1.0}\n```\r\n\x00\x1b[2J \u202e '
-    settled(run, Scripted(Completion(text, None, "echo-1-0613", "end_turn", "req-7", 12, 345)))
+    whole = Completion(text, None, "echo-1-0613", "end_turn", "req-7", 12, 345)
+    settled(run, ScriptedProvider(whole))
     received = last(store, CompletionReceived)
     assert (received.text, received.text_base64) == (text, None)
     assert (received.model, received.stop_reason) == ("echo-1-0613", "end_turn")
@@ -747,7 +749,7 @@ def test_a_response_is_recorded_verbatim_with_what_it_cost(store: MemoryStore) -
 def test_a_response_with_lone_surrogates_is_kept_in_base64(store: MemoryStore, text: str) -> None:
     run = runner(store)
     begun(run, toy.asked("why?"))
-    settled(run, Scripted(text))
+    settled(run, ScriptedProvider(text))
     received = last(store, CompletionReceived)
     assert received.text is None
     assert base64.b64decode(received.text_base64).decode("utf-8", "surrogatepass") == text
@@ -758,7 +760,7 @@ def test_a_response_that_is_no_text_is_kept_as_the_provider_encoded_it(store: Me
     run = runner(store)
     begun(run, toy.asked("why?"))
     raw = base64.b64encode(b"\xff\xfe").decode()
-    settled(run, Scripted(Completion(None, raw)))
+    settled(run, ScriptedProvider(Completion(None, raw)))
     received = last(store, CompletionReceived)
     assert (received.text, received.text_base64) == (None, raw)
 
@@ -766,7 +768,7 @@ def test_a_response_that_is_no_text_is_kept_as_the_provider_encoded_it(store: Me
 def test_what_a_provider_says_beside_its_text_cannot_lose_the_response(store: MemoryStore) -> None:
     run = runner(store)
     begun(run, toy.asked("why?"))
-    settled(run, Scripted(Completion("yes", None, "mo\ud800del", "st\udfffop", "id\udc00")))
+    settled(run, ScriptedProvider(Completion("yes", None, "mo\ud800del", "st\udfffop", "id\udc00")))
     received = last(store, CompletionReceived)
     assert (received.text, received.model) == ("yes", "mo\\ud800del")
     assert (received.stop_reason, received.request_id) == ("st\\udfffop", "id\\udc00")
@@ -786,12 +788,12 @@ def test_a_providers_error_is_recorded_and_the_workflow_tries_again(
 ) -> None:
     run = runner(store)
     begun(run, toy.asked("why?"))
-    provider = Scripted(error, "because")
+    provider = ScriptedProvider(error, "because")
     step = settled(run, provider)
     failed = last(store, CompletionFailed)
     assert (failed.kind, failed.message) == (kind, str(error))
     assert (failed.retry_after_ms, failed.call) == (retry_after_ms, "completion-1")
-    assert [request.attempt for request in provider.asked] == [1, 2]
+    assert [request.attempt for request in provider.requests] == [1, 2]
     assert step.handle.session.state.answers == ("because",)
     assert replayed(store) == "identical"
 
@@ -799,10 +801,10 @@ def test_a_providers_error_is_recorded_and_the_workflow_tries_again(
 def test_a_workflow_may_give_up_after_its_tries(store: MemoryStore) -> None:
     run = runner(store)
     begun(run, toy.asked("why?"))
-    provider = Scripted(LLMTimeoutError("slow"), LLMTimeoutError("slower"))
+    provider = ScriptedProvider(LLMTimeoutError("slow"), LLMTimeoutError("slower"))
     step = settled(run, provider)
     assert step.decisions == (toy.GaveUp(kind="timeout"),)
-    assert len(provider.asked) == toy.CALLS_MAX
+    assert len(provider.requests) == toy.CALLS_MAX
     assert store.open_calls(PROJECT) == ()
 
 
@@ -810,14 +812,14 @@ def test_an_error_is_recorded_without_the_key_that_it_echoes(store: MemoryStore)
     run = runner(store)
     begun(run, toy.asked("why?"))
     key = "-".join(("sk", "ant", "a1B2" * 8))
-    settled(run, Scripted(LLMAPIError(f"401: invalid key {key} \ud800"), "because"))
+    settled(run, ScriptedProvider(LLMAPIError(f"401: invalid key {key} \ud800"), "because"))
     message = last(store, CompletionFailed).message
     assert key not in message
     assert message == "401: invalid key [redacted:key] \\ud800"
 
 
 def test_an_error_that_is_no_providers_leaves_the_call_open(store: MemoryStore) -> None:
-    class Buggy(Scripted):
+    class Buggy(ScriptedProvider):
         async def respond(self, request: CompletionRequested) -> Completion:
             raise ZeroDivisionError
 
@@ -826,9 +828,9 @@ def test_an_error_that_is_no_providers_leaves_the_call_open(store: MemoryStore) 
     with pytest.raises(ZeroDivisionError):
         settled(run, Buggy())
     assert store.open_calls(PROJECT) == ((SESSION, "completion-1"),)
-    again = Scripted("because")
+    again = ScriptedProvider("because")
     assert settled(run, again).handle.session.state.answers == ("because",)
-    assert [request.attempt for request in again.asked] == [2]
+    assert [request.attempt for request in again.requests] == [2]
 
 
 # 8. One performer ----------------------------------------------------------------------------
@@ -849,7 +851,7 @@ def two_runners(store: Store, hands: Hands) -> tuple[Runner, Runner]:
 def test_a_session_that_asks_without_an_end_is_stopped(store: MemoryStore) -> None:
     run = runner(store, toy.workflow("endless"))
     handle = begun(run, toy.asked("a")).handle
-    provider = Scripted(*["b"] * (2 * ROUNDS_MAX))
+    provider = ScriptedProvider(*["b"] * (2 * ROUNDS_MAX))
     with pytest.raises(RoundsExhausted, match=f"asked its provider {ROUNDS_MAX} times") as caught:
         asyncio.run(run.settle(handle, provider))
     assert caught.value.fields == {"session": SESSION[-8:], "rounds": ROUNDS_MAX}
@@ -868,7 +870,7 @@ def test_a_call_that_stays_taken_is_waited_for_not_without_an_end(store: MemoryS
     run = runner(TakenByNone(store))
     handle = begun(run, toy.asked("a")).handle
     with pytest.raises(RoundsExhausted):
-        asyncio.run(run.settle(handle, Scripted()))
+        asyncio.run(run.settle(handle, ScriptedProvider()))
 
 
 def test_a_call_that_another_process_makes_is_not_made_twice(
@@ -876,10 +878,10 @@ def test_a_call_that_another_process_makes_is_not_made_twice(
 ) -> None:
     ada, bob = two_runners(store, hands)
     begun(ada, toy.asked("why?"))
-    his = Scripted("his")
+    his = ScriptedProvider("his")
     refusals: list[str] = []
 
-    class Meanwhile(Scripted):
+    class Meanwhile(ScriptedProvider):
         async def respond(self, request: CompletionRequested) -> Completion:
             hands.at += CLAIM_US - 1
             with pytest.raises(Refused) as caught:
@@ -889,7 +891,7 @@ def test_a_call_that_another_process_makes_is_not_made_twice(
 
     step = settled(ada, Meanwhile("hers"))
     assert step.handle.session.state.answers == ("hers",)
-    assert his.asked == []
+    assert his.requests == []
     assert "another process is asking" in refusals[0]
 
 
@@ -898,9 +900,9 @@ def test_a_call_whose_claim_is_overdue_counts_and_the_late_response_is_ignored(
 ) -> None:
     ada, bob = two_runners(store, hands)
     begun(ada, toy.asked("why?"))
-    his = Scripted("his")
+    his = ScriptedProvider("his")
 
-    class Late(Scripted):
+    class Late(ScriptedProvider):
         async def respond(self, request: CompletionRequested) -> Completion:
             hands.at += CLAIM_US
             await bob.settle(bob.load(SESSION), his)
@@ -909,7 +911,7 @@ def test_a_call_whose_claim_is_overdue_counts_and_the_late_response_is_ignored(
     step = settled(ada, Late("hers"))
     assert step.decisions == (ResponseIgnored(call="completion-1", reason="not_open"),)
     assert step.handle.session.state.answers == ("his",)
-    assert [request.attempt for request in his.asked] == [2]
+    assert [request.attempt for request in his.requests] == [2]
     assert last(store, CompletionFailed).kind == "lost"
     assert tags(store).count("completion.received.v1") == 2
     assert last(store, CompletionReceived).text == "hers"
@@ -921,7 +923,7 @@ def test_a_process_may_renew_its_own_claim(store: MemoryStore, hands: Hands) -> 
     begun(ada, toy.asked("why?"))
     claim = (SESSION, "completion-1", ada.owner)
     assert store.claim(*claim, hands(), hands() + CLAIM_US) == "taken"
-    assert settled(ada, Scripted("hers")).handle.session.state.answers == ("hers",)
+    assert settled(ada, ScriptedProvider("hers")).handle.session.state.answers == ("hers",)
 
 
 def test_a_response_to_a_session_that_was_abandoned_meanwhile_is_kept(
@@ -930,7 +932,7 @@ def test_a_response_to_a_session_that_was_abandoned_meanwhile_is_kept(
     ada, bob = two_runners(store, hands)
     begun(ada, toy.asked("why?"))
 
-    class Abandoned(Scripted):
+    class Abandoned(ScriptedProvider):
         async def respond(self, request: CompletionRequested) -> Completion:
             bob.submit(bob.load(SESSION), SessionAbandoned(at=1, actor=toy.ADA), "gave-up")
             return await super().respond(request)
@@ -947,10 +949,10 @@ def test_an_error_that_comes_late_is_kept_as_well(store: MemoryStore, hands: Han
     ada, bob = two_runners(store, hands)
     begun(ada, toy.asked("why?"))
 
-    class Late(Scripted):
+    class Late(ScriptedProvider):
         async def respond(self, request: CompletionRequested) -> Completion:
             hands.at += CLAIM_US
-            await bob.settle(bob.load(SESSION), Scripted("his"))
+            await bob.settle(bob.load(SESSION), ScriptedProvider("his"))
             return await super().respond(request)
 
     step = settled(ada, Late(LLMTimeoutError("too slow")))
@@ -962,7 +964,7 @@ def test_a_user_may_answer_while_the_provider_thinks(store: MemoryStore, hands: 
     ada, bob = two_runners(store, hands)
     begun(ada, toy.asked("why?"))
 
-    class Interrupted(Scripted):
+    class Interrupted(ScriptedProvider):
         async def respond(self, request: CompletionRequested) -> Completion:
             bob.submit(bob.load(SESSION), toy.said("by the way"), "by-the-way")
             return await super().respond(request)
@@ -983,7 +985,7 @@ def sql(tmp_path: Path) -> Iterator[SqlStore]:
 def test_the_whole_loop_runs_over_a_database(sql: SqlStore, hands: Hands) -> None:
     ada, bob = two_runners(sql, hands)
     begun(ada, toy.asked("why?"))
-    step = settled(bob, Scripted(LLMTimeoutError("slow"), "\ud800"))
+    step = settled(bob, ScriptedProvider(LLMTimeoutError("slow"), "\ud800"))
     ada.submit_all([Proposed(step.handle, toy.said("thanks"), "thanks", number=3)])
     assert ada.load(SESSION) == bob.load(SESSION)
     assert sql.numbers(PROJECT) == {3: SESSION}

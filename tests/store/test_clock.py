@@ -30,13 +30,14 @@ from preflights_es.settings import load
 from preflights_es.store.chain import verified
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
+from preflights_es.testing import ScriptedProvider
 from preflights_es.use.process import Process, made_once
 from preflights_es.use.request import Request
 from tests import toy
 from tests.cli.program import Result
 from tests.fixed import NOON, PROJECT, Clock, Ids, salt
 from tests.projections.given import following, kept
-from tests.runtime.performing import Hands, Scripted
+from tests.runtime.performing import Hands
 from tests.store.mortal import ROOT
 
 SECOND: Final = 1_000_000  # microseconds
@@ -174,19 +175,19 @@ def test_a_clock_that_stepped_back_does_not_free_a_call_under_way(
 ) -> None:
     hands, new_id, path = Hands(), Ids(), str(tmp_path / "log.db")
 
-    class Meanwhile(Scripted):
+    class Meanwhile(ScriptedProvider):
         async def respond(self, request: Any) -> Any:
             hands.at += moved
             with pytest.raises(Refused, match="another process is asking"):
                 await bob.settle(bob.load(SESSION), his)
             return await super().respond(request)
 
-    his, hers = Scripted("his"), Meanwhile("hers")
+    his, hers = ScriptedProvider("his"), Meanwhile("hers")
     with closing(SqlStore(path, Clock(), salt)) as one, closing(SqlStore(path, hands, salt)) as two:
         ada, bob = (Runner(log, {"toy": toy.WORKFLOW}, hands, new_id) for log in (one, two))
         handle = ada.open(ada.workflow("toy"), PROJECT, toy.asked("why?"), SESSION, "first").handle
         step = asyncio.run(ada.settle(handle, hers))
-        assert (step.handle.session.state.answers, his.asked) == (("hers",), [])
+        assert (step.handle.session.state.answers, his.requests) == (("hers",), [])
         assert bob.load(SESSION).session.calls == ()
         assert one.open_calls(PROJECT) == ()
 

@@ -49,10 +49,11 @@ from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.testing import Reply, ScriptedProvider
 from tests.each import each
 from tests.features.clarification.cases import ADA, OAUTH, UID
 from tests.fixed import PROJECT, memory_runner
-from tests.scripted import Reply, Scripted, asks
+from tests.scripted import asks
 
 GOOD = asks("Authentication", "How do people sign in?", "Passkeys", "OAuth")
 NOTHING = {"outcome": "nothing", "reason": "The answer settles it."}
@@ -78,7 +79,7 @@ class Led:
         actor: Actor = ADA,
     ) -> None:
         self.actor = actor
-        self.provider = Scripted(*replies)
+        self.provider = ScriptedProvider(*replies)
         self._asked: Provider = simulator or self.provider
         self.waits: list[float] = []
         plain = memory_runner()

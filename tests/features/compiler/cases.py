@@ -33,8 +33,8 @@ from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
 from preflights_es.kernel.questions import Given
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.testing import Reply, ScriptedProvider
 from tests.fixed import PROJECT, memory_runner
-from tests.scripted import Reply, Scripted
 
 ADA: Final = Actor("user", "Ada Lovelace")
 ROBOT: Final = Actor("script")
@@ -121,7 +121,7 @@ class Compiled:
     """A session of one pass; everything that is done to it is settled at once."""
 
     def __init__(self, *replies: Reply, name: PassName = "project", **said: Any) -> None:
-        self.script = Scripted(*replies or (PAYLOADS[name],))
+        self.script = ScriptedProvider(*replies or (PAYLOADS[name],))
         self.waits: list[float] = []
         plain = memory_runner()
 

@@ -15,9 +15,9 @@ from preflights_es.judging.contract import Contract
 from preflights_es.kernel import errors
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested
 from preflights_es.kernel.lead import ResponseRejected, StepFailed, StepStalled
+from preflights_es.testing import Reply
 from tests.each import each
 from tests.features.compiler.cases import MISSING, PAYLOADS, Compiled
-from tests.scripted import Reply
 
 PLAN: Final = json.dumps(PAYLOADS["project"])
 CODE: Final = json.loads(PLAN)

@@ -19,9 +19,9 @@ from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.ports import Provider
 from preflights_es.kernel.questions import Given, Language
 from preflights_es.providers.recorded import ReferenceProvider
+from preflights_es.testing import Reply
 from preflights_es.use.leads import references
 from tests.fixed import PROJECT
-from tests.scripted import Reply
 from tests.scripted_session import ADA, ScriptedSession
 
 

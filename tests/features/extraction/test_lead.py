@@ -29,6 +29,7 @@ from preflights_es.kernel.lead import (
 from preflights_es.kernel.questions import Language
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulator import SimLLMProvider
+from preflights_es.testing import Reply
 from preflights_es.use.leads import bank
 from tests.each import each
 from tests.features.extraction import notes
@@ -42,7 +43,6 @@ from tests.features.extraction.cases import (
     items,
     task,
 )
-from tests.scripted import Reply
 
 DOWN = LLMAPIError("down")
 

@@ -16,9 +16,9 @@ from preflights_es.features.metrics.domain.state import AnswerView, State
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import Given, Language
 from preflights_es.providers.recorded import ReferenceProvider
+from preflights_es.testing import Reply
 from preflights_es.use.leads import references
 from tests.fixed import NOON, PROJECT
-from tests.scripted import Reply
 from tests.scripted_session import ADA, ScriptedSession
 
 RANGE: Final = "d >= :first_day AND d < :end_day"

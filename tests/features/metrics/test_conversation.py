@@ -11,10 +11,10 @@ from preflights_es.features.metrics.domain.events import Metric
 from preflights_es.features.metrics.domain.reference import answer
 from preflights_es.kernel.errors import LLMAPIError
 from preflights_es.kernel.lead import INVALID, ResponseAccepted, ResponseRejected
+from preflights_es.testing import Reply
 from tests.each import each
 from tests.features.metrics.cases import AMBIGUOUS, SQL, Asked
 from tests.filed_cases import filed_cases
-from tests.scripted import Reply
 
 FILED = filed_cases(__file__)
 

@@ -22,8 +22,8 @@ from preflights_es.kernel.events import Source
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.ports import Provider
 from preflights_es.kernel.questions import Language
+from preflights_es.testing import Reply
 from tests.fixed import PROJECT
-from tests.scripted import Reply
 from tests.scripted_session import ADA, ScriptedSession
 
 DAY: Final = "2026-11-23"

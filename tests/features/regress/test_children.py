@@ -26,6 +26,7 @@ from preflights_es.kernel.questions import Question
 from preflights_es.projections.usage import Price
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import chain, jsonl
+from preflights_es.testing import Reply, ScriptedProvider
 from preflights_es.use import leads as own_providers
 from preflights_es.use.replays import own_code
 from tests.each import each
@@ -35,7 +36,6 @@ from tests.features.regress.sessions import child_of, judged, led, place, ruled
 from tests.fixed import salt
 from tests.history.sessions import Led, real, sim
 from tests.history.test_goldens import FILES
-from tests.scripted import Reply, Scripted
 
 RECORDED: Final[dict[str, Any]] = {"keeps_recording": True}
 CHILD = "01a0c450-6c02-7000-8000-0000000000ff"
@@ -193,7 +193,7 @@ def test_a_question_of_a_note_has_the_value_of_the_one_item_that_has_it() -> Non
     note = noted(READ_AGAIN)
     note.done(1)
     change = Change(model="asks")
-    models = Scripted(ASKED, READ_AGAIN)
+    models = ScriptedProvider(ASKED, READ_AGAIN)
     case = judged(stored(note), change, models=lambda _request: models, **RECORDED)
     assert case.assumed == ("start_time",)
     assert case.candidate is not None
@@ -255,13 +255,13 @@ def test_what_a_person_corrected_is_the_label() -> None:
     note = noted(items(task("Email")))
     note.edit(1, title="Email an Chef")
     change = Change(model="better")
-    models = Scripted(EMAIL)
+    models = ScriptedProvider(EMAIL)
     case = judged(stored(note), change, models=lambda _request: models, **RECORDED)
     assert case.recorded is not None
     assert case.candidate is not None
     assert (case.outcome, case.measures, case.live_calls) == ("fixed", ("turns", "result"), 1)
     assert (case.recorded.agrees, case.candidate.agrees) == (False, True)
-    other = Scripted(items(task("Mail")))
+    other = ScriptedProvider(items(task("Mail")))
     worse = judged(stored(note), change, models=lambda _request: other, **RECORDED)
     assert worse.outcome == "changed"
 
@@ -269,7 +269,7 @@ def test_what_a_person_corrected_is_the_label() -> None:
 def test_a_result_that_no_person_touched_is_no_label() -> None:
     case = judged(
         *(stored(noted(EMAIL)), Change(model="b")),
-        models=lambda _r: Scripted(items(task("x"))),
+        models=lambda _r: ScriptedProvider(items(task("x"))),
         **RECORDED,
     )
     assert case.recorded is not None
@@ -279,7 +279,7 @@ def test_a_result_that_no_person_touched_is_no_label() -> None:
 def test_what_was_right_and_is_lost_has_failed() -> None:
     note = noted(EMAIL)
     note.done(1)
-    other, broken = Scripted(items(task("x"))), Scripted("?", "?")
+    other, broken = ScriptedProvider(items(task("x"))), ScriptedProvider("?", "?")
     case = judged(stored(note), Change(model="b"), models=lambda _r: other, **RECORDED)
     assert (case.outcome, kinds(case)) == ("failed", [("model", False)])
     invalid = judged(stored(note), Change(model="b"), models=lambda _r: broken, **RECORDED)
@@ -308,7 +308,7 @@ def test_what_was_recorded_for_the_same_request_is_not_asked_again() -> None:
 
 
 def test_the_calls_that_were_allowed_end_the_run_in_order() -> None:
-    script = Scripted(EMAIL, items(task("x")))
+    script = ScriptedProvider(EMAIL, items(task("x")))
     change = Change(model="b")
     sessions = [stored(noted(EMAIL)) for _ in range(3)]
     with Regression(
@@ -394,7 +394,7 @@ def done_note() -> list[Stored]:
 
 
 def test_a_model_is_asked_once_for_each_side() -> None:
-    script = Scripted(items(task("x")), EMAIL)
+    script = ScriptedProvider(items(task("x")), EMAIL)
     case = judged(done_note(), Change(model="b"), models=lambda _request: script)
     assert case.recorded is not None
     assert case.candidate is not None
@@ -404,7 +404,7 @@ def test_a_model_is_asked_once_for_each_side() -> None:
 
 
 def test_what_both_sides_say_by_chance_is_no_loss() -> None:
-    script = Scripted(items(task("x")), items(task("x")))
+    script = ScriptedProvider(items(task("x")), items(task("x")))
     case = judged(done_note(), Change(model="b"), models=lambda _request: script)
     assert case.recorded is not None
     assert (case.recorded.agrees, case.outcome) == (False, "changed")
@@ -412,7 +412,7 @@ def test_what_both_sides_say_by_chance_is_no_loss() -> None:
 
 def test_a_side_is_right_where_most_of_its_runs_are() -> None:
     other = items(task("x"))
-    script = Scripted(other, EMAIL, EMAIL, EMAIL, other, other)
+    script = ScriptedProvider(other, EMAIL, EMAIL, EMAIL, other, other)
     case = judged(done_note(), Change(model="b"), models=lambda _request: script, repeat=3)
     assert [one.model for one in script.requests] == ["b"] * 3 + ["m-1"] * 3
     assert case.recorded is not None
@@ -423,7 +423,9 @@ def test_a_side_is_right_where_most_of_its_runs_are() -> None:
 
 
 def test_a_session_whose_unchanged_side_may_not_be_asked_stays_open() -> None:
-    case = judged(done_note(), Change(model="b"), models=lambda _r: Scripted(EMAIL), calls_max=1)
+    case = judged(
+        done_note(), Change(model="b"), models=lambda _r: ScriptedProvider(EMAIL), calls_max=1
+    )
     assert case.candidate is not None
     assert (case.outcome, case.candidate.agrees, case.live_calls) == ("open", None, 1)
 
@@ -431,7 +433,9 @@ def test_a_session_whose_unchanged_side_may_not_be_asked_stays_open() -> None:
 def test_code_of_ours_does_not_vary() -> None:
     events = led("clarification", "Add login", 3)
     with Regression(
-        *(WORKFLOWS, own_code(), Change(seed=8)), models=lambda _request: Scripted(), repeat=3
+        *(WORKFLOWS, own_code(), Change(seed=8)),
+        models=lambda _request: ScriptedProvider(),
+        repeat=3,
     ) as regression:
         case = regression.case(events)
     assert isinstance(case, Case)
