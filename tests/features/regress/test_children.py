@@ -5,13 +5,15 @@ from __future__ import annotations
 import pickle
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import DecisionAcknowledged, QuestionAsked
 from preflights_es.features.regress.change import Change, PromptChange, parts, words
+from preflights_es.features.regress.children import Runs
 from preflights_es.features.regress.regression import Regression
 from preflights_es.features.regress.results import Case, LeftOut, Noise
 from preflights_es.history.child import sealed_as
@@ -19,16 +21,20 @@ from preflights_es.history.replayer import Replayer
 from preflights_es.history.whatif import Misused
 from preflights_es.kernel.completions import Completion, CompletionRequested, prompt
 from preflights_es.kernel.errors import LLMLostError
+from preflights_es.kernel.events import Decision, Event, Input
 from preflights_es.kernel.json import decoded, encoded
 from preflights_es.kernel.lead import Setup
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.questions import Question
+from preflights_es.kernel.questions import Answers, Question, Reached
+from preflights_es.kernel.session import Workflow
+from preflights_es.kernel.views import View
 from preflights_es.projections.usage import Price
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import chain, jsonl
-from preflights_es.testing import Reply, ScriptedProvider
+from preflights_es.testing import PlayedSession, Reply, ScriptedProvider
 from preflights_es.use import leads as own_providers
 from preflights_es.use.replays import own_code
+from tests import toy
 from tests.each import each
 from tests.features.clarification.cases import ADA
 from tests.features.extraction.cases import ASKED, EMAIL, READ_AGAIN, Note, items, task
@@ -199,6 +205,51 @@ def test_a_question_of_a_note_has_the_value_of_the_one_item_that_has_it() -> Non
     assert case.candidate is not None
     assert (case.outcome, case.candidate.agrees) == ("changed", True)
     assert case.measures == ("questions", "turns")
+
+
+class OwnerGiven(Answers, frozen=True):
+    tag: ClassVar[str] = "toy.owner_given.v1"
+
+
+def proposing() -> Workflow[toy.State]:
+    """The toy; it has a proposal at once, and asks beside it who does it."""
+    owner = Question("owner", "free_text", "Who does it?")
+
+    def decide(state: toy.State, new: Input) -> tuple[Decision, ...]:
+        return (
+            (toy.Heard(text="", count=1),)
+            if isinstance(new, OwnerGiven)
+            else toy.decide(state, new)
+        )
+
+    def evolve(state: toy.State, event: Event) -> toy.State:
+        if isinstance(event, OwnerGiven):
+            return replace(state, asked=str(event.answers))
+        return toy.evolve(state, event)
+
+    def view(state: toy.State) -> View:
+        return View(status="done", intention="", questions=() if state.asked else (owner,))
+
+    return replace(
+        toy.WORKFLOW,
+        events=(*toy.WORKFLOW.events, OwnerGiven),
+        answers=OwnerGiven,
+        decide=decide,
+        evolve=evolve,
+        view=view,
+        reached=lambda _: Reached(result="Pin", accepted="Pin", answers=(("owner", "Ada"),)),
+    )
+
+
+def test_a_question_that_stays_open_beside_a_proposal_has_what_was_accepted() -> None:
+    session = PlayedSession(proposing()).play([toy.said("The build is red")])
+    assert [one.id for one in session.handle.view.questions] == ["owner"]
+    runs = Runs({"toy": session.workflow}, own_code(), Change(), (), None, None)
+    *recorded, new, _ = runs.child(session.stored)
+    assert [one.type for one in recorded] == [one.type for one in session.stored]
+    given = decoded(new.data or b"")
+    assert (new.type, given["actor"]["name"]) == (OwnerGiven.tag, "what was accepted")
+    assert given["answers"] == [{"key": "owner", "values": ["Ada"]}]
 
 
 def test_an_assumed_answer_is_marked_in_the_child() -> None:
