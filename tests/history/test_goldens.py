@@ -12,8 +12,9 @@ from preflights_es.kernel.events import ARTIFACT_EVENTS, SESSION_EVENTS, Session
 from preflights_es.kernel.lead import LED_EVENTS
 from preflights_es.kernel.ports import Stored
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
-from preflights_es.store import chain, jsonl
+from preflights_es.store import jsonl
 from preflights_es.store.codec import Codec
+from preflights_es.testing.goldens import check_golden, golden_sessions
 from preflights_es.use.replays import own_code
 from tests.each import each
 from tests.folding import judged_again
@@ -24,28 +25,21 @@ REPLAYS = Path(__file__).parent.parent.parent / "replays"
 FILES = sorted(REPLAYS.glob("*/*.jsonl"))
 
 
-def _streams(path: Path) -> list[list[Stored]]:
-    lines = path.read_bytes().splitlines()
-    return list(chain.sessions(jsonl.stored(lines, path.name)).values())
-
-
 @each("path", FILES)
 def test_a_golden_session_replays_without_a_difference(path: Path) -> None:
-    for stream in _streams(path):
-        result = Replayer(WORKFLOWS, own_code()).replay(stream)
-        assert (result.status, result.divergences, result.fault) == ("identical", (), None)
+    check_golden(WORKFLOWS[path.parent.name], path)
 
 
 @each("path", FILES)
 def test_a_golden_session_is_folded_and_shown_without_a_verdict_of_today(path: Path) -> None:
     workflow = WORKFLOWS[path.parent.name]
-    for stream in _streams(path):
+    for stream in golden_sessions(path):
         assert [*judged_again(workflow, [*map(Codec(workflow).decode, stream)])] == []
 
 
 @each("path", [p for p in FILES if WORKFLOWS[p.parent.name].always_led])
 def test_what_the_reference_said_in_a_golden_is_computed_again(path: Path) -> None:
-    for stream in _streams(path):
+    for stream in golden_sessions(path):
         said = [
             one
             for one in stream
@@ -61,7 +55,7 @@ def test_recording_a_golden_again_comes_to_the_same_decisions(
 ) -> None:
     again = jsonl.stored(recorded(golden).splitlines(), "recorded again")
     assert [_decision(one) for one in again] == [
-        _decision(one) for stream in _streams(path) for one in stream
+        _decision(one) for stream in golden_sessions(path) for one in stream
     ]
 
 
@@ -76,7 +70,7 @@ def _today(one: Stored) -> tuple[str, bytes]:
 
 
 def test_the_goldens_meet_every_event_of_every_workflow_and_the_kernel() -> None:
-    met = {_today(one)[0] for path in FILES for stream in _streams(path) for one in stream}
+    met = {_today(one)[0] for path in FILES for stream in golden_sessions(path) for one in stream}
     # Of our folder alone: the registry also gives what another test asked it for.
     ours = [
         name for name, one in FEATURES.items() if one.workflow and not FEATURES.is_foreign(name)
