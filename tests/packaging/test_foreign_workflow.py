@@ -111,7 +111,7 @@ def built(folder: Path, page: str, files: int) -> Path:
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The larger one."""
-    return built(tmp_path_factory.mktemp("preflights-retro"), PAGE, files=11)
+    return built(tmp_path_factory.mktemp("preflights-retro"), PAGE, files=12)
 
 
 @pytest.fixture(scope="module")
@@ -210,6 +210,13 @@ def test_it_is_recorded_answered_shown_replayed_exported_and_erased(
 def test_the_commands_of_the_page_do_what_it_says(house: House) -> None:
     for words, code in commands(PAGE, 7):
         house.run(*words, code=code)
+
+
+def test_the_test_of_the_page_passes_for_its_author(house: House, package: Path) -> None:
+    code = package.parent.parent
+    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", code / "test_retro.py")
+    told = run(house.programs / "python", *words, folder=code, env=house.env)
+    assert "2 passed" in told
 
 
 def commands(page: str, number: int) -> list[tuple[list[str], int]]:
