@@ -24,6 +24,9 @@ READERS: Final = (
 )
 """Ends of modules that read what events say. All others may judge: a fold calls none of them."""
 
+SPELLING: Final = ("kernel/text.py caseless", "kernel/text.py composed")
+"""Functions by which two spellings of a name are one; they refuse nothing."""
+
 JUDGES: Final = ("kernel/questions.py", "judging/", "redaction/")
 """What a view calls of these is no verdict only if no decision calls it."""
 
@@ -46,7 +49,8 @@ def judged_again(workflow: Workflow[Any], events: Sequence[Event]) -> Iterator[C
             ran, _ = observed(kernel.decide, workflow, session, event)
             deciding |= {f"{one.module} {one.function}" for one in ran}
         ran, session = observed(kernel.evolve, workflow, session, event)
-        yield from (one for one in ran if not one.module.endswith(READERS))
+        read = (one for one in ran if f"{one.module} {one.function}" not in SPELLING)
+        yield from (one for one in read if not one.module.endswith(READERS))
         ran, _ = observed(_shown, workflow, session.state)
         judging = [one for one in ran if one.module.startswith(JUDGES)]
         yield from (one for one in judging if f"{one.module} {one.function}" in deciding)

@@ -9,7 +9,6 @@ import traceback
 from collections.abc import Iterator
 
 import preflights_cli
-import preflights_es
 from preflights_es.kernel.errors import UnwritableEvent
 
 OURS = "of ours"
@@ -44,7 +43,9 @@ def _places(error: BaseException) -> Iterator[tuple[str, int]]:
 
 
 def _is_ours(path: str) -> bool:
-    folders = (os.path.dirname(one.__file__ or "") for one in (preflights_cli, preflights_es))
+    from preflights_es.runtime.features import FOLDER
+
+    folders = os.path.dirname(preflights_cli.__file__ or ""), os.path.dirname(FOLDER)
     return any(path.startswith(folder + os.sep) for folder in folders)
 
 
