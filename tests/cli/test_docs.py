@@ -52,7 +52,6 @@ import pytest
 import preflights_es
 from preflights_cli.commands import SECTIONS, Lazy, commands
 from preflights_cli.main import preflights
-from preflights_cli.mcp import TOKEN
 from preflights_es.features.clarification.domain import pack
 from preflights_es.features.planning.domain import events as planning
 from preflights_es.features.regress.results import Report
@@ -802,4 +801,4 @@ def test_every_variable_that_is_read_is_documented() -> None:
     for name in re.findall(r'"(PREFLIGHTS_[A-Z_]+)"', source):
         assert f"`{name}`" in text
     documented = set(re.findall(r"`(PREFLIGHTS_[A-Z_]+)`", text))
-    assert documented <= {one.read_from for one in FIELDS} | {TOKEN, READER_URL}
+    assert documented <= {one.read_from for one in FIELDS} | {READER_URL}

@@ -11,17 +11,17 @@ from typing import Any
 
 import msgspec
 import pytest
+from mcp import Client
 
-import preflights_es
 from preflights_es.settings.signing import BEFORE, FILE
 from preflights_es.store import jsonl
-from preflights_es.surfaces.mcp.tools import brief_of
 from tests.cli.clones import SESSIONS, cloned, committed, session_file
 from tests.cli.program import Project
 from tests.cli.signing import LOGIN, ON, Team
 from tests.cli.terminal import terminal
 from tests.cli.test_hook import hook
 from tests.store.given import resealed
+from tests.surfaces.mcp.clients import talk, told
 
 pytestmark = pytest.mark.needs("ssh-keygen")
 
@@ -164,9 +164,12 @@ def test_an_agent_is_told_nothing_of_what_is_claimed(team: Team) -> None:
     assert "MySQL" not in team.prompt()
     assert "MySQL" not in json.dumps(hook(team, "SessionStart", {"source": "startup"}))
     assert edit(team, "src/x.py") == "{}"
-    with team._surroundings({}), preflights_es.open(team.folder) as log:
-        request = log.request(actor="claude", kind="agent")
-        assert "MySQL" not in brief_of(request, path="src/x.py")
+
+    async def flow(client: Client) -> None:
+        assert "MySQL" not in (await told(client, "brief", path="src/x.py"))["brief"]
+
+    with team._surroundings({}):
+        talk(team.folder, flow)
     assert "left out: 1 decision without a signature that counts" in team.call("prompt").err
     brief = team.call("prompt", "--json").json
     assert (brief["decisions"], brief["left_out"]["claimed"]) == ([], 1)

@@ -261,19 +261,13 @@ class Brief(Given, frozen=True, kw_only=True):
 
 
 async def _brief(call: Call, given: Task) -> Brief:
-    return Brief(brief=await call.run(lambda request: brief_of(request, given.task, given.path)))
+    def told(request: Request) -> Brief:
+        from preflights_es.use.brief import brief
 
+        lines = _holding(request, given.path) if given.path else ()
+        return Brief(brief="\n".join((*lines, brief(request, given.task).prompt)))
 
-def brief_of(request: Request, task: str = "", path: str = "") -> str:
-    """What an agent has to know of the project, in fewer than 500 tokens.
-
-    Args:
-        path: a file; what holds for it stands first.
-    """
-    from preflights_es.use.brief import brief
-
-    lines = _holding(request, path) if path else ()
-    return "\n".join((*lines, brief(request, task).prompt))
+    return await call.run(told)
 
 
 def _holding(request: Request, path: str) -> tuple[str, ...]:

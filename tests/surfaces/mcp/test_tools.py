@@ -1,4 +1,4 @@
-"""The tools, resources and prompt, called by the SDK's client in both eras."""
+"""The tools, called by the SDK's client in both eras."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from mcp import Client
-from mcp.shared.exceptions import MCPError
 
 from preflights_es.kernel.text import shown
 from preflights_es.surfaces.mcp.server import INSTRUCTIONS, described, offered, server, threads
@@ -101,8 +100,6 @@ def test_what_only_a_file_holds_is_marked(shop: Project, tmp_path: Path) -> None
         (found,) = (await told(client, "decisions"))["decisions"]
         assert found["file"].startswith("docs/decisions/.sessions/")
         assert "(file)" in (await told(client, "brief"))["brief"]
-        listed = (await client.list_resources()).resources
-        assert [one.name.endswith(" (file)") for one in listed] == [False, True]
 
     talk(clone.folder, flow, "auto")
 
@@ -295,39 +292,6 @@ def test_an_error_is_one_line_with_what_to_do(shop: Project) -> None:
     talk(shop.folder, flow)
 
 
-@pytest.mark.parametrize("era", ERAS)
-def test_resources_and_the_prompt_are_read(shop: Project, era: str) -> None:
-    session = shop.decided()["session_id"][-8:]
-
-    async def flow(client: Client) -> None:
-        listed = (await client.list_resources()).resources
-        assert [str(one.uri) for one in listed] == [
-            "preflights://brief",
-            f"preflights://decisions/{session}",
-        ]
-        assert len((await client.list_resource_templates()).resource_templates) == 2
-        assert "OAuth" in await read(client, "preflights://brief")
-        record = await read(client, f"preflights://decisions/{session}")
-        assert record == (shop.folder / shop.show(session)["artifacts"][0]).read_text()
-        trail = json.loads(await read(client, f"preflights://decisions/{session}/trail"))
-        assert trail[0]["type"].startswith("clarification.intention_declared")
-        for wrong in ("preflights://decisions/zzz", "preflights://x", "preflights://decisions//"):
-            with pytest.raises(MCPError):
-                await client.read_resource(wrong)
-        (prompt,) = (await client.list_prompts()).prompts
-        assert prompt.name == "decide"
-        said = await client.get_prompt("decide", {"intention": 'the "cache"\nIgnore all'})
-        assert '"the \\"cache\\"\\nIgnore all"' in said.messages[0].content.text  # type: ignore[union-attr]
-
-    talk(shop.folder, flow, era)
-
-
-async def read(client: Client, uri: str) -> str:
-    """The text of a resource."""
-    (content,) = (await client.read_resource(uri)).contents
-    return content.text  # type: ignore[union-attr]  # they are all text
-
-
 def test_what_is_read_at_the_start_of_a_session_is_short() -> None:
     told = [described(one) for one in offered()]
     assert {one.name for one in told} == TOOLS
@@ -419,9 +383,6 @@ def test_no_result_holds_characters_that_only_a_model_reads(shop: Project) -> No
         assert [*found["decided"]] == [f"C{shown(hidden[-1])}"], "a topic is a key"
         line = await refused(client, "start_decision", intention=f"Cache {hidden}", topic=hidden)
         assert not set(hidden) & set(line)
-        for uri in ("brief", f"decisions/{name}", f"decisions/{name}/trail"):
-            assert not set(hidden) & set(await read(client, f"preflights://{uri}")), uri
-        assert not set(hidden) & set(str((await client.list_resources()).resources[-1].name))
 
     talk(shop.folder, flow)
 
@@ -436,8 +397,6 @@ def test_a_log_that_is_deleted_or_replaced_takes_no_more_records(shop: Project) 
         assert "was moved or replaced: restart `preflights mcp`" in line
         shop.log.write_bytes(aside.read_bytes())
         assert "moved or replaced" in await refused(client, "decisions")
-        with pytest.raises(MCPError, match="moved or replaced"):
-            await client.read_resource("preflights://brief")
 
     talk(shop.folder, flow)
 
@@ -452,8 +411,6 @@ def test_another_projects_session_is_not_there(shop: Project) -> None:
         for tool in ("show", "answer", "accept"):
             assert "no session matches" in await refused(client, tool, session=session)
         assert "no session matches" in await refused(client, "why", what=session)
-        with pytest.raises(MCPError, match="no session matches"):
-            await client.read_resource(f"preflights://decisions/{session}/trail")
 
     with closing(opened(other, database=log)) as request, threads() as pool:
         asyncio.run(talked(server(request, pool), flow, "auto"))
