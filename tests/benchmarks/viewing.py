@@ -36,11 +36,9 @@ config = uvicorn.Config(
 uvicorn.Server(config).run([listening])
 """
 READY: Final = 1.3
-PAGES: Final = {20: 3.0, 100: 5.0}
+PAGES: Final = {20: 9.0, 100: 16.0}
 """By the events of a session: how often a plain page of the same size."""
 MEMORY_MB: Final = 60
-WALKED: Final = 5.0
-"""The same of each page of a walk through the longest of these sessions."""
 ASKED: Final = 50  # pages of one measurement
 STARTS: Final = 7
 ROUNDS: Final = 5
@@ -85,14 +83,6 @@ class Server:
             self.page(path)
         return (self.cpu_s() - before) / ASKED
 
-    def walked_s(self, session: str, events: int, other: str) -> float:
-        """CPU seconds of each page of a walk through a session, behind a look at another one."""
-        self.page(f"/sessions/{other}")
-        before = self.cpu_s()
-        for version in range(1, events + 1):
-            self.page(f"/sessions/{session}?at={version}")
-        return (self.cpu_s() - before) / events
-
     def memory_mb(self) -> float:
         """The most that was resident."""
         found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{self._pid}/status").read_text())
@@ -115,9 +105,6 @@ def figures() -> list[Figure]:
                 size = len(server.page(path))
                 what = f"a page with {events} events"
                 found.append(_page(what, partial(server.asked_s, path), size, limit, folder))
-            what = f"each page of a walk through {events} events"
-            walked = partial(server.walked_s, sessions[events], events, sessions[min(PAGES)])
-            found.append(_page(what, walked, size, WALKED, folder))
             for path in ("/", "/sessions", "/inbox", "/usage"):
                 server.page(path)
             memory = server.memory_mb()

@@ -49,10 +49,6 @@ NAV: Final = (
 
 _BESIDE: Final = re.compile(r"[\w.%-]+\.md")
 _ABOVE: Final = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
-CUT: Final = "\0"
-"""Where a part of HTML ends: no text holds it once it is shown."""
-ONLY: Final = "\1"
-"""Begins and ends what only one of several things has; no text holds it either."""
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -212,7 +208,7 @@ def _environment() -> Environment:
     own_filters = {"short": short, "line": one_line, "shortened": shortened, "hex": _hex}
     found.filters.update(WORDS, **own_filters, day=_day, minute=_minute, tree=_tree, read=_read)
     own = {"linked": linked, "nav": NAV, "decision_name": decision_name, "counted": COUNTED}
-    found.globals.update(own, exported=None, cut="", only="", read_max=READ_MAX)
+    found.globals.update(own, exported=None, read_max=READ_MAX)
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 import os
 import socket
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-import h11
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -25,7 +23,6 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from preflights_es.kernel.errors import (
     AmbiguousSession,
@@ -41,7 +38,6 @@ from preflights_es.surfaces.view.rendering import FILES, Answer, Asked, Elsewher
 
 FORM_MAX: Final = 1_000_000  # bytes of what a form sends
 FIELDS_MAX: Final = 5_000  # of a form
-REQUEST_S: Final = 10.0  # from the first byte of a request to its last
 PREPARES_S: Final = 0.2  # behind the start: the first answer goes first, and a browser takes longer
 KEPT: Final = "private, max-age=31536000, immutable"
 """Of files whose address changes with their content."""
@@ -227,41 +223,6 @@ def opener(address: str) -> Iterator[str]:
         yield path.as_uri()
 
 
-class Timely(H11Protocol):
-    """Ends a connection whose request does not come whole in time: uvicorn has no such limit."""
-
-    within_s = REQUEST_S
-    _late: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._begun()
-
-    def data_received(self, data: bytes) -> None:
-        self._begun()
-        super().data_received(data)
-
-    def handle_events(self) -> None:
-        super().handle_events()  # also of a request that came with the one before it
-        if self.conn.their_state is h11.SEND_BODY:
-            self._begun()
-        elif self.conn.their_state is not h11.IDLE:
-            self._come()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._come()
-        super().connection_lost(exc)
-
-    def _begun(self) -> None:
-        if self._late is None:
-            self._late = self.loop.call_later(self.within_s, self.transport.close)
-
-    def _come(self) -> None:
-        if self._late is not None:
-            self._late.cancel()
-            self._late = None
-
-
 def serving(site: Site) -> uvicorn.Server:
     """What serves the pages, once it is run on a bound socket.
 
@@ -269,7 +230,7 @@ def serving(site: Site) -> uvicorn.Server:
     """
     config = uvicorn.Config(
         application(site, lambda: server.should_exit),
-        http=Timely,  # of h11: the other one takes headers of any size
+        http="h11",  # the other one takes headers of any size
         log_config=None,
         log_level="error",  # what a stranger sends that is no HTTP is no matter of the person
         access_log=False,

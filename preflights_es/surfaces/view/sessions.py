@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from functools import cached_property
 from itertools import count, islice
-from time import monotonic
 from typing import Any, Final
 
 import msgspec
@@ -19,7 +17,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from preflights_es.kernel.errors import LogDamaged, Notice, PreflightsError
+from preflights_es.kernel.errors import LogDamaged, PreflightsError
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.json import ABSENT, decoded, differences, encoded
@@ -32,13 +30,10 @@ from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.surfaces.view import timeline
 from preflights_es.surfaces.view.rendering import (
-    CUT,
-    ONLY,
     Asked,
     Page,
     Site,
     form,
-    html,
     page,
 )
 from preflights_es.surfaces.view.words import value
@@ -55,16 +50,11 @@ LOOK: Final = 4_000  # characters of one beside the timeline
 AROUND: Final = 400  # characters around a difference
 CHANGES: Final = 30  # of what an event changed, and differences of a replay
 LIVE_MAX: Final = 8  # pages that follow a session at once
-STOOD: Final = 4  # standings that are kept: of an event, the one before it, and the last
-STEPPING_S: Final = 10.0  # between two looks at one session that are one person's steps
 TURN_S: Final = 0.2  # between two looks whether the server ends
 LOOKS: Final = 5  # turns between two looks at the log
 QUIET: Final = 15  # looks without news, until a word finds out whether the page is still there
 
 EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
-_ONLY: Final = re.compile(f"{ONLY}[^{ONLY}]*{ONLY}")
-STATES: Final = timeline.States()
-"""Of this process."""
 
 
 # 1. The list ---------------------------------------------------------------------------------
@@ -110,14 +100,12 @@ def _whole(text: str | None, otherwise: int) -> int:
 # 2. One session ------------------------------------------------------------------------------
 
 
-class Looked(msgspec.Struct, frozen=True, dict=True):
+class Looked(msgspec.Struct, frozen=True):
     """A session as it is recorded now."""
 
     process: Process
     read: Read
     damage: use.Unread | None
-    said: tuple[Notice, ...]
-    """Of where it lies, and how its file differs from the log."""
 
     @property
     def stored(self) -> tuple[Stored, ...]:
@@ -129,70 +117,15 @@ class Looked(msgspec.Struct, frozen=True, dict=True):
         """The last version up to which the chain holds, and every event can be read."""
         return len(self.stored) if self.damage is None else max(self.damage.version - 1, 0)
 
-    @cached_property
-    def stood(self) -> dict[int, Standing]:
-        """How it stood behind the events that were looked at last, for the next step."""
-        return {}
-
-
-class Recent:
-    """The session that was looked at last, for as long as a person steps through it.
-
-    Each step within some seconds of the first look asks the log for its head alone.
-    """
-
-    def __init__(self) -> None:
-        self._kept: tuple[float, Looked] | None = None
-        self.drawn: Drawn | None = None
-        """The part of the timeline that was looked at last."""
-
-    def found(self, request: Request, session_id: str) -> Looked | None:
-        """The session, if it did not move; what was said of its file is said again."""
-        if (kept := self._kept) is None:
-            return None
-        until, found = kept
-        if monotonic() > until:
-            self._kept = None
-            return None
-        if session_id != found.read.head.session_id or not _holds(request, found.process):
-            return None
-        head = found.process.store.head(session_id)
-        if head is None or head.hash != found.read.head.hash:
-            return None
-        for one in found.said:
-            request.notice(one.code, one.text, **one.fields)
-        return found
-
-    def keep(self, looked: Looked) -> Looked:
-        """The same, to be found again."""
-        self._kept = monotonic() + STEPPING_S, looked
-        return looked
-
-
-RECENT: Final = Recent()
-"""Of this process."""
-
-
-def _holds(request: Request, process: Process) -> bool:
-    """Whether it is the log of a request, or what session files say more."""
-    return process is request.process or process is request.process.file_log
-
 
 def looked(request: Request, typed: str) -> Looked:
-    """A session, each link of its chain checked now or some seconds ago.
+    """A session, each link of its chain checked.
 
     Raises:
         UnknownSession, AmbiguousSession: none or several match.
         LogDamaged: only its head is left.
     """
-    return RECENT.found(request, typed) or RECENT.keep(_looked(request, typed))
-
-
-def _looked(request: Request, typed: str) -> Looked:
-    _ = request.reading.finder  # what it writes and says first is said once
-    before = len(request.notices)
     at = request.reading.session(typed)
-    said = tuple(request.notices[before:])
     found = use.log(request, at.session_id)
     if not found.stored:
         raise found.damage or LogDamaged(f"session {at.session_id}", 0, "it has no events")
@@ -208,51 +141,7 @@ def _looked(request: Request, typed: str) -> Looked:
         "damaged" if found.damage else "",
         str(found.damage or ""),
     )
-    return Looked(at.process, read, found.damage, said)
-
-
-class Drawn(msgspec.Struct, frozen=True):
-    """A part of a timeline as HTML, drawn once: a step changes one mark and one row."""
-
-    process: Process
-    hash: bytes
-    part: timeline.Part
-    has_costs: bool
-    """Whether the price of a call is known."""
-    pieces: list[str]
-    """What stands before the marks, each mark, what stands behind them, and each row."""
-    here: list[str]
-    """The same, each as it is where its event is shown."""
-
-    @classmethod
-    def of(cls, at: Looked, first: int) -> Drawn:
-        """The part that begins with an event."""
-        prices = [price(one) for one in at.process.settings.prices]
-        part = timeline.Line.of(at.read).part(first, prices)
-        has_costs = any(mark.costs for mark in part.marks)
-        marks = {"part": part, "has_costs": has_costs, "step_to": "?at="}
-        text = html("part.html", **marks, lanes=timeline.MIDDLES, cut=CUT, only=ONLY)
-        pieces = _ONLY.sub("", text).split(CUT)
-        here = text.replace(ONLY, "").split(CUT)
-        return cls(at.process, at.read.head.hash, part, has_costs, pieces, here)
-
-    def with_here(self, version: int) -> tuple[str, str]:
-        """The track and the rows, with one event marked as the one that is shown."""
-        n, rows_at = version - self.part.first, len(self.part.marks) + 2
-        found = self.pieces.copy()
-        for place in (n + 1, rows_at + n):
-            found[place] = self.here[place]
-        return "".join(found[:rows_at]), "".join(found[rows_at:])
-
-
-def drawn(at: Looked, first: int) -> Drawn:
-    """A part of a timeline; kept where the hash of the last event says all that it shows."""
-    kept, now = RECENT.drawn, (at.process, at.read.head.hash, first)
-    if at.damage is None and kept and (kept.process, kept.hash, kept.part.first) == now:
-        return kept
-    made = Drawn.of(at, first)
-    RECENT.drawn = None if at.damage else made
-    return made
+    return Looked(at.process, read, found.damage)
 
 
 class Standing(msgspec.Struct, frozen=True, dict=True):
@@ -281,21 +170,17 @@ def pruned(found: Any) -> Any:
     return [*map(pruned, found)] if isinstance(found, list) else found
 
 
-def standing(at: Looked, version: int) -> Standing:
-    """A session behind one of its events; before the first it is nothing."""
-    if (found := at.stood.get(version)) is None:
-        while len(at.stood) >= STOOD:
-            at.stood.pop(next(iter(at.stood)), None)
-        found = at.stood[version] = _standing(at, version)
-    return found
+def standings(at: Looked, versions: Collection[int]) -> dict[int, Standing]:
+    """A session behind some of its events, by their versions; before the first it is nothing."""
+    held = [one for one in versions if 0 < one <= at.holds_to]
+    found = {
+        version: _standing(at, version, stood)
+        for version, stood in timeline.stood_behind(at.read, held).items()
+    }
+    return {one: found.get(one) or Standing(why=at.read.why if one else "") for one in versions}
 
 
-def _standing(at: Looked, version: int) -> Standing:
-    if version == 0:
-        return Standing()
-    if version > at.holds_to:
-        return Standing(why=at.read.why)
-    stood = STATES.at(at.read, version)
+def _standing(at: Looked, version: int, stood: timeline.Stood) -> Standing:
     session = stood.session
     if session is None:
         return Standing(why=stood.why)
@@ -346,9 +231,10 @@ def shown(asked: Asked) -> Page:
     at = looked(asked.request, asked.path["session"])
     last = len(at.stored)
     version = min(_whole(asked.query.get("at"), last), last)
-    line = drawn(at, timeline.part_of(version))
-    part, (track, rows) = line.part, line.with_here(version)
-    now = standing(at, version)
+    prices = [price(one) for one in at.process.settings.prices]
+    part = timeline.Line.of(at.read).part(timeline.part_of(version), prices)
+    stood = standings(at, (version - 1, version, last))
+    now = stood[version]
     one = at.stored[version - 1]
     text = _text(one)
     values = {
@@ -356,22 +242,21 @@ def shown(asked: Asked) -> Page:
         "section": "sessions",
         "at": at,
         "part": part,
-        "track": track,
-        "rows": rows,
+        "lanes": timeline.MIDDLES,
+        "step_to": "?at=",
         "parts": range(1, last + 1, timeline.PART),
-        "part_size": timeline.PART,
         "last": last,
         "version": version,
         "one": one,
-        "has_costs": line.has_costs,
+        "has_costs": any(mark.costs for mark in part.marks),
         "mark": part.marks[version - part.first],
         "now": now,
-        "changes": changed(standing(at, version - 1), now),
+        "changes": changed(stood[version - 1], now),
         "look": _pretty(one, text)[:LOOK],
         "size": len(one.data or b""),
         "is_whole": len(text) <= LOOK,
         "previous": at.stored[version - 2].hash if version > 1 else None,
-        "current": standing(at, last) if version != last else now,
+        "current": stood[last],
         "patch": now.told.get("patch"),
         "told": _limited({k: v for k, v in now.told.items() if k not in ("patch", "progress")}),
     }

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from threading import Lock
 from typing import Any, Final, Literal, get_args
 
 import msgspec
@@ -29,9 +26,7 @@ Lane = Literal["person", "rules", "model", "agent", "files"]
 LANES: Final[tuple[Lane, ...]] = get_args(Lane)
 """From the top: who asked or answered, what followed, and what was asked of the outside."""
 
-PART: Final = 200  # events of a part, and between two states that are kept
-NEAR: Final = 5  # events between two states that are kept of the part last folded
-KEPT_MAX: Final = 20 * 1024 * 1024  # bytes of states, of all sessions together
+PART: Final = 200  # events of a part
 
 TOP: Final = 30  # units above the lanes, for spans of gaps
 ROW: Final = 34  # units of a lane
@@ -278,76 +273,23 @@ class Stood(msgspec.Struct, frozen=True):
     why: str = ""
 
 
-class States:
-    """States of sessions at every `PART`th event, so that a step folds no whole session.
-
-    The oldest sessions give way where there are too many bytes; of one that has too many itself no
-    further states are kept. Before the last look they lie closer: the next step is a short one.
-    """
-
-    def __init__(self, most: int = KEPT_MAX) -> None:
-        self._most = most
-        self._lock = Lock()
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
-        self._near: OrderedDict[tuple[str, bytes], Session[Any]] = OrderedDict()
-        """By session and hash of the event, which says all that came before."""
-
-    @property
-    def size(self) -> int:
-        """Bytes of all states that are kept."""
-        return sum(kept.size for kept in self._kept.values())
-
-    def at(self, read: Read, version: int) -> Stood:
-        """A session behind one of its events; of one that was erased or damaged nothing is kept."""
-        covered = erased_before(read.stored)
-
-        def key(n: int) -> tuple[str, bytes]:
-            return read.head.session_id, read.stored[n - 1].hash
-
-        with self._lock:
-            if covered or read.trouble == "damaged":
-                self._kept.pop(read.head.session_id, None)
-                self._near.clear()
-                kept, near = _Kept(), OrderedDict[tuple[str, bytes], Session[Any]]()
-            else:
-                kept, near = self._of(read), self._near
-            if version <= covered:  # the erasure itself is folded from nothing
-                return Stood(None, "its payloads were erased")
-            session = kept.before(version) or Session(
-                read.workflow.initial, version=max(covered - 1, 0)
-            )
-            keys = (key(n) for n in range(version, session.version, -1))
-            session = next((near[key] for key in keys if key in near), session)
-            try:
-                for n in range(session.version, version):
-                    session = after(read.workflow, session, read.events[n], read.stored[n])
-                    if (n + 1) % PART == 0:
-                        self._keep(kept, session, read.stored[n].hash)
-                    elif (n + 1) % NEAR == 0 and version - n < PART:
-                        near[key(n + 1)] = session
-            except (LogDamaged, SessionFaulted) as error:
-                return Stood(None, str(error))
-            while len(near) > PART // NEAR:
-                near.popitem(last=False)
-        return Stood(session)
-
-    def _of(self, read: Read) -> _Kept:
-        """The states of a session, where it is still the recorded one."""
-        id_ = read.head.session_id
-        kept = self._kept.get(id_)
-        if kept is None or not kept.is_of(read.stored):
-            kept = self._kept[id_] = _Kept()
-        self._kept.move_to_end(id_)
-        return kept
-
-    def _keep(self, kept: _Kept, session: Session[Any], hash_: bytes) -> None:
-        if kept.is_full or session.version in kept.states:
-            return
-        kept.keep(session, hash_)
-        while self.size > self._most and len(self._kept) > 1:
-            self._kept.popitem(last=False)
-        if self.size > self._most:
-            kept.drop(session.version)
+def stood_behind(read: Read, versions: Iterable[int]) -> dict[int, Stood]:
+    """A session behind some of its events, by their versions; it is folded once."""
+    covered = erased_before(read.stored)
+    session: Session[Any] = Session(read.workflow.initial, version=max(covered - 1, 0))
+    found = {}
+    for version in sorted({*versions}):
+        if version <= covered:  # the erasure itself is folded from nothing
+            found[version] = Stood(None, "its payloads were erased")
+            continue
+        try:
+            for n in range(session.version, version):
+                session = after(read.workflow, session, read.events[n], read.stored[n])
+        except (LogDamaged, SessionFaulted) as error:
+            found[version] = Stood(None, str(error))
+        else:
+            found[version] = Stood(session)
+    return found
 
 
 def after(
@@ -369,61 +311,3 @@ def after(
     except Exception as error:  # a bug of ours, or of the workflow: it is shown in its place
         name = workflow.name
         raise SessionFaulted(one.session_id, session.version + 1, error, name) from error
-
-
-class _Kept:
-    """States of one session."""
-
-    def __init__(self) -> None:
-        self.states: dict[int, tuple[bytes, Session[Any]]] = {}
-        self.is_full = False
-        self._sizes: dict[int, int] = {}
-        self._seen: set[int] = set()
-
-    @property
-    def size(self) -> int:
-        return sum(self._sizes.values()) + sys.getsizeof(self._seen)
-
-    def is_of(self, stored: Sequence[Stored]) -> bool:
-        """Whether all of it was folded from these events: a log may have been put in its place."""
-        return all(
-            version <= len(stored) and stored[version - 1].hash == hash_
-            for version, (hash_, _) in self.states.items()
-        )
-
-    def before(self, version: int) -> Session[Any] | None:
-        """The nearest state that is not behind an event."""
-        nearest = max((one for one in self.states if one <= version), default=None)
-        return None if nearest is None else self.states[nearest][1]
-
-    def keep(self, session: Session[Any], hash_: bytes) -> None:
-        self.states[session.version] = hash_, session
-        self._sizes[session.version] = bytes_of(session, self._seen)
-
-    def drop(self, version: int) -> None:
-        """No further state is kept."""
-        del self.states[version], self._sizes[version]
-        self._seen = set()
-        self.is_full = True
-
-
-def bytes_of(value: object, seen: set[int]) -> int:
-    """Bytes of a value and all that it holds and that was not seen before.
-
-    Args:
-        seen: ids of objects that stay alive; it grows by those that are found.
-    """
-    found, waiting = 0, [value]
-    while waiting:
-        one = waiting.pop()
-        if id(one) in seen or isinstance(one, type):
-            continue
-        seen.add(id(one))
-        found += sys.getsizeof(one)
-        if isinstance(one, msgspec.Struct):
-            waiting += [getattr(one, name) for name in one.__struct_fields__]
-        elif isinstance(one, Mapping):
-            waiting += [*one.keys(), *one.values()]
-        elif isinstance(one, tuple | list | set | frozenset):
-            waiting += one
-    return found

@@ -454,24 +454,6 @@ def test_parts_of_a_long_session_lead_to_each_other(of_file: OpenFile) -> None:
 SESSION: Final = "01900000-0000-7000-8000-00000000abcd"
 
 
-@pytest.mark.slow("sizes")
-def test_thirty_thousand_events_are_stepped_through_in_pages_of_their_own(
-    of_file: OpenFile,
-) -> None:
-    from time import process_time
-
-    events = resealed(replace(one, session_id=SESSION) for one in recorded(30_000))
-    pages = of_file(events)
-    pages.text(path(events, "?at=15000"))
-    for version in (15_001, 15_002, 1, 29_999, 30_000):
-        began = process_time()
-        page = pages.text(path(events, f"?at={version}"))
-        assert process_time() - began < 0.5
-        assert len(page.encode()) < PAGE_MAX
-        assert f"<b>{version:,}</b> of {len(events):,}" in page
-    assert sessions.STATES.size < 20 * 1024 * 1024
-
-
 def test_a_page_that_no_browser_likes_names_the_command_instead(of_file: OpenFile) -> None:
     (events, *_) = [one for one in golden("a_model_leads") if one]
     large = told(events, lambda text: f"{text}{'&' * 200_000}" if " " in text else text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import UserList
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -23,16 +22,14 @@ from preflights_es.store.chain import erased_before, sealed
 from preflights_es.store.codec import Codec
 from preflights_es.surfaces.view.timeline import (
     LANES,
-    NEAR,
     PART,
     STEP,
     Line,
     Mark,
     Part,
-    States,
     part_of,
+    stood_behind,
 )
-from tests.benchmarks.growing import recorded
 from tests.fixed import salt
 from tests.projections.recording import golden, goldens
 from tests.projections.test_decisions import read
@@ -161,89 +158,19 @@ def test_an_event_without_a_time_keeps_its_place() -> None:
 
 
 def test_at_every_event_a_session_stands_as_it_was_folded() -> None:
-    states = States()
     for events in goldens():
         session = read(events)
         if erased_before(events) or session.trouble:
             continue
-        for version, expected in enumerate(session.sessions, 1):
-            assert states.at(session, version).session == expected
+        found = stood_behind(session, range(len(events), 0, -1))
+        assert [found[n].session for n in sorted(found)] == [*session.sessions]
 
 
-def test_a_state_is_kept_every_so_many_events_and_used_for_the_next() -> None:
-    session = read(recorded(3 * PART))
-    counted = CountingEvents(session.events)
-    states = States()
-    assert states.at(replace(session, events=counted), len(session.events)).session
-    assert counted.read == len(session.events)
-    counted.read = 0
-    found = states.at(replace(session, events=counted), 2 * PART + 3)
-    assert found.session == session.sessions[2 * PART + 2]
-    assert counted.read == 3
-
-
-def test_a_step_folds_a_few_events() -> None:
-    session = read(recorded(2 * PART))
-    counted = CountingEvents(session.events)
-    states = States()
-    for version in (*range(2 * PART, PART + NEAR, -1), *range(PART + NEAR, 2 * PART)):
-        assert (
-            states.at(replace(session, events=counted), version).session
-            == (session.sessions[version - 1])
-        )
-        assert counted.read < NEAR or version == 2 * PART
-        counted.read = 0
-
-
-class CountingEvents(UserList[Any]):
-    """Events that count how often one is taken."""
-
-    read = 0
-
-    def __getitem__(self, key: Any) -> Any:
-        self.read += 1
-        return super().__getitem__(key)
-
-
-def test_states_stay_below_their_limit() -> None:
-    session = read(recorded(4 * PART))
-    whole = States()
-    whole.at(session, len(session.events))
-    small = States(most=whole.size // 2)
-    assert small.at(session, len(session.events)) == whole.at(session, len(session.events))
-    assert 0 < small.size <= whole.size // 2
-
-
-def test_the_oldest_session_gives_way() -> None:
-    first = read(recorded(2 * PART))
-    one = States()
-    one.at(first, len(first.events))
-    other_head = replace(first.head, session_id="another")
-    states = States(most=one.size + one.size // 2)
-    states.at(first, len(first.events))
-    states.at(replace(first, head=other_head), len(first.events))
-    assert states.size == one.size
-
-
-def test_nothing_kept_is_said_of_another_log() -> None:
-    session = read(recorded(2 * PART))
-    states = States()
-    states.at(session, 2 * PART)
-    other = read(recorded(2 * PART))
-    changed = replace(other, head=session.head)
-    assert states.at(changed, 2 * PART).session == other.sessions[2 * PART - 1]
-
-
-def test_of_an_erased_session_nothing_is_kept_or_said() -> None:
-    events = recorded(2 * PART)
-    session = read(events)
-    states = States()
-    states.at(session, 2 * PART)
-    assert states.size > 0
-    gone = read(erased(session))
-    assert states.at(gone, PART).why == "its payloads were erased"
-    assert states.size == 0
-    last = states.at(gone, len(gone.stored)).session
+def test_of_an_erased_session_nothing_is_said_but_the_erasure() -> None:
+    gone = read(erased(read(golden("a_model_leads")[0])))
+    found = stood_behind(gone, (1, len(gone.stored)))
+    assert found[1].why == "its payloads were erased"
+    last = found[len(gone.stored)].session
     assert last is not None
     assert last.closed == "erased"
 
@@ -270,9 +197,9 @@ def erased(session: Read) -> tuple[Stored, ...]:
 def test_an_event_that_cannot_be_read_stops_the_fold_there_alone() -> None:
     session = read(golden("a_model_leads")[0])
     broken = replace(session, events=(*session.events[:3], None, *session.events[4:]))
-    states = States()
-    assert states.at(broken, 3).session == session.sessions[2]
-    assert "cannot be read" in states.at(broken, 4).why
+    found = stood_behind(broken, (3, 4, 9))
+    assert found[3].session == session.sessions[2]
+    assert all("cannot be read" in found[n].why for n in (4, 9))
 
 
 def test_parts_begin_at_every_so_many_events() -> None:
