@@ -167,7 +167,6 @@ class Leads:
             if lead.provider in CODE:
                 refuse_taken_route(workflow)
             self.provider_for(lead)
-            self._remember_server(lead)
         return lead
 
     def configured(self, workflow: Workflow[Any], *, strict: bool = False) -> Lead | None:
@@ -193,14 +192,6 @@ class Leads:
         takes = structured(settings.provider, settings.model, settings.base_url)
         lead = Lead(settings.provider, settings.model, sent, strict, address)
         return msgspec.structs.replace(lead, structured=True) if takes else lead
-
-    def _remember_server(self, lead: Lead) -> None:
-        """Keep the address that a person named, for later commands in this project."""
-        settings = self.settings
-        if lead.address and not settings.base_url_in:
-            from preflights_es.settings.servers import remember_server
-
-            remember_server(settings.root, lead.provider, settings.base_url)
 
     def provider_for(self, lead: Lead) -> LLMProvider:
         """Who answers a session, as its first Input says; keys and addresses are today's.
@@ -238,12 +229,6 @@ class Leads:
         from preflights_es.providers.capabilities import digest_of
 
         if lead.address and digest_of(lead.provider, settings.base_url) != lead.address:
-            from preflights_es.settings.servers import server
-
-            is_said = settings.base_url and not settings.base_url_in
-            known = "" if is_said else server(settings.root, lead.provider, lead.address)
-            if known:
-                return msgspec.structs.replace(settings, base_url=known, base_url_in="")
             raise ProviderMissing(
                 f"the session is led by a server like {lead.provider}'s at another address: set "
                 "PREFLIGHTS_BASE_URL to it, since what was said there goes nowhere else"

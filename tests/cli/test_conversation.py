@@ -136,7 +136,7 @@ def test_a_model_at_work_is_shown_and_control_c_leaves_it(house: Project) -> Non
             id_ = house.show()["session_id"][-8:]
             assert said.endswith(f"Saved. Go on with: preflights resume {id_}\n")
             assert t.code() == 130
-        with terminal(house, "resume", env=env) as t:
+        with terminal(house, "resume", "--base-url", api.openai, env=env) as t:
             asked = t.expect(ANSWER)
             assert "asking openai gpt-test ... 0 s" in asked
             line = asked.partition("Which one?")[0].rpartition("\n")[2].rpartition("s\r")[2]

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from preflights_es.providers.capabilities import digest_of
-from preflights_es.settings.servers import remember_server
-from preflights_es.settings.servers import server as server_of
 from tests.cli.program import Project, Result
 from tests.providers import server
 from tests.providers.server import FakeAPI
@@ -47,7 +43,6 @@ def test_what_was_said_to_one_server_goes_nowhere_else(house: Project, api: Fake
     api.script(*said(CLARIFY, DECIDE))
     assert started(house, api).code == 3
     before = events(house)
-    (house.home / ".config" / "preflights" / "servers.json").unlink()
     done = house.call("answer", "last", "SQLite", env=KEY)
     assert done.code == 5
     assert "set PREFLIGHTS_BASE_URL" in done.err
@@ -83,39 +78,6 @@ def test_resume_with_an_address_asks_the_same_server_again(house: Project, api: 
     types = [event["type"] for event in house.events()]
     assert "led.step_retried.v1" in types
     assert "led.lead_changed.v1" not in types
-
-
-def test_an_address_is_given_once_in_a_project(house: Project, api: FakeAPI) -> None:
-    api.script(server.status(500), server.status(500), *said(CLARIFY, DECIDE))
-    assert started(house, api, "--strict").code == 5
-    file = house.home / ".config" / "preflights" / "servers.json"
-    assert file.stat().st_mode & 0o777 == 0o600
-    assert KEY["PREFLIGHTS_OPENAI_API_KEY"] not in file.read_text()
-    assert house.call("resume", env=KEY).code == 3
-    assert house.call("answer", "last", "SQLite", env=KEY).code == 3
-    # What a file of the repository says is neither asked nor remembered.
-    (house.folder / "preflights.toml").write_text(
-        'provider = "openai"\nbase_url = "http://127.0.0.1:9/v1"\n'
-    )
-    house.call("trust", "--yes")
-    house.call("start", "Add login", "--no-input", env=KEY)
-    assert "127.0.0.1:9/" not in file.read_text()
-
-
-def test_another_project_does_not_know_the_address(
-    house: Project, api: FakeAPI, tmp_path: Path
-) -> None:
-    url = f"{api.openai}"
-    digest = digest_of("openai", url)
-    env = {"HOME": str(tmp_path)}
-    remember_server(house.folder, "openai", url, env)
-    assert server_of(house.folder, "openai", digest, env) == url
-    assert server_of(house.folder, "openrouter", digest, env) == ""
-    assert server_of(tmp_path, "openai", digest, env) == ""
-    (tmp_path / ".config" / "preflights" / "servers.json").write_text("no JSON")
-    assert server_of(house.folder, "openai", digest, env) == ""
-    remember_server(house.folder, "openai", url, env)
-    assert server_of(house.folder, "openai", digest, env) == url
 
 
 def test_resume_lays_options_over_who_leads_already(house: Project) -> None:
@@ -158,7 +120,8 @@ def test_the_log_has_the_real_name_of_a_provider(house: Project, api: FakeAPI) -
     api.script(*said(CLARIFY, DECIDE))
     who = ("--provider", "claude", "--base-url", api.anthropic)
     house.call("start", "Keep orders in a database", *who, "--no-input", env=key)
-    assert house.call("answer", "last", "SQLite", env=key).code == 3
+    there = {**key, "PREFLIGHTS_BASE_URL": api.anthropic}
+    assert house.call("answer", "last", "SQLite", env=there).code == 3
     assert {e["data"]["provider"] for e in requests(house)} == {"anthropic"}
     assert house.call("note", "Mow", env={"PREFLIGHTS_PROVIDER": "stub"}).code == 0
     assert {e["data"]["provider"] for e in requests(house)} == {"mock"}

@@ -224,8 +224,8 @@ def test_a_model_that_fails_gives_way_for_this_plan(house: Project, tasks: list[
 
 
 @pytest.fixture
-def waiting(house: Project, tasks: list[str]) -> str:
-    """A plan whose model was asked when the program was killed."""
+def waiting(house: Project, tasks: list[str]) -> tuple[str, dict[str, str]]:
+    """A plan whose model was asked when the program was killed, and where it is asked."""
     with FakeAPI() as api:
         api.script(server.slow(server.text(), 60))
         who = ("--provider", "openai", "--base-url", api.openai)
@@ -233,21 +233,23 @@ def waiting(house: Project, tasks: list[str]) -> str:
         wait_until(lambda: bool(api.requests), 30)
         killed.kill()
         killed.communicate()
-    return str(today(house)["session_id"])
+        there = {"PREFLIGHTS_BASE_URL": api.openai}
+    return str(today(house)["session_id"]), there
 
 
 @pytest.mark.slow("whole runs")
 @pytest.mark.parametrize("args", [("--replan",), ("--mini", "last.1"), ("--done",)])
 def test_what_the_model_may_still_answer_is_not_changed(
-    house: Project, waiting: str, args: tuple[str, ...]
+    house: Project, waiting: tuple[str, dict[str, str]], args: tuple[str, ...]
 ) -> None:
+    id_, there = waiting
     before = today(house)
     assert (before["status"], before["source"]) == ("waiting", None)
-    done = house.call("today", *args)
+    done = house.call("today", *args, env=there)
     assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
-    assert f"`preflights abandon {waiting[-8:]}` gives the plan up" in done.err
+    assert f"`preflights abandon {id_[-8:]}` gives the plan up" in done.err
     assert today(house) == before
-    house.call("abandon", waiting)
+    house.call("abandon", id_)
     assert house.call("today", *DAY).code == 0
 
 

@@ -118,12 +118,11 @@ def test_the_rules_findings_stand_where_the_model_fails(asked: Any, api: FakeAPI
     assert (one.evolution, one.by) == ("contradict", "rules")
 
 
-def test_a_server_that_is_forgotten_is_said_and_records_nothing(
+def test_a_server_that_is_not_named_any_more_is_said_and_records_nothing(
     asked: Any, api: FakeAPI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = ready(asked, api)
     before = asked.process.following.counts()
-    (tmp_path / "home" / ".config" / "preflights" / "servers.json").unlink()
     monkeypatch.delenv("PREFLIGHTS_BASE_URL")
     with preflights_es.open(tmp_path, database=str(tmp_path / "log.db")) as other:
         request = other.request()
