@@ -1,7 +1,7 @@
 """The packages that a file of a repository lists, and the images that it runs.
 
-A format with a grammar is read by a library. A format that is a program is read by the lines that
-plainly declare a package. Only names are kept: a version, a URL and a token stay in the file.
+A format with a grammar is read by a library, XML by what plainly declares a package, and so is a
+format that is a program. Only names are kept: a version, a URL and a token stay in the file.
 """
 
 from __future__ import annotations
@@ -9,13 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from preflights_es.kernel.text import late_pattern
 from preflights_es.system.files import Unreadable
-
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
 
 YAML_DEPTH_MAX: Final = 50  # of a list of packages or of services
 
@@ -34,6 +31,10 @@ _GRADLE: Final = late_pattern(
     r"\s*(?:\w*[iI]mplementation|api|compileOnly|runtimeOnly|kapt|annotationProcessor)\b"
     r"[\s(]*(?:platform\()?[\"']([\w.-]+:[\w.-]+)(?=[:\"'])"
 )
+_POM: Final = late_pattern(
+    r"<dependency>\s*<groupId>\s*([\w.-]+)\s*</groupId>\s*<artifactId>\s*([\w.-]+)\s*</artifactId>"
+)
+_CSPROJ: Final = late_pattern(r"<PackageReference\s[^<>]*?\bInclude=[\"']([\w.-]+)[\"']")
 _MIX: Final = late_pattern(r"\s*\[?\{:(\w+),\s*[\"'~\w]")
 _YARN: Final = late_pattern(r"\"?(@?[^@\s\"]+)@")
 
@@ -123,18 +124,6 @@ def _yaml(text: str) -> Any:
         raise Unreadable("it is no YAML") from error
 
 
-def _xml(text: str) -> Iterator[Element]:
-    from xml.etree.ElementTree import ParseError
-
-    from defusedxml import DefusedXmlException
-    from defusedxml.ElementTree import fromstring
-
-    try:
-        return fromstring(text, forbid_dtd=True).iter()
-    except (ParseError, DefusedXmlException, ValueError) as error:
-        raise Unreadable("it is no plain XML") from error
-
-
 def _at(of: object, *keys: str) -> Any:
     """What stands below keys; `*` stands for every key. None where nothing does."""
     for place, key in enumerate(keys):
@@ -219,19 +208,6 @@ def _compose(text: str) -> Iterator[object]:
         yield _image(_at(one, "image"))
 
 
-def _pom(text: str) -> Iterator[object]:
-    for element in _xml(text):
-        if str(element.tag).rpartition("}")[2] == "dependency":
-            said = {str(one.tag).rpartition("}")[2]: (one.text or "").strip() for one in element}
-            yield f"{said.get('groupId', '')}:{said.get('artifactId', '')}"
-
-
-def _csproj(text: str) -> Iterator[object]:
-    for element in _xml(text.removeprefix("\ufeff")):
-        if str(element.tag).rpartition("}")[2] == "PackageReference":
-            yield element.get("Include")
-
-
 def _setup_cfg(text: str) -> Iterator[object]:
     from configparser import ConfigParser, Error
 
@@ -298,6 +274,20 @@ def _gemfile(text: str) -> Iterator[object]:
 
 def _gradle(text: str) -> Iterator[object]:
     return _declared(_GRADLE, text)
+
+
+def _pom(text: str) -> Iterator[object]:
+    return (":".join(found.groups()) for found in _POM.finditer(_uncommented(text)))
+
+
+def _csproj(text: str) -> Iterator[object]:
+    return (found[1] for found in _CSPROJ.finditer(_uncommented(text)))
+
+
+def _uncommented(text: str) -> str:
+    """XML without its comments."""
+    first, *others = text.split("<!--")
+    return first + "".join(one.partition("-->")[2] for one in others)
 
 
 def _mix(text: str) -> Iterator[object]:
