@@ -35,9 +35,9 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
         ("regress", ".", "--json"),
     ),
     "init": (
-        ("init", "--ci", "github", "--check"),
-        ("init", "--plans", "--check"),
-        ("init", "--agent", "all", "--check"),
+        ("init", "--ci", "github", "--print"),
+        ("init", "--plans", "--print"),
+        ("init", "--agent", "all", "--print"),
     ),
     "plan check": (("plan", "check"), ("plan", "check", "--json")),
     "plan project": (("plan", "project", "--dry-run"),),

@@ -77,22 +77,6 @@ def agent_files(
     return ProjectFiles(files=tuple(_kept(root, one, writes=writes) for one in files))
 
 
-def without_agents(settings: Settings, agents: Collection[AgentName]) -> ProjectFiles:
-    """What `agent_files` wrote is taken out; a file with nothing else in it goes.
-
-    The instructions in AGENTS.md stay as long as another agent is set up.
-
-    Raises:
-        StoreUnavailable: a file cannot be written.
-    """
-    root = settings.root
-    is_shared = any(_is_ours(root, one) for one in _others(root, set(AGENTS) - set(agents)))
-    texts = list(_instructions(root, agents))
-    files = (*_others(root, agents), *texts[is_shared:])
-    done = [_stripped(root, one) for one in files]
-    return ProjectFiles(files=tuple(one for one in done if one.state != "missing"))
-
-
 # 1. Which files ------------------------------------------------------------------------------
 
 
@@ -133,32 +117,9 @@ def _kept(root: Path, template: Template, *, writes: bool) -> ProjectFile:
     return _ours(template, done)
 
 
-def _stripped(root: Path, template: Template) -> ProjectFile:
-    try:
-        found = project_files.found_text(root, template)
-        plan = FilePlan("missing", "") if found is None else template.without(found)
-        writes = plan.state in ("current", "edited") and (plan.goes or plan.content != found)
-        if writes:
-            _check_mode(root, template)
-            project_files.write(root, template, plan)
-    except Refused as error:
-        return _left(template, error)
-    done = project_files.as_file(template, plan, written=writes)
-    return done if plan.goes else _ours(template, done)
-
-
 def _ours(template: Template, done: ProjectFile) -> ProjectFile:
     """The same with our part alone: the rest may hold keys of other servers."""
     return msgspec.structs.replace(done, content=template.content(None).content)
-
-
-def _is_ours(root: Path, file: Template) -> bool:
-    """Whether a file holds something of ours."""
-    try:
-        found = project_files.found_text(root, file)
-    except Refused:
-        return False
-    return found is not None and file.without(found).state in ("current", "edited")
 
 
 def _left(template: Template, error: Refused) -> ProjectFile:
@@ -232,10 +193,7 @@ def _vscode(event: str) -> tuple[str, Any]:
 
 
 def _json(path: str, wanted: Entries) -> Template:
-    content = partial(managed_json.entries, wanted=wanted)
-    return Template(
-        tuple(path.split("/")), content, partial(managed_json.without_entries, wanted=wanted)
-    )
+    return Template(tuple(path.split("/")), partial(managed_json.entries, wanted=wanted))
 
 
 def _server(path: str, above: str, entry: dict[str, Any]) -> Template:
@@ -245,14 +203,14 @@ def _server(path: str, above: str, entry: dict[str, Any]) -> Template:
 def instructions(name: str) -> Template:
     """The file in which every agent finds what to do."""
     body = _BODY.read_text("utf-8")
-    return Template((name,), partial(project_files.block, body=body), project_files.without_block)
+    return Template((name,), partial(project_files.block, body=body))
 
 
 def pointer(path: str) -> Template:
     """A file of one agent that reads the instructions too."""
     parts = tuple(path.split("/"))
     body = f"@{'../' * (len(parts) - 1)}AGENTS.md\n"
-    return Template(parts, partial(_pointing, body=body), project_files.without_block)
+    return Template(parts, partial(_pointing, body=body))
 
 
 def _pointing(found: str | None, body: str) -> FilePlan:
@@ -290,7 +248,6 @@ TABLE: Final[dict[AgentName, AgentSetup]] = {
             Template(
                 (".codex", "config.toml"),
                 partial(project_files.table, path=_PATH, body=_TABLE),
-                partial(project_files.without_table, path=_PATH, body=_TABLE),
             ),
             _json(
                 ".codex/hooks.json",

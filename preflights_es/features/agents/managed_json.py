@@ -1,23 +1,17 @@
 """Edits of a person's JSON file as text: a server, and hooks that run our command.
 
-Every byte that is not ours stays, comments too. JSON has no place for a digest: an entry as it is
-written here is ours; any other is a person's, and so is one with a comment in it. `removed` takes
-back what `added` put in, byte by byte. So a container that was made here begins with a line break,
-and one that a person left empty does not.
+Every byte that is not ours stays. JSON has no place for a digest: an entry as it is written here is
+ours, and any other is a person's. A file with comments is no plain JSON and is not changed.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from functools import lru_cache
-from itertools import islice
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from preflights_es.features.agents.project_files import FilePlan, left
-
-HOOKS_MAX: Final = 100  # of ours in one file; each is edited on its own
+from preflights_es.features.agents.project_files import FilePlan
 
 _OURS: Final = re.compile(r"(^|[\s/\\\"'])preflights(-es)?(\.exe)?[\"']? hook\b")
 _WRITTEN: Final = re.compile(
@@ -41,19 +35,8 @@ class Entries(NamedTuple):
     """Other members of a new file."""
 
 
-class _Hook(NamedTuple):
-    """A command of ours that a file runs."""
-
-    event: str
-    item: Node
-    handler: Node
-    """The item itself, or one of its own list `hooks`."""
-    key: str
-    command: Node
-
-
 def entries(found: str | None, wanted: Entries) -> FilePlan:
-    """The file with what is missing, and without commands that only an older version wrote.
+    """The file with what is missing, and with our commands of this version.
 
     Args:
         found: what the file holds; None where there is none.
@@ -80,32 +63,21 @@ def fresh(wanted: Entries) -> str:
     return f"{json.dumps(value, indent=2)}\n"
 
 
-def without_entries(found: str, wanted: Entries) -> FilePlan:
-    """The file without what was written here."""
-    if found == fresh(wanted):
-        return FilePlan("current", "", goes=True)
-    try:
-        return _stripped(found, wanted)
-    except Unclear as error:
-        return left(found, fresh(wanted), str(error))
-
-
-# 1. Adding -----------------------------------------------------------------------------------
-
-
 def _merged(found: str, wanted: Entries) -> FilePlan:
     text, is_edited = _renewed(found, wanted), False
     is_stale = text != found
     if wanted.server:
         path, entry = wanted.server
-        there = _at(text, path)
-        is_edited = there is not None and plain(text, there) != entry
-        text = text if there else added(text, path, entry)
+        if there := place(text, path):
+            is_edited = parsed(text[slice(*there)]) != entry
+        else:
+            text = added(text, path, entry)
     for event, item in wanted.hooks:
-        list_ = _at(text, ("hooks", event))
-        if list_ and item in (plain(text, one) for one in list_.items()):
+        there = place(text, ("hooks", event))
+        items = parsed(text[slice(*there)]) if there else None
+        if isinstance(items, list) and item in items:
             continue
-        if any(one.event == event for one in _hooks(text)):
+        if any(one == event for one, _, _ in _ours(parsed(text))):
             is_edited = True
         else:
             text = added(text, ("hooks", event), item, item=True)
@@ -114,94 +86,37 @@ def _merged(found: str, wanted: Entries) -> FilePlan:
     return FilePlan("edited" if is_edited else "current", found)
 
 
+# 1. Our hooks --------------------------------------------------------------------------------
+
+
 def _renewed(text: str, wanted: Entries) -> str:
     """With the commands of this version in the place of an older one's; all else stays."""
-    known = {(event, key): one for event, item in wanted.hooks for key, one in _commands(item)}
+    hooks = ({"hooks": {event: [item]}} for event, item in wanted.hooks)
+    known = {(event, key): command for one in hooks for event, key, command in _ours(one)}
     agents = set(map(_agent, known.values()))
-    for one in _hooks(text):
-        if one.command.value not in known.values() and _agent(one.command.value) in agents:
-            new = known.get((one.event, one.key))
-            if new is None and is_commented(text, _goes(one)):
-                continue
-            if new is None:
-                return _renewed(_without(text, one), wanted)
-            start, end = one.command[:2]
-            return _renewed(f"{text[:start]}{json.dumps(new)}{text[end:]}", wanted)
+    for event, key, command in _ours(parsed(text)):
+        new = known.get((event, key), command)
+        if new != command and _agent(command) in agents:
+            text = text.replace(json.dumps(command), json.dumps(new))
     return text
 
 
-# 2. Removing ---------------------------------------------------------------------------------
+def _ours(value: Any) -> Iterator[tuple[str, str, str]]:
+    """Event, key and command of each hook that runs our program."""
+    hooks = value.get("hooks") if isinstance(value, dict) else None
+    for event, items in hooks.items() if isinstance(hooks, dict) else ():
+        for item in items if isinstance(items, list) else ():
+            for handler in _handlers(item):
+                for key in COMMANDS:
+                    command = handler.get(key)
+                    if isinstance(command, str) and _OURS.search(command):
+                        yield event, key, command
 
 
-def _stripped(found: str, wanted: Entries) -> FilePlan:
-    text, items = _renewed(found, wanted), [item for _, item in wanted.hooks]
-    handlers = [one for item in items for one in item.get("hooks", [item])]
-    while every := list(_removable(text, items, handlers)):
-        text = _without(text, every[-1])  # in the other order than they were added
-    is_edited = any(_hooks(text)) if wanted.hooks else False
-    if wanted.server and (there := _at(text, wanted.server[0])) is not None:
-        if plain(text, there) == wanted.server[1] and not is_commented(text, there):
-            text = removed(text, there)
-        else:
-            is_edited = True
-    if is_edited:
-        return FilePlan("edited", text)
-    return FilePlan("current" if text != found else "missing", text)
-
-
-def _removable(text: str, items: list[Any], handlers: list[Any]) -> Iterator[_Hook]:
-    for one in _hooks(text):
-        if is_commented(text, _goes(one)):
-            continue  # the comment is a person's
-        is_among = len(_list(one.item)) > 1 and plain(text, one.handler) in handlers
-        if is_among or plain(text, one.item) in items:
-            yield one
-
-
-def _without(text: str, one: _Hook) -> str:
-    return removed(text, _goes(one))
-
-
-def _goes(one: _Hook) -> Node:
-    """What is removed with a command: its group, where it is alone in it."""
-    return one.handler if len(_list(one.item)) > 1 else one.item
-
-
-# 3. What is there ----------------------------------------------------------------------------
-
-
-def _hooks(text: str) -> tuple[_Hook, ...]:
-    """Those that run our program, under any event.
-
-    Raises:
-        Unclear: there are too many.
-    """
-    found = tuple(islice(_ours(text), HOOKS_MAX + 1))
-    if len(found) > HOOKS_MAX:
-        raise Unclear(f"it runs our hook more than {HOOKS_MAX} times")
-    return found
-
-
-def _ours(text: str) -> Iterator[_Hook]:
-    root = parsed(text)
-    every = root.below("hooks") if root.is_object else None
-    for event in (every.children or ()) if every and every.is_object else ():
-        for item in event.node.items():
-            for handler in _list(item) or (item,):
-                for key in COMMANDS if handler.is_object else ():
-                    command = handler.below(key)
-                    if command and isinstance(command.value, str) and _OURS.search(command.value):
-                        yield _Hook(event.key, item, handler, key, command)
-
-
-def _list(item: Node) -> tuple[Node, ...]:
-    inner = item.below("hooks") if item.is_object else None
-    return inner.items() if inner else ()
-
-
-def _commands(item: Any) -> Iterator[tuple[str, str]]:
-    for handler in item.get("hooks", [item]):
-        yield from ((key, handler[key]) for key in COMMANDS if key in handler)
+def _handlers(item: Any) -> Iterator[Mapping[str, Any]]:
+    """The item itself, or those of its own list `hooks`."""
+    inner = item.get("hooks") if isinstance(item, dict) else None
+    yield from (one for one in (inner or [item]) if isinstance(one, dict))
 
 
 def _agent(command: str) -> str | None:
@@ -210,148 +125,79 @@ def _agent(command: str) -> str | None:
     return found and found["agent"]
 
 
-def _at(text: str, path: tuple[str, ...]) -> Node | None:
-    node: Node | None = parsed(text)
-    for key in path:
-        if node is None:
-            return None
-        node = node.below(key)
-    return node
+# 2. The text ---------------------------------------------------------------------------------
 
-
-DEPTH_MAX: Final = 64  # no agent's settings come near
-DIGITS_MAX: Final = 16  # of a whole number; what is longer is read as a float, and stays as it is
-
-_BLANK: Final = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
-_BLOCK: Final = re.compile(r"/\*.*?\*/")
-_SAME_LINE: Final = re.compile(r"(?:[ \t]*(?:/\*[^\r\n]*?\*/|//[^\r\n]*))*")
-_STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"')
-_SCALAR: Final = re.compile(r"true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
-_NAMES: Final = {"true": True, "false": False, "null": None}
-_INDENT: Final = re.compile(r"[\r\n]([ \t]+)\S")
+_BLANKS: Final = re.compile(r"[ \t\r\n]*")
+_INDENT: Final = re.compile(r"\n([ \t]{1,8})\S")
 
 
 class Unclear(Exception):
     """The text is no JSON in which a place is found; the message says why."""
 
 
-class Node(NamedTuple):
-    """A value, and where it stands in the text."""
-
-    start: int
-    end: int
-    value: Any
-    """Of a container, None."""
-    children: tuple[Child, ...] | None = None
-    """None unless it is a container."""
-    is_object: bool = False
-
-    def below(self, key: str) -> Node | None:
-        """The value of a key; None without one.
-
-        Raises:
-            Unclear: it is no object.
-        """
-        if not self.is_object:
-            raise Unclear(f"it has no object where {key!r} belongs")
-        return next((one.node for one in self.children or () if one.key == key), None)
-
-    def items(self) -> tuple[Node, ...]:
-        """The items of an array; of anything else, none."""
-        return () if self.is_object else tuple(one.node for one in self.children or ())
+def _members_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise Unclear(f"it says {next(key for key in keys if keys.count(key) > 1)!r} twice")
+    return found
 
 
-class Child(NamedTuple):
-    """A member of an object, or an item of an array."""
-
-    key: str
-    """Of an item, empty."""
-    start: int
-    node: Node
+# A number is only compared: that of thousands of digits has no other limit.
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_members_once, parse_int=float)
 
 
-@lru_cache(maxsize=2)  # one text is looked at several times
-def parsed(text: str) -> Node:
-    """The root of a text of JSON; comments and commas at the end are taken.
+def parsed(text: str) -> Any:
+    """The value of a text.
 
     Raises:
-        Unclear: it is something else, or says a key twice.
+        Unclear: it is no plain JSON, or says a key twice.
     """
-    start = _after_blank(text, 1 if text.startswith("\ufeff") else 0)
-    root = _value(text, start, 0)
-    if _after_blank(text, root.end) != len(text):
-        raise _no_json(text, root.end)
-    return root
+    try:
+        return _DECODER.decode(text.removeprefix("\ufeff"))
+    except ValueError as error:
+        line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
+        raise Unclear(f"it is no JSON without comments (line {line})") from error
+    except RecursionError as error:
+        raise Unclear("it is nested too deep") from error
 
 
-def plain(text: str, node: Node) -> Any:
-    """The value that a node stands for."""
-    if node.children is None:
-        return node.value
-    if node.is_object:
-        return {one.key: plain(text, one.node) for one in node.children}
-    return [plain(text, one.node) for one in node.children]
+def place(text: str, path: tuple[str, ...]) -> tuple[int, int] | None:
+    """Where the value of a path begins and ends; None where a key on the way is missing.
+
+    Args:
+        text: that `parsed` takes.
+
+    Raises:
+        Unclear: something else than an object lies on the way.
+    """
+    start, end = _behind_blanks(text, len(text) - len(text.removeprefix("\ufeff"))), len(text)
+    for key in path:
+        if text[start] != "{":
+            raise Unclear(f"it has no object where {key!r} belongs")
+        places = ((begin, end) for name, begin, end in _members(text, start) if name == key)
+        if (found := next(places, None)) is None:
+            return None
+        start, end = found
+    return start, len(text[:end].rstrip())
 
 
-# 4. The text: reading -----------------------------------------------------------------------------
+def _members(text: str, start: int) -> Iterator[tuple[str, int, int]]:
+    """The key of each member of an object, and where its value begins and ends."""
+    at = _behind_blanks(text, start + 1)
+    while text[at] != "}":
+        key, colon = _DECODER.raw_decode(text, at)
+        begin = _behind_blanks(text, _behind_blanks(text, colon) + 1)
+        end = _DECODER.raw_decode(text, begin)[1]
+        yield key, begin, end
+        at = _behind_blanks(text, end)
+        if text[at] == ",":
+            at = _behind_blanks(text, at + 1)
 
 
-def _value(text: str, at: int, depth: int) -> Node:
-    if depth > DEPTH_MAX:
-        raise Unclear(f"it is nested deeper than {DEPTH_MAX}")
-    if text[at : at + 1] in ("{", "["):
-        return _container(text, at, depth)
-    found = _STRING.match(text, at) or _SCALAR.match(text, at)
-    if found is None:
-        raise _no_json(text, at)
-    value = json.loads(found[0]) if found[0][0] == '"' else _scalar(found[0])
-    return Node(at, found.end(), value)
-
-
-def _scalar(text: str) -> Any:
-    if text in _NAMES:
-        return _NAMES[text]
-    return int(text) if len(text) < DIGITS_MAX and text.lstrip("-").isdigit() else float(text)
-
-
-def _container(text: str, start: int, depth: int) -> Node:
-    is_object = text[start] == "{"
-    closing, children, at = "}" if is_object else "]", [], _after_blank(text, start + 1)
-    seen: set[str] = set()
-    while text[at : at + 1] != closing:
-        child = (
-            _member(text, at, depth) if is_object else Child("", at, _value(text, at, depth + 1))
-        )
-        if is_object and child.key in seen:
-            raise Unclear(f"it says {child.key!r} twice")
-        seen.add(child.key)
-        children.append(child)
-        at = _after_blank(text, child.node.end)
-        if text[at : at + 1] == ",":
-            at = _after_blank(text, at + 1)
-        elif text[at : at + 1] != closing:
-            raise _no_json(text, at)
-    return Node(start, at + 1, None, tuple(children), is_object)
-
-
-def _member(text: str, start: int, depth: int) -> Child:
-    key = _STRING.match(text, start)
-    colon = _after_blank(text, key.end()) if key else start
-    if key is None or text[colon : colon + 1] != ":":
-        raise _no_json(text, colon)
-    return Child(json.loads(key[0]), start, _value(text, _after_blank(text, colon + 1), depth + 1))
-
-
-def _after_blank(text: str, at: int) -> int:
-    found = _BLANK.match(text, at)
+def _behind_blanks(text: str, at: int) -> int:
+    found = _BLANKS.match(text, at)
     return found.end() if found else at
-
-
-def _no_json(text: str, at: int) -> Unclear:
-    return Unclear(f"it is no JSON (line {1 + text.count(chr(10), 0, at)})")
-
-
-# 5. The text: adding ------------------------------------------------------------------------------
 
 
 def added(text: str, path: tuple[str, ...], value: Any, *, item: bool = False) -> str:
@@ -360,114 +206,35 @@ def added(text: str, path: tuple[str, ...], value: Any, *, item: bool = False) -
     Objects on the way, and the array, are made where they are missing.
 
     Raises:
-        Unclear: the text is no JSON, or holds something else on the way.
+        Unclear: the text holds something else on the way.
     """
-    node, rest = parsed(text), list(path)
-    while rest and (below := node.below(rest[0])) is not None:
-        node, rest = below, rest[1:]
-    if rest:
-        key, *inner = rest
-        value = [value] if item else value
-        for name in reversed(inner):
-            value = {name: value}
-        return _put(text, node, f"{json.dumps(key, ensure_ascii=False)}: ", value)
-    assert item, "a member is added where there is none"
-    if node.is_object or node.children is None:
-        raise Unclear(f"it has no list where {path[-1]!r} belongs")
-    return _put(text, node, "", value)
+    depth = len(path)
+    while (there := place(text, path[:depth])) is None:
+        depth -= 1
+    if depth == len(path):
+        if text[there[0]] != "[":
+            raise Unclear(f"it has no list where {path[-1]!r} belongs")
+        return _put(text, there, "", value)
+    key, *inner = path[depth:]
+    value = [value] if item else value
+    for name in reversed(inner):
+        value = {name: value}
+    return _put(text, there, f"{json.dumps(key)}: ", value)
 
 
-def _put(text: str, node: Node, key: str, value: Any) -> str:
+def _put(text: str, there: tuple[int, int], key: str, value: Any) -> str:
+    """The text with one more thing at the end of a container, in the layout that it has."""
+    start, end = there[0] + 1, there[1] - 1
+    inner = text[start:end]
+    at = start + len(inner.rstrip())
+    if inner.strip() and "\n" not in inner:
+        return f"{text[:at]}, {key}{json.dumps(value)}{text[at:]}"
     newline = "\r\n" if "\r\n" in text else "\n"
-    unit = _unit(text)
-    base = _base(text, node.start)
-    content = json.dumps(value, ensure_ascii=False, indent=unit)
-    if not node.children:  # no line break behind the bracket says that it was there
-        content = key + content.replace("\n", f"{newline}{base}")
-        return f"{text[: node.start + 1]}{content}{text[node.start + 1 :]}"
-    last = node.children[-1].node.end
-    comma = _after_blank(text, last)
-    has_comma = text[comma] == ","
-    behind = _SAME_LINE.match(text, comma + 1 if has_comma else last)
-    at = behind.end() if behind else last
-    first, is_line = node.children[0].start, "\n" not in text[node.start : node.end]
-    begun = _base(text, first) if "\n" in text[node.start : first] else f"{base}{unit}"
-    space, begun = (" ", base) if is_line else (f"{newline}{begun}", begun)
-    content = key + content.replace("\n", f"{newline}{begun}")
-    between = text[last:at] if has_comma else f",{text[last:at]}"
-    return f"{text[:last]}{between}{space}{content}{',' if has_comma else ''}{text[at:]}"
-
-
-def _unit(text: str) -> str:
-    """One step of indent, as the text has it."""
-    found = _INDENT.search(text)
-    return found[1] if found and len(found[1]) <= 8 else "  "
-
-
-def _base(text: str, at: int) -> str:
-    """The indent of the line."""
-    line = text[text.rfind("\n", 0, at) + 1 : at].lstrip("\ufeff")
-    return line[: len(line) - len(line.lstrip(" \t"))]
-
-
-# 6. The text: removing ----------------------------------------------------------------------------
-
-
-def removed(text: str, node: Node) -> str:
-    """The text without a member or item, nor the containers that were made for it.
-
-    Args:
-        node: below the root.
-    """
-    *above, parent = _way(parsed(text), node)
-    if above and len(parent.children or ()) == 1 and text[parent.start + 1] in "\r\n":
-        around = (
-            text[_start(above[-1], parent) : _start(parent, node)] + text[node.end : parent.end]
-        )
-        if not _has_comment(around):
-            return removed(text, parent)
-    place = [one.node.start for one in parent.children or ()].index(node.start)
-    child = (parent.children or ())[place]
-    before = text[: child.start].rstrip(" \t")
-    start = len(before[:-1].removesuffix("\r") if before.endswith("\n") else before)
-    follows = _after_blank(text, node.end)
-    if text[follows] == ",":
-        end = follows + 1 if not text[node.end : follows].strip() else node.end
-        rest = text[end:] if end > node.end else text[end:follows] + text[follows + 1 :]
-        return _joined(text, start, before, rest)
-    rest = text[node.end :]
-    if not place:
-        return _joined(text, start, before, rest)
-    former = (parent.children or ())[place - 1].node.end
-    comma = _after_blank(text, former)
-    return text[:comma] + _joined(text, start, before, rest)[comma + 1 :]
-
-
-def _joined(text: str, start: int, before: str, rest: str) -> str:
-    """What stays of a text; a comment to the end of its line does not take the rest."""
-    line = _BLOCK.sub("", _STRING.sub("", text[:start].rpartition("\n")[2]))
-    return (before if "//" in line and rest[0] not in "\r\n" else text[:start]) + rest
-
-
-def is_commented(text: str, node: Node) -> bool:
-    """Whether a comment stands inside of a member or item below the root."""
-    *_, parent = _way(parsed(text), node)
-    return _has_comment(text[_start(parent, node) : node.end])
-
-
-def _has_comment(part: str) -> bool:
-    return "/" in _STRING.sub("", part)
-
-
-def _start(parent: Node, node: Node) -> int:
-    """Where the member or item begins that holds a node."""
-    return next(one.start for one in parent.children or () if one.node.start == node.start)
-
-
-def _way(root: Node, node: Node) -> Iterator[Node]:
-    """The containers around a node, from the root on."""
-    at = root
-    while at.start != node.start:
-        yield at
-        inside = (one.node for one in at.children or ())
-        at = next(one for one in inside if one.start <= node.start < one.end)
+    indent = _INDENT.search(text)
+    line = text[text.rfind("\n", 0, start) + 1 : start].lstrip("\ufeff")
+    base = line[: len(line) - len(line.lstrip(" \t"))]
+    unit = indent[1] if indent else "  "
+    content = key + json.dumps(value, indent=unit).replace("\n", f"{newline}{base}{unit}")
+    comma = "," if inner.strip() else ""
+    rest = text[at:] if "\n" in inner else f"{newline}{base}{text[end:]}"
+    return f"{text[:at]}{comma}{newline}{base}{unit}{content}{rest}"

@@ -2,12 +2,10 @@
 
 The only writer of such files. The first line of what is written bears a digest of the rest: where
 it still fits, no person edited it, and a newer version may write it anew. Edits of a person stay.
-What is removed is what was added, byte by byte: `_with` and `_cut` mirror each other.
 """
 
 from __future__ import annotations
 
-import contextlib
 import re
 import tomllib
 from collections.abc import Callable
@@ -66,8 +64,6 @@ class FilePlan(NamedTuple):
     """The whole file; the text to paste where the state is `unclear`."""
     why: str = ""
     """Of `unclear`: what the matter is, where it is known."""
-    goes: bool = False
-    """Whether the file is removed, since nothing else was ever in it."""
 
 
 class ProjectFile(Result, frozen=True):
@@ -97,8 +93,6 @@ class Template(NamedTuple):
     """Of its path."""
     content: Callable[[str | None], FilePlan]
     """Given what the file holds; None where there is none."""
-    without: Callable[[str], FilePlan] = lambda found: FilePlan("missing", found)
-    """The same without what is ours; nothing is ours in a file that no `--remove` takes back."""
 
     @property
     def path(self) -> str:
@@ -106,20 +100,17 @@ class Template(NamedTuple):
         return "/".join(self.parts)
 
 
-def ci_files(
-    settings: Settings, host: Host, *, site: bool = False, writes: bool = True
-) -> ProjectFiles:
+def ci_files(settings: Settings, host: Host, *, writes: bool = True) -> ProjectFiles:
     """The workflow that replays recorded sessions on a host, and the entry for pre-commit.
 
     Args:
-        site: whether there is one more that publishes the decisions as pages.
         writes: whether what is missing or stale is written.
 
     Raises:
         Refused: a file cannot be read as text.
         StoreUnavailable: it cannot be written.
     """
-    wanted = _wanted(settings, host, site=site)
+    wanted = _wanted(settings, host)
     return ProjectFiles(files=tuple(kept(settings.root, one, writes=writes) for one in wanted))
 
 
@@ -202,26 +193,18 @@ def _begun(root: Path, path: str, template: str, *, writes: bool) -> ProjectFile
     return ProjectFile(path=path, state=state, written=writes and not is_there, content=content)
 
 
-def _wanted(settings: Settings, host: Host, *, site: bool) -> tuple[Template, ...]:
+def _wanted(settings: Settings, host: Host) -> tuple[Template, ...]:
     filings = (one.filing for one in WORKFLOWS.values())
     filed = [settings.decisions, *(filing.folder for filing in filings if filing)]
     kept = [f"{folder}/{FOLDER}" for folder in filed]
     # Any other name would have to be quoted in three languages.
     folders = [_RECORDINGS, *filter(_PLAIN.fullmatch, kept)]
-    requirement = installed_source.source().requirement
-    name = installed_source.NAME
     said = {
-        "SOURCE": requirement,
-        "VIEW": f"{name}[view]{requirement.removeprefix(name)}",
+        "SOURCE": installed_source.source().requirement,
         "FOLDERS": " ".join(folders),
         "PATTERN": "|".join(re.escape(folder) for folder in folders),
     }
-    workflow, pages, hook = (
-        _filled(name, said) for name in (f"{host}.yml", f"{host}-site.yml", "pre-commit.yml")
-    )
-    published = Template(
-        (".github", "workflows", "preflights-site.yml"), lambda found: whole(found, pages)
-    )
+    workflow, hook = (_filled(name, said) for name in (f"{host}.yml", "pre-commit.yml"))
     return (
         Template(
             (".github", "workflows", "preflights.yml"),
@@ -231,7 +214,6 @@ def _wanted(settings: Settings, host: Host, *, site: bool) -> tuple[Template, ..
             (".pre-commit-config.yaml",),
             lambda found: entry(found, hook, "- id: preflights-regress"),
         ),
-        *((published,) if site else ()),
     )
 
 
@@ -247,10 +229,10 @@ def kept(root: Path, wanted: Template, *, writes: bool) -> ProjectFile:
         Refused: it cannot be read as text.
         StoreUnavailable: it cannot be written.
     """
-    plan = wanted.content(found_text(root, wanted))
+    plan = wanted.content(_found_text(root, wanted))
     writes = writes and plan.state in ("missing", "stale")
     if writes:
-        write(root, wanted, plan)
+        _write(root, wanted, plan)
     return as_file(wanted, plan, written=writes)
 
 
@@ -260,29 +242,24 @@ def as_file(wanted: Template, plan: FilePlan, *, written: bool) -> ProjectFile:
     return ProjectFile(path=path, state=state, written=written, content=content, why=why)
 
 
-def write(root: Path, wanted: Template, plan: FilePlan) -> None:
-    """Give a file its content, whole or not at all, or remove it with folders left empty.
+def _write(root: Path, wanted: Template, plan: FilePlan) -> None:
+    """Give a file its content, whole or not at all.
 
     Raises:
         StoreUnavailable: it cannot be written.
     """
     *folders, name = wanted.parts
     try:
-        with files.opened(root, folders, makes=not plan.goes) as folder:
-            if plan.goes:
-                folder.remove(name)
-            else:
-                with folder.new(name, replacing=True) as file:
-                    file.write(plan.content.encode())
+        with (
+            files.opened(root, folders, makes=True) as folder,
+            folder.new(name, replacing=True) as file,
+        ):
+            file.write(plan.content.encode())
     except OSError as error:
         raise StoreUnavailable(f"{wanted.path} cannot be written: {error.strerror}") from error
-    if plan.goes:
-        with contextlib.suppress(OSError):  # a folder that holds something else stays
-            for depth in range(len(folders), 0, -1):
-                root.joinpath(*folders[:depth]).rmdir()
 
 
-def found_text(root: Path, wanted: Template) -> str | None:
+def _found_text(root: Path, wanted: Template) -> str | None:
     """What a file holds; None where there is none.
 
     Raises:
@@ -349,13 +326,6 @@ def entry(found: str | None, body: str, mark: str) -> FilePlan:
         lines[head] = lines[head].replace("[", "").replace("]", "").rstrip()
     after = lines[at:]
     return FilePlan("missing", newline.join([*lines[:at], *added, *(after or [""])]))
-
-
-def left(found: str, part: str, why: str) -> FilePlan:
-    """A file that is not understood, from which ours should go: it may be in it, or it is not."""
-    if "preflights" in found:
-        return FilePlan("unclear", part, why)
-    return FilePlan("missing", found)
 
 
 def _replaced(found: str, lines: list[str], body: str, newline: str) -> FilePlan:
@@ -445,14 +415,6 @@ def block(found: str | None, body: str) -> FilePlan:
     return FilePlan("stale", f"{found[: there.start()]}{wanted}{found[there.end() :]}")
 
 
-def without_block(found: str) -> FilePlan:
-    """The text without the block, whichever version wrote it; a block that was edited stays."""
-    there = _unedited(found)
-    if there is None:
-        return FilePlan("edited" if _MARK.search(found) else "missing", found)
-    return _cut(found, there.start(), there.end())
-
-
 def _unedited(found: str) -> re.Match[str] | None:
     there = _BLOCK.search(found) if len(_MARK.findall(found)) == len((_BEGIN, _END)) else None
     if there is None:
@@ -485,21 +447,6 @@ def table(found: str | None, path: tuple[str, str], body: str) -> FilePlan:
     return plan
 
 
-def without_table(found: str, path: tuple[str, str], body: str) -> FilePlan:
-    """The file without the table; one that was edited stays."""
-    try:
-        there = _at(found, path)
-    except _NoTable as error:
-        return left(found, body, str(error))
-    if there is None:
-        return FilePlan("missing", found)
-    lines = body.rstrip("\n").replace("\n", _newline(found))
-    start = found.rfind(lines)  # the same words may stand in a text before
-    if there != _at(body, path) or start < 0:
-        return FilePlan("edited", found)
-    return _cut(found, start, start + len(lines))
-
-
 class _NoTable(Exception):
     """The file is no TOML, or has no place for the table."""
 
@@ -530,13 +477,3 @@ def _with(found: str, part: str) -> FilePlan:
     if found and not found.endswith("\n"):
         return FilePlan("missing", f"{found}{newline}{newline}{part}")
     return FilePlan("missing", f"{found}{newline}{part}{newline}")
-
-
-def _cut(found: str, start: int, end: int) -> FilePlan:
-    """The text without a part; None where nothing else is in it."""
-    newline, before, after = _newline(found[start:end]), found[:start], found[end:]
-    if not before and after == newline:
-        return FilePlan("current", "", goes=True)
-    before = before.removesuffix(newline)
-    rest = before + after.removeprefix(newline) if after else before.removesuffix(newline)
-    return FilePlan("current", rest)

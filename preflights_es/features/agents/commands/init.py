@@ -19,7 +19,6 @@ from preflights_es.features.agents.agent_files import (
     AgentName,
     agent_files,
     agents_found,
-    without_agents,
 )
 from preflights_es.features.agents.project_files import (
     Host,
@@ -37,10 +36,8 @@ from preflights_es.settings.load import Options, Settings, load_settings, truste
 from preflights_es.settings.signing import BEFORE, repository_lines
 
 SAID: Final = {
-    "missing": "is missing",
     "current": "is up to date",
     "present": "is there, and stays as it is",
-    "stale": "is of another version",
     "edited": "was edited, and stays as it is",
     "unclear": "has a shape that `init` does not change; add this yourself:",
 }
@@ -64,23 +61,17 @@ NOTHING: Final = (
     type=click.Choice(get_args(Host)),
     help="Replay recorded sessions in this CI, and in pre-commit.",
 )
-@click.option("--site", is_flag=True, help="With --ci: also publish the decisions as a site.")
 @click.option("--plans", is_flag=True, help="Write starters of the documents that plans read.")
 @click.option("--signed", is_flag=True, help="Let only signed acceptances count from now on.")
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is missing or stale.")
 @click.option("--print", "prints", is_flag=True, help="Write nothing; print the files.")
-@click.option("--remove", is_flag=True, help="Take out what was written for agents.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of a bug.")
 def init_command(
     agents: tuple[str, ...],
     host: Host | None,
-    site: bool,
     plans: bool,
     signed: bool,
-    check: bool,
     prints: bool,
-    remove: bool,
     as_json: bool,
 ) -> int:
     """Write files into this repository: for coding agents, for a CI that replays, or for plans.
@@ -96,31 +87,24 @@ def init_command(
     \b
     Examples:
       preflights init --agent claude
-      preflights init --agent all --check
-      preflights init --agent claude --remove
       preflights init --ci github
-      preflights init --ci github --site
       preflights init --plans
       preflights init --signed
     """
     wrong = {
-        "--site goes with --ci": site and not host,
-        "--signed goes alone": signed and any((agents, host, site, plans, check, prints, remove)),
-        "--remove goes with --agent alone": remove and any((host, plans, check, prints)),
+        "--signed goes alone": signed and any((agents, host, plans, prints)),
     }
     for message in (text for text, is_so in wrong.items() if is_so):
         raise click.UsageError(message)
     voice = Voice(as_json=as_json, quiet=False, verbose=False)
-    settings, writes = load_settings(folder()), not (check or prints)
+    settings, writes = load_settings(folder()), not prints
     if signed:
         return _signed(voice, settings)
-    if remove:
-        return _removed(voice, settings, _named(agents) or AGENTS)
     named = _named(agents) or (() if host or plans else agents_found(settings))
     if not (named or host or plans):
         raise click.UsageError(NOTHING)
     files = agent_files(settings, named, writes=writes).files if named else ()
-    files += ci_files(settings, host, site=site, writes=writes).files if host else ()
+    files += ci_files(settings, host, writes=writes).files if host else ()
     files += plan_files(settings, writes=writes).files if plans else ()
     done = ProjectFiles(files=files)
     voice.json(done)
@@ -133,8 +117,7 @@ def init_command(
         _warn(voice)
     if host and any(file.written for file in done.files):
         _try(voice)
-    is_behind = any(f.state == "unclear" or _is_owed(f) for f in done.files)
-    return EXIT_REFUSED if is_behind and not prints else 0
+    return EXIT_REFUSED if any(f.state == "unclear" for f in done.files) and not prints else 0
 
 
 def _signed(voice: Voice, settings: Settings) -> int:
@@ -183,18 +166,15 @@ def _named(agents: tuple[str, ...]) -> tuple[AgentName, ...]:
     return tuple(name for name in AGENTS if name in agents or "all" in agents)
 
 
-def _is_owed(file: ProjectFile) -> bool:
-    return file.state in ("missing", "stale") and not file.written
-
-
 def _say(voice: Voice, file: ProjectFile, *, prints: bool) -> None:
     if prints:
         voice.say(f"# {file.path}\n{shown_lines(file.content)}")
         return
-    said = SAID[file.state]
-    if file.why:
-        said = f"is left as it is: {shown(file.why)}; add this yourself:"
-    voice.say(f"Wrote {file.path}." if file.written else f"{file.path} {said}")
+    if file.written:
+        voice.say(f"Wrote {file.path}.")
+        return
+    why = f"is left as it is: {shown(file.why)}; add this yourself:"
+    voice.say(f"{file.path} {why if file.why else SAID[file.state]}")
     if file.state == "unclear":
         voice.say(shown_lines(file.content))
 
@@ -217,18 +197,3 @@ def _try(voice: Voice) -> None:
             f"CI cannot install {requirement!r}: {trouble}. Install Preflights from a repository "
             "that CI reads (uv tool install git+URL) and run this again, or edit that line"
         )
-
-
-def _removed(voice: Voice, settings: Settings, agents: tuple[AgentName, ...]) -> int:
-    done = without_agents(settings, agents)
-    voice.json(done)
-    for file in done.files:
-        if file.state == "unclear":
-            voice.say(f"{file.path} is left as it is: {shown(file.why)}; look at it yourself")
-        elif file.state == "edited":
-            voice.say(f"{file.path} {SAID['edited']}")
-        else:
-            voice.say(f"Removed from {file.path}." if file.content else f"Removed {file.path}.")
-    if not done.files:
-        voice.say("Nothing that `init` writes for agents is here.")
-    return EXIT_REFUSED if any(f.state in ("unclear", "edited") for f in done.files) else 0
