@@ -187,7 +187,6 @@ def mode_of(asked: Mapping[str, Any]) -> str:
         ("--model", asked["model_"]),
         ("--prompt", asked["prompts"]),
         ("--answer", asked["answered"]),
-        ("--fault", asked["failing"]),
     )
     around = _given(("--from", asked["start"]), ("--live", asked["live"]))
     if asked["drift"] and asked["simulate"]:

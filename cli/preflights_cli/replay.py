@@ -12,9 +12,9 @@ from preflights_cli import EXIT_ENVIRONMENT, EXIT_REFUSED
 from preflights_cli.common import Voice, given, reading
 from preflights_cli.options import keyed, mode_of
 from preflights_cli.progress import bar
+from preflights_cli.reports import pairs
 from preflights_cli.transfer import BAR_BYTES, session_file
 from preflights_es.history.child import ABSENT_TEXT, Divergence
-from preflights_es.history.recording import KINDS, FailureKind
 from preflights_es.history.report import Rerun
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.json import encoded
@@ -88,36 +88,10 @@ def _again(mode: str, asked: Mapping[str, Any]) -> Again:
         provider=asked["provider_"],
         model=asked["model_"],
         answers=keyed(asked["answered"]),
-        prompts=[_pair("--prompt", text) for text in asked["prompts"]],
-        failing=_faults(asked["failing"]),
+        prompts=pairs("--prompt", asked["prompts"], "clarify=v2"),
         start=asked["start"] or "",
         live=asked["live"],
     )
-
-
-def _pair(option: str, text: str) -> tuple[str, str]:
-    example = {"--prompt": "clarify=v2", "--fault": "clarify-1=timeout"}[option]
-    name, equals, given = text.rpartition("=")
-    if not (name and equals and given):
-        message = f"{option}: found {text!r}, expected a pair such as {example}"
-        raise click.UsageError(message)
-    return name, given
-
-
-def _faults(texts: Sequence[str]) -> tuple[tuple[str, FailureKind], ...]:
-    found = tuple(map(_fault, texts))
-    if len({step for step, _ in found}) < len(found):
-        message = "--fault: a step is named twice"
-        raise click.UsageError(message)
-    return found
-
-
-def _fault(text: str) -> tuple[str, FailureKind]:
-    step, kind = _pair("--fault", text)
-    if kind not in KINDS:
-        message = f"--fault: found {kind!r}, expected {', '.join(KINDS)}"
-        raise click.UsageError(message)
-    return step, kind
 
 
 # 2. Saying it --------------------------------------------------------------------------------
@@ -190,13 +164,6 @@ def _say_run(voice: Voice, result: Rerun) -> None:
     "--answer", "answered", multiple=True, metavar="KEY=VALUE", help="What if: another answer."
 )
 @click.option(
-    "--fault",
-    "failing",
-    multiple=True,
-    metavar="STEP=KIND",
-    help="What if: a failed call, such as decide-2=timeout.",
-)
-@click.option(
     "--from",
     "start",
     metavar="STEP",
@@ -214,7 +181,7 @@ def replay_command(
     """Re-run recorded sessions and compare every decision; no model is asked.
 
     FILE is an export of `admin export`; - is stdin. With --drift, --simulate or a what-if
-    (--provider to --fault) a session runs again outside the log; the run is not recorded.
+    (--provider to --answer) a session runs again outside the log; the run is not recorded.
 
     \b
     Examples:

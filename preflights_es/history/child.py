@@ -195,13 +195,6 @@ class Child:
         """The child's events, so far."""
         return self.runner.store.read(self.recording.session_id)
 
-    @property
-    def calls(self) -> list[str]:
-        """What was asked of providers, so far."""
-        codec = self.runner.codec(self.recording.workflow)
-        events = map(codec.decode, self.stored)
-        return [event.call for event in events if isinstance(event, CompletionRequested)]
-
     def questions(self) -> tuple[Question, ...]:
         """What is asked of a person now."""
         if self.handle.session.version == 0:

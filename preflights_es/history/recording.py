@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from typing import Any, Final, Literal, NamedTuple, TypeVar, get_args
-
-from msgspec.structs import replace
+from typing import Any, Final, NamedTuple, TypeVar
 
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import (
@@ -15,20 +13,11 @@ from preflights_es.kernel.completions import (
     CompletionReceived,
     CompletionRequested,
 )
-from preflights_es.kernel.errors import (
-    LLMAPIError,
-    LLMError,
-    LLMLostError,
-    LLMRateLimitError,
-    LLMTimeoutError,
-    LogDamaged,
-)
+from preflights_es.kernel.errors import LLMError, LLMLostError, LogDamaged
 from preflights_es.kernel.events import Event, Input, InputQuarantined, Outcome, ResponseIgnored
 from preflights_es.kernel.lead import Lead, setup_of
 from preflights_es.kernel.ports import Provider, Stored
 from preflights_es.kernel.session import Session, Workflow, known
-from preflights_es.kernel.simulation import Draws
-from preflights_es.providers.faults import HINTS_MS, damaged
 from preflights_es.providers.recorded import RecordedProvider, Unanswered, Unrecorded
 from preflights_es.redaction.masking import redact, response_redacted
 from preflights_es.runtime.performer import open_completion
@@ -38,8 +27,6 @@ from preflights_es.store.codec import Codec
 
 T = TypeVar("T")
 
-WHAT_IF: Final = "what if"
-"""Begins the message of a failure, and is the request id of a response, that `--fault` made."""
 CACHED: Final = 256  # providers that are kept; sessions of one batch share most of them
 
 
@@ -121,10 +108,8 @@ def said(events: Iterable[Event]) -> frozenset[str]:
 
 
 def is_provider_s(outcome: CompletionReceived | CompletionFailed) -> bool:
-    """Whether a provider said it: not that a call was lost, nor what a what-if made of it."""
-    if isinstance(outcome, CompletionReceived):
-        return outcome.request_id != WHAT_IF
-    return outcome.kind != LLMLostError.kind and not outcome.message.startswith(f"{WHAT_IF}:")
+    """Whether a provider said it, and not that the call was lost."""
+    return isinstance(outcome, CompletionReceived) or outcome.kind != LLMLostError.kind
 
 
 def driven(asking: Coroutine[Any, Any, T]) -> T:
@@ -234,9 +219,6 @@ def recording(
     return Recording(workflow, tuple(stored), tuple(events), tuple(turns), session)
 
 
-FailureKind = Literal["timeout", "error", "rate_limit", "malformed"]
-KINDS: Final[tuple[FailureKind, ...]] = get_args(FailureKind)
-
 Models = Callable[[CompletionRequested], Provider]
 """The paid provider that a request names."""
 
@@ -288,44 +270,6 @@ class Answering:
             raise Unanswered(request, f"{self._most} calls were announced, and have been made")
         self.asked += 1
         return await self._models(request).respond(request)
-
-
-class Failing:
-    """A provider whose calls fail where the user asked for it."""
-
-    def __init__(self, provider: Provider, faults: Sequence[tuple[str, FailureKind]]) -> None:
-        """Args:
-        faults: pairs of a step, or one of its calls, and what goes wrong: of a step the first.
-        """
-        self.met: set[str] = set()
-        """Of the faults, those that came up."""
-        self._provider = provider
-        self._faults = dict(faults)
-
-    async def respond(self, request: CompletionRequested) -> Completion:
-        """What the provider answers, unless this call is to fail.
-
-        Raises:
-            LLMError: it is to fail, or as the provider.
-        """
-        named = (request.call, step_of(request.call) if request.attempt == 1 else "")
-        found = next((name for name in named if name in self._faults), None)
-        if found is None:
-            return await self._provider.respond(request)
-        self.met.add(found)
-        match self._faults[found]:
-            case "timeout":
-                raise LLMTimeoutError(f"{WHAT_IF}: no response within the time allowed")
-            case "error":
-                raise LLMAPIError(f"{WHAT_IF}: the provider's API failed")
-            case "rate_limit":
-                message = f"{WHAT_IF}: too many requests"
-                raise LLMRateLimitError(message, retry_after_ms=HINTS_MS[-1])
-            case "malformed":
-                got = await self._provider.respond(request)
-                draws = Draws.of("what if", request.call)
-                text = None if got.text is None else damaged(got.text, draws)
-                return replace(got, text=text, request_id=WHAT_IF)
 
 
 def step_of(call: str) -> str:

@@ -1,4 +1,4 @@
-"""What if: a session with another answer, lead, prompt or fault, or led by the simulator."""
+"""What if: a session with another answer, lead or prompt, or led by the simulator."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from preflights_es.history.child import Child, refused
 from preflights_es.history.recording import (
     Answering,
     Code,
-    Failing,
-    FailureKind,
     Models,
     Reasking,
     Recording,
@@ -47,8 +45,6 @@ class Otherwise(msgspec.Struct, frozen=True, kw_only=True):
     answers: tuple[Given, ...] = ()
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out of the answers."""
-    faults: tuple[tuple[str, FailureKind], ...] = ()
-    """Pairs of a step, or one of its calls, and what goes wrong with it."""
     start: str = ""
     """A step, one of its calls, or the version of an event; empty for the first that is touched."""
 
@@ -121,10 +117,8 @@ def _touched(turns: tuple[Turn, ...], otherwise: Otherwise) -> int:
     """The index of the first changed turn; without one, the number of turns."""
     if otherwise.leads:
         return 0
-    named = [_turn_of(turns, named) for named, _ in otherwise.faults]
     keys = {given.key for given in otherwise.answers}
-    answered = [i for i, turn in enumerate(turns) if keys & keys_of(turn)][:1]
-    return min((*(i or 0 for i in named), *answered), default=len(turns))
+    return next((i for i, turn in enumerate(turns) if keys & keys_of(turn)), len(turns))
 
 
 def keys_of(turn: Turn) -> set[str]:
@@ -198,7 +192,6 @@ def words(otherwise: Otherwise, before: Led, after: Led) -> tuple[str, ...]:
         *((f"led by {named(after.lead)}",) if after.lead != before.lead else ()),
         *(f"prompt {version}" for _, version in otherwise.prompts),
         *(f"answer {g.key}={', '.join(g.values)}" for g in otherwise.answers),
-        *(f"fault {step}={kind}" for step, kind in otherwise.faults),
     )
 
 
@@ -230,7 +223,7 @@ async def what_if(
         models: who asks a model; None where none may be asked.
 
     Raises:
-        Misused: there is no such step, the change does not fit, or a fault met no call.
+        Misused: there is no such step, or the change does not fit.
         LiveNeeded: a model would have to be asked, and may not.
     """
     kept = kept_turns(recording, otherwise)
@@ -241,15 +234,10 @@ async def what_if(
     said = words(otherwise, before, after)
     most = calls_max(recording, kept, otherwise)
     answering = Answering(recording, copied, Reasking(code), models, most)
-    failing = Failing(answering, otherwise.faults)
-    child = Child(recording, kept, failing, f"whatif {copied} {said}")
+    child = Child(recording, kept, answering, f"whatif {copied} {said}")
     await child.run(_Playing(child, kept, otherwise, before, after).play())
     if answering.needed is not None:
         raise LiveNeeded(answering.needed, most)
-    unmet = [step for step, _ in otherwise.faults if step not in failing.met]
-    if unmet and not (child.stopped or child.fault):
-        calls = ", ".join(dict.fromkeys(child.calls)) or "none"
-        raise Misused(f"no call of {unmet[0]!r} was made for the fault to meet; made: {calls}")
     return rerun(child, "whatif", kept=copied, otherwise=said, live=answering.asked), child
 
 

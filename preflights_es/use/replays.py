@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from preflights_es.history.child import Child, sealed_as
-from preflights_es.history.recording import Code, FailureKind, Recording, driven, recording
+from preflights_es.history.recording import Code, Recording, driven, recording
 from preflights_es.history.replayer import Replay, Replayer
 from preflights_es.history.report import Rerun, drift
 from preflights_es.history.whatif import Misused, Otherwise, Simulating, simulate
@@ -170,8 +170,6 @@ class Again(msgspec.Struct, frozen=True, kw_only=True):
     """Pairs of key and values."""
     prompts: Sequence[tuple[str, str]] = ()
     """Pairs of name and version, which may be written `v2` or whole."""
-    failing: tuple[tuple[str, FailureKind], ...] = ()
-    """Pairs of a step, or one of its calls, and what goes wrong with it."""
     start: str = ""
     """Step or event where the what-if begins."""
     live: bool = False
@@ -244,7 +242,6 @@ def _otherwise(leads: Leads, recorded: Recording, again: Again) -> Otherwise:
         prompts=prompts_named(workflow, again.prompts),
         answers=answers,
         redacted=redacted,
-        faults=again.failing,
         start=again.start,
     )
 

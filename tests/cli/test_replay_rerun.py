@@ -112,7 +112,6 @@ def test_a_changed_answer_of_the_simulator_is_a_difference(house: Project) -> No
         (("--provider", "mock"), "led by the rules"),
         (("--prompt", "clarify=v2"), "prompt clarify.v2"),
         (("--answer", "hosting=On foot"), "answer hosting=On foot"),
-        (("--fault", "clarify-1=timeout"), "fault clarify-1=timeout"),
     ],
 )
 def test_a_what_if_reports_and_leaves_the_log_alone(
@@ -208,7 +207,7 @@ def test_a_model_is_asked_only_with_leave(house: Project) -> None:
         assert house.call("answer", "last", "Here", "--json", env=here).code in (0, 3)
         paid = len(api.requests)
 
-        for how in ((), ("--drift",), ("--fault", "clarify-1=timeout")):
+        for how in ((), ("--drift",)):
             assert house.call("replay", "last", *how, env=here).code == 0
         priced = house.call("replay", "last", "--answer", "hosting=There", env=here)
         assert (priced.code, len(api.requests)) == (2, paid)

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from preflights_es.features.clarification.domain.events import AnswersGiven
 from preflights_es.history.child import Child, sealed_as
 from preflights_es.history.recording import (
-    KINDS,
     Answering,
-    FailureKind,
     Reasking,
     driven,
     recording,
@@ -24,7 +22,6 @@ from preflights_es.history.report import Rerun
 from preflights_es.history.whatif import LiveNeeded, Misused, Otherwise, what_if
 from preflights_es.kernel.completions import (
     Completion,
-    CompletionFailed,
     CompletionRequested,
     Message,
     prompt,
@@ -99,15 +96,13 @@ def test_the_child_has_the_beginning_byte_for_byte(
 )
 def test_it_begins_with_the_input_that_led_to_the_step(start: str, kept: int) -> None:
     stored = Led(sim(27)).answer("Cloud").stored
-    found, _ = run(stored, faults=(("decide-2", "timeout"),), start=start)
+    found, _ = run(stored, answers=(Given("hosting", ("On foot",)),), start=start)
     assert found.kept == kept
 
 
 def test_without_a_word_it_begins_where_something_differs() -> None:
     stored = Led(sim(27)).answer("Cloud").stored
-    fault: tuple[tuple[str, FailureKind]] = (("decide-2", "timeout"),)
     assert run(stored, lead=led_by(sim(5)))[0].kept == 0
-    assert run(stored, faults=fault)[0].kept == 6
     assert run(stored, answers=(Given("hosting", ("Bare metal",)),))[0].kept == 6
     assert run(stored, answers=(Given("ci_cd", ("Jenkins",)),))[0].kept == len(stored)
 
@@ -116,7 +111,8 @@ def test_while_a_call_is_open_no_other_lead_can_take_over() -> None:
     stored = Led(sim(27)).answer("Cloud").stored
     outcome = next(i for i, one in enumerate(stored, 1) if one.type == "completion.received.v1")
     assert run(stored, lead=led_by(sim(5)), start=str(outcome))[0].kept == 0
-    assert run(stored, faults=(("decide-2", "error"),), start=str(outcome))[0].kept == outcome - 1
+    answers = (Given("hosting", ("Bare metal",)),)
+    assert run(stored, answers=answers, start=str(outcome))[0].kept == outcome - 1
 
 
 @each("start", ["0", "99", "9" * 40, "clarify-9", "clarify", " "])
@@ -201,36 +197,6 @@ def test_an_accepted_session_cannot_be_taken_over() -> None:
         run(stored, lead=led_by(sim(5)), start=str(len(stored)))
 
 
-# 3. A call fails -----------------------------------------------------------------------------
-
-
-@each("kind", KINDS)
-def test_the_first_call_of_a_step_fails_and_the_next_answers(kind: FailureKind) -> None:
-    stored = Led(sim(27)).answer("Cloud").stored
-    found, child = run(stored, faults=(("decide-2", kind),))
-    events = list(map(CODEC.decode, child.stored))
-    assert [r.call for r in requests(events)] == ["clarify-1.1", "decide-2.1", "decide-2.2"]
-    kinds = [event.kind for event in events if isinstance(event, CompletionFailed)]
-    names = {"error": "api_error"}
-    assert kinds == ([] if kind == "malformed" else [names.get(kind, kind)])
-    assert "/retries" in {change.pointer for change in found.changes}
-
-
-def test_both_calls_fail_and_the_rules_go_on() -> None:
-    faults: tuple[tuple[str, FailureKind], ...] = (
-        ("clarify-1", "error"),
-        ("clarify-1.2", "timeout"),
-    )
-    found, _ = run(Led(sim(27)).stored, faults=faults)
-    changes = {change.pointer: change.child for change in found.changes}
-    assert (changes["/failures"], changes["/fallbacks"]) == (2, 1)
-
-
-def test_a_fault_that_met_no_call_is_said() -> None:
-    with pytest.raises(Misused, match=r"no call of 'decide-9' was made.*made: clarify-1\.1"):
-        run(Led(sim(27)).stored, faults=(("decide-9", "error"),))
-
-
 def test_a_call_without_an_attempt_is_its_own_step() -> None:
     assert [step_of(c) for c in ("clarify-1.2", "completion-1", "a.b", "a.0")] == [
         "clarify-1",
@@ -240,7 +206,7 @@ def test_a_call_without_an_attempt_is_its_own_step() -> None:
     ]
 
 
-# 4. Another answer ---------------------------------------------------------------------------
+# 3. Another answer ---------------------------------------------------------------------------
 
 
 def test_another_answer_takes_the_place_of_the_recorded_one() -> None:
@@ -289,7 +255,7 @@ def test_where_nothing_is_asked_nothing_is_answered() -> None:
         run(said("a"), answers=(Given("x", ("y",)),))
 
 
-# 5. A model ----------------------------------------------------------------------------------
+# 4. A model ----------------------------------------------------------------------------------
 
 
 def test_a_model_is_not_asked_without_leave_and_the_price_is_said() -> None:
@@ -306,11 +272,10 @@ def test_a_model_is_not_asked_without_leave_and_the_price_is_said() -> None:
 
 def test_what_was_recorded_for_the_same_request_costs_nothing() -> None:
     led = Led(real(), provider=Asked(27)).answer("Cloud")
-    found, child = run(led.stored, faults=(("clarify-1", "timeout"),))
-    assert (found.live, found.status) == (0, "different")
+    found, child = run(led.stored, start="1")
+    assert (found.live, found.status) == (0, "identical")
     asked = requests(list(map(CODEC.decode, child.stored)))
-    assert [r.call for r in asked] == ["clarify-1.1", "clarify-1.2", "decide-2.1"]
-    assert [r.attempt for r in asked] == [1, 2, 1]
+    assert [r.call for r in asked] == ["clarify-1.1", "decide-2.1"]
     texts = [e.text for e in led.events if hasattr(e, "text")]
     again = [e.text for e in map(CODEC.decode, child.stored) if hasattr(e, "text")]
     assert again == texts
@@ -338,7 +303,7 @@ def test_no_more_calls_are_made_than_were_announced() -> None:
     assert len(model.requests) == 1
 
 
-# 6. What the options say ---------------------------------------------------------------------
+# 5. What the options say ---------------------------------------------------------------------
 
 
 def test_prompts_are_named_by_version_or_whole() -> None:
