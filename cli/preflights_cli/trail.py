@@ -1,14 +1,10 @@
-"""`audit trail`: every event of a session, in words, as a table or for another program."""
+"""`audit trail`: every event of a session, as a table in words or as JSON Lines."""
 
 from __future__ import annotations
 
-import csv
-import io
-import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
-from typing import Any, Final
-from urllib.parse import quote
+from typing import Final
 
 import click
 
@@ -26,18 +22,8 @@ from preflights_es.use.archives import ImportedBy
 from preflights_es.use.request import Request
 from preflights_es.use.trail import ACTORS_MAX, DecodedStep, TrailStep, Trouble, trail
 
-COLUMNS: Final = (
-    *("recorded_at", "session_id", "version", "role", "type", "follows", "actor_kind"),
-    *("actor_name", "provider", "model", "call", "what", "hash", "damage", "imported"),
-)
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""First characters of a cell that a spreadsheet would compute."""
 IMPORTED_MAX: Final = 20  # imported sessions that are named
 HEADINGS: Final = ("session", "", "UTC", "event", "by", "what")
-NONCHARACTERS: Final = dict.fromkeys(
-    (*range(0xFDD0, 0xFDF0), *(p << 16 | n for p in range(17) for n in (0xFFFE, 0xFFFF))), "\ufffd"
-)
-"""What no String of CloudEvents may hold, beside what `shown` escapes; and what stands for it."""
 
 
 # 1. For people -------------------------------------------------------------------------------
@@ -106,106 +92,12 @@ def _claims(step: TrailStep, event: Event) -> bool:
 # 2. For programs -----------------------------------------------------------------------------
 
 
-def _jsonl(voice: Voice, found: Iterable[DecodedStep]) -> None:
+def _json_lines(voice: Voice, found: Iterable[DecodedStep]) -> None:
     for told in found:
         voice.lines(escaped(encoded(told.step)) + b"\n")
 
 
-def _cloudevents(voice: Voice, found: Iterable[DecodedStep]) -> None:
-    """CloudEvents 1.0.2 in their JSON format, one a line."""
-    for told in found:
-        voice.lines(escaped(encoded(_cloudevent(told.step))) + b"\n")
-
-
-def _cloudevent(step: TrailStep) -> dict[str, Any]:
-    actor, model, data = step.actor, step.model, step.data
-    attributes: dict[str, Any] = {
-        "specversion": "1.0",
-        "id": f"{step.session_id}/{step.version}",
-        "source": f"/preflights/{quote(step.project, safe='')}",
-        "type": step.type,
-        "subject": step.session_id,
-        "time": step.recorded_at,
-        "sessionversion": step.version,
-        "role": step.role,
-        "follows": step.follows,
-        "actorkind": actor.kind if actor else None,
-        "actorname": actor.name if actor else None,
-        "provider": model.provider if model else None,
-        "model": model.model if model else None,
-        "eventhash": step.hash,
-        "imported": step.imported.told if step.imported else None,
-        "erased": True if step.erased else None,
-        "damage": step.damage,
-    }
-    return {
-        # What has no value is left out: neither null nor an empty text is one.
-        **{
-            name: _attribute(value) for name, value in attributes.items() if value not in (None, "")
-        },
-        **({} if data is None else {"datacontenttype": "application/json", "data": data}),
-    }
-
-
-def _attribute(value: Any) -> Any:
-    """A text without the characters that a String of CloudEvents must not hold."""
-    if not isinstance(value, str) or (value.isascii() and value.isprintable()):
-        return value
-    return shown(value).translate(NONCHARACTERS)
-
-
-def _csv(_voice: Voice, found: Iterable[DecodedStep]) -> None:
-    """RFC 4180, but for its line ends; a cell that a spreadsheet would compute gets a quote."""
-    page = io.StringIO()
-    writer = csv.writer(page, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for told in found:
-        writer.writerow([_cell(value) for value in _cells(told)])
-        sys.stdout.buffer.write(page.getvalue().encode())
-        page.seek(0)
-        page.truncate()
-    sys.stdout.buffer.write(page.getvalue().encode())
-
-
-def _cells(told: DecodedStep) -> tuple[object, ...]:
-    step = told.step
-    return (
-        step.recorded_at,
-        step.session_id,
-        step.version,
-        step.role,
-        step.type,
-        step.follows,
-        step.actor.kind if step.actor else None,
-        step.actor.name if step.actor else None,
-        step.model.provider if step.model else None,
-        step.model.model if step.model else None,
-        step.call,
-        _what(told),
-        step.hash,
-        step.damage,
-        step.imported.told if step.imported else None,
-    )
-
-
-def _cell(value: object) -> str:
-    text = "" if value is None else shown(str(value))
-    return f"'{text}" if text.startswith(FORMULA) else text
-
-
-WRITERS: Final[dict[str, Callable[[Voice, Iterable[DecodedStep]], object]]] = {
-    "table": _table,
-    "jsonl": _jsonl,
-    "csv": _csv,
-    "cloudevents": _cloudevents,
-}
-"""The writers, by the name that `--format` gives."""
-
-
-FORMATS: Final = tuple(WRITERS)
-
-
-@click.command("trail", short_help="Show every step, as a table, JSON Lines, CSV or CloudEvents.")
+@click.command("trail", short_help="Show every step, as a table or JSON Lines.")
 @click.option(
     "--decision", metavar="UID", callback=given, help="Only steps that led to this decision."
 )
@@ -218,12 +110,6 @@ FORMATS: Final = tuple(WRITERS)
     help="Only steps of this kind of actor (user, agent, script, model) or of this name.",
 )
 @click.option("--any-project", is_flag=True, help="Include every project in this log.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    help="Default: table; --json is jsonl.",
-)
 @reading
 def trail_command(
     decision: str | None,
@@ -232,7 +118,6 @@ def trail_command(
     until: int | None,
     actor: str | None,
     any_project: bool,
-    form: str | None,
     app: Request,
     voice: Voice,
 ) -> int:
@@ -244,23 +129,20 @@ def trail_command(
     \b
     Examples:
       preflights audit trail --decision 4af671ebc321
-      preflights audit trail --since 2026-11-01 --actor model --format csv
-      preflights audit trail --session last --format cloudevents
+      preflights audit trail --since 2026-11-01 --actor model
+      preflights audit trail --session last --json
     """
     if decision is not None and session is not None:
         message = "--decision and --session exclude each other: leave one out"
-        raise click.UsageError(message)
-    if voice.as_json and form not in (None, "jsonl"):
-        message = f"--json and --format {form}: leave one out"
         raise click.UsageError(message)
     refuse_backwards(since, until)
     app.finish_pending()
     who = (actor or "").strip()
     of = partial(trail, app, decision=decision, session=session, any_project=any_project)
     found = of(since=since, until=until, actor=who, tell=lambda one: voice.warn(_said(one)))
-    form = form or ("jsonl" if voice.as_json else "table")
-    is_said = WRITERS[form](voice, found.steps)
-    if form == "table" and not is_said:
+    if voice.as_json:
+        _json_lines(voice, found.steps)
+    elif not _table(voice, found.steps):
         is_filtered = any(of().steps)
         voice.say("No step fits the filter." if is_filtered else "Nothing was recorded.")
     if found.actors and not found.has_actor:

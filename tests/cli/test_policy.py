@@ -60,7 +60,7 @@ def test_what_is_claimed_is_marked_wherever_it_is_shown(team: Team) -> None:
     assert value["acknowledged"]["policy"] == "claimed"
     (held,) = team.call("why", "src/x.py", "--json").json["decisions"]
     assert held["policy"] == "claimed"
-    steps = team.call("audit", "trail", "--session", id_, "--format", "jsonl").out
+    steps = team.call("audit", "trail", "--session", id_, "--json").out
     said = [json.loads(line) for line in steps.splitlines()]
     assert [one["policy"] for one in said if one["policy"]] == ["claimed"]
 

@@ -163,7 +163,7 @@ def test_what_a_model_said_is_shown_and_not_obeyed(house: Project, api: FakeAPI,
     api.script(*said(question, patch))
     assert led(house, api, "start", "Add login", "--no-input").code == 3
     led(house, api, "answer", "last", "1")
-    for words in (*COMMANDS, ("why", "last"), ("audit", "trail", "--format", "csv")):
+    for words in (*COMMANDS, ("why", "last"), ("audit", "trail", "--json")):
         done = house.call(*words)
         assert done.code in (0, 1), done
         assert done.is_safe(), words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import closing, redirect_stdout
 
@@ -158,10 +159,10 @@ def test_a_trail_of_many_steps_has_them_all_as_a_table(house: Project) -> None:
     with closing(SqlStore(str(house.log), Clock(), salt)) as store:
         recorded(store, golden("keyword_skips_the_generic_question") * 120)
     done = house.call("audit", "trail")
-    steps = house.call("audit", "trail", "--format", "csv").out.splitlines()[1:]
+    steps = [*map(json.loads, house.call("audit", "trail", "--json").out.splitlines())]
     assert len(steps) > 2 * PAGE
     rows = [line.split()[:2] for line in done.out.splitlines()[3:] if line[0] != " "]
-    assert rows == [[step.split(",")[1][-8:], step.split(",")[2]] for step in steps]
+    assert rows == [[step["session_id"][-8:], str(step["version"])] for step in steps]
 
 
 def test_at_a_terminal_a_table_is_as_wide_as_the_terminal(house: Project) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import re
 from contextlib import closing
 from typing import Any
 
@@ -70,37 +67,6 @@ def test_the_trail_of_a_time_has_its_steps(house: Project) -> None:
     none = "No step fits the filter.\n"
     assert house.call("audit", "trail", "--since", "9999-01-01").out == none
     assert house.call("audit", "trail", "--session", "last", "--actor", "agent").out == none
-
-
-def test_the_csv_is_read_by_any_reader_and_computed_by_none(house: Project) -> None:
-    env = {"PREFLIGHTS_ACTOR": "=cmd|'/c calc'!A1"}
-    house.call("start", "Add login, quickly", env=env)
-    done = house.call("audit", "trail", "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(done.out)))
-    assert [row["version"] for row in rows] == [str(s["version"]) for s in trail(house)]
-    assert rows[0]["actor_name"].startswith("'=cmd")
-    assert "Add login, quickly" in rows[0]["what"]
-    assert not any(cell.startswith(("=", "+", "-", "@")) for row in rows for cell in row.values())
-
-
-def test_a_cloudevent_has_what_the_specification_asks_for(house: Project) -> None:
-    house.decided()
-    house.call("note", "Call the dentist", *SIM)
-    done = house.call("audit", "trail", "--format", "cloudevents")
-    events = [json.loads(line) for line in done.out.splitlines()]
-    assert len({(event["source"], event["id"]) for event in events}) == len(events)
-    for event, step in zip(events, trail(house), strict=True):
-        assert event["specversion"] == "1.0"
-        assert event["id"]
-        assert re.fullmatch(r"/preflights/[\w.%~-]+", event["source"])
-        assert event["type"] == step["type"]
-        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", event["time"])
-        assert event["datacontenttype"] == "application/json"
-        assert event["data"] == step["data"]
-        for name, value in event.items():
-            assert re.fullmatch(r"[a-z0-9]{1,20}", name), name
-            assert value is not None
-    assert any(event.get("provider") == "sim" for event in events)
 
 
 @pytest.mark.slow("sizes")

@@ -58,7 +58,7 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
     "check": (("check",), ("check", "--staged", "--json"), ("check", "--base", "HEAD")),
     "usage": (("usage",),),
     "admin erase": (("admin", "erase", "DECIDED", "--dry-run"),),
-    "audit trail": (("audit", "trail"), ("audit", "trail", "--format", "csv")),
+    "audit trail": (("audit", "trail"), ("audit", "trail", "--json")),
     "audit verify": (("audit", "verify"), ("audit", "verify", "--against", "odd.jsonl")),
     "audit checkpoint": (("audit", "checkpoint", "-o", "-"),),
     "admin projections status": (("admin", "projections", "status"),),

@@ -328,7 +328,7 @@ def test_no_command_fails_or_shows_less_than_nothing_by_any_clock(
             found = house("audit", "verify", "--against", checkpoint, "--json").json
             assert found["sessions"] == 3 * (n + 1)
         house("audit", "checkpoint", "-o", checkpoint, "--force")
-        trail = house("audit", "trail", "--format", "jsonl").out.splitlines()
+        trail = house("audit", "trail", "--json").out.splitlines()
         places = [(line["session_id"], line["version"]) for line in map(json.loads, trail)]
         assert places == sorted(places)
         assert done.json["status"] == "accepted"
