@@ -306,7 +306,10 @@ def test_the_steps_check_the_change(house: Project, tmp_path: Path) -> None:
     code, log = runner.run()
     assert code == 1, log
     assert "::error file=app.py" in log.rpartition("::stop-commands::")[2]
-    assert runner.summary.read_text().startswith("## Preflights check")
+    title, _, *text = runner.summary.read_text().splitlines()
+    assert title == "## Preflights check"
+    assert text
+    assert all(line.startswith("    ") for line in text), "code: no markup, no mention"
 
 
 def test_the_files_lie_at_the_root_of_the_repository(empty: Project) -> None:

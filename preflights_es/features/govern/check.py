@@ -3,8 +3,8 @@
 It needs no log: in a fresh clone, records and session files say what is decided. What needs no base
 is checked without one.
 
-A new kind of finding is a name in `Rule`, a generator beside the others, its meaning in `_MEANS` of
-`reports.py`, and a row in docs/check.md.
+A new kind of finding is a name in `Rule`, a generator beside the others, and a row in
+docs/check.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args
-from urllib.parse import quote
 
 from msgspec.structs import replace
 
@@ -75,7 +74,6 @@ Rule = Literal[
     "signed-decision-lost",
     "policy-changed",
 ]
-RULES: Final[tuple[Rule, ...]] = get_args(Rule)
 Level = Literal["error", "warning", "note"]
 LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 
@@ -99,8 +97,6 @@ class Finding(Result, frozen=True, kw_only=True):
     line: int | None = None
     files: tuple[str, ...] = ()
     """All files that it is about."""
-    uris: tuple[str, ...] = ()
-    """The same, percent-encoded."""
     decision: str = ""
     """`ADR-0007`, a uid, or the path of a record of another tool."""
     session_id: str = ""
@@ -262,7 +258,6 @@ def _finding(
         message=message,
         file=files[0] if files else "",
         files=files,
-        uris=tuple(quote(os.fsencode(path)) for path in paths),
         **more,
     )
 

@@ -15,7 +15,7 @@ from preflights_es.features.govern.check import Checked, Finding, check
 from preflights_es.kernel.text import shown
 from preflights_es.use.request import Request
 
-FORMATS: Final = ("json", "sarif", "annotations", "summary")
+FORMATS: Final = ("json", "annotations")
 """Of reports."""
 
 
@@ -62,13 +62,13 @@ def check_command(
     \b
     Examples:
       preflights check
-      preflights check --base origin/main --report sarif=check.sarif
+      preflights check --base origin/main --report json=check.json
       preflights check --staged
     """
     if bool(files) + staged + (base is not None) > 1:
         message = "--base, --staged and files exclude each other: give one"
         raise click.UsageError(message)
-    wanted = reports_of(reports, FORMATS, "sarif=check.sarif")
+    wanted = reports_of(reports, FORMATS, "json=check.json")
     check_reports(wanted, replacing=replaces, is_json=voice.as_json)
     found = check(
         *(app,),

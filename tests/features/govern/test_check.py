@@ -370,11 +370,9 @@ def test_any_name_of_a_file_is_found(shop: Project, how: str) -> None:
     assert code == 0
     shown = [f"odd/{file.name}".replace("\n", "\u23ce ") for file in files]
     assert {one.replace("\udcff", "\\xff") for one in shown} == {*found["holds"][0]["files"]}
-    for form in ("sarif", "annotations", "summary"):
-        done = shop.call("check", *words, "--report", f"{form}=-")
-        assert done.is_safe(), done
-    annotated = shop.call("check", *words, "--report", "annotations=-").out.splitlines()
-    assert all(line.startswith(("::notice ", "::warning ")) for line in annotated)
+    done = shop.call("check", *words, "--report", "annotations=-")
+    assert done.is_safe(), done
+    assert all(line.startswith(("::notice ", "::warning ")) for line in done.out.splitlines())
 
 
 def renamed(house: Project) -> None:
@@ -493,7 +491,7 @@ def test_wrong_words_are_a_matter_of_usage(shop: Project) -> None:
     assert "exclude each other" in usage(shop, "--staged", ORDERS).err
     assert "it begins with -" in usage(shop, "--base", "--output=x").err
     assert "it is empty" in usage(shop, "--base", "").err
-    assert "expected one of json, sarif" in usage(shop, "--report", "html=x").err
+    assert "expected one of json, annotations" in usage(shop, "--report", "html=x").err
     assert shop.call("check", "../other").code == 1
 
 
