@@ -1,25 +1,17 @@
-"""Reports that commands write for machines: their files, and text of strangers that does nothing.
-
-In an annotation or in Markdown, what comes from outside becomes no markup, no link, no mention and
-no command.
-"""
+"""Reports that commands write for machines: what is asked for, and the files."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, Final, Literal, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import click
 
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.system.files import new_file
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-# 1. Files ------------------------------------------------------------------------------------
 
 
 def pairs(option: str, texts: Sequence[str], example: str) -> tuple[tuple[str, str], ...]:
@@ -117,51 +109,3 @@ def refuse(message: str) -> NoReturn:
     UsageError: always.
     """
     raise click.UsageError(message)
-
-
-# 2. Annotations of GitHub Actions ------------------------------------------------------------
-
-Kind = Literal["error", "warning", "notice"]
-KINDS: Final[tuple[Kind, ...]] = ("error", "warning", "notice")
-KIND_MAX: Final = 10  # annotations of a kind that GitHub shows of one step; of a job, 50
-_DATA: Final = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
-_PROPERTY: Final = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
-
-
-def annotation(kind: Kind, message: str, **properties: str) -> str:
-    """One line: what text holds ends no line and no property.
-
-    Source: escapeData and escapeProperty of the toolkit of GitHub Actions.
-    """
-    said = ",".join(f"{key}={shown(text).translate(_PROPERTY)}" for key, text in properties.items())
-    text = "\n".join(map(shown, message.split("\n")))
-    return f"::{kind} {said}::{text.translate(_DATA)}"
-
-
-def limited(kind: Kind, lines: list[str], what: str, title: str) -> list[str]:
-    """As many as the host shows; where there are more, the last line says how many.
-
-    Args:
-        what: `session`: what a line is about.
-    """
-    if len(lines) <= KIND_MAX:
-        return lines
-    more = len(lines) - KIND_MAX + 1
-    said = f"{more:,} more {what}{'' if more == 1 else 's'} not shown here: the report has them."
-    return [*lines[: KIND_MAX - 1], annotation(kind, said, title=title)]
-
-
-# 3. Markdown ---------------------------------------------------------------------------------
-
-COMMENT_MAX: Final = 65_000  # bytes; GitHub takes 65,536 characters
-SUMMARY_MAX: Final = 1_000_000  # bytes; GitHub takes 1 MiB a step
-SPAN_MAX: Final = 160  # characters of one text from outside
-_TICKS: Final = re.compile("`+")
-
-
-def span(text: str, width: int = SPAN_MAX) -> str:
-    """As code, on one line: its fence is longer than any run of backticks within."""
-    said = shortened(shown(one_line(text)), width) or " "
-    fence = "`" * (1 + max(map(len, _TICKS.findall(said)), default=0))
-    pad = " " if said.startswith("`") or said.endswith("`") else ""
-    return f"{fence}{pad}{said}{pad}{fence}"

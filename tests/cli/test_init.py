@@ -286,9 +286,11 @@ def test_the_steps_replay_comment_once_and_update(
     (empty.folder / "replays" / "damaged.jsonl").write_bytes(damaged)
     code, log = runner.run()
     assert code == 4, log
-    assert "::error" in log.rpartition("::stop-commands::")[2]
     assert len(comments) == 131
-    assert "damaged" in comments[-1]["body"]
+    title, _, *text = comments[-1]["body"].splitlines()[1:]
+    assert (title, text) == ("## Preflights regress", runner.summary.read_text().splitlines()[2:])
+    assert "damaged" in "".join(text)
+    assert all(line.startswith("    ") for line in text), "code: no markup, no mention"
 
 
 @pytest.mark.slow("whole runs")

@@ -387,8 +387,8 @@ def test_reports_that_cannot_be_written_end_a_run_before_it_begins(house: Projec
     (house.folder / "made").touch()
     done = house.call("regress", "--report", "json=made", "--report", "html=other")
     assert (done.code, (house.folder / "other").exists()) == (1, False)
-    assert house.call("regress", "--json", "--report", "jsonl=-").code == 2
-    assert house.call("regress", "--report", "jsonl=x", "--report", "junit=x").code == 2
+    assert house.call("regress", "--json", "--report", "json=-").code == 2
+    assert house.call("regress", "--report", "json=x", "--report", "junit=x").code == 2
     assert house.call("regress", "--margin", "nan").code == 2
     assert house.call("regress", "").code == 1
 
@@ -399,8 +399,7 @@ def test_a_file_may_have_any_name(house: Project) -> None:
     names = (b"a\xff.jsonl", b"b\nc.jsonl", b"-d.jsonl", b"e 'f' $(g).jsonl")
     for name in names:
         (house.folder / os.fsdecode(name)).write_bytes(b"".join(lines[:-1]))
-    formats = ("json", "jsonl", "junit", "markdown", "annotations", "html")
-    reports = [word for name in formats for word in ("--report", f"{name}={name}")]
+    reports = [word for name in FORMATS for word in ("--report", f"{name}={name}")]
     assert house.call("regress", ".", *reports).code == 1
     found = msgspec.json.decode((house.folder / "json").read_bytes())
     assert [case["source"] for case in found["cases"]] == [

@@ -121,7 +121,7 @@ def strict() -> Report:
     return replace(found, verdict=verdict(found.cases, None), changes=())
 
 
-def hostile(margin: float | None = MARGIN, texts: Sequence[str] = HOSTILE) -> Report:
+def hostile(texts: Sequence[str] = HOSTILE) -> Report:
     """Each text of it comes from outside."""
     return report(
         [
@@ -137,5 +137,5 @@ def hostile(margin: float | None = MARGIN, texts: Sequence[str] = HOSTILE) -> Re
                 (text, outcome) for text in texts for outcome in OUTCOMES
             )
         ],
-        margin, changes=tuple(texts), selection="".join(texts), left_out=tuple(texts),
+        changes=tuple(texts), selection="".join(texts), left_out=tuple(texts),
     )  # fmt: skip

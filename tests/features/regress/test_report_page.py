@@ -31,7 +31,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 REPORTS: Final[dict[str, Callable[[], Report]]] = {
     "usual": given.usual,
     "strict": given.strict,
-    "hostile": lambda: given.hostile(texts=given.HOSTILE[4:9]),
+    "hostile": lambda: given.hostile(given.HOSTILE[4:9]),
     "empty": lambda: given.report([]),
 }
 

@@ -27,7 +27,7 @@ EXIT_UNTESTABLE: Final = 125
 """What `git bisect run` takes for a revision that cannot be tested."""
 
 JOBS_MAX: Final = 256  # processes
-FORMATS: Final = ("json", "jsonl", "junit", "markdown", "summary", "annotations", "html")
+FORMATS: Final = ("json", "junit", "html")
 """Of reports."""
 EXAMPLES: Final = {
     "--prompt": "clarify=v2 or clarify=new.md",

@@ -1,15 +1,14 @@
-"""What a regression run found: on a terminal, and as files for machines and places.
+"""What a regression run found: on a terminal, and as files for machines and browsers.
 
-Text of sessions comes from outside. Here it becomes no markup, no link, no mention and no
-command.
+Text of sessions comes from outside. Here it becomes no markup and no command.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby, islice
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from itertools import islice
 from string import Template
 from typing import Final
 
@@ -18,15 +17,6 @@ from msgspec.structs import replace
 from preflights_cli.common import Voice
 from preflights_cli.progress import counted
 from preflights_cli.replay import value
-from preflights_cli.reports import (
-    COMMENT_MAX,
-    KINDS,
-    SUMMARY_MAX,
-    Kind,
-    annotation,
-    limited,
-    span,
-)
 from preflights_es.features.regress.batches import LOG
 from preflights_es.features.regress.pages import own, policy
 from preflights_es.features.regress.results import (
@@ -34,9 +24,7 @@ from preflights_es.features.regress.results import (
     Cause,
     Difference,
     Outcome,
-    PairedTest,
     Report,
-    VerdictWord,
 )
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.json import encoded
@@ -45,18 +33,6 @@ from preflights_es.kernel.text import one_line, shortened, shown
 GRAVEST_FIRST: Final[tuple[Outcome, ...]] = (
     *("failed", "faulted", "damaged", "open", "changed", "fixed", "same"),
 )
-
-TITLE: Final = "preflights regress"
-
-
-def level(case: Case, report: Report) -> Kind | None:
-    """How grave it is; None where nothing differs. In a strict run, any difference is an error."""
-    if case.outcome == "same":
-        return None
-    strict = report.verdict.margin is None
-    if strict or case.outcome in ("failed", "faulted", "damaged"):
-        return "error"
-    return "notice" if case.outcome == "fixed" else "warning"
 
 
 def by_gravity(report: Report) -> list[Case]:
@@ -97,25 +73,17 @@ def explained(case: Case) -> list[str]:
         at = f"version {one.version}, {shown(one.type)}, " if one.version else ""
         lines.append(f"{at}{shown(one.pointer) or 'the whole event'}")
         lines += [f"  expected: {value(one.expected)}", f"  actual:   {value(one.actual)}"]
-    if more := more_differences(case):
-        lines.append(more)
+    if (more := case.difference_count - len(case.differences)) > 0:
+        lines.append(f"and {counted(more, 'more difference')}")
     if case.repeat:
         lines.append(f"repeat with: {shown(case.repeat)}")
     return lines
 
 
-def more_differences(case: Case) -> str:
-    """How many are not listed; empty where all are."""
-    more = case.difference_count - len(case.differences)
-    return f"and {counted(more, 'more difference')}" if more > 0 else ""
-
-
-SHOWN_DIFFERENCES_MAX: Final = 3  # of one session, that are shown
-
-
 # 1. A terminal -------------------------------------------------------------------------------
 
 SESSIONS_MAX: Final = 20  # that are shown one by one
+SHOWN_DIFFERENCES_MAX: Final = 3  # of one session, that are shown
 VALUE_MAX: Final = 120  # characters of a value that differs
 
 
@@ -140,6 +108,10 @@ def say(voice: Voice, report: Report) -> None:
     for change in report.changes:
         voice.say(shown(f"Change: {change}."))
     voice.say(f"{voice.bold(report.verdict.word)}: {shown(report.verdict.why)}")
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {kind}" for kind, count in counts.items() if count) or "none"
 
 
 def _alike(case: Case) -> object:
@@ -174,177 +146,7 @@ def _value(found: object) -> str:
     return shortened(value(found), VALUE_MAX)
 
 
-# 2. GitHub Actions ---------------------------------------------------------------------------
-
-_OF_VERDICT: Final[dict[VerdictWord, Kind]] = {
-    "different": "error",
-    "BLOCK": "error",
-    "INCONCLUSIVE": "warning",
-}
-
-
-def github_annotations(report: Report) -> str:
-    """At most ten lines of each kind; where there is more, the last one says how much."""
-    lines: dict[Kind, list[str]] = {kind: [] for kind in KINDS}
-    word = report.verdict.word
-    kind = _OF_VERDICT.get(word, "notice")
-    lines[kind].append(annotation(kind, report.verdict.why, title=f"{TITLE}: {word}"))
-    held = Counter(case.source for case in report.cases)
-    for case in by_gravity(report):
-        if graveness := level(case, report):
-            is_alone = held[case.source] == 1
-            lines[graveness].append(_of_case(graveness, case, is_alone=is_alone))
-    return "".join(
-        f"{line}\n" for kind in KINDS for line in limited(kind, lines[kind], "session", TITLE)
-    )
-
-
-def _of_case(kind: Kind, case: Case, *, is_alone: bool) -> str:
-    """Args:
-    is_alone: in its file, where an event's version is its line.
-    """
-    place = {}
-    if case.source != LOG:
-        line = next((one.version for one in case.differences if one.version and is_alone), 1)
-        place = {"file": case.source, "line": str(line)}
-    title = f"{headline(case)}: {case.session_id or case.source}"
-    return annotation(kind, "\n".join(explained(case)), **place, title=title)
-
-
-# 3. Markdown ---------------------------------------------------------------------------------
-
-MARKER: Final = "<!-- preflights regress -->"
-"""The first line: a later run finds its comment by it."""
-COMMAND_MAX: Final = 1_000  # characters of a command that is to be repeated
-LISTED_MAX: Final = 20  # changes, and kinds of what was not judged
-ENDS_MAX: Final = 200  # bytes that end a list of sessions
-
-
-def markdown(report: Report, limit: int = COMMENT_MAX) -> str:
-    """At most `limit` bytes: the gravest sessions first, and how many were left out."""
-    head = "\n".join(_head(report))
-    groups = [
-        (outcome, list(cases))
-        for outcome, cases in groupby(by_gravity(report), key=lambda case: case.outcome)
-    ]
-    room = limit - _size(head) - ENDS_MAX * (len(groups) + 1)
-    parts = [head]
-    left_out = 0
-    for outcome, cases in groups:
-        items = list(_fitting(cases, frozenset(report.new), room))
-        room -= sum(map(_size, items))
-        left_out += len(cases) - len(items)
-        parts.append(_folded(f"{len(cases):,} {outcome}", items, len(cases)))
-    if left_out:
-        parts.append(
-            f"Left out here, for want of room: {counted(left_out, 'session')} of"
-            f" {sum(len(cases) for _, cases in groups):,} that differ."
-        )
-    return "\n\n".join(parts) + "\n"
-
-
-def _head(report: Report) -> Iterator[str]:
-    verdict = report.verdict
-    yield MARKER
-    yield f"## Preflights regress: {verdict.word}"
-    yield ""
-    yield verdict.why
-    yield ""
-    yield from _list("Change", report.changes)
-    yield f"- Selection: {span(report.selection)}"
-    yield f"- {counted(report.sessions, 'session')}: {_counts(report.counts)}"
-    if report.cause_counts:
-        yield f"- Causes: {_counts(report.cause_counts)}"
-    if report.new:
-        yield f"- New since the baseline: {counted(len(report.new), 'session')}"
-    if report.live_calls:
-        yield f"- {counted(report.live_calls, 'call')} of a model"
-    if verdict.noise is not None:
-        yield (
-            f"- Noise, in {counted(verdict.noise.runs, 'run')} of the unchanged side:"
-            f" {_percent(verdict.noise.agreement)} of sessions differ in agreement,"
-            f" {_percent(verdict.noise.validity)} in validity"
-        )
-    yield from _list("Not judged", report.left_out)
-    if verdict.tests:
-        yield ""
-        yield "| Measure | Pairs | Worse | Better | p (Holm) | Loss | Loss at most |"
-        yield "| --- | --: | --: | --: | --: | --: | --: |"
-        yield from map(_row, verdict.tests)
-
-
-def _list(what: str, texts: Sequence[str]) -> Iterator[str]:
-    for text in texts[:LISTED_MAX]:
-        yield f"- {what}: {span(text)}"
-    if len(texts) > LISTED_MAX:
-        yield f"- {what}: {len(texts) - LISTED_MAX:,} more"
-
-
-def _counts(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count:,} {kind}" for kind, count in counts.items() if count) or "none"
-
-
-def _row(test: PairedTest) -> str:
-    cells = (
-        *(test.measure, f"{test.pairs:,}", f"{test.worse:,}", f"{test.better:,}"),
-        *(f"{test.p_adjusted:.2g}", _percent(test.loss), _percent(test.loss_bound)),
-    )
-    return f"| {' | '.join(cells)} |"
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.1f} %"
-
-
-def _fitting(cases: Sequence[Case], new: frozenset[str], room: int) -> Iterator[str]:
-    """The first ones, as long as they fit."""
-    for case in cases:
-        item = "\n".join(_item(case, is_new=case.session_id in new))
-        room -= _size(item)
-        if room < 0:
-            return
-        yield item
-
-
-def _item(case: Case, *, is_new: bool) -> Iterator[str]:
-    also = "".join((f": {', '.join(case.measures)}" * bool(case.measures), ", **new**" * is_new))
-    yield f"- {span(name(case))}{also}"
-    if case.message:
-        yield f"  - {span(case.message)}"
-    for found in case.causes:
-        yield f"  - Cause: {span(cause(found))}"
-    for difference in case.differences[:SHOWN_DIFFERENCES_MAX]:
-        yield f"  - {_difference(difference)}"
-    if more := more_differences(case):
-        yield f"  - {more}"
-    if case.repeat:
-        yield f"  - Repeat with {span(case.repeat, COMMAND_MAX)}"
-
-
-def _difference(one: Difference) -> str:
-    at = f"version {one.version}, " if one.version else ""
-    where = span(one.pointer) if one.pointer else "the whole event"
-    return f"{at}{where}: expected {span(value(one.expected))}, actual {span(value(one.actual))}"
-
-
-def _folded(title: str, items: list[str], of: int) -> str:
-    more = of - len(items)
-    body = "\n".join(items + [f"- {counted(more, 'more session')}"] * bool(more))
-    return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>"
-
-
-def _size(text: str) -> int:
-    return len(text.encode()) + 1
-
-
-# 4. JSON Lines, JUnit ------------------------------------------------------------------------
-
-
-def json_lines(report: Report) -> str:
-    """As `docs/api.md` describes `regress/1`; the first line has no `cases`."""
-    lines = (replace(report, cases=()), *report.cases)
-    return "".join(f"{encoded(line).decode()}\n" for line in lines)
-
+# 2. JUnit ------------------------------------------------------------------------------------
 
 _UNFIT: Final = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 cannot hold, or that it advises against."""
@@ -377,7 +179,8 @@ def _kind(case: Case, report: Report) -> str:
     """The element that says it; empty for a test case that passes."""
     if case.outcome in ("faulted", "damaged"):
         return "error"
-    if level(case, report) == "error":
+    is_strict = report.verdict.margin is None  # then any difference is a failure
+    if case.outcome == "failed" or (is_strict and case.outcome != "same"):
         return "failure"
     return "skipped" if case.outcome == "open" else ""
 
@@ -421,7 +224,7 @@ def _fit(text: str) -> str:
     return _UNFIT.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
-# 5. A page -----------------------------------------------------------------------------------
+# 3. A page -----------------------------------------------------------------------------------
 
 DATA_MAX: Final = 20_000_000  # bytes of sessions: a browser opens this in a second or two
 
@@ -456,11 +259,7 @@ def _data(report: Report) -> str:
 
 _RENDER: Final[dict[str, Callable[[Report], str]]] = {
     "json": lambda report: encoded(report).decode() + "\n",
-    "jsonl": json_lines,
     "junit": junit,
-    "markdown": markdown,
-    "summary": lambda report: markdown(report, SUMMARY_MAX),
-    "annotations": github_annotations,
     "html": html,
 }
 
