@@ -136,11 +136,10 @@ def test_sessions_that_only_files_have_are_judged_in_a_clone(
     assert by_name["cases"] == found["cases"]
 
 
-def test_erased_sessions_alone_fail_no_check_and_bisect_nothing(house: Project) -> None:
+def test_erased_sessions_alone_fail_no_check(house: Project) -> None:
     id_ = house.decided()["session_id"]
     assert house.call("admin", "erase", id_, "--yes", "--reason", "a request").code == 0
     assert regress(house)["sessions"] == 0
-    assert house.call("regress", "--bisect").code == 125
 
 
 # 2. Where it runs ----------------------------------------------------------------------------
@@ -425,19 +424,6 @@ def test_words_of_a_session_are_in_no_report_without_it(house: Project) -> None:
     done = house.call("regress", "--json", "--report", "html=made.html")
     assert done.code == 0
     assert CANARY not in done.out + (house.folder / "made.html").read_text()
-
-
-def test_bisecting_says_0_1_and_125(house: Project) -> None:
-    (house.folder / "all.jsonl").write_bytes(lines(1))
-    assert house.call("regress", "all.jsonl", "--bisect").code == 0
-    (house.folder / "all.jsonl").write_bytes(b"nothing\n")
-    assert house.call("regress", "all.jsonl", "--bisect").code == 125
-    assert house.call("regress", "none.jsonl", "--bisect").code == 125
-    (planted,) = sessions(1)
-    at = place(planted, "completion.requested.v1")
-    other = edited(planted, at, lambda payload: payload.update(model="x"))
-    (house.folder / "all.jsonl").write_bytes(jsonl.lines(other))
-    assert house.call("regress", "all.jsonl", "--bisect").code == 1
 
 
 def test_the_fields_of_a_report_are_those_that_are_documented(house: Project) -> None:

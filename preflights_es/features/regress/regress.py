@@ -42,18 +42,9 @@ from preflights_es.features.regress.results import (
     Report,
     Verdict,
 )
-from preflights_es.features.regress.revisions import (
-    Revision,
-    attributed,
-    differing,
-    differing_in,
-    is_unattributed,
-    revision,
-)
 from preflights_es.features.regress.selection import Chosen, InFile, Selection, chosen
 from preflights_es.features.regress.verdict import MARGIN, require_statistics, verdict
 from preflights_es.features.regress.workers import (
-    UNREAD,
     Done,
     Job,
     Judge,
@@ -67,9 +58,10 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.lead import Lead
 from preflights_es.kernel.ports import Head, Provider
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.settings.load import cached, surroundings
+from preflights_es.settings.load import cached
 from preflights_es.store.urls import SqliteFile, address
 from preflights_es.system import clock_ids
+from preflights_es.system.files import Unreadable, regular
 from preflights_es.system.interpreter import children_are_safe
 from preflights_es.use.leads import Leads
 from preflights_es.use.progress import Drawn, undrawn
@@ -79,8 +71,9 @@ from preflights_es.use.usage import price
 
 CAUSES: Final = get_args(CauseKind)
 LOST: Final = "a worker was lost twice with "
-NOT_THERE: Final = ("is not here", UNREAD)
+NOT_THERE: Final = "is not here"
 """How what was left out begins, or ends, where the environment failed."""
+REPORT_MAX: Final = 1024 * 1024 * 1024  # bytes of an earlier report
 
 
 FORMAT: Final = 1  # of kept results
@@ -104,10 +97,6 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Whether no kept result is used."""
     resumes: bool = False
     """Whether kept results do where a model would be asked."""
-    code: str = ""
-    """A folder or revision whose code decides; empty for ours."""
-    against: str = ""
-    """A folder or revision with the code that recorded the sessions."""
     baseline: str = ""
     """File of an earlier report in JSON."""
     is_live: bool = False
@@ -155,30 +144,26 @@ def regress(
     Raises:
         UnknownSession, AmbiguousSession, Refused: as `chosen` says.
         SettingsError: something that the change or the options need is not here.
-        StoreUnavailable: the log, a scheduler, or other code cannot be reached.
+        StoreUnavailable: the log or a scheduler cannot be reached.
     """
     began = monotonic()
     _check(change, options)
-    known = differing(options.baseline) if options.baseline else None
-    code, recorder = (_revision(request, typed) for typed in (options.code, options.against))
+    known = _differing_in(options.baseline) if options.baseline else None
     picked = chosen(request, named, selection)
-    run = Run(request, picked, change, options, code)
+    run = Run(request, picked, change, options)
     with run.kept:
         run.judge(drawn)
         if change is not None and options.is_live:
             how = f"live {options.repeat}{' recorded' * options.is_recorded}"
             with run.keeping(how) as kept:
                 Live(request.leads, change, options).judge(run, announce, kept)
-        if recorder is not None:
-            unknown = filter(is_unattributed, run.cases)
-            run.instead(list(attributed(run.again(list(unknown)), recorder)))
     cases = sorted(map(_told, run.cases), key=lambda one: (one.session_id, one.source, one.head))
     margin = None if change is None else options.margin
     copies = {(case.session_id, case.head): case for case in run.cases}
     pairs = cases if margin is None else list(copies.values())
     judged = verdict(pairs, margin, chance_is_loss=options.is_recorded)
-    new = () if known is None else sorted({*differing_in(cases)} - known)
-    changes = (*(words(change) if change else ()), *((f"code of {code.name}",) if code else ()))
+    new = () if known is None else sorted({*_differing(cases)} - known)
+    changes = words(change) if change else ()
     return _report(run, cases, judged, picked, changes, tuple(new), monotonic() - began)
 
 
@@ -186,25 +171,36 @@ def _check(change: Change | None, options: RunOptions) -> None:
     """Before anything takes long.
 
     Raises:
-        Refused: the options contradict each other.
+        Refused: a model is asked for no change.
         ProviderMissing: scipy is not here, and a verdict is due.
     """
     if change is None:
         if options.is_live:
             raise Refused("only a change asks a model: name one, such as --prompt clarify=v2")
         return
-    if options.code:
-        raise Refused("--code says who decides, a change what is asked: name one of them")
     require_statistics()
 
 
-def _revision(request: Request, typed: str) -> Revision | None:
-    if not typed:
-        return None
-    cache = cached("regress")
-    if cache is None:
-        raise Refused("no folder can keep the code of another revision: set XDG_CACHE_HOME")
-    return revision(typed, request.process.settings.root, cache, surroundings())
+def _differing_in(file: str) -> frozenset[str]:
+    """Ids of the sessions that differ in a report.
+
+    Raises:
+        Refused: it cannot be read, or is no report in JSON.
+    """
+    try:
+        report = msgspec.json.decode(regular(Path(file), REPORT_MAX), type=Report)
+    except (Unreadable, OSError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise Refused(f"{file} cannot be read: {why}") from error
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:  # or no UTF-8
+        what = "no report that `--report json=FILE` wrote"
+        raise Refused(f"{file} is {what}: {error}") from error
+    return frozenset(_differing(report.cases))
+
+
+def _differing(cases: Iterable[Case]) -> Iterator[str]:
+    """Ids of the sessions that are not the same."""
+    return (case.session_id for case in cases if case.outcome != "same")
 
 
 def _report(
@@ -262,18 +258,14 @@ class Run:
         picked: Chosen,
         change: Change | None,
         options: RunOptions,
-        code: Revision | None,
     ) -> None:
-        """Args:
-        code: whose code decides; None for ours.
-        """
         self._process = request.process
         self._change = change
         self._options = options
         self._code = code_digest()
         self._picked = picked
         prices = self._process.settings.prices if change is not None else ()
-        self._job = Job(change=change, prices=prices, revision=code)
+        self._job = Job(change=change, prices=prices)
         self.cases: list[Case] = []
         self.left: list[LeftOut] = []
         self.lost: list[str] = []
@@ -286,11 +278,14 @@ class Run:
         Args:
             what: keeps them apart from others.
         """
-        code, theirs = self._code, self._job.revision
-        if theirs is not None:
-            code += code_digest(Path(theirs.folder, "preflights_es"))
         version = ".".join(map(str, sys.version_info[:3]))
-        parts = {"format": FORMAT, "code": code, "python": version, "job": self._job, "of": what}
+        parts = {
+            "format": FORMAT,
+            "code": self._code,
+            "python": version,
+            "job": self._job,
+            "of": what,
+        }
         folder = None if self._options.is_fresh else cached("regress")
         return KeptResults(folder, key_of(parts), clock_ids.now())
 

@@ -24,7 +24,7 @@ Measure = Literal["validity", "questions", "turns", "result", "fallback", "token
 """What may change in a session that runs with a change."""
 
 CauseKind = Literal[
-    "prompt", "provider", "model", "parameter", "code", "data", "code or data", "unexplained"
+    "prompt", "provider", "model", "parameter", "data", "code or data", "unexplained"
 ]
 """Where a difference comes from."""
 

@@ -104,7 +104,7 @@ def fault_words(fault: Fault) -> str:
 
 
 def code_or_data(detail: str) -> Cause:
-    """What the rules decide otherwise; `revisions.attributed` tells which of the two it is."""
+    """What the rules decide otherwise: a run cannot tell today's code from an edited log."""
     return Cause(kind="code or data", detail=detail)
 
 

@@ -11,7 +11,7 @@ import pickle
 import signal
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from importlib import import_module
@@ -20,18 +20,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from preflights_es.features.regress.batches import Batch, ReadSession, damaged, read
+from preflights_es.features.regress.batches import Batch, read
 from preflights_es.features.regress.change import Change
 from preflights_es.features.regress.kept_results import Judged, code_digest
 from preflights_es.features.regress.regression import Regression
-from preflights_es.features.regress.results import Case, LeftOut
-from preflights_es.features.regress.revisions import Revision
-from preflights_es.features.regress.strict import ERASED, begun, strict_case
-from preflights_es.history.replayer import Replay
-from preflights_es.kernel.errors import LogDamaged, SettingsError, StoreUnavailable
+from preflights_es.features.regress.results import Case
+from preflights_es.kernel.errors import SettingsError, StoreUnavailable
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.file import PriceTable
-from preflights_es.store.chain import verified
 from preflights_es.store.projection_feed import SqlFollowing
 from preflights_es.store.sql import SqlStore
 from preflights_es.system import clock_ids
@@ -42,8 +38,6 @@ from preflights_es.use.usage import price
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
-UNREAD: Final = "cannot read it"
-
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """All that a worker needs besides its batches."""
@@ -52,8 +46,6 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     prices: tuple[PriceTable, ...] = ()
     database: str = ""
     """Of the log; empty where a worker reads none."""
-    revision: Revision | None = None
-    """Whose code decides; None for ours."""
     code: bytes = b""
     """Digest of our code, which a worker elsewhere must have too."""
 
@@ -74,14 +66,11 @@ class Judge:
             )
         prices = [price(table) for table in job.prices]
         self._regression = Regression(WORKFLOWS, own_code(), job.change, prices)
-        self._revision = job.revision
         self._database = job.database
         self._log = log
 
     def judged(self, batch: Batch) -> list[Judged]:
         """What comes of each session, in the order of the batch."""
-        if self._revision is not None:
-            return judged_by(self._revision, list(read(batch, self._opened)))
         case = self._regression.case
         return [
             (b"", one)
@@ -96,37 +85,6 @@ class Judge:
                 SqlStore(self._database, clock_ids.now, clock_ids.salt, creates=False, hurries=True)
             )
         return self._log
-
-
-def judged_by(revision: Revision, found: Sequence[ReadSession | Case]) -> list[Judged]:
-    """What the code of another revision makes of sessions; those that do not verify are damaged."""
-    whole = list(map(_verified, found))
-    replays = iter(revision.replays([one.events for one in whole if isinstance(one, ReadSession)]))
-    return [
-        (b"", one) if isinstance(one, Case) else (one.digest, _said(one, next(replays), revision))
-        for one in whole
-    ]
-
-
-def _verified(one: ReadSession | Case) -> ReadSession | Case:
-    if isinstance(one, Case):
-        return one
-    try:
-        verified(one.events, one.head)
-    except LogDamaged as error:
-        return damaged(one.events[0].session_id, one.source, str(error), one.events[-1])
-    return one
-
-
-def _said(one: ReadSession, said: Mapping[str, Any] | None, revision: Revision) -> Case | LeftOut:
-    session_id = one.events[0].session_id
-    if said is None:
-        why = f"the code of {revision.name} {UNREAD}"
-        return LeftOut(session_id=session_id, source=one.source, why=why)
-    replay = msgspec.convert(said, Replay)
-    if replay.status == "erased":
-        return LeftOut(session_id=session_id, source=one.source, why=ERASED)
-    return strict_case(replay, one.events, begun(one.events, one.source))
 
 
 # In a process of its own -----------------------------------------------------------------------

@@ -78,7 +78,7 @@ def case(number: int, outcome: Outcome = "same", **fields: Any) -> Case:
     if outcome == "damaged":
         given["recorded"] = None
     if outcome == "faulted":
-        given["causes"] = (Cause(kind="code"),)
+        given["causes"] = (Cause(kind="code or data"),)
     return Case(**(given | fields))
 
 

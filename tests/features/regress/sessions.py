@@ -10,15 +10,12 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from preflights_es.features.regress import revisions
 from preflights_es.features.regress.change import Change
 from preflights_es.features.regress.children import Runs
 from preflights_es.features.regress.regression import Regression
 from preflights_es.features.regress.results import Case
 from preflights_es.history.child import sealed_as
-from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.completions import CompletionRequested
-from preflights_es.kernel.errors import LogDamaged
 from preflights_es.kernel.events import Input
 from preflights_es.kernel.json import decoded, encoded
 from preflights_es.kernel.ports import Stored
@@ -107,14 +104,3 @@ def ruled(workflow: Workflow[Any], where: Callable[[Any], bool], **changes: Any)
         )
 
     return replace(workflow, decide=decide)
-
-
-def decides(workflows: Any, events: Events) -> bool:
-    """Whether some code decides what a log says, as `--against` asks it."""
-    try:
-        found = Replayer(workflows, own_code()).replay(events)
-    except LogDamaged:
-        return False
-    said = decoded(encoded(found))
-    assert isinstance(said, dict)
-    return revisions.decides(said)

@@ -20,11 +20,7 @@ from preflights_es.features.regress.results import Report
 from preflights_es.features.regress.selection import Selection
 from preflights_es.features.regress.strict import CANNOT_READ
 from preflights_es.features.regress.verdict import MARGIN
-from preflights_es.kernel.errors import PreflightsError
 from preflights_es.use.request import Request
-
-EXIT_UNTESTABLE: Final = 125
-"""What `git bisect run` takes for a revision that cannot be tested."""
 
 JOBS_MAX: Final = 256  # processes
 FORMATS: Final = ("json", "junit", "html")
@@ -68,12 +64,6 @@ EXAMPLES: Final = {
 )
 @click.option("--seed", "seed_", type=int, metavar="N", help="Change: seed of the simulator.")
 @click.option(
-    "--code", metavar="REV|PATH", callback=given, help="Let another revision of preflights decide."
-)
-@click.option(
-    "--against", metavar="REV|PATH", callback=given, help="The code that recorded the sessions."
-)
-@click.option(
     "--live", "is_live", is_flag=True, help="Ask models for both sides; this costs money."
 )
 @click.option(
@@ -105,7 +95,6 @@ EXAMPLES: Final = {
 @click.option("--resume", "resumes", is_flag=True, help="Go on with an interrupted run.")
 @click.option("--baseline", metavar="REPORT", callback=given, help="Name what is new since.")
 @report_options(FORMATS)
-@click.option("--bisect", "bisects", is_flag=True, help="Exit codes of `git bisect run`.")
 @reading
 def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **asked: Any) -> int:
     """Run recorded sessions again with today's code, or with a change, and judge the result.
@@ -125,16 +114,10 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
     check(wanted, replacing=asked["replaces"], is_json=voice.as_json)
     selection = Selection(**{name: asked[name] for name in Selection.__struct_fields__})
     change = change_of(app.leads, change_asked(asked))
-    try:
-        report = regress(
-            *(app, session, selection, change, options, bar(voice, "Judging")),
-            announce=lambda told: voice.remark(announced(told)),
-        )
-    except PreflightsError as error:
-        if not asked["bisects"]:
-            raise
-        voice.warn(str(error))
-        return EXIT_UNTESTABLE
+    report = regress(
+        *(app, session, selection, change, options, bar(voice, "Judging")),
+        announce=lambda told: voice.remark(announced(told)),
+    )
     if wanted:
         from preflights_es.features.regress.commands.reports import rendered
 
@@ -144,7 +127,7 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
         from preflights_es.features.regress.commands.reports import say
 
         say(voice, report)
-    return exit_code(report, bisects=asked["bisects"])
+    return exit_code(report)
 
 
 def announced(told: Announced) -> str:
@@ -155,15 +138,11 @@ def announced(told: Announced) -> str:
     return f"asking models for {sessions}: at most {calls} in all, cost {cost}"
 
 
-def exit_code(report: Report, *, bisects: bool = False) -> int:
+def exit_code(report: Report) -> int:
     """What a run ends with; damage comes first, since a verdict says nothing of it."""
-    is_worse = report.verdict.word in ("different", "BLOCK")
-    if bisects:
-        is_whole = report.sessions and not (report.counts["damaged"] or report.left_out)
-        return EXIT_REFUSED if is_worse else 0 if is_whole else EXIT_UNTESTABLE
     if report.counts["damaged"]:
         return EXIT_DAMAGED
-    if is_worse:
+    if report.verdict.word in ("different", "BLOCK"):
         return EXIT_REFUSED
     if any(map(_lacks_code, report.left_out)):
         return EXIT_ENVIRONMENT
@@ -200,7 +179,7 @@ def options_of(asked: Mapping[str, Any]) -> RunOptions:
     if asked["is_fresh"] and asked["resumes"]:
         refuse("--resume uses the results of the run before, --fresh none: give one")
     given = {name: asked[name] for name in RunOptions.__struct_fields__ if name in asked}
-    given |= {name: asked[name] or "" for name in ("scheduler", "code", "against", "baseline")}
+    given |= {name: asked[name] or "" for name in ("scheduler", "baseline")}
     return RunOptions(**given, repeating=_repeating(asked))
 
 
@@ -211,8 +190,6 @@ def _repeating(asked: Mapping[str, Any]) -> tuple[str, ...]:
         "--provider": asked["provider_"],
         "--model": asked["model_"],
         "--seed": asked["seed_"],
-        "--code": asked["code"],
-        "--against": asked["against"],
     }
     words = [word for name, values in many.items() for value in values for word in (name, value)]
     for name, value in once.items():
