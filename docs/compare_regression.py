@@ -90,7 +90,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _peers(asked: argparse.Namespace, work: Path) -> Iterable[Peer]:
-    ours = [sys.executable, "-m", "preflights_cli", "regress", "sessions.jsonl", "--fresh"]
+    ours = [sys.executable, "-m", "preflights_cli", "regress", "sessions.jsonl"]
     ours += ["--jobs", "1", "--json", "--db", f"sqlite:///{work}/empty.db"]
     home = {"HOME": str(work), "PYTHONPATH": f"{ROOT}:{ROOT / 'cli'}"}
     yield Peer(

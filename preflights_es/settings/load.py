@@ -310,7 +310,7 @@ def trusted_files(environment: Mapping[str, str] | None = None) -> Trusted:
 def cached(
     what: Literal["regress", "facts", "values", "signatures"], outside: Path | None = None
 ) -> Path | None:
-    """Where results of regression runs, facts of repositories and the like are kept.
+    """Where paid answers of regression runs, facts of repositories and the like are kept.
 
     None where no folder can be named.
 

@@ -1,8 +1,7 @@
-"""Whole regression runs: from a log, with the results kept, of many sessions, and on Dask."""
+"""Whole regression runs: from a log, of many sessions, and on Dask."""
 
 from __future__ import annotations
 
-import os
 import resource
 import sys
 import time
@@ -62,26 +61,19 @@ def log() -> Path:
 
 def figures() -> list[Figure]:
     """CPU seconds, but for the memory."""
-    with _cached():
-        return [_from_log(), _warm(), _memory(), _on_dask()]
+    return [_from_log(), _memory(), _on_dask()]
 
 
 def _from_log() -> Figure:
-    pair = paired(lambda: _run(fresh=True), _from_memory, 7)
+    pair = paired(_run, _from_memory, 7)
     return _figure("regression run of 1,000 sessions of 19 events from a log", pair, 1.3)
 
 
-def _warm() -> Figure:
-    _run()
-    pair = paired(_run, lambda: _run(fresh=True), 7)
-    return _figure("the same once more, with the results kept", pair, 0.1)
-
-
-def _run(*, fresh: bool = False) -> float:
+def _run() -> float:
     program = bootstrap.opened_process(Path(FOLDER.name), database=str(log()), reads=True)
     request = program.request()
     began = time.process_time()
-    options = RunOptions(jobs=1, is_fresh=fresh)
+    options = RunOptions(jobs=1)
     report = regress(request, selection=Selection(any_project=True), options=options)
     took = time.process_time() - began
     assert report.counts["same"] == len(sessions()), report.verdict
@@ -177,20 +169,6 @@ def _cluster() -> Iterator[tuple[str, list[int]]]:
     ) as made:
         pids = [worker.pid for worker in made.workers.values()]
         yield made.scheduler_address, pids
-
-
-@contextmanager
-def _cached() -> Iterator[None]:
-    """A cache folder that is gone afterwards."""
-    before = os.environ.get("XDG_CACHE_HOME")
-    os.environ["XDG_CACHE_HOME"] = FOLDER.name
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["XDG_CACHE_HOME"]
-        else:
-            os.environ["XDG_CACHE_HOME"] = before
 
 
 def _figure(what: str, pair: Pair, limit: float, sessions: int = 1_000) -> Figure:

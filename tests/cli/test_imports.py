@@ -48,7 +48,7 @@ READING: Final = (
     *("audit verify --all", "audit trail", "audit checkpoint", "admin projections status"),
     *(
         "admin projections rebuild",
-        "regress --jobs 2 --fresh",
+        "regress --jobs 2",
         "admin db status",
         "admin db upgrade",
         "admin completion bash",
@@ -139,7 +139,7 @@ def test_however_it_is_started_it_imports_nothing_from_the_current_folder(
     program, env = STARTS[start]
     house = late if env or "-m" in program else clone
     # Its helper is a process of its own.
-    done = house.run(*["regress", "--jobs", "2", "--fresh"], program=program, env=env)
+    done = house.run(*["regress", "--jobs", "2"], program=program, env=env)
     assert done.code == 0, done.err
     assert harmed(house) == []
 
@@ -149,6 +149,6 @@ def test_an_absolute_folder_of_pythonpath_is_searched(house: Project, tmp_path: 
         house.decided()
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.stderr.write('here ')\n")
     env = {"PYTHONPATH": f".{os.pathsep}{tmp_path}"}
-    done = house.run("regress", "--jobs", "2", "--fresh", env=env, starts=True)
+    done = house.run("regress", "--jobs", "2", env=env, starts=True)
     assert done.code == 0, done.err
     assert done.err.count("here ") >= 2, "the helper searches it too"

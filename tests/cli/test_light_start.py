@@ -49,7 +49,7 @@ COMMANDS: Final[dict[str, tuple[tuple[str, ...], int]]] = {
     "tasks": (("note", "tasks"), 0),
     "today": (("today", "--from", "09:00", "--until", "18:00"), 0),
     "replay": (("replay", "last"), 0),
-    "regress": (("regress", "--fresh"), 0),
+    "regress": (("regress",), 0),
 }
 
 

@@ -38,11 +38,9 @@ def test_one_report_from_dask_and_from_one_process(
     for where in ((), served):
         assert house.call("admin", "import", "all.jsonl", *where).code == 0
     for words in ((), served, ("all.jsonl",)):
-        sent = house.run(
-            "regress", "--json", "--fresh", "--scheduler", cluster, *words, starts=True
-        )
+        sent = house.run("regress", "--json", "--scheduler", cluster, *words, starts=True)
         assert sent.code == 0, sent.err
-        assert {**sent.json, "seconds": None} == regress(house, "--fresh", "--jobs", "1", *words)
+        assert {**sent.json, "seconds": None} == regress(house, "--jobs", "1", *words)
 
 
 @pytest.mark.slow("kills")
@@ -56,5 +54,5 @@ def test_dask_loses_no_more_than_the_batch_of_a_lost_worker(tmp_path: Path, clus
 @pytest.mark.slow("crowds")
 def test_a_scheduler_that_is_not_there_is_an_environment_failure(house: Project) -> None:
     house.decided()
-    done = house.call("regress", "--fresh", "--scheduler", "tcp://127.0.0.1:1")
+    done = house.call("regress", "--scheduler", "tcp://127.0.0.1:1")
     assert (done.code, "cannot be reached" in done.err) == (5, True), done

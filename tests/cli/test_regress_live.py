@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.cli.program import Project
+from tests.cli.program import TIMEOUT_S, Project
 from tests.cli.test_regress import regress
 from tests.cli.test_replay_rerun import ANSWER, PATCH
 from tests.providers import server
-from tests.providers.server import FakeAPI
+from tests.providers.server import FakeAPI, wait_until
 
 PRICES = """\
 [[prices]]
@@ -61,14 +61,44 @@ def test_calls_and_cost_are_said_before_a_model_is_asked(
     assert case["calls_needed"] == 0 < case["live_calls"] <= most
     assert case["repeat"].endswith("--prompt clarify=new.md --live")
 
-    asked = len(api.requests)
-    resumed = house.call("regress", *CHANGE, "--live", "--resume", "--json", env=here)
-    assert {**resumed.json, "seconds": None} == {**done.json, "seconds": None}
-    assert len(api.requests) == asked, "it was kept, and no model is asked twice"
-
     (house.folder / "preflights.toml").write_text(PRICES)
     priced = house.call("regress", *CHANGE, "--live", env=here)
     assert "cost 0.15 EUR" in priced.err, "of both sides"
+
+
+@pytest.mark.slow("kills")
+@pytest.mark.parametrize("ends", ["killed", "out of calls"])
+def test_what_was_paid_is_kept_until_the_run_is_done(
+    house: Project, here: dict[str, str], api: FakeAPI, ends: str
+) -> None:
+    answers = [server.text(ANSWER), server.text(PATCH)]
+    api.script(*answers)
+    assert house.call("start", "Keep invoices safe", "--no-input", env=here).code == 3
+    assert house.call("answer", "last", "Here", env=here).code in (0, 3)
+    words = ("regress", *CHANGE, "--live", "--json")
+    whole = len(api.requests) + 4  # of the first session, both sides
+    api.script(*answers * 2, server.slow(server.text(ANSWER), TIMEOUT_S))
+    if ends == "killed":
+        process = house.started(*words, env=here)
+        wait_until(lambda: len(api.requests) > whole, TIMEOUT_S)
+        process.kill()
+        process.communicate()
+    else:
+        assert house.call(*words, "--max-calls", "4", env=here).code == 6
+    (kept,) = (house.home / ".cache" / "preflights" / "regress").iterdir()
+    assert kept.stat().st_mode & 0o777 == 0o600
+    with kept.open("ab") as file:
+        file.write(b'{"session_id":"cut o')
+
+    api.script(*answers * 2)
+    begins = len(api.requests)
+    resumed = house.call(*words, "--resume", env=here)
+    assert resumed.json["counts"]["same"] == 2, resumed.err
+    assert len(api.requests) - begins == 4, "no model is asked twice for the first session"
+    assert not kept.exists()
+    api.script(*answers * 4)
+    anew = house.call(*words, env=here)
+    assert {**resumed.json, "seconds": None} == {**anew.json, "seconds": None}
 
 
 def test_the_limit_of_calls_ends_it_in_order(
@@ -102,7 +132,9 @@ def test_three_runs_of_each_side_are_announced_counted_and_show_the_noise(
     assert done.json["cases"][0]["repeat"].endswith("--live --repeat 3")
 
 
-@pytest.mark.parametrize("words", [("--live", "--repeat", "2"), ("--repeat", "3"), ("--recorded",)])
+@pytest.mark.parametrize(
+    "words", [("--live", "--repeat", "2"), ("--repeat", "3"), ("--recorded",), ("--resume",)]
+)
 def test_what_says_nothing_of_both_sides_is_refused(house: Project, words: tuple[str, ...]) -> None:
     done = house.call("regress", *CHANGE[:1], "clarify=v2", *words)
     assert (done.code, done.out) == (2, "")
@@ -135,8 +167,6 @@ def test_live_asks_both_sides_and_recorded_says_that_chance_counts_as_loss(
     assert kept["live_calls"] < asked["live_calls"]
     assert kept["verdict"]["chance_is_loss"] is True
     assert "Chance counts as loss" in kept["verdict"]["why"]
-    said = house.call("regress", *CHANGE, "--live", "--recorded", "--resume", env=here)
-    assert "Chance counts as loss" in said.out
 
 
 def test_a_run_without_leave_needs_no_key(house: Project, here: dict[str, str]) -> None:

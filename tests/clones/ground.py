@@ -156,7 +156,6 @@ class Ground:
     def _may_write(self, path: str, writes: tuple[str, ...]) -> bool:
         folders = [self.base / "tmp", self.cache, Path("/dev/shm")]
         folders += [self.home / ".local" / "state" / "preflights"]
-        folders += [self.home / ".cache" / "preflights" / "regress"]
         folders += [self.home / ".cache" / "preflights" / "facts"]
         inside = (".git/preflights", "docs/decisions", "docs/tasks", *writes)
         folders += [self.clone / name for name in inside]

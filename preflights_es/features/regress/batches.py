@@ -10,7 +10,6 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from hashlib import sha256
 from io import BytesIO
 from typing import BinaryIO, Final, NamedTuple, TypeVar
 
@@ -73,8 +72,6 @@ class SessionLines(NamedTuple):
 class ReadSession(NamedTuple):
     """A session that was read, not verified."""
 
-    digest: bytes
-    """Under which its result is kept."""
     events: Sequence[Stored]
     head: bytes | None
     """The hash of its head, where the log says one."""
@@ -149,14 +146,14 @@ def read_together(
 def _of_log(head: Head, events: Sequence[Stored]) -> ReadSession | Case:
     if not events:
         return damaged(head.session_id, LOG, "it has no events", head)
-    return ReadSession(events[-1].hash, events, head.hash, LOG)
+    return ReadSession(events, head.hash, LOG)
 
 
 def _parsed(run: SessionLines) -> ReadSession | Case:
     if run.trouble:
         return damaged(run.session_id, run.source, run.trouble)
     try:
-        return ReadSession(digest(run.content), stored_of(run), None, run.source)
+        return ReadSession(stored_of(run), None, run.source)
     except (LogDamaged, AnotherVersion) as error:
         return damaged(run.session_id, run.source, str(error))
 
@@ -180,8 +177,6 @@ class Extent(NamedTuple):
     start: int
     size: int
     line: int
-    digest: bytes
-    """SHA-256 of its lines."""
 
 
 def extents(path: str) -> tuple[list[Extent], bool] | None:
@@ -197,16 +192,11 @@ def extents(path: str) -> tuple[list[Extent], bool] | None:
                 return None
             for run in _split(jsonl.lines_in(file, path), path, 1):
                 size = len(run.content)
-                found.append(Extent(run.session_id, at, size, run.line, digest(run.content)))
+                found.append(Extent(run.session_id, at, size, run.line))
                 at += size
     except (OSError, ValueError, LogDamaged, AnotherVersion):
         return None
     return found, len({one.session_id for one in found}) < len(found)
-
-
-def digest(lines: bytes) -> bytes:
-    """SHA-256 of the lines of a session, wherever they lie in a file."""
-    return sha256(lines.removeprefix(jsonl.FIRST)).digest()
 
 
 def _opened(path: str) -> BinaryIO:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
@@ -27,12 +26,7 @@ from preflights_es.features.regress.batches import (
     sent,
 )
 from preflights_es.features.regress.change import Change, words
-from preflights_es.features.regress.kept_results import (
-    Judged,
-    KeptResults,
-    code_digest,
-    key_of,
-)
+from preflights_es.features.regress.paid_answers import PaidAnswers
 from preflights_es.features.regress.regression import Regression
 from preflights_es.features.regress.results import (
     OUTCOMES,
@@ -42,12 +36,13 @@ from preflights_es.features.regress.results import (
     Report,
     Verdict,
 )
-from preflights_es.features.regress.selection import Chosen, InFile, Selection, chosen
+from preflights_es.features.regress.selection import Chosen, Selection, chosen
 from preflights_es.features.regress.verdict import MARGIN, require_statistics, verdict
 from preflights_es.features.regress.workers import (
     Done,
     Job,
     Judge,
+    code_digest,
     dask,
     processes,
     scheduled,
@@ -56,7 +51,7 @@ from preflights_es.kernel import __version__
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.lead import Lead
-from preflights_es.kernel.ports import Head, Provider
+from preflights_es.kernel.ports import Provider
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.load import cached
 from preflights_es.store.urls import SqliteFile, address
@@ -76,7 +71,6 @@ NOT_THERE: Final = "is not here"
 REPORT_MAX: Final = 1024 * 1024 * 1024  # bytes of an earlier report
 
 
-FORMAT: Final = 1  # of kept results
 AHEAD: Final = 2  # batches that wait for each worker, or are judged
 BATCHES_A_WORKER: Final = 4  # at least, where there is work for more than one
 CHILD: Final = 4  # a session that runs again takes so many times the time of a strict replay
@@ -93,10 +87,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Processes; None for as many as are worth their start."""
     scheduler: str = ""
     """Address of a Dask scheduler, in place of processes."""
-    is_fresh: bool = False
-    """Whether no kept result is used."""
     resumes: bool = False
-    """Whether kept results do where a model would be asked."""
+    """Whether what models answered in an interrupted run is not asked again."""
     baseline: str = ""
     """File of an earlier report in JSON."""
     is_live: bool = False
@@ -151,12 +143,9 @@ def regress(
     known = _differing_in(options.baseline) if options.baseline else None
     picked = chosen(request, named, selection)
     run = Run(request, picked, change, options)
-    with run.kept:
-        run.judge(drawn)
-        if change is not None and options.is_live:
-            how = f"live {options.repeat}{' recorded' * options.is_recorded}"
-            with run.keeping(how) as kept:
-                Live(request.leads, change, options).judge(run, announce, kept)
+    run.judge(drawn)
+    if change is not None and options.is_live:
+        Live(request.leads, change, options).judge(run, announce)
     cases = sorted(map(_told, run.cases), key=lambda one: (one.session_id, one.source, one.head))
     margin = None if change is None else options.margin
     copies = {(case.session_id, case.head): case for case in run.cases}
@@ -262,7 +251,6 @@ class Run:
         self._process = request.process
         self._change = change
         self._options = options
-        self._code = code_digest()
         self._picked = picked
         prices = self._process.settings.prices if change is not None else ()
         self._job = Job(change=change, prices=prices)
@@ -270,24 +258,11 @@ class Run:
         self.left: list[LeftOut] = []
         self.lost: list[str] = []
         """Batches whose worker was lost twice."""
-        self.kept = self.keeping("")
 
-    def keeping(self, what: str) -> KeptResults:
-        """Results of earlier runs of the same.
-
-        Args:
-            what: keeps them apart from others.
-        """
-        version = ".".join(map(str, sys.version_info[:3]))
-        parts = {
-            "format": FORMAT,
-            "code": self._code,
-            "python": version,
-            "job": self._job,
-            "of": what,
-        }
-        folder = None if self._options.is_fresh else cached("regress")
-        return KeptResults(folder, key_of(parts), clock_ids.now())
+    @property
+    def identity(self) -> str:
+        """What is judged, and with which change: another run has another one."""
+        return repr((self._job, self._process.settings.root, self._picked.told))
 
     # 1. Judging ------------------------------------------------------------------------------
 
@@ -296,35 +271,15 @@ class Run:
         picked = self._picked
         total = len(picked.heads) + sum(file.sessions for file in picked.files)
         with drawn(total) as update:
-            heads, files = self._unknown_heads(), list(map(self._unknown, picked.files))
-            left = len(heads) + sum(file.sessions for file in files)
-            update(total - left)
-            workers = self._workers(left)
+            workers = self._workers(total)
             slower = 1 if self._change is None else CHILD
-            batches = _batches(heads, files, workers, slower, picked)
-            for batch, found in self._judged(batches, workers, reads_log=bool(heads)):
+            batches = _batches(picked, workers, slower)
+            for batch, found in self._judged(batches, workers, reads_log=bool(picked.heads)):
                 if found is None:
                     self.lost.append(_named(batch))
                 else:
                     self._take(found)
-                    self.kept.keep(found)
                 update(batch.sessions)
-
-    def _unknown_heads(self) -> Sequence[Head]:
-        """Sessions of the log of which no result is kept."""
-        heads = self._picked.heads
-        known = self.kept.known([head.hash for head in heads])
-        self._take((b"", replace(case, source=LOG)) for case in known.values())
-        return [head for head in heads if head.hash not in known] if known else heads
-
-    def _unknown(self, file: InFile) -> InFile:
-        """The same of a file."""
-        if file.known is None:
-            return file
-        known = self.kept.known([one.digest for one in file.known])
-        found = (known[one.digest] for one in file.known if one.digest in known)
-        self._take((b"", replace(case, source=file.path)) for case in found)
-        return file._replace(known=tuple(o for o in file.known if o.digest not in known))
 
     def _workers(self, sessions: int) -> int:
         """How many processes, or as many as a scheduler may have; 1 for this process alone."""
@@ -344,12 +299,12 @@ class Run:
             job, log = replace(job, database=address(process.store.url)), None
         if not options.scheduler:
             return scheduled(batches, job, processes(workers), AHEAD * workers)
-        job = replace(job, code=self._code)
+        job = replace(job, code=code_digest())
         ready = partial(sent, log=log)
         return scheduled(batches, job, dask(options.scheduler), AHEAD * workers, ready)
 
-    def _take(self, found: Iterable[Judged]) -> None:
-        for _, one in found:
+    def _take(self, found: Iterable[Case | LeftOut]) -> None:
+        for one in found:
             if isinstance(one, LeftOut):
                 self.left.append(one)
             else:
@@ -401,16 +356,14 @@ def _quoted(word: str) -> str:
     return f"$'{''.join(plain)}'"
 
 
-def _batches(
-    heads: Sequence[Head], files: Sequence[InFile], workers: int, slower: int, picked: Chosen
-) -> list[Batch]:
+def _batches(picked: Chosen, workers: int, slower: int) -> list[Batch]:
     """About a second's work each, or less, so that every worker has some."""
+    heads, files = picked.heads, picked.files
     least = BATCHES_A_WORKER * workers if workers > 1 else 1
     events = min(EVENTS // slower, sum(head.version for head in heads) // least + 1)
     size = min(
         BYTES // slower, sum(one.size for file in files for one in file.known or ()) // least + 1
     )
-    are_together = picked.are_together and 2 * len(heads) >= len(picked.heads)
     cut = (
         piece
         for file in files
@@ -418,7 +371,7 @@ def _batches(
     )
     return [
         *(
-            Batch(heads=some, are_together=are_together)
+            Batch(heads=some, are_together=picked.are_together)
             for some in grouped(heads, lambda head: head.version, events)
         ),
         *(
@@ -459,28 +412,33 @@ class Live:
             keeps_recording=options.is_recorded,
         )
 
-    def judge(self, run: Run, announce: Announce, kept: KeptResults) -> None:
-        """Judge again what is open for want of a model.
-
-        Args:
-            kept: what came of sessions when a model was asked; a run that is resumed asks no more.
-        """
+    def judge(self, run: Run, announce: Announce) -> None:
+        """Judge again what is open for want of a model."""
+        paid = self._paid(run)
         with self._regression:
             reads = list(run.again([case for case in run.cases if case.calls_needed]))
-            known = kept.known([one.digest for _, one in reads]) if self._options.resumes else {}
-            asked = [one for _, one in reads if one.digest not in known]
+            kept = paid.kept_cases() if self._options.resumes else {}
+            asked = [one for case, one in reads if case.head not in kept]
             told = self._announced(run.cases, asked)
             if told.calls:
                 announce(told)
-            sources = ((known.get(one.digest), one.source) for _, one in reads)
-            run.instead(replace(case, source=source) for case, source in sources if case)
-            run.instead(self._asked(kept, asked))
+            again = (case for case, _ in reads if case.head in kept)
+            run.instead([replace(kept[case.head], source=case.source) for case in again])
+            run.instead(self._asked(paid, asked))
+        if not any(case.calls_needed for case in run.cases):
+            paid.forget()
 
-    def _asked(self, kept: KeptResults, sessions: Iterable[ReadSession]) -> Iterator[Case]:
+    def _paid(self, run: Run) -> PaidAnswers:
+        """Of the same run: another change, selection or code has answers of its own."""
+        options = self._options
+        identity = repr((code_digest(), options.repeat, options.is_recorded, run.identity))
+        return PaidAnswers(cached("regress"), identity, clock_ids.now() / 1_000_000)
+
+    def _asked(self, paid: PaidAnswers, sessions: Iterable[ReadSession]) -> Iterator[Case]:
         for one in sessions:
             case = self._regression.case(one.events, one.head, one.source)
             if isinstance(case, Case):
-                kept.keep([(one.digest, case)])
+                paid.keep_case(case)
                 yield case
 
     def _announced(self, cases: Sequence[Case], asked: Sequence[ReadSession]) -> Announced:

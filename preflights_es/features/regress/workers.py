@@ -14,7 +14,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
+from hashlib import sha256
 from importlib import import_module
+from pathlib import Path
 from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,9 +24,8 @@ import msgspec
 
 from preflights_es.features.regress.batches import Batch, read
 from preflights_es.features.regress.change import Change
-from preflights_es.features.regress.kept_results import Judged, code_digest
 from preflights_es.features.regress.regression import Regression
-from preflights_es.features.regress.results import Case
+from preflights_es.features.regress.results import Case, LeftOut
 from preflights_es.kernel.errors import SettingsError, StoreUnavailable
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.file import PriceTable
@@ -69,13 +70,11 @@ class Judge:
         self._database = job.database
         self._log = log
 
-    def judged(self, batch: Batch) -> list[Judged]:
+    def judged(self, batch: Batch) -> list[Case | LeftOut]:
         """What comes of each session, in the order of the batch."""
         case = self._regression.case
         return [
-            (b"", one)
-            if isinstance(one, Case)
-            else (one.digest, case(one.events, one.head, one.source))
+            one if isinstance(one, Case) else case(one.events, one.head, one.source)
             for one in read(batch, self._opened)
         ]
 
@@ -85,6 +84,27 @@ class Judge:
                 SqlStore(self._database, clock_ids.now, clock_ids.salt, creates=False, hurries=True)
             )
         return self._log
+
+
+PACKAGE: Final = Path(__file__).parents[2]
+"""Our code."""
+
+
+def code_digest() -> bytes:
+    """Of every file of the package that may change what is decided, by name and content."""
+    found = sha256()
+    for path in sorted(_files(PACKAGE)):
+        content = Path(path).read_bytes()
+        name = os.fsencode(os.path.relpath(path, PACKAGE))
+        found.update(b"%d:%s%d:" % (len(name), name, len(content)))
+        found.update(content)
+    return found.digest()
+
+
+def _files(folder: Path) -> Iterator[str]:
+    for at, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        yield from (os.path.join(at, name) for name in files if not name.endswith(".pyc"))
 
 
 # In a process of its own -----------------------------------------------------------------------
@@ -104,7 +124,7 @@ def judged_elsewhere(job: bytes, batch: Batch) -> bytes:
 
 CONNECT_S: Final = 5  # seconds to reach a scheduler
 
-Done = tuple[Batch, list[Judged] | None]
+Done = tuple[Batch, list[Case | LeftOut] | None]
 """A batch, and what came of its sessions; None where its worker was lost twice."""
 Opened = Callable[[], "AbstractContextManager[Executor]"]
 """Makes the workers, and makes them anew where they were lost."""

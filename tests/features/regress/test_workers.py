@@ -31,7 +31,7 @@ def told(done: Iterator[Done]) -> dict[str, str]:
     """What came of each file's session; `lost` where nothing did."""
     found: dict[str, str] = {}
     for batch, judged in done:
-        case = judged[0][1] if judged else None
+        case = judged[0] if judged else None
         outcome = case.outcome if isinstance(case, Case) else "lost"
         found[Path(batch.pieces[0].path).name] = outcome
     return found

@@ -91,8 +91,9 @@ EXAMPLES: Final = {
 )
 @click.option("--jobs", type=click.IntRange(1, JOBS_MAX), metavar="N", help="Use N processes.")
 @click.option("--scheduler", metavar="tcp://...", callback=given, help="Use a Dask scheduler.")
-@click.option("--fresh", "is_fresh", is_flag=True, help="Use no result of an earlier run.")
-@click.option("--resume", "resumes", is_flag=True, help="Go on with an interrupted run.")
+@click.option(
+    "--resume", "resumes", is_flag=True, help="With --live: go on with an interrupted run."
+)
 @click.option("--baseline", metavar="REPORT", callback=given, help="Name what is new since.")
 @report_options(FORMATS)
 @reading
@@ -172,12 +173,10 @@ def options_of(asked: Mapping[str, Any]) -> RunOptions:
         refuse("--max-calls limits what --live asks: give --live, or leave it out")
     if not asked["repeat"] % 2:
         refuse(f"--repeat: found {asked['repeat']}, expected an odd number, such as 3")
-    if not asked["is_live"] and (asked["repeat"] > 1 or asked["is_recorded"]):
-        refuse("--repeat and --recorded say how --live asks: give --live, too")
+    if not asked["is_live"] and (asked["repeat"] > 1 or asked["is_recorded"] or asked["resumes"]):
+        refuse("--repeat, --recorded and --resume say how --live asks: give --live, too")
     if math.isnan(asked["margin"]):
         refuse("--margin: found nan, expected a share between 0 and 1")
-    if asked["is_fresh"] and asked["resumes"]:
-        refuse("--resume uses the results of the run before, --fresh none: give one")
     given = {name: asked[name] for name in RunOptions.__struct_fields__ if name in asked}
     given |= {name: asked[name] or "" for name in ("scheduler", "baseline")}
     return RunOptions(**given, repeating=_repeating(asked))
