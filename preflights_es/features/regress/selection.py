@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from operator import attrgetter
@@ -17,16 +16,15 @@ from msgspec.structs import replace
 from preflights_es.features.regress.batches import (
     Extent,
     Piece,
-    ReadSession,
+    SessionLines,
     extents,
-    read_together,
     runs,
     stored_of,
 )
 from preflights_es.kernel.errors import AnotherVersion, LogDamaged, Refused
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.imports import NAME as IMPORTS
-from preflights_es.kernel.ports import Head, Stored, Stream
+from preflights_es.kernel.ports import Head, Stream
 from preflights_es.projections.sessions import SessionColumns, rows
 from preflights_es.providers.capabilities import ALIASES
 from preflights_es.runtime.finding import LAST
@@ -36,10 +34,6 @@ from preflights_es.use.request import Request
 
 ENDINGS: Final = (".jsonl", ".jsonl.gz")
 """Of the files in a folder that hold sessions."""
-_ASKED: Final = re.compile(rb'"question":\{"id":"([^"]*)"')
-
-Stratum = tuple[str, str, str]
-"""Workflow, provider and status."""
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,14 +48,12 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     led_by: str | None = None
     """A provider, a model, or `provider/model`; `mock` for the rules."""
     sample: int | None = None
-    sample_seed: int = 0
     any_project: bool = False
 
     @property
     def looks_inside(self) -> bool:
         """Whether a session must be folded to know whether it is meant."""
-        asked = (self.since, self.status, self.led_by, self.sample)
-        return any(one is not None for one in asked)
+        return any(one is not None for one in (self.since, self.status, self.led_by))
 
     def told(self, named: Sequence[str]) -> str:
         """In words, for a report."""
@@ -123,21 +115,19 @@ def chosen(request: Request, named: Sequence[str], selection: Selection) -> Chos
     picking = _Picking(request, selection)
     files = [_in_file(path, only) for path, only in dict.fromkeys(paths)]
     found = picking.of_log(dict.fromkeys(typed) if named else None)
-    cuts = selection.looks_inside or (selection.workflow, selection.only) != (None, None)
+    asked = (selection.workflow, selection.only, selection.sample)
+    cuts = selection.looks_inside or any(one is not None for one in asked)
     if cuts:
         found += [one for number, file in enumerate(files) for one in picking.of_file(number, file)]
     told = selection.told(named)
     if selection.sample is not None:
-        taken = sampled(picking.shaped(found), selection.sample, selection.sample_seed)
-        told += (
-            f"; a sample of {len(taken.found):,} of {len(found):,} by the seed "
-            f"{selection.sample_seed}, with {taken.shapes:,} of {taken.of_shapes:,} shapes"
-        )
-        found = taken.found
+        taken = _sampled(found, selection.sample)
+        told += f"; a sample of {len(taken):,} of {len(found):,}"
+        found = taken
     if cuts:
         meant: dict[int, set[str]] = defaultdict(set)
         for which in found:
-            meant[which.file].add(which.key)
+            meant[which.file].add(which.session_id)
         files = [_cut(file, meant[number]) for number, file in enumerate(files)]
     files = [file for file in files if file.sessions]
     heads = sorted((one.head for one in found if one.head), key=attrgetter("session_id"))
@@ -237,24 +227,12 @@ def _cut(file: InFile, wanted: set[str]) -> InFile:
 
 
 class _Found(NamedTuple):
-    """A session that may be meant."""
+    """A session that is meant."""
 
-    key: str
-    """Its id."""
+    session_id: str
     head: Head | None = None
     """None in a file."""
     file: int = -1
-    row: SessionColumns | None = None
-    """None where it cannot be read, or was not asked for."""
-    shape: bytes = b""
-    place: int = 0
-    """Among all that are meant."""
-
-    @property
-    def stratum(self) -> Stratum:
-        """Of what it is one."""
-        row = self.row
-        return (row.workflow, row.provider, row.status) if row else ("", "", "")
 
 
 class _Picking:
@@ -282,27 +260,28 @@ class _Picking:
                 continue
             if not head.session_id.endswith(asked.only or ""):
                 continue
-            row = kept or (
-                self._row(process.following.stream(head)) if asked.looks_inside else None
-            )
+            row = kept or self._row(process.following.stream(head)) if asked.looks_inside else None
             if self._is_meant(row):
-                found.append(_Found(head.session_id, head, row=row))
+                found.append(_Found(head.session_id, head))
         return found
 
     def of_file(self, number: int, file: InFile) -> Iterator[_Found]:
         """Sessions of a file that are meant."""
         for run in runs(file.whole):
-            if not run.session_id.endswith(self._asked.only or ""):
-                continue
-            try:
-                stored = stored_of(run)
-            except (LogDamaged, AnotherVersion):
+            if run.session_id.endswith(self._asked.only or "") and self._is_run_meant(run):
                 yield _Found(run.session_id, file=number)
-                continue
-            head = head_of(stored)
-            row = self._row(Stream(head, tuple(stored)))
-            if self._asked.workflow in (None, head.workflow) and self._is_meant(row):
-                yield _Found(run.session_id, file=number, row=row, shape=shape_of(stored))
+
+    def _is_run_meant(self, run: SessionLines) -> bool:
+        asked = self._asked
+        if not asked.looks_inside and asked.workflow is None:
+            return True
+        try:
+            stored = stored_of(run)
+        except (LogDamaged, AnotherVersion):
+            return True
+        head = head_of(stored)
+        row = self._row(Stream(head, tuple(stored))) if asked.looks_inside else None
+        return asked.workflow in (None, head.workflow) and self._is_meant(row)
 
     def _row(self, stream: Stream) -> SessionColumns | None:
         try:
@@ -321,74 +300,11 @@ class _Picking:
             and (asked.led_by is None or ALIASES.get(asked.led_by, asked.led_by) in led_by)
         )
 
-    def shaped(self, found: Sequence[_Found]) -> list[_Found]:
-        """The same, with their places and shapes: those of the log are read for that."""
-        heads = tuple(one.head for one in found if one.head is not None)
-        log = self._process.following if heads else None
-        read = read_together(log, heads, are_together=True) if log else ()
-        shapes = {
-            one.events[0].session_id: shape_of(one.events)
-            for one in read
-            if isinstance(one, ReadSession)
-        }
-        return [
-            one._replace(
-                place=place, shape=shapes.get(one.key, NO_SHAPE) if one.head else one.shape
-            )
-            for place, one in enumerate(found)
-        ]
 
+def _sampled(found: Iterable[_Found], number: int) -> list[_Found]:
+    """So many of them, by digests of their ids: a larger sample holds a smaller one."""
 
-# 3. A sample ---------------------------------------------------------------------------------
+    def drawn(one: _Found) -> bytes:
+        return sha256(f"{one.session_id} {one.file}".encode()).digest()
 
-
-class Sampled(NamedTuple):
-    """What was taken."""
-
-    found: list[_Found]
-    shapes: int
-    """Of those that there are."""
-    of_shapes: int
-
-
-def shape_of(stored: Sequence[Stored]) -> bytes:
-    """Of what types its events are, and what it asked, in turn; texts are no matter."""
-    types = sorted({one.type for one in stored})
-    asked = [found for one in stored for found in _ASKED.findall(one.data or b"")]
-    return sha256(repr((types, asked)).encode()).digest()[:8]
-
-
-NO_SHAPE: Final = shape_of(())
-"""Of a session that cannot be read."""
-
-
-def sampled(found: Sequence[_Found], number: int, seed: int) -> Sampled:
-    """So many of them: first one of each shape, then of each stratum its share."""
-    order = sorted(found, key=lambda one: _drawn(seed, f"{one.key} {one.file}"))
-    first = {one.shape: one for one in reversed(order)}
-    taken = [one for one in order if first[one.shape] is one][:number]
-    shapes = len(taken)
-    places = {one.place for one in taken}
-    rest: dict[Stratum, list[_Found]] = defaultdict(list)
-    for one in reversed(order):
-        if one.place not in places:
-            rest[one.stratum].append(one)
-    due = _shares(Counter(one.stratum for one in order), number)
-    due.subtract(Counter(one.stratum for one in taken))
-    while len(places) < number and rest:
-        stratum = max(rest, key=lambda one: (due[one], one))
-        places.add(rest[stratum].pop().place)
-        due[stratum] -= 1
-        if not rest[stratum]:
-            del rest[stratum]
-    return Sampled([one for one in found if one.place in places], shapes, len(first))
-
-
-def _drawn(seed: int, key: str) -> bytes:
-    return sha256(f"{seed} {key}".encode()).digest()
-
-
-def _shares(sizes: Counter[Stratum], number: int) -> Counter[Stratum]:
-    """How many of each stratum, at least one."""
-    whole = sizes.total()
-    return Counter({key: max(round(number * size / whole), 1) for key, size in sizes.items()})
+    return sorted(found, key=drawn)[:number]

@@ -43,7 +43,6 @@ EXAMPLES: Final = {
 @click.option("--only", metavar="SESSION", callback=given, help="Only the session of this id.")
 @click.option("--any-project", is_flag=True, help="Include every project in this log.")
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="A sample of N sessions.")
-@click.option("--sample-seed", type=int, default=0, metavar="S", help="Seed of the sample.")
 @click.option(
     "--prompt",
     "prompts",
