@@ -27,8 +27,7 @@ def seen(outcome: AskOutcome = "answered", call: str = "call-1", **more: Any) ->
 def observed_in(folder: Path) -> str:
     """The session of such a question in a project."""
     opened = opened_process(folder)
-    files = ("app/db.py",)
-    found = record(opened.request(), QUESTION, OPTIONS, ("SQLite",), seen(), files=files)
+    found = record(opened.request(), QUESTION, OPTIONS, ("SQLite",), seen())
     opened.process.close()
     return found.session_id
 

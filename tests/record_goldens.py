@@ -671,16 +671,14 @@ def an_agent_asked_elsewhere(r: Recorder) -> None:
         conversation="c-1",
         call="toolu_1",
         outcome="answered",
-        asked_at=1_700_000_000_000_000,
-        files=("app/queue.py",),
     )
     elsewhere = (
-        *(("transcript", "empty"), ("transcript", "denied"), ("tool", "typed")),
+        *(("hook", "empty"), ("hook", "denied"), ("tool", "typed")),
         *(("hook", "by_hook"), ("hook", "unattended"), ("hook", "several")),
     )
     for observed in (
         seen,
-        replace(seen, call="toolu_1/2", outcome="timed_out", files=()),
+        replace(seen, call="toolu_1/2", outcome="timed_out"),
         *(
             replace(seen, call=f"toolu_{n}", channel=channel, outcome=outcome)
             for n, (channel, outcome) in enumerate(elsewhere, 2)

@@ -44,7 +44,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Replay": ("replay", "regress", "prompts"),
     "Notes": ("note", "today"),
     "Questions about data": ("ask",),
-    "Set up": ("init", "mcp", "hook", "transcripts", "sync", "trust", "admin"),
+    "Set up": ("init", "mcp", "hook", "sync", "trust", "admin"),
 }
 """The commands of `preflights --help`, in order. A feature's command in no section stands last."""
 

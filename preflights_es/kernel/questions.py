@@ -10,7 +10,7 @@ from typing import ClassVar, Final, Literal
 
 from msgspec import UNSET, UnsetType
 
-from preflights_es.kernel.events import Decision, Input, Typed, Value, Whole
+from preflights_es.kernel.events import Decision, Input, Typed, Value
 from preflights_es.kernel.items import ItemRef
 from preflights_es.kernel.text import ANSWER_MAX, late_pattern
 
@@ -279,7 +279,7 @@ refused the question; `by_hook`: a program answered; `unattended`: no person was
 ANSWERED: tuple[AskOutcome, ...] = ("answered", "typed", "several")
 """The only outcomes in which a person said something."""
 
-Channel = Literal["hook", "transcript", "tool"]
+Channel = Literal["hook", "tool"]
 """How the program learned of it: none of them shows the person. `tool`: the agent says so."""
 
 
@@ -296,11 +296,6 @@ class Observed(Value, frozen=True, kw_only=True):
     call: str = ""
     """The agent's own id of the question."""
     outcome: AskOutcome
-    asked_at: Whole | None = None
-    """In microseconds since 1970 UTC; None where the channel does not say it."""
-    answered_at: Whole | None = None
-    files: tuple[str, ...] = ()
-    """Those that were edited next, relative to the project's root."""
 
 
 _OUTCOMES: Final[Mapping[AskOutcome, str]] = {

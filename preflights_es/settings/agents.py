@@ -7,10 +7,8 @@ an editor sets in a person's own terminal (`TERM_PROGRAM`, `CURSOR_TRACE_ID`).
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from preflights_es.kernel.text import NAME_MAX, late_pattern, problem
@@ -86,9 +84,6 @@ SIGNS: Final = (
 )
 """In the order of the search."""
 
-HOMES: Final = {"claude": ("CLAUDE_CONFIG_DIR", ".claude"), "codex": ("CODEX_HOME", ".codex")}
-"""Where agents keep their own files: the variable that says it, and the folder in the home."""
-
 CI: Final = ("CI", "GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL", "TEAMCITY_VERSION", "TF_BUILD")
 """https://github.com/watson/ci-info/blob/master/vendors.json; most set `CI`, too."""
 
@@ -108,17 +103,6 @@ def _spoken(said: str) -> str:
     """Name and version, where it is so written: `claude-code_2-1-330_harness`, `codex/0.169.0`."""
     name = _VERSIONED.match(said)
     return f"{name[1]} {re.sub('[-_]', '.', name[2])}" if name else said
-
-
-def home_of(agent: str, env: Mapping[str, str]) -> Path | None:
-    """The folder in which an agent keeps its own files; None where no absolute one is named."""
-    said, usual = HOMES[agent]
-    home = env.get("HOME") or env.get("USERPROFILE") or ""
-    # A relative path would lie in the current folder, which may be a clone.
-    for folder in (env.get(said, ""), os.path.join(home, usual)):
-        if os.path.isabs(folder):
-            return Path(folder)
-    return None
 
 
 def signs(env: Mapping[str, str]) -> Iterator[tuple[str, str]]:

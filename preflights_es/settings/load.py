@@ -16,7 +16,7 @@ from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.text import shortened
 from preflights_es.providers.capabilities import ALIASES, ProviderSettings
 from preflights_es.records.record_folder import record_folder
-from preflights_es.settings.agents import agent_of, home_of, is_ci, signs
+from preflights_es.settings.agents import agent_of, is_ci, signs
 from preflights_es.settings.file import (
     HELD_BACK,
     KEYS,
@@ -321,11 +321,6 @@ def cached(
     if folder and outside and _leads_through(outside, folder / what):
         return None
     return folder and folder / what
-
-
-def agent_home(agent: str, environment: Mapping[str, str] | None = None) -> Path | None:
-    """Where an agent keeps its own files; None where no folder can be named."""
-    return home_of(agent, os.environ if environment is None else environment)
 
 
 def own_place(cwd: Path) -> Path:

@@ -31,7 +31,6 @@ from preflights_es.settings.project import (
     common_of,
     is_git_s,
     is_others,
-    linked_trees,
     named_by,
     own_folder,
     plain_name,
@@ -82,26 +81,6 @@ def _checked(folder: Path, dot: Path, git: Path) -> Path:
                 f"it, run `git config --global --add safe.directory {folder}`"
             )
     return common
-
-
-def work_trees(root: Path) -> list[Path]:
-    """The same folder in every work tree of its repository; itself alone outside of git."""
-    own = git_folders(root)
-    if own is None:
-        return [root]
-    top, common = own
-    others = (tree for tree in linked_trees(common) if tree != top)
-    trees = (tree for tree in others if _agrees(tree, common))
-    return [root, *(tree / root.relative_to(top) for tree in trees)]
-
-
-def _agrees(tree: Path, common: Path) -> bool:
-    """Whether a folder says itself whose work tree it is: git's directory may name any."""
-    try:
-        found = git_folders(tree)
-    except SettingsError:  # another user's
-        return False
-    return found is not None and found[0] == tree and found[1].resolve() == common.resolve()
 
 
 def project_named(said: FoundSetting | None) -> str | None:

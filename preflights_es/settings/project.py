@@ -113,13 +113,6 @@ def is_own(root: Path, common: Path) -> bool:
     return common.name != ".git" and is_git_s(common) and not _BARE.search(config)
 
 
-def linked_trees(common: Path) -> list[Path]:
-    """The work trees that git's directory names; each has to say itself whose it is."""
-    main = [common.parent] if common.name == ".git" else []
-    named = (_pointed(path) for path in sorted(common.glob("worktrees/*/gitdir")))
-    return [*main, *(path.parent for path in named if path is not None)]
-
-
 def _pointed(path: Path) -> Path | None:
     """The `.git` of a linked work tree, as git keeps it; links of its folders followed."""
     told = Path(path.parent, pointer(path).strip())

@@ -7,7 +7,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final, Self, TypeVar
@@ -16,7 +16,7 @@ import msgspec
 
 from preflights_es.kernel.errors import Refused, StoreUnavailable
 
-BLOCK: Final = 1024 * 1024  # bytes that are read at once where a file is read by line
+BLOCK: Final = 1024 * 1024  # bytes that are read at once
 JSON: Final = ".json"
 PIECE: Final = 64 * 1024  # bytes that are read first: most files have fewer
 
@@ -80,45 +80,13 @@ def ending(
     path: Path | str, size: int, *, folder: int | None = None, follows: bool = True
 ) -> tuple[bytes, int]:
     """The last bytes of a regular file, and how many it has; errors as above."""
-    with _opened(path, folder, follows=follows) as file:
-        whole = file.seek(0, os.SEEK_END)
-        file.seek(max(whole - size, 0))
-        return file.read(size), whole
-
-
-def lines(
-    path: Path | str,
-    limit: int,
-    *,
-    follows: bool = True,
-    update: Callable[[int], object] = lambda _size: None,
-) -> Iterator[bytes | None]:
-    """The lines of a regular file with their ends; None for one of more bytes than the limit.
-
-    Args:
-        update: is told how many bytes more were read, about once a block; errors as above.
-    """
-    with _opened(path, None, follows=follows) as file:
-        told = read = 0
-        while line := file.readline(limit + 1):
-            is_long, read = len(line) > limit, read + len(line)
-            while line and is_long and not line.endswith(b"\n"):
-                line = file.readline(BLOCK)
-                read += len(line)
-            yield None if is_long else line
-            if read - told >= BLOCK:
-                update(read - told)
-                told = read
-        update(read - told)
-
-
-@contextmanager
-def _opened(path: Path | str, folder: int | None, *, follows: bool) -> Iterator[BinaryIO]:
     with (
         _held(path, folder, follows=follows) as handle,
         os.fdopen(handle, "rb", closefd=False) as file,
     ):
-        yield file
+        whole = file.seek(0, os.SEEK_END)
+        file.seek(max(whole - size, 0))
+        return file.read(size), whole
 
 
 @contextmanager

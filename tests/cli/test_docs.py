@@ -70,7 +70,6 @@ from tests.cli.signing import ON
 from tests.cli.tampering import cut_with_its_head, flipped, tampered
 from tests.cli.terminal import ANSWER, WAIT_S, terminal
 from tests.each import each
-from tests.features.agents.transcripts.writing import laid
 from tests.markdown import ROOT, tables, ticked
 from tests.observing import accepted_in_browser, observed_in
 
@@ -150,7 +149,6 @@ def new_shop(folder: Path, home: Path) -> Project:
     shutil.copy(home / ".gitconfig", made.home)  # not what other tests left beside it
     made.folder.mkdir()
     made.git("init", "--quiet", "--template=")
-    laid(made.home, made.folder)
     return made
 
 
@@ -658,13 +656,6 @@ def test_the_fields_of_a_replay_are_those_that_are_documented(shop: Project) -> 
         shop.run("replay", "last", "--json", program=buggy).json,
         shop.run("replay", "last", "--json", program=diverging).json,
     )
-
-
-def test_the_fields_of_transcripts_are_those_that_are_documented(shop: Project) -> None:
-    (shop.folder / "odd.jsonl").symlink_to("/dev/null")
-    (shop.folder / "asks.jsonl").write_bytes(next(shop.home.rglob("c1.jsonl")).read_bytes())
-    found = shop.call("transcripts", "claude", str(shop.folder), "--json").json
-    check("transcripts/1", found, opaque="outcomes")
 
 
 def test_every_shape_is_documented_and_named_after_its_format() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.cli.program import Project
+from tests.cli.terminal import terminal
 
 READY = ("--answer", "auth_strategy=OAuth", "--no-input")
 FAILING = ("--provider", "sim", "--faults", "malformed=1")
@@ -89,3 +90,57 @@ def test_resume_takes_the_only_session_that_waits_or_the_last(house: Project) ->
     for one in (asked, other):
         house.call("abandon", one)
     assert house.call("resume", "--json").json["session_id"] == other
+
+
+def _proposed(house: Project, intention: str, value: str = "OAuth") -> str:
+    """A decision that a script proposes."""
+    answer = f"auth_strategy={value}"
+    session = _opened(house, intention, "--answer", answer, "--no-input")
+    assert house.call("accept", session).code == 0
+    return session
+
+
+def test_all_proposals_are_confirmed_after_a_look(house: Project) -> None:
+    _proposed(house, "Add login")
+    _proposed(house, "Add a login form")
+    assert house.call("inbox", "--all").code == 2
+    assert house.call("inbox", "--by", "Ada").code == 2
+    done = house.call("inbox", "--all", "--by", "Ada")
+    assert (done.code, done.out.splitlines()[-1]) == (0, "Confirmed 2 of 2 proposals.")
+    assert "Strategy  OAuth" in done.out
+    assert house.call("inbox", "--all", "--by", "Ada").out == "No proposal waits.\n"
+    done = house.call("inbox", "--all", "--by", "Ada", "--json")
+    assert (done.code, done.json["format"], done.json["waiting"]) == (0, "inbox/1", [])
+
+
+def test_a_proposal_that_contradicts_a_decision_waits_for_a_choice(house: Project) -> None:
+    _proposed(house, "Add login")
+    later = _proposed(house, "Add login again", "Magic Link")
+    done = house.call("inbox", "--all", "--by", "Ada")
+    assert (done.code, done.out.splitlines()[-1]) == (3, "Confirmed 1 of 2 proposals.")
+    assert done.err.count("is not confirmed") == 1
+    assert f"preflights accept {later[-8:]}" in done.err
+
+
+def test_a_person_confirms_proposals_one_by_one(house: Project) -> None:
+    _proposed(house, "Add login")
+    later = _proposed(house, "Add login again", "Magic Link")
+    with terminal(house, "inbox") as t:
+        t.expect("Look at 2 proposals now, one by one")
+        t.type("y")
+        before = t.proposal()
+        assert "1 of 2:\nAdd login" in before
+        assert "proposed by " in before
+        assert "OAuth" in before
+        t.press("a")
+        t.expect("2 of 2:")
+        t.proposal()
+        t.press("l")
+        assert t.code() == 0
+    assert "OAuth" in house.call("decisions").out
+    (waiting,) = house.call("inbox", "--json").json["waiting"]
+    assert waiting["session_id"] == later
+    with terminal(house, "inbox", "--all") as t:
+        assert "Magic Link" in t.expect("Confirm 1 proposal")
+        t.end()
+        assert t.code() == 3

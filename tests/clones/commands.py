@@ -66,10 +66,6 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
     "admin db status": (("admin", "db", "status"),),
     "admin completion": (("admin", "completion", "bash"),),
     "trust": (("trust", "--list"),),
-    "transcripts": (
-        ("transcripts", "claude", "odd.jsonl", "--dry-run"),
-        ("transcripts", "codex", "odd.jsonl", "--dry-run", "--json"),
-    ),
 }
 """Commands that read, each in the ways in which it runs here.
 

@@ -16,7 +16,6 @@ from tests.each import each
 
 FOLDER: Final = "preflights_es.features"
 ACROSS: Final = {
-    ("agents", "clarification"): {"domain", "domain.events", "use.observed"},
     ("clarification", "extraction"): {"domain.events", "use"},
     ("clarification", "recall"): {
         *("domain.ranking", "domain.rules", "use.comparing", "use.searching", "use.variants"),

@@ -1,4 +1,4 @@
-"""What coding agents ask and are told by their own hooks, files and conversations."""
+"""What coding agents ask and are told by their own hooks and files."""
 
 from preflights_es.kernel.feature import Feature
 
@@ -6,10 +6,6 @@ FEATURE = Feature(
     "agents",
     __name__,
     commands={
-        "transcripts": (
-            "commands.transcripts:transcripts_command",
-            "Propose what was decided in an agent's old conversations.",
-        ),
         "hook": ("commands.hook:hook_command", "Answer an event of a coding agent."),
         "init": (
             "commands.init:init_command",

@@ -1,1 +1,1 @@
-"""Hooks, files and conversations of coding agents on the command line."""
+"""Hooks and files of coding agents on the command line."""

@@ -18,24 +18,27 @@ from preflights_es.features.agents.hooks.events import (
     named,
     plain,
 )
-from preflights_es.features.agents.transcripts.reader import (
-    CALL_MAX,
-    AgentQuestion,
-    Choice,
-    apart,
-    chosen,
-    parts,
-)
 from preflights_es.kernel.errors import LogBusy, PreflightsError
 from preflights_es.kernel.questions import AskOutcome, Observed, call_of
-from preflights_es.kernel.text import late_pattern, one_line
+from preflights_es.kernel.text import late_pattern, one_line, visible
 from preflights_es.use.brief import brief
 from preflights_es.use.request import Request
 
 UNNAMED: Final = "agent"
 """The agent that neither the command nor its environment names."""
+TEXT_MAX: Final = 4_000  # characters that are kept of a text
+CALL_MAX: Final = 20  # questions of a call; the agents take four at most
+LABELS_MAX: Final = 50  # answers of a question that are kept
 WAITS_MAX: Final = 3  # of one event, each a quarter of a second for a process that writes
 CODEX: Final = "requestuserinput"  # the tool of Codex: no answers at all are its time-out
+Choice = tuple[AskOutcome, tuple[str, ...]]
+"""What came of a question, and the answers."""
+BETWEEN: Final = ", "
+"""What stands between several labels that were chosen."""
+NOTE: Final = "user_note: "
+"""How an answer begins in Codex that the person wrote beside an option."""
+NONE: Final = "None of the above"
+"""The option that Codex adds; it decides nothing."""
 _BY_HOOK: Final = late_pattern(r"\bhooks?\b", 2)  # re.IGNORECASE
 _TIMED_OUT: Final = late_pattern(r"no response after|timed? ?out|\bafk\b", 2)
 _REFUSED: Final = late_pattern(r"\buser\b|declined|rejected|cancel|dismissed|skipped", 2)
@@ -111,6 +114,19 @@ def _version(environment: str, name: str) -> str:
 
 
 # 1. What its tool asked ---------------------------------------------------------------------------
+
+
+class AgentQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """A question as the agent put it."""
+
+    id: str
+    """By which the answer names it."""
+    question: str
+    header: str
+    options: tuple[str, ...]
+    several: bool
+    is_secret: bool
+    """Whether the agent hid the answer as it was typed."""
 
 
 def questions(event: HookEvent) -> tuple[AgentQuestion, ...]:
@@ -254,3 +270,46 @@ def _annotated(one: AgentQuestion, said: Mapping[str, Any]) -> str:
     notes = said.get("annotations")
     beside = notes.get(one.id) if isinstance(notes, dict) else None
     return _text(beside.get("notes")) if isinstance(beside, dict) else ""
+
+
+def apart(said: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The labels, and the notes, among the answers of Codex."""
+    notes = [one.removeprefix(NOTE) for one in said if one.startswith(NOTE)]
+    return [one for one in said if not one.startswith(NOTE) and one != NONE], notes
+
+
+def chosen(said: Sequence[str], labels: Sequence[str], note: str) -> Choice:
+    """The outcome of what was said: an option, several, or the person's own words.
+
+    Args:
+        note: what the person wrote beside the choice; it may take the choice back.
+    """
+    bare = tuple(dict.fromkeys(_cut(one.strip()) for one in said if visible(one)))[:LABELS_MAX]
+    if visible(note):
+        beside = f"{BETWEEN.join(bare)} ({note.strip()})" if bare else note.strip()
+        return "typed", (_cut(beside),)
+    if len(bare) > 1:
+        return "several", bare
+    if not bare:
+        return "empty", ()
+    return ("answered" if bare[0] in {_cut(one.strip()) for one in labels} else "typed"), bare
+
+
+def parts(said: str, labels: Sequence[str]) -> Iterator[str]:
+    """Labels that stand one after the other, and words between them; a label may hold a comma."""
+    said = _cut(said)
+    longest = sorted((one for one in labels if one), key=len, reverse=True)
+    while said:
+        found = next((one for one in longest if _begins(said, one)), None)
+        part = found if found is not None else said.partition(BETWEEN)[0]
+        said = said[len(part) :].removeprefix(BETWEEN)
+        yield part
+
+
+def _begins(said: str, label: str) -> bool:
+    return said == label or said.startswith(label + BETWEEN)
+
+
+def _cut(text: str) -> str:
+    """As much of a text as is kept."""
+    return text[:TEXT_MAX]

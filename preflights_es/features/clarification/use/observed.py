@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Final
 
@@ -48,10 +48,7 @@ from preflights_es.use.results import session_of
 
 QUESTION_MAX: Final = 200  # characters, as `clarify.v1` has it; the intention holds all of it
 OPTION_MAX: Final = 80  # characters, of an option and of a topic; as `clarify.v1` has it
-FILES_MAX: Final = 50
-PATH_MAX: Final = 300  # characters
 _RECOMMENDED: Final = late_pattern(r"\s*\((?:recommended|empfohlen)\)\s*$", 2)  # re.IGNORECASE
-INT_MAX: Final = 2**63 - 1
 
 
 def record(
@@ -62,7 +59,6 @@ def record(
     observed: Observed,
     *,
     topic: str = "",
-    files: Iterable[str] = (),
 ) -> View:
     """The question as it happened: answered and proposed where a person answered, else open.
 
@@ -73,7 +69,6 @@ def record(
         answers: labels or the person's own words; they count only where `observed` says that a
             person answered.
         topic: what the question is about, as the agent heads it.
-        files: those that were edited next, relative to the project's root.
 
     Raises:
         Refused: nothing of it can be asked; nothing is recorded.
@@ -81,7 +76,7 @@ def record(
     """
     options = [_label(one) for one in options]
     said = tuple(_cut(_label(one), ANSWER_MAX) for one in answers if visible(one))
-    observed = _cleaned(observed, said, files)
+    observed = _cleaned(observed, said)
     own_request = _as_agent(request, observed, question)
     before = _before(own_request)
     if before is None or before.status == "waiting":  # a try broke off before it was asked
@@ -102,15 +97,6 @@ def record(
     return filed(own_request, done)
 
 
-def recorded(request: Request, question: str, observed: Observed) -> Handle | None:
-    """The session of a question that was recorded before.
-
-    Raises:
-        ErasedSession: it was erased.
-    """
-    return _before(_as_agent(request, _cleaned(observed, (), ()), question))
-
-
 def _before(own_request: Request) -> Handle | None:
     """The session that was opened under the request's key."""
     found = own_request.inputs.opened_before()
@@ -118,7 +104,7 @@ def _before(own_request: Request) -> Handle | None:
 
 
 def _as_agent(request: Request, observed: Observed, question: str) -> Request:
-    """A request of the agent that asked; the caller is a hook or an import."""
+    """A request of the agent that asked; the caller is a hook."""
     actor = Actor("agent", observed.agent or UNNAMED)
     key = _key(observed, question) or request.key
     own_request = Request(request.process, lambda: actor, evidence=request.evidence, key=key)
@@ -234,10 +220,9 @@ def _proposed(request: Request, own: Clarifications, step: Step) -> Step:
 # What an agent says of itself ----------------------------------------------------------------
 
 
-def _cleaned(observed: Observed, said: Sequence[str], files: Iterable[str]) -> Observed:
+def _cleaned(observed: Observed, said: Sequence[str]) -> Observed:
     """Without secrets and within limits; an answer without content is empty."""
     is_silent = observed.outcome in ANSWERED and not said
-    paths = (_cut(one, PATH_MAX) for one in (*observed.files, *files) if _is_inside(one))
     return replace(
         observed,
         agent=_cut(observed.agent, NAME_MAX),
@@ -245,9 +230,6 @@ def _cleaned(observed: Observed, said: Sequence[str], files: Iterable[str]) -> O
         conversation=_cut(observed.conversation, NAME_MAX),
         call=_cut(observed.call, NAME_MAX),
         outcome="empty" if is_silent else observed.outcome,
-        asked_at=_time(observed.asked_at),
-        answered_at=_time(observed.answered_at),
-        files=tuple(dict.fromkeys(paths))[:FILES_MAX],
     )
 
 
@@ -261,11 +243,3 @@ def _cut(text: str, limit: int) -> str:
     # What a limit cuts in two is no secret that a pattern knows: it is taken out before.
     bounded = one_line(stripped(text[: 4 * limit]))
     return shortened(shown(redact_hidden(bounded).text), limit)
-
-
-def _is_inside(path: str) -> bool:
-    return bool(path) and path[0] not in "/\\~" and ".." not in path and path[1:2] != ":"
-
-
-def _time(at: int | None) -> int | None:
-    return at if at is not None and 0 <= at <= INT_MAX else None
