@@ -146,7 +146,7 @@ _HOME = {
         "providers.base": "LLMProvider",
         "providers.faults": "FaultConfig FaultyProvider FaultyStore",
         "providers.simulator": "FaultInjector PromptRouter ResponseBank SimLLMProvider",
-        "redaction": "redact",
+        "redaction.masking": "redact",
         "history.replayer": "Replay Replayer",
         "features.compiler.use.adapters": """
             ArtifactType BASE_SYSTEM_PROMPT ClaudeAdapter CompilerContext CompilerPassType

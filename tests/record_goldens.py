@@ -84,10 +84,12 @@ from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.recorded import GivenProvider
 from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.records.documents import Documents
+from preflights_es.redaction.patterns import KINDS
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.runner import Handle, Proposed, Runner, Step
+from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
 from preflights_es.testing import Reply, ScriptedProvider
@@ -115,6 +117,7 @@ class Recorder:
             self.workflows,
             lambda: next(ticks),
             lambda: ids.uuid7(BEGAN // 1000, (next(numbers) * 7_919).to_bytes(10, "big")),
+            sanitizer=Sanitizer(KINDS),
         )
         self.documents = Documents(self.runner, root, ("docs/decisions", "docs/tasks"))
         self.order: list[str] = []

@@ -41,6 +41,7 @@ from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.simulation import GENERATION
 from preflights_es.kernel.views import View
 from preflights_es.providers.base import LLMProvider
+from preflights_es.redaction.patterns import PERSONAL
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
 from preflights_es.settings.load import load_settings
@@ -117,10 +118,10 @@ class House:
         settings = load_settings(
             r.root, {"HOME": str(r.root), "GIT_AUTHOR_NAME": "-", "PREFLIGHTS_PROJECT": "golden"}
         )
-        self.process = Process(settings)
+        self.process = Process(replace(settings, redact=PERSONAL))
         now, new_id, salts = r.runner.now, r.runner.new_id, count(1)
         store = SqlStore(str(r.root / "log.db"), now, lambda: next(salts).to_bytes(16, "big"))
-        self.runner = Runner(store, WORKFLOWS, now, new_id)
+        self.runner = Runner(store, WORKFLOWS, now, new_id, sanitizer=self.process.sanitizer)
         self.process.__dict__.update(store=store, runner=self.runner, project="golden")
         self.ids: dict[PassName, str] = {}
         """Of the newest artifact of each pass."""

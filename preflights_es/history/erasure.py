@@ -55,7 +55,6 @@ from preflights_es.kernel.text import ANSWER_MAX, one_line, visible
 from preflights_es.records.files import fronts
 from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import CONFLICTS_MAX, Runner
-from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.store.chain import erased_before
 from preflights_es.system.files import Unreadable, regular
@@ -497,7 +496,7 @@ class Erasure(Sessions):
         Raises:
             Refused: it repeats a text, an answer or a name of a session, or cannot be recorded.
         """
-        text, _ = cleaned("the reason", reason, ANSWER_MAX)
+        text, _ = self.sanitizer.cleaned_text("the reason", reason, ANSWER_MAX)
         said = Reason(text)
         if visible(text) and any(
             said.quotes(one.title or "", "said") or said.repeats(self._archive.read(one.session_id))

@@ -22,7 +22,6 @@ from preflights_es.kernel.ports import Archive, Stored
 from preflights_es.kernel.session import Session, Workflow
 from preflights_es.kernel.text import NAME_MAX, one_line, shortened
 from preflights_es.runtime.runner import Handle, Runner
-from preflights_es.runtime.sanitizing import cleaned, name_cleaned
 from preflights_es.store import chain, jsonl
 
 SESSIONS_MAX: Final = 1_000_000  # of a file: some hundred bytes are held of each
@@ -493,7 +492,7 @@ class ImportRecord:
         self._runner = runner
         self._archive = archive
         self._importer = importer
-        self._source = cleaned(
+        self._source = runner.sanitizer.cleaned_text(
             "the name of the file", source[: imports.SOURCE_MAX], imports.SOURCE_MAX
         )[0]
         self._digest = digest
@@ -527,7 +526,7 @@ class ImportRecord:
         of = self._importer
         return {
             "at": self._runner.now(),
-            "actor": Actor(of.actor.kind, name_cleaned(of.actor.name)),
+            "actor": Actor(of.actor.kind, self._runner.sanitizer.cleaned_name(of.actor.name)),
             "evidence": of.evidence,
             "source": self._source,
             "digest": self._digest,
@@ -555,7 +554,7 @@ def confirmed(runner: Runner, importer: Importer, handle: Handle) -> Handle:
     taken = TakenSession(handle.session_id, handle.version, handle.version, handle.hash.hex())
     new = imports.ProposalConfirmed(
         at=runner.now(),
-        actor=Actor("user", name_cleaned(importer.actor.name)),
+        actor=Actor("user", runner.sanitizer.cleaned_name(importer.actor.name)),
         evidence=importer.evidence,
         session=taken,
     )

@@ -19,7 +19,9 @@ from preflights_es.kernel.lead import Lead, setup_of
 from preflights_es.kernel.ports import Provider, Stored
 from preflights_es.kernel.session import Session, Workflow, known
 from preflights_es.providers.recorded import RecordedProvider, Unanswered, Unrecorded
+from preflights_es.redaction import patterns
 from preflights_es.redaction.masking import redact, response_redacted
+from preflights_es.redaction.patterns import SecretKind
 from preflights_es.runtime.performer import open_completion
 from preflights_es.runtime.runner import steps
 from preflights_es.store.chain import verified
@@ -61,7 +63,7 @@ class Reasking:
                 actor=recorded.actor,
                 call=recorded.call,
                 kind=error.kind,
-                message=_kept(str(error), recorded, lambda text: redact(text).text),
+                message=_kept(str(error), recorded, _freed),
                 retry_after_ms=error.retry_after_ms,
                 latency_ms=recorded.latency_ms,
             )
@@ -89,10 +91,20 @@ class Reasking:
         return self._made[key]
 
 
+def _freed(text: str, kinds: tuple[SecretKind, ...]) -> str:
+    return redact(text, kinds).text
+
+
 def _kept(
-    text: str, recorded: CompletionReceived | CompletionFailed, redacted: Callable[[str], str]
+    text: str,
+    recorded: CompletionReceived | CompletionFailed,
+    redacted: Callable[[str, tuple[SecretKind, ...]], str],
 ) -> str:
-    return text if text in said((recorded,)) else redacted(text)
+    """As it is recorded already, whichever kinds of secrets went then; else without secrets."""
+    known = said((recorded,))
+    if text in known or redacted(text, patterns.KINDS) not in known:
+        return text if text in known else redacted(text, patterns.SECRETS)
+    return redacted(text, patterns.KINDS)
 
 
 def said(events: Iterable[Event]) -> frozenset[str]:

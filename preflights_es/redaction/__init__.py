@@ -8,13 +8,3 @@ a miss or a false alarm is mended there or in a table, and its text joins the co
 Pure, and linear in the length of the text: a rule that may fail reads a bounded stretch, a rule
 without a bound consumes what it has read. Storage and the words for the person stay outside.
 """
-
-from preflights_es.redaction.masking import (
-    Redacted,
-    label_redacted,
-    redact,
-    redact_hidden,
-    response_redacted,
-)
-
-__all__ = ["Redacted", "label_redacted", "redact", "redact_hidden", "response_redacted"]

@@ -2,10 +2,10 @@
 
 The rules themselves are imported for the first text that is worth a look, not before. Secrets are
 also found behind characters without width, or in another form of the same letters. A model's
-response loses keys, tokens and e-mail addresses, and its JSON stays JSON: a string of it is read as
-its reader reads it (`\\u0040` is an @, and `\\n` is no letter), and JSON in it the same way. It is
-written anew only where something goes. Passwords, cards, accounts and phone numbers stay in it: the
-rules for them judge a person's prose, and a false alarm in a response changes what is decided.
+response loses keys and tokens, e-mail addresses if they go, and its JSON stays JSON: a string of it
+is read as its reader reads it (`\\u0040` is an @, and `\\n` is no letter), and JSON in it likewise.
+It is written anew only where something goes. Passwords, cards, accounts and phone numbers stay in
+it: the rules for them judge a person's prose, and a false alarm changes what is decided.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from preflights_es.kernel.text import TAGS
 from preflights_es.redaction.classifier import is_noise
-from preflights_es.redaction.patterns import KINDS, OPAQUE, SecretKind, Span, compiled
+from preflights_es.redaction.patterns import KINDS, OPAQUE, SECRETS, SecretKind, Span, compiled
 
 # 1. What is found -------------------------------------------------------------------------------
 
@@ -33,7 +33,9 @@ class Redacted(NamedTuple):
     """What was replaced, in order of appearance, one entry a replacement."""
 
 
-def redact(text: str, kinds: tuple[SecretKind, ...] = KINDS, *, by_form: bool = False) -> Redacted:
+def redact(
+    text: str, kinds: tuple[SecretKind, ...] = SECRETS, *, by_form: bool = False
+) -> Redacted:
     """The text with `[redacted:kind]` in place of each secret of these kinds.
 
     Redacting it again changes nothing and reports no kinds.
@@ -140,7 +142,7 @@ _TAG: Final = 0xE0000
 
 
 def redact_hidden(
-    text: str, kinds: tuple[SecretKind, ...] = KINDS, *, by_form: bool = False
+    text: str, kinds: tuple[SecretKind, ...] = SECRETS, *, by_form: bool = False
 ) -> Redacted:
     """What `redact` returns, or another reading of the text where more is found in that."""
     found = redact(text, kinds, by_form=by_form)
@@ -170,7 +172,8 @@ def plain_form(text: str) -> str:
 
 # 3. Responses -----------------------------------------------------------------------------------
 
-KINDS_OF_RESPONSES: Final[tuple[SecretKind, ...]] = ("key", "token", "email")
+OF_RESPONSES: Final[tuple[SecretKind, ...]] = ("key", "token", "email")
+"""What goes from a response, of the kinds that go at all."""
 LABEL_MAX: Final = 100  # characters in front of a string that may name what it holds
 DEPTH_MAX: Final = 8  # JSON in a string of JSON; each level doubles the backslashes of the next
 SECRET_MIN: Final = 6  # characters; a shorter string is no secret and no address
@@ -184,23 +187,27 @@ _PAIRED: Final = r"\"\s*:\s*\""
 _LISTED: Final = r"\"\s*,\s*\""
 
 
-def response_redacted(text: str) -> str:
+def response_redacted(text: str, kinds: tuple[SecretKind, ...] = SECRETS) -> str:
     """The response as it is recorded; doing it again changes nothing."""
     forms = (text, *readings(text))
     if not any(sign in text for sign in "\\&") and not any(map(worth_a_look, forms)):
         return text
-    return "".join(_pieces(text, DEPTH_MAX))
+    return "".join(_pieces(text, _of_responses(kinds), DEPTH_MAX))
 
 
-def label_redacted(text: str) -> str:
+def label_redacted(text: str, kinds: tuple[SecretKind, ...] = SECRETS) -> str:
     """A provider's name or id as it is recorded.
 
     An id looks as random as a key does, so only a form that a vendor documents goes.
     """
-    return redact_hidden(text, KINDS_OF_RESPONSES, by_form=True).text
+    return redact_hidden(text, _of_responses(kinds), by_form=True).text
 
 
-def _pieces(text: str, depth: int) -> Iterator[str]:
+def _of_responses(kinds: tuple[SecretKind, ...]) -> tuple[SecretKind, ...]:
+    return tuple(one for one in OF_RESPONSES if one in kinds)
+
+
+def _pieces(text: str, kinds: tuple[SecretKind, ...], depth: int) -> Iterator[str]:
     holder = name = ""
     done = 0
     for found in compiled(_STRING).finditer(text):
@@ -208,16 +215,16 @@ def _pieces(text: str, depth: int) -> Iterator[str]:
         gap, body = text[done:start], found["body"]
         plain = _decoded(body)
         label = _label(holder, name, gap, plain)
-        yield _plain(gap)
-        yield _string(body, label[-LABEL_MAX:], depth)
+        yield _plain(gap, kinds)
+        yield _string(body, label[-LABEL_MAX:], kinds, depth)
         holder, name, done = name, plain[-LABEL_MAX:], end
-    yield _plain(text[done:])
+    yield _plain(text[done:], kinds)
 
 
-def _plain(text: str) -> str:
+def _plain(text: str, kinds: tuple[SecretKind, ...]) -> str:
     if len(text.strip(_PUNCTUATION)) < SECRET_MIN:
         return text
-    return _redacted(text).text
+    return _redacted(text, kinds).text
 
 
 def _label(holder: str, name: str, gap: str, value: str) -> str:
@@ -229,13 +236,13 @@ def _label(holder: str, name: str, gap: str, value: str) -> str:
     return gap
 
 
-def _redacted(text: str) -> Redacted:
+def _redacted(text: str, kinds: tuple[SecretKind, ...]) -> Redacted:
     """Also where characters are spelled as escapes; the text is written so only then."""
-    found = redact_hidden(text, KINDS_OF_RESPONSES)
+    found = redact_hidden(text, kinds)
     if "\\" not in text and "&" not in text:
         return found
     spelled = compiled(_ESCAPE, re.IGNORECASE).sub(_character, text)
-    seen = redact_hidden(spelled, KINDS_OF_RESPONSES) if spelled != text else found
+    seen = redact_hidden(spelled, kinds) if spelled != text else found
     return seen if len(seen.kinds) > len(found.kinds) else found
 
 
@@ -263,16 +270,16 @@ def _character(escape: re.Match[str]) -> str:
     return escape.group() if odd or chr(code) in "\"\\'" else chr(code)
 
 
-def _string(body: str, label: str, depth: int) -> str:
+def _string(body: str, label: str, kinds: tuple[SecretKind, ...], depth: int) -> str:
     """What stands between the quotes, redacted by itself or by what stands before it."""
     if len(body) < SECRET_MIN:
         return body
     plain = _decoded(body)
     nested = depth and '"' in plain  # its own strings are read then
-    redacted = redact_hidden(plain, KINDS_OF_RESPONSES) if nested else _redacted(plain)
+    redacted = redact_hidden(plain, kinds) if nested else _redacted(plain, kinds)
     safe = redacted.text if redacted.kinds else plain
     if depth and '"' in safe:
-        safe = "".join(_pieces(safe, depth - 1))
+        safe = "".join(_pieces(safe, kinds, depth - 1))
     if safe != plain:
         if "\\" in body and plain == body:  # no string of JSON
             return safe
@@ -284,7 +291,7 @@ def _string(body: str, label: str, depth: int) -> str:
         compiled(r"[^\s\"\\]+").fullmatch(word) and mentions(plain_form(label))
     ):
         return body
-    labelled = redact_hidden(f'{label}{word}"', KINDS_OF_RESPONSES).text
+    labelled = redact_hidden(f'{label}{word}"', kinds).text
     found = compiled(r"(?<=\")\[redacted:\w+\](?=\"\Z)").search(labelled)
     return found.group() if found else body
 

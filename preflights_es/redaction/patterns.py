@@ -12,8 +12,13 @@ from typing import Final, Literal, cast, get_args
 
 from preflights_es.kernel.text import own_file
 
-SecretKind = Literal["key", "token", "password", "email", "card", "iban", "phone"]
-KINDS: Final[tuple[SecretKind, ...]] = get_args(SecretKind)
+PersonalKind = Literal["email", "phone", "card", "iban"]
+PERSONAL: Final[tuple[PersonalKind, ...]] = get_args(PersonalKind)
+"""What may be a task's own matter: it goes only where the setting `redact` names it."""
+SecretKind = Literal["key", "token", "password"] | PersonalKind
+SECRETS: Final[tuple[SecretKind, ...]] = ("key", "token", "password")
+"""What is never recorded."""
+KINDS: Final[tuple[SecretKind, ...]] = (*SECRETS, *PERSONAL)
 Span = tuple[int, int, SecretKind]
 OPAQUE: Final = "\ufdd0"  # a noncharacter of Unicode: no keyboard types it, no rule matches it
 VALUE_MAX: Final = 256  # characters of a value that are judged; more would not change the verdict

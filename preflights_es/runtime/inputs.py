@@ -47,7 +47,6 @@ from preflights_es.runtime.runner import (
     Step,
     following,
 )
-from preflights_es.runtime.sanitizing import name_cleaned
 
 PERSON: Final = Actor("user")
 """The person whose words an agent passes on; the log does not know the name."""
@@ -172,7 +171,7 @@ class Inputs:
     @cached_property
     def actor(self) -> Actor:
         """As an Input records it."""
-        return cleaned(self._who())
+        return self.cleaned(self._who())
 
     @property
     def agent(self) -> str:
@@ -182,7 +181,12 @@ class Inputs:
 
     def named(self, by: str | None) -> Actor:
         """The person whose word a caller passes on; else who is at work."""
-        return self.actor if by is None else cleaned(Actor("user", by))
+        return self.actor if by is None else self.cleaned(Actor("user", by))
+
+    def cleaned(self, actor: Actor) -> Actor:
+        """An actor as an Input names it."""
+        name = self.runner.sanitizer.cleaned_name(actor.name)
+        return msgspec.structs.replace(actor, name=name)
 
     # 2. Recording ----------------------------------------------------------------------------
 
@@ -395,11 +399,6 @@ def says(before: Input, fields: Mapping[str, Any], setup: Setup | None = None) -
     if setup and was and _answering(was.lead) != _answering(setup.lead):
         return False
     return all(getattr(before, name) == fields[name] for name in fields if name != "redacted")
-
-
-def cleaned(actor: Actor) -> Actor:
-    """An actor as an Input names it."""
-    return msgspec.structs.replace(actor, name=name_cleaned(actor.name))
 
 
 def _answering(lead: Lead | None) -> Lead | None:

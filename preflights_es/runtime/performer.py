@@ -28,6 +28,7 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import Actor, Outcome
 from preflights_es.kernel.ports import Claim, Provider, Store
 from preflights_es.kernel.session import Session
+from preflights_es.redaction.patterns import SECRETS, SecretKind
 
 CALL_MS: Final = 60_000  # what a call may take where the provider does not tell its `timeout_s`
 MARGIN_MS: Final = 15_000  # beyond the call: a recording may wait as long for the log (log.md, 10)
@@ -59,10 +60,13 @@ class Performer:
         new_id: Callable[[], str],
         sleep: Callable[[float], Awaitable[None]] | None,
         recorded_as_is: Container[str] = (),
+        kinds: tuple[SecretKind, ...] = SECRETS,
     ) -> None:
         """Args:
         recorded_as_is: what a recording holds already; a rerun records it unchanged.
+        kinds: of secrets that go from what a provider says.
         """
+        self._kinds = kinds
         self._store = store
         self._owner = owner
         self._now = now
@@ -206,8 +210,8 @@ class Performer:
             output_tokens=error.output_tokens,
         )
 
-    def _safe(self, text: str, redacted: Callable[[str], str]) -> str:
-        return text if text in self._recorded_as_is else redacted(text)
+    def _safe(self, text: str, redacted: Redacting) -> str:
+        return text if text in self._recorded_as_is else redacted(text, self._kinds)
 
     def _since_ms(self, began: int) -> int:
         """0 where the clock stepped back meanwhile."""
@@ -255,27 +259,30 @@ def _valid(text: str | None) -> tuple[str | None, str | None]:
 # Redaction is imported where a call was made: reading a session needs none of it.
 
 
-def _response(text: str) -> str:
+Redacting = Callable[[str, tuple[SecretKind, ...]], str]
+
+
+def _response(text: str, kinds: tuple[SecretKind, ...]) -> str:
     from preflights_es.redaction.masking import response_redacted
 
-    return response_redacted(text)
+    return response_redacted(text, kinds)
 
 
-def _label(text: str) -> str:
+def _label(text: str, kinds: tuple[SecretKind, ...]) -> str:
     from preflights_es.redaction.masking import label_redacted
 
-    return label_redacted(text)
+    return label_redacted(text, kinds)
 
 
-def _redacted(text: str) -> str:
+def _redacted(text: str, kinds: tuple[SecretKind, ...]) -> str:
     from preflights_es.redaction.masking import redact_hidden
 
-    return redact_hidden(text).text
+    return redact_hidden(text, kinds).text
 
 
-def _cut_off(text: str) -> str:
+def _cut_off(text: str, kinds: tuple[SecretKind, ...]) -> str:
     """A response that is no answer: it decides nothing, so that every kind of secret goes."""
-    return _redacted(_response(text))
+    return _redacted(_response(text, kinds), kinds)
 
 
 def _plain(text: str) -> str:

@@ -50,6 +50,7 @@ from preflights_es.kernel.session import (
 )
 from preflights_es.kernel.views import View
 from preflights_es.runtime.performer import Performed, Performer, open_completion
+from preflights_es.runtime.sanitizing import SECRETS_ALONE, Sanitizer
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.codec import Codec
 
@@ -200,13 +201,15 @@ class Runner(EventReader):
         now: Callable[[], int],
         new_id: Callable[[], str],
         sleep: Callable[[float], Awaitable[None]] | None = None,
+        sanitizer: Sanitizer = SECRETS_ALONE,
     ) -> None:
         super().__init__(store, workflows)
+        self.sanitizer = sanitizer
         self.now = now
         self.new_id = new_id
         self.owner = new_id()
         """Names this process in claims."""
-        self._performer = Performer(store, self.owner, now, new_id, sleep)
+        self._performer = Performer(store, self.owner, now, new_id, sleep, kinds=sanitizer.kinds)
 
     # 1. Reading ------------------------------------------------------------------------------
 

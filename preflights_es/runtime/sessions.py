@@ -25,7 +25,6 @@ from preflights_es.kernel.questions import Answers, Given
 from preflights_es.kernel.session import Workflow, refuse_missing
 from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, says
 from preflights_es.runtime.runner import Handle, Proposed, Step
-from preflights_es.runtime.sanitizing import cleaned_answers, cleaned_fields
 
 
 class Sessions:
@@ -34,6 +33,7 @@ class Sessions:
     def __init__(self, inputs: Inputs) -> None:
         self._inputs = inputs
         self._runner = inputs.runner
+        self.sanitizer = inputs.runner.sanitizer
         self._project = inputs.project
 
     @property
@@ -87,7 +87,7 @@ class Sessions:
         Raises:
             Refused: a text cannot be recorded.
         """
-        fields = cleaned_fields(first, said)
+        fields = self.sanitizer.cleaned_fields(first, said)
         session_id = self._runner.new_session_id(self._project)
         uid, project = ids.decision_uid(session_id), self._project
 
@@ -128,7 +128,7 @@ class Sessions:
             SessionMoved: it is at another version.
             Refused: the session takes nothing any more, or a text cannot be recorded.
         """
-        fields = cleaned_fields(cls, said)
+        fields = self.sanitizer.cleaned_fields(cls, said)
 
         def record(input_id: str) -> Step:
             current = self._as_shown(handle, expect)
@@ -161,7 +161,7 @@ class Sessions:
         Raises:
             Refused: a text is too long, or holds what no text holds.
         """
-        cleaned_answers(answers)
+        self.sanitizer.cleaned_answers(answers)
 
     def answer(
         self,
@@ -298,7 +298,7 @@ class Sessions:
             SessionMoved: it is at another version.
             Refused: it is closed, accepted, or faulted without `force`.
         """
-        text = cleaned_fields(SessionAbandoned, {"reason": reason})["reason"]
+        text = self.sanitizer.cleaned_fields(SessionAbandoned, {"reason": reason})["reason"]
         wanted = WantedInput(
             (SessionAbandoned, InputQuarantined),
             self._actor,
@@ -335,7 +335,10 @@ class Sessions:
 
             error = f"{type(fault.error).__name__}: {fault.error}"[:500]
             quarantined = InputQuarantined(
-                at=now, actor=actor, version=handle.version, error=redact(error).text
+                at=now,
+                actor=actor,
+                version=handle.version,
+                error=redact(error, self.sanitizer.kinds).text,
             )
             return self._runner.submit(handle, quarantined, input_id)
         self._refuse_ended(handle)

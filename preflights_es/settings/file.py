@@ -22,6 +22,7 @@ from preflights_es.providers.capabilities import (
     TIMEOUT_MAX_S,
     TIMEOUT_S,
 )
+from preflights_es.redaction.patterns import PersonalKind
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.system.files import Unreadable, regular
 
@@ -196,6 +197,7 @@ FIELDS: Final = (
     Setting("agents", AgentsTable, variable=None, is_own=True),
     Setting("sign", SignTable, variable=None, is_own=True),
     Setting("policy", PolicyTable, variable=None),
+    Setting("redact", tuple[PersonalKind, ...], variable=None),
     Setting("metrics", MetricsTable, variable=None, is_own=True),
 )
 
@@ -518,6 +520,7 @@ def _place_of_entry(data: Any, shape: type) -> tuple[tuple[str, ...], str] | Non
 
 
 _PLACE = late_pattern(r" - at `(?:key in )?\$(.*)`$")
+_NO_CHOICE = late_pattern(r"Invalid enum value ('.*')")
 _UNKNOWN = late_pattern(r"Object contains unknown field `([^`]*)`")
 
 
@@ -530,14 +533,27 @@ def _place(message: str, shape: Any) -> tuple[tuple[str, ...], str]:
     if unknown := _UNKNOWN.search(text):
         known = ", ".join(_keys_at(shape, path))
         return (*path, unknown.group(1)), f"unknown key: expected one of {known}"
+    if found := _NO_CHOICE.fullmatch(text):
+        return path, f"found {found[1]}, expected {' or '.join(_choices(_kind_at(shape, path)))}"
     return path, (text[0].lower() + text[1:]).replace(" | null`", "`")
 
 
 def _keys_at(shape: Any, path: tuple[str, ...]) -> tuple[str, ...]:
     """The keys of a table within a shape."""
+    return tuple(_struct_of(_kind_at(shape, path)).__struct_encode_fields__)
+
+
+def _kind_at(shape: Any, path: tuple[str, ...]) -> Any:
     for key in path:
         shape = get_type_hints(_struct_of(shape))[key]
-    return tuple(_struct_of(shape).__struct_encode_fields__)
+    return shape
+
+
+def _choices(kind: Any) -> list[str]:
+    """The words that a type takes: its own, or those of its parts."""
+    if get_origin(kind) is Literal:
+        return [repr(one) for one in get_args(kind)]
+    return [word for part in get_args(kind) for word in _choices(part)]
 
 
 def _struct_of(kind: Any) -> type[msgspec.Struct]:

@@ -16,6 +16,7 @@ from preflights_es.kernel.session import Workflow
 from preflights_es.kernel.text import shortened
 from preflights_es.providers.capabilities import ALIASES, ProviderSettings
 from preflights_es.records.record_folder import record_folder
+from preflights_es.redaction.patterns import PERSONAL, PersonalKind
 from preflights_es.settings.agents import agent_of, is_ci, signs
 from preflights_es.settings.file import (
     HELD_BACK,
@@ -120,6 +121,8 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
     """Folder of this machine's own files about the log, wherever the log lies."""
     reader_url: str = ""
     """A login that can only read, for queries in a database of PostgreSQL; empty without one."""
+    redact: tuple[PersonalKind, ...] = ()
+    """What goes from texts besides secrets: every place that says some adds to the others."""
     prices: tuple[PriceTable, ...] = ()
     """What models cost, as far as configured."""
     source: str
@@ -216,6 +219,7 @@ def load_settings(
     records, agents = layers.first("records"), layers.first("agents")
     reading, signing = layers.first("metrics"), layers.first("sign")
     policies = [one.values["policy"] for one in layers if "policy" in one.values]
+    redacting = [one.values["redact"] for one in layers if "redact" in one.values]
     if prices := layers.first("prices"):
         check_prices(prices.value, prices.refused)
     lies = _beside_named(own_git, env) if named else log_folder(git, env)
@@ -240,6 +244,7 @@ def load_settings(
         agent=agent,
         agent_variables=agent_variables,
         workflows={name: told for one in files[::-1] for name, told in one.workflows.items()},
+        redact=tuple(kind for kind in PERSONAL if any(kind in one for one in redacting)),
         prices=prices.value if prices else (),
         agents=agents.value if agents else AgentsTable(),
         sign=signing.value if signing else SignTable(),

@@ -17,9 +17,8 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import Actor, Input, Signable
 from preflights_es.kernel.views import View
 from preflights_es.records.documents import Documents
-from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, cleaned, says
+from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, says
 from preflights_es.runtime.runner import Handle, Proposed, Step
-from preflights_es.runtime.sanitizing import cleaned_fields
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.use.answers import filed
 from preflights_es.use.request import Request
@@ -117,7 +116,7 @@ class Acceptances(Sessions):
             Refused: it is closed, of another project, or nothing in it can be accepted.
         """
         self.refuse_relaying(by, ids.short(session_id))
-        fields = cleaned_fields(cls, said)
+        fields = self.sanitizer.cleaned_fields(cls, said)
         speakers = [PERSON] if relays else self._speakers(by)
 
         def record(input_id: str) -> Step:
@@ -151,7 +150,7 @@ class Acceptances(Sessions):
         """Whose word it may be: a person whom a touched key proves, else who is at work."""
         signer = self._inputs.signer
         if self._actor.kind == "agent" and signer is not None and signer.is_hardware:
-            return [cleaned(signer.person(by)), self._actor]
+            return [self._inputs.cleaned(signer.person(by)), self._actor]
         return [self._inputs.named(by)]
 
     def _is_proved(self, first: Proposed) -> bool:

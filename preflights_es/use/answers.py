@@ -23,7 +23,7 @@ from preflights_es.kernel.views import View
 from preflights_es.records.record_folder import USUAL
 from preflights_es.runtime.inputs import AskedElsewhere, Recalled
 from preflights_es.runtime.runner import Handle, Step
-from preflights_es.runtime.sanitizing import cleaned_answers, cleaned_fields
+from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
@@ -132,7 +132,7 @@ def asked_in(handle: Handle) -> Asked:
     return [*(("", one) for one in open_ones if one.id not in known), *labelled]
 
 
-def with_taken(workflow: Workflow[Any], given: Pairs, first: Input) -> Input:
+def with_taken(workflow: Workflow[Any], given: Pairs, first: Input, sanitizer: Sanitizer) -> Input:
     """The Input that begins a session, once it is seen that the session would take the answers.
 
     Where a model leads, its questions are not known yet: then only a key that is no question's at
@@ -146,12 +146,12 @@ def with_taken(workflow: Workflow[Any], given: Pairs, first: Input) -> Input:
     begun = _after(workflow, kernel.begin(workflow), first)
     asked = workflow.answerable(begun.state)
     pairs_told = addressed(given, asked)
-    told, _ = cleaned_answers(pairs_told)
+    told, _ = sanitizer.cleaned_answers(pairs_told)
     new = workflow.answers(at=first.at, actor=first.actor, answers=told)
     refused = [one for one in kernel.decide(workflow, begun, new) if isinstance(one, Refusal)]
     lead = workflow.lead(begun.state)
     if lead is not None and lead.provider not in WRITERS and isinstance(first, Opening):
-        first = _with_counting(first, pairs_told, refused)
+        first = _with_counting(first, pairs_told, refused, sanitizer)
     if lead is not None:
         keys = {question.id for _, question in asked}
         refused = [one for one in refused if _is_unknown(one, keys)]
@@ -161,13 +161,15 @@ def with_taken(workflow: Workflow[Any], given: Pairs, first: Input) -> Input:
     return first
 
 
-def _with_counting(first: Opening, given: Pairs, refused: Sequence[Refusal]) -> Opening:
+def _with_counting(
+    first: Opening, given: Pairs, refused: Sequence[Refusal], sanitizer: Sanitizer
+) -> Opening:
     """The Input with those answers of which none is refused before the model is asked."""
     left = {one.key.partition("__")[0] for one in refused if isinstance(one, AnswerRefusal)}
     counting = [(key, texts) for key, texts in given if key.partition("__")[0] not in left]
     if not counting:
         return first
-    told, kinds = cleaned_answers(counting)
+    told, kinds = sanitizer.cleaned_answers(counting)
     redacted = (*getattr(first, "redacted", ()), *kinds)
     return replace(first, answers=told, **({"redacted": redacted} if redacted else {}))
 
@@ -187,7 +189,7 @@ def _is_unknown(one: Refusal, keys: Collection[str]) -> bool:
     return bool(keys) and key not in keys and "." not in key
 
 
-def taking(workflow: Workflow[Any], reasons: Reasons) -> type[Input]:
+def taking(workflow: Workflow[Any], reasons: Reasons, sanitizer: Sanitizer) -> type[Input]:
     """The Input that takes these reasons.
 
     Raises:
@@ -197,7 +199,7 @@ def taking(workflow: Workflow[Any], reasons: Reasons) -> type[Input]:
         message = f"a session of the workflow {workflow.name} takes no reasons"
         raise Refused(message, code="no_reasons", workflow=workflow.name)
     _check_reach(workflow, reasons)
-    fields = cleaned_fields(workflow.reasons, said_of(reasons))
+    fields = sanitizer.cleaned_fields(workflow.reasons, said_of(reasons))
     if reasons.paths and fields["paths"] != reasons.paths:  # what is left would match other files
         message = "a path holds what looks like a secret: name a pattern without it"
         raise Refused(message, code="unfit_pattern")
@@ -247,7 +249,7 @@ def reasoned(
         SessionMoved: it is at another version.
         Refused: it takes no reasons any more, or a text cannot be recorded.
     """
-    cls = taking(handle.workflow, reasons)
+    cls = taking(handle.workflow, reasons, sessions.sanitizer)
     said = said_of(reasons)
     return sessions.submitted(handle, cls, said, expect=expect, by=by)
 

@@ -21,8 +21,10 @@ from preflights_es.kernel.ports import Archive, Arrival, Head, Stored, Stream
 from preflights_es.kernel.signing import bears_signature
 from preflights_es.kernel.text import NAME_MAX, line_trouble
 from preflights_es.records.session_files import SessionFolder, SessionFolders
+from preflights_es.redaction.patterns import SECRETS
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.settings.load import Settings
 from preflights_es.store.chain import erased_before
 from preflights_es.store.sql import Named, Projects, SqlStore
@@ -176,10 +178,16 @@ class Process:
         self._took_over = found.sessions > 0 or found.is_unclaimed
         return found.name
 
+    @property
+    def sanitizer(self) -> Sanitizer:
+        """Frees texts of what the settings name."""
+        return Sanitizer((*SECRETS, *self.settings.redact))
+
     @made_once
     def runner(self) -> Runner:
         """The loop."""
-        return Runner(self.store, WORKFLOWS, clock_ids.now, clock_ids.new_id, _sleep)
+        given = (clock_ids.now, clock_ids.new_id, _sleep, self.sanitizer)
+        return Runner(self.store, WORKFLOWS, *given)
 
     @property
     def file_log(self) -> FileLog:

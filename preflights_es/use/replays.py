@@ -29,8 +29,9 @@ from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Workflow
 from preflights_es.providers.base import LLMProvider
 from preflights_es.providers.faults import FaultConfig
+from preflights_es.redaction.patterns import SECRETS
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.runtime.sanitizing import cleaned_answers
+from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.settings.load import Options
 from preflights_es.store import jsonl
 from preflights_es.system import clock_ids
@@ -236,7 +237,8 @@ def _otherwise(leads: Leads, recorded: Recording, again: Again) -> Otherwise:
     said = Options(provider=again.provider, model=again.model, seed=seed, faults=again.faults)
     leads = leads.saying(said)
     asked = workflow.answerable(recorded.session.state)
-    answers, redacted = cleaned_answers(addressed(again.answers, asked))
+    sanitizer = Sanitizer((*SECRETS, *leads.settings.redact))
+    answers, redacted = sanitizer.cleaned_answers(addressed(again.answers, asked))
     return Otherwise(
         lead=_led_otherwise(leads, workflow) if leads.named else None,
         prompts=prompts_named(workflow, again.prompts),

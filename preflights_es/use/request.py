@@ -96,7 +96,6 @@ class Request:
             SettingsError: git or the system has a name for it that cannot be recorded.
         """
         actor = self._who()
-        # An e-mail address is one that people have there by accident.
         self.notice_redacted("your name (PREFLIGHTS_ACTOR, or as git knows it)", actor.name)
         return actor
 
@@ -110,7 +109,7 @@ class Request:
         """Say that a text which no session shows is recorded without its secrets."""
         from preflights_es.redaction.masking import redact
 
-        if kinds := redact(text).kinds:
+        if kinds := redact(text, self.process.sanitizer.kinds).kinds:
             found = f"what looks like a secret ({', '.join(kinds)})"
             self.notice("redacted", f"{what} is recorded without {found}", kinds=kinds)
 

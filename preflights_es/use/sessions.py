@@ -88,7 +88,7 @@ def start(
         message = f"a session of the workflow {workflow} {what}"
         raise Refused(message, code="no_written_question", workflow=workflow)
     if reasons is not None:
-        taking(found, reasons)
+        taking(found, reasons, request.process.sanitizer)
     feature = FEATURES.get(workflow)
     if feature is not None and feature.start:
         own = {"written": written, "reasons": reasons, "scope": scope or None}
@@ -131,7 +131,7 @@ def answer(
     """
     handle = request.sessions.load(session)
     if reasons is not None:
-        taking(handle.workflow, reasons)
+        taking(handle.workflow, reasons, request.process.sanitizer)
         if not (given or relays):
             return filed(request, reasoned(request.sessions, handle, reasons, expect))
     before = request.sessions.answered(handle, revise=revise, relays=relays)
@@ -215,7 +215,7 @@ def accept(
     own = feature.loaded(feature.accept) if feature and has_own else acceptance.accept
     more: dict[str, Any] = {}
     if reasons is not None:
-        taking(workflow, reasons)
+        taking(workflow, reasons, request.process.sanitizer)
         more["reasons"] = reasons
     if choices:
         if "resolved" not in getattr(workflow.acknowledges, "__struct_fields__", ()):

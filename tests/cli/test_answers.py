@@ -345,7 +345,9 @@ def test_a_key_that_stands_twice_in_a_file_has_two_values(house: Project) -> Non
     assert json.loads(done.err.splitlines()[-1])["code"] == "several_values"
 
 
-@pytest.mark.parametrize("secret", ["ada\uff20example.com", "s\u200bk-ant-api03-" + "a1B2" * 10])
+@pytest.mark.parametrize(
+    "secret", ["AKIA\uff29OSFODNN7EXAMPLE", "s\u200bk-ant-api03-" + "a1B2" * 10]
+)
 def test_a_secret_that_hides_is_found(house: Project, secret: str) -> None:
     started = house.call("start", f"Add login, ask {secret}", "--json").json
     assert "[redacted:" in started["intention"]

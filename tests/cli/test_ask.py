@@ -224,13 +224,13 @@ def test_an_unknown_parameter_is_named(house: Project, tmp_path: Path) -> None:
 def test_a_query_that_lacks_a_secret_is_not_run(
     house: Project, tmp_path: Path, orders: Path
 ) -> None:
-    text = "name: ada\nsql: SELECT day FROM orders WHERE note = 'ada@example.org'\n"
+    text = "name: ada\nsql: SELECT day FROM orders WHERE note = 'AKIAIOSFODNN7EXAMPLE'\n"
     folder = shop(tmp_path / "c", ada_yaml=text)
     args = ("ada", "--catalog", str(folder), "--on", str(orders))
-    assert "[redacted:email]" in house.call("ask", *args).out
+    assert "[redacted:key]" in house.call("ask", *args).out
     done = house.call("ask", *args, "--run")
     assert (done.code, done.out) == (1, "")
-    assert "lacks a secret that was taken out (email)" in done.err
+    assert "lacks a secret that was taken out (key)" in done.err
 
 
 def test_a_statement_that_the_parser_does_not_know_is_one_line(

@@ -236,13 +236,13 @@ def test_a_session_that_another_process_ends_meanwhile_ends_here_too(house: Proj
 
 
 def test_a_secret_is_taken_out_and_the_person_is_told_once(house: Project) -> None:
-    with terminal(house, "start", "Add login, mail bob@example.com when done") as t:
+    with terminal(house, "start", "Add login, the key is AKIAIOSFODNN7EXAMPLE") as t:
         assert t.expect(ANSWER).count("warning: 1 secret was taken out") == 1
         t.type("tbd")
         assert "warning" not in t.expect(ANSWER)
         t.end()
         assert t.code() == 3
-    assert b"bob@example.com" not in house.recorded()
+    assert b"AKIAIOSFODNN7EXAMPLE" not in house.recorded()
 
 
 @pytest.mark.parametrize("command", [("start", "Add login"), ("resume",)])

@@ -565,7 +565,14 @@ def test_a_file_that_was_made_to_harm_is_shown_and_does_nothing(house: Project) 
     assert not RAW & set(item_line(ShownItem.of(made.handle.session_id, item)))
 
 
+def test_a_number_to_call_and_an_address_to_write_to_stay(house: Project) -> None:
+    for title in ("Call Kim at 555 0100 tomorrow", "Call Kim at +1 212 555 0100", "Mail k@kim.org"):
+        done = house.call("note", "add", "task", title, "--json")
+        assert (titles(done.json), done.err) == ([title], "")
+
+
 def test_secrets_are_taken_out_of_notes_titles_and_fields(house: Project) -> None:
+    (house.folder / "preflights.toml").write_text('redact = ["email"]\n')
     key, mail, password = SECRETS
     done = house.call("note", f"mail {mail}, key {key}")
     assert "warning: 2 secrets were taken out before recording" in done.err

@@ -13,8 +13,10 @@ from preflights_es.history.report import drift
 from preflights_es.history.whatif import simulate
 from preflights_es.kernel.completions import Completion, CompletionFailed, CompletionReceived
 from preflights_es.kernel.errors import LLMAPIError
+from preflights_es.redaction.patterns import SECRETS
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.runner import Handle, Runner
+from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.store.memory import MemoryStore
 from preflights_es.testing import ScriptedProvider
 from tests import toy
@@ -27,7 +29,9 @@ WORKFLOWS = {"toy": toy.WORKFLOW}
 
 @pytest.fixture
 def run() -> Runner:
-    return Runner(MemoryStore(Clock(), salt), WORKFLOWS, Clock(), Ids())
+    sanitizer = Sanitizer((*SECRETS, "email"))
+    store = MemoryStore(Clock(), salt)
+    return Runner(store, WORKFLOWS, Clock(), Ids(), sanitizer=sanitizer)
 
 
 def begun(run: Runner) -> Handle:

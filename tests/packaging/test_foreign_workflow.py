@@ -254,9 +254,9 @@ def test_the_same_key_begins_it_once(house: House) -> None:
 
 
 def test_a_secret_is_taken_out_before_it_begins(house: House) -> None:
-    text = "The mail went to ada.lovelace@secret-mail.com"
+    text = "The key was AKIAIOSFODNN7EXAMPLE"
     begun = house.out("start", "--workflow", "retro", text, "--json", code=3)
-    assert json.loads(begun)["intention"] == "The mail went to [redacted:email]"
+    assert json.loads(begun)["intention"] == "The key was [redacted:key]"
 
 
 def test_without_its_package_it_is_listed_verified_exported_and_erased(

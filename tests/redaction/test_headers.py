@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from preflights_es.redaction.masking import redact_hidden
 from tests.each import each
+from tests.redaction.every_kind import redact_hidden
 
 SECRETS = {
     "ada:$apr1$Qx7mVb2K$5yVtE0uWwqWZC1cJ9m3Ks/": "5yVtE0uWwqWZC1cJ9m3Ks/",

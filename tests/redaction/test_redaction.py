@@ -9,10 +9,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.redaction.masking import redact
 from preflights_es.redaction.patterns import KINDS
 from tests.each import each
 from tests.filed_cases import filed_cases
+from tests.redaction.every_kind import redact
 
 FILED = filed_cases(__file__)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from preflights_es.redaction.masking import redact
 from tests.each import each
 from tests.filed_cases import filed_cases
+from tests.redaction.every_kind import redact
 from tests.redaction.test_redaction import pairs
 
 FILED = filed_cases(__file__)

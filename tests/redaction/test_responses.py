@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.redaction.masking import label_redacted, response_redacted
 from tests.each import each
+from tests.redaction.every_kind import label_redacted, response_redacted
 
 MIX = "a1B2" * 12  # 48 characters
 AWS = "AKIA" + "IOSFODNN7" + "EXAMPLE"

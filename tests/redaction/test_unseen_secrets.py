@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from preflights_es.redaction.masking import redact_hidden
+from tests.redaction.every_kind import redact_hidden
 
 SECRETS: Final = json.loads(Path(__file__).with_name("unseen_secrets.json").read_text())
 """Pairs of a text and the secret in it."""

@@ -178,6 +178,19 @@ def test_a_file_above_the_repository_is_not_read(project: Path) -> None:
     assert loaded(project).project == "shop"
 
 
+def test_each_file_adds_kinds_that_go_from_texts(project: Path, home: Path) -> None:
+    assert loaded(project).redact == ()
+    own = home / ".config" / "preflights" / "settings.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text('redact = ["iban", "email"]')
+    (project / "preflights.toml").write_text('redact = ["phone"]')
+    assert loaded(project).redact == ("email", "phone", "iban")
+    (project / "preflights.toml").write_text("redact = []")
+    assert loaded(project).redact == ("email", "iban"), "no repository takes one back"
+    expected = "redact: found 'mail', expected 'email' or 'phone' or 'card' or 'iban'"
+    assert expected in refused(project, 'redact = ["mail"]')
+
+
 def test_an_empty_file_changes_nothing(project: Path) -> None:
     before = loaded(project)
     found = written(project, "")
@@ -213,7 +226,7 @@ def test_a_wrong_value_is_named_with_its_file_line_and_key(
         (["keywords = ['_x']"], 5, ".keywords", "'_x' is not one word"),
         (["keywords = ['a', 'A']"], 5, ".keywords", "names something twice"),
         ([f"keywords = {[f'w{n}' for n in range(LIST_MAX + 1)]}"], 5, ".keywords", "has 51 entr"),
-        (["filing = 'galactic'"], 5, ".filing", "invalid enum value 'galactic'"),
+        (["filing = 'galactic'"], 5, ".filing", "found 'galactic', expected 'structural'"),
         (["filing = 7"], 5, ".filing", "expected `str"),
         (["field = 'Engine'", "id = 'engine'"], 4, "", "the key 'question' is missing"),
         (["id = 'engine'", "question = 'Which?'"], 4, "", "the key 'field' is missing"),

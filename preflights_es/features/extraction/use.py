@@ -30,7 +30,6 @@ from preflights_es.kernel.questions import AnswerRefusal, Language
 from preflights_es.kernel.text import NAME_MAX, one_line, problem
 from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Handle, Step
-from preflights_es.runtime.sanitizing import cleaned_fields
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.system import clock_ids
 from preflights_es.use.answers import Given, filed, pairs
@@ -320,7 +319,8 @@ class Notes(Sessions):
         Raises:
             Refused: it cannot be recorded.
         """
-        said = cleaned_fields(ItemAdded, {"type": type_, "title": title, "fields": tuple(fields)})
+        typed = {"type": type_, "title": title, "fields": tuple(fields)}
+        said = self.sanitizer.cleaned_fields(ItemAdded, typed)
         new = ItemAdded(at=0, actor=self._actor, **said)
         verdict = WORKFLOW.decide(WORKFLOW.initial, new)[0]
         return verdict if isinstance(verdict, ChangeRefused) else None

@@ -34,6 +34,7 @@ from preflights_es.features.metrics.domain.sql_check import NoExtra, findings, t
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.text import late_pattern, one_line, problem, visible
 from preflights_es.redaction.masking import redact
+from preflights_es.redaction.patterns import KINDS
 from preflights_es.store.guarded_query import Limits, Rows
 from preflights_es.system.files import Unreadable, opened, read_cache, regular, write_cache
 
@@ -428,14 +429,14 @@ class _Kept(msgspec.Struct, frozen=True):
 
 
 def matched(text: str, values: Sequence[Matched]) -> tuple[Matched, ...]:
-    """The values whose words stand in a text; none that looks like a secret."""
+    """The values whose words stand in a text; none that looks like a secret or names a person."""
     words = [one.stem for one in tokens(plain(text))]
 
     def stands(value: str) -> bool:
         own = list(stems(value))
         return bool(own) and any(words[n : n + len(own)] == own for n in range(len(words)))
 
-    return tuple(one for one in values if stands(one.value) and not redact(one.value).kinds)
+    return tuple(one for one in values if stands(one.value) and not redact(one.value, KINDS).kinds)
 
 
 def known_values(

@@ -24,7 +24,7 @@ from preflights_es.kernel.events import Actor
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import Lead
 from preflights_es.kernel.text import NAME_MAX, one_line, shortened, shown
-from preflights_es.runtime.sanitizing import name_cleaned
+from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.store.urls import SqliteFile
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
@@ -114,7 +114,7 @@ class Call:
         """What the person filled in before this call; None where it stayed open."""
         told = desk.request.actor  # by the environment, or `--as`
         known = told.name if told.kind == "agent" else ""
-        said = _client(context)
+        said = _client(context, desk.request.process.sanitizer)
         self.client = said or (known or UNNAMED, "")
         """Its name and version."""
         self._said = " ".join(filter(None, said or ()))
@@ -205,16 +205,18 @@ def _round(params: types.InputResponseRequestParams | None) -> Round | None:
     return msgspec.json.decode(params.request_state, type=Round)
 
 
-def _client(context: ServerRequestContext[Any, Any]) -> tuple[str, str] | None:
+def _client(
+    context: ServerRequestContext[Any, Any], sanitizer: Sanitizer
+) -> tuple[str, str] | None:
     """Name and version of the client, as it says them."""
     said = context.session.client_params
     if said is None:
         return None
     name, version = said.client_info.name, said.client_info.version
-    return _named(name) or UNNAMED, _named(version)
+    return _named(name, sanitizer) or UNNAMED, _named(version, sanitizer)
 
 
-def _named(text: str) -> str:
+def _named(text: str, sanitizer: Sanitizer) -> str:
     """What a client says of itself, without parentheses: `(form)` is this server's to say."""
     line = one_line(shown(text[:NAME_MAX])).replace("(", "[").replace(")", "]")
-    return name_cleaned(shortened(line, NAME_MAX // 3))
+    return sanitizer.cleaned_name(shortened(line, NAME_MAX // 3))

@@ -11,7 +11,7 @@ from typing import Final
 from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.kernel.words import folded, names
-from preflights_es.runtime.sanitizing import cleaned
+from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.settings.load import cached
 from preflights_es.use.facts.repository import Repository, repository
 from preflights_es.use.foreign import foreign
@@ -68,24 +68,24 @@ def facts(request: Request) -> Facts:
 
 def facts_of(process: Process) -> Facts:
     """The same, without a request."""
-    settings = process.settings
+    settings, sanitizer = process.settings, process.sanitizer
     found = repository(settings.root, cached("facts"), is_whole=settings.is_in_git)
     return Facts(
-        readme=_text(found.readme),
+        readme=_text(found.readme, sanitizer),
         languages=tuple(Language(name=name, files=files) for name, files in found.languages),
         ci=found.ci,
-        technologies=tuple(_technologies(found)),
+        technologies=tuple(_technologies(found, sanitizer)),
         records=tuple(_titles(process)),
         not_read=tuple(NotRead(path=shown(one.path), why=one.why) for one in found.unread),
     )
 
 
-def _technologies(found: Repository) -> Iterator[Technology]:
+def _technologies(found: Repository, sanitizer: Sanitizer) -> Iterator[Technology]:
     products = {folded(package): one.name for one in names() for package in one.packages}
     called = {folded(name): one.name for one in names() for name in (one.name, *one.aliases)}
     first: dict[str, Technology] = {}
-    fit = _fit({name for one in found.listed for name in one.names})
-    paths = _fit({one.path for one in found.listed})
+    fit = _fit({name for one in found.listed for name in one.names}, sanitizer)
+    paths = _fit({one.path for one in found.listed}, sanitizer)
     for one in found.listed:
         if one.path not in paths:
             continue
@@ -104,30 +104,30 @@ def _titles(process: Process) -> Iterator[str]:
         return  # a folder that cannot be read is told of where records are listed
     # Looked at together: most have no secret, and each look has its price.
     titles = [shown(one_line(row.title)) for row in rows[:RECORDS_MAX]]
-    whole = _text("; ".join(titles))
+    whole = _text("; ".join(titles), process.sanitizer)
     for title in titles:
-        yield shortened(title if title in whole else _text(title), TITLE_MAX)
+        yield shortened(title if title in whole else _text(title, process.sanitizer), TITLE_MAX)
 
 
-def _text(text: str) -> str:
+def _text(text: str, sanitizer: Sanitizer) -> str:
     """A text of a stranger, on one line, without secrets; empty where it cannot be recorded."""
     try:
-        return cleaned("a fact", shown(one_line(text)), TEXT_MAX)[0]
+        return sanitizer.cleaned_text("a fact", shown(one_line(text)), TEXT_MAX)[0]
     except Refused:
         return ""
 
 
-def _fit(packages: set[str]) -> set[str]:
+def _fit(packages: set[str], sanitizer: Sanitizer) -> set[str]:
     """Names of packages that can be recorded: those that hold no secret."""
     try:
-        _, kinds = cleaned("packages", "\n".join(sorted(packages)), PACKAGES_MAX)
+        _, kinds = sanitizer.cleaned_text("packages", "\n".join(sorted(packages)), PACKAGES_MAX)
     except Refused:
         kinds = ("unfit",)
-    return packages if not kinds else {one for one in packages if not _kinds(one)}
+    return packages if not kinds else {one for one in packages if not _kinds(one, sanitizer)}
 
 
-def _kinds(name: str) -> tuple[str, ...]:
+def _kinds(name: str, sanitizer: Sanitizer) -> tuple[str, ...]:
     try:
-        return cleaned("a package", name, TEXT_MAX)[1]
+        return sanitizer.cleaned_text("a package", name, TEXT_MAX)[1]
     except Refused:
         return ("unfit",)

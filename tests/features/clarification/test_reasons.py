@@ -23,7 +23,7 @@ from preflights_es.features.clarification.domain.values import (
 from preflights_es.kernel.decisions import Alternative, NotChosen, Rationale, Reason
 from preflights_es.kernel.events import Actor, Input
 from preflights_es.kernel.questions import Option, Recommended
-from preflights_es.runtime.sanitizing import cleaned_fields
+from preflights_es.runtime.sanitizing import SECRETS_ALONE
 from preflights_es.testing.generated import TEXT
 from tests.each import each
 from tests.features.clarification.cases import (
@@ -102,7 +102,7 @@ def test_a_reason_of_a_proposal_is_written() -> None:
 
 def test_secrets_are_taken_out_of_every_text() -> None:
     secret = "postgres://ada:s3cr3tpw@db.example/shop"
-    fields = cleaned_fields(
+    fields = SECRETS_ALONE.cleaned_fields(
         RationaleGiven,
         {
             "because": secret,

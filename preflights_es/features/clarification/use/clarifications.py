@@ -43,7 +43,6 @@ from preflights_es.redaction.masking import redact, response_redacted
 from preflights_es.runtime.finding import RECENT
 from preflights_es.runtime.inputs import WantedInput
 from preflights_es.runtime.runner import Handle, Proposed, Step
-from preflights_es.runtime.sanitizing import cleaned, name_cleaned
 from preflights_es.use.acceptance import Acceptances
 from preflights_es.use.answers import Pairs, with_taken
 from preflights_es.use.request import Request
@@ -127,7 +126,9 @@ class Clarifications(Acceptances):
             read = before.item or None
             place = (read.source.session_id, read.number) if read else None
             bare = replace(before, answers=UNSET)
-            if answers_in(with_taken(WORKFLOW, answers, bare)) != answers_in(before):
+            if answers_in(with_taken(WORKFLOW, answers, bare, self.sanitizer)) != answers_in(
+                before
+            ):
                 return False
             return (former, before.supersedes_file, place) == (session_id, file, of_item)
 
@@ -147,7 +148,7 @@ class Clarifications(Acceptances):
 
         def completed(new: Input) -> Input:
             check(new)
-            return with_taken(WORKFLOW, answers, new)
+            return with_taken(WORKFLOW, answers, new, self.sanitizer)
 
         is_titled = bool(title and not intention)
         of_item = (item.source.session_id, item.number) if item else None
@@ -318,6 +319,7 @@ class Clarifications(Acceptances):
             file = PurePosixPath(error.paths[0]).name
             if not self._documents.foreign(None, file):
                 raise
+            cleaned = self.sanitizer.cleaned_text
             if cleaned("the record's file", file, INTENTION_MAX) != (file, ()):
                 message = f"the record {file!r} cannot be recorded by its name: rename it"
                 raise Refused(message, code="record_name") from error
@@ -335,6 +337,7 @@ class Clarifications(Acceptances):
             later = f" by {by.text!r}" if by else ""
             message = f"{typed!r} was superseded{later} already: supersede that one"
             raise Refused(message, code="superseded")
+        cleaned = self.sanitizer.cleaned_text
         title, _ = cleaned("the record's title", shown(one_line(found[0].title)), INTENTION_MAX)
         return Related("", title, found[0].number)
 
@@ -404,12 +407,12 @@ def asking(
     Raises:
         Refused: the question cannot be asked; nothing is recorded yet.
     """
-    said = written.texts()
+    said, sanitizer = written.texts(), request.process.sanitizer
     for text in said:
-        cleaned("the question", text, ANSWER_MAX)
+        sanitizer.cleaned_text("the question", text, ANSWER_MAX)
     text = response(written)
-    kinds = {kind for one in said for kind in redact(one).kinds}
-    if kinds or response_redacted(text) != text:
+    kinds = {kind for one in said for kind in redact(one, sanitizer.kinds).kinds}
+    if kinds or response_redacted(text, sanitizer.kinds) != text:
         held = f" ({', '.join(sorted(kinds))})" if kinds else ""
         message = f"the question cannot be asked: it holds what looks like a secret{held}"
         raise Refused(message, code="secret_in_question")
@@ -418,7 +421,7 @@ def asking(
     request.leads.written = text
     actor = request.actor
     is_person = actor.kind == "user"
-    named = name_cleaned(actor.name) if actor.kind == "agent" else ""
+    named = sanitizer.cleaned_name(actor.name) if actor.kind == "agent" else ""
     lead = Lead(
         "person" if is_person else "agent",
         "" if is_person else named or UNNAMED,

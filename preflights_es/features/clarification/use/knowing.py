@@ -29,7 +29,7 @@ from preflights_es.kernel.questions import WrittenQuestion
 from preflights_es.kernel.text import INTENTION_MAX, caseless, one_line, shortened, shown
 from preflights_es.kernel.words import words
 from preflights_es.records.record_header import Said
-from preflights_es.runtime.sanitizing import cleaned
+from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.store.projection_rows import SqlComparing
 from preflights_es.use.facts.facts import facts_of
 from preflights_es.use.foreign import ForeignRow
@@ -77,18 +77,18 @@ def known(
             found[session_id] = made
     search = Search(process)
     here = {key: one for key, one in found.items() if one.is_here}
-    beside = _records_here(search, category, place) if category else {}
+    beside = _records_here(search, category, place, process.sanitizer) if category else {}
     placed = {**here, **beside, **found}
     return tuple(_remembered(process, search, intention, placed).values())[:KNOWN_MAX]
 
 
 def _records_here(
-    search: Search, category: str, place: tuple[frozenset[str], ...]
+    search: Search, category: str, place: tuple[frozenset[str], ...], sanitizer: Sanitizer
 ) -> dict[str, KnownLine]:
     """Records of other tools at the same place, as their titles say."""
     held = [one for one in search.records.of.values() if one.is_held] if search.records else []
     return {
-        one.path: _foreign(one)
+        one.path: _foreign(one, sanitizer)
         for one in held
         if one.value and caseless(one.category) == caseless(category)
         # As above: only scopes that could be the same are stemmed.
@@ -116,7 +116,7 @@ def _remembered(
             break
         row = search.records.of.get(match.uid) if search.records else None
         if row is not None:
-            found |= {row.path: _foreign(row)} if row.is_held else {}
+            found |= {row.path: _foreign(row, process.sanitizer)} if row.is_held else {}
         elif match.session_id not in {*apart, *found}:
             of = decided_in_force(process, match.session_id)
             if of and (made := _line(process, match.session_id, of, is_here=False)):
@@ -179,8 +179,10 @@ def _line(process: Process, session_id: str, one: Decided, *, is_here: bool) -> 
     )
 
 
-def _foreign(row: ForeignRow) -> KnownLine:
-    title, _ = cleaned("the record's title", shown(one_line(row.title)), INTENTION_MAX)
+def _foreign(row: ForeignRow, sanitizer: Sanitizer) -> KnownLine:
+    title, _ = sanitizer.cleaned_text(
+        "the record's title", shown(one_line(row.title)), INTENTION_MAX
+    )
     said = f" ({row.date})" if row.date else ""
     return KnownLine(
         line=shortened(f"{shown(row.path)} {title}{said}", LINE_MAX),

@@ -40,6 +40,7 @@ from preflights_es.kernel.text import (
 )
 from preflights_es.kernel.views import View
 from preflights_es.redaction.masking import redact_hidden
+from preflights_es.redaction.patterns import SECRETS, SecretKind
 from preflights_es.runtime.inputs import Recalled
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.use.answers import filed
@@ -74,9 +75,9 @@ def record(
         Refused: nothing of it can be asked; nothing is recorded.
         ErasedSession: it was recorded, and erased.
     """
-    options = [_label(one) for one in options]
-    said = tuple(_cut(_label(one), ANSWER_MAX) for one in answers if visible(one))
-    observed = _cleaned(observed, said)
+    options, kinds = [_label(one) for one in options], request.process.sanitizer.kinds
+    said = tuple(_cut(_label(one), ANSWER_MAX, kinds) for one in answers if visible(one))
+    observed = _cleaned(observed, said, kinds)
     own_request = _as_agent(request, observed, question)
     before = _before(own_request)
     if before is None or before.status == "waiting":  # a try broke off before it was asked
@@ -220,15 +221,15 @@ def _proposed(request: Request, own: Clarifications, step: Step) -> Step:
 # What an agent says of itself ----------------------------------------------------------------
 
 
-def _cleaned(observed: Observed, said: Sequence[str]) -> Observed:
+def _cleaned(observed: Observed, said: Sequence[str], kinds: tuple[SecretKind, ...]) -> Observed:
     """Without secrets and within limits; an answer without content is empty."""
     is_silent = observed.outcome in ANSWERED and not said
     return replace(
         observed,
-        agent=_cut(observed.agent, NAME_MAX),
-        agent_version=_cut(observed.agent_version, OPTION_MAX),
-        conversation=_cut(observed.conversation, NAME_MAX),
-        call=_cut(observed.call, NAME_MAX),
+        agent=_cut(observed.agent, NAME_MAX, kinds),
+        agent_version=_cut(observed.agent_version, OPTION_MAX, kinds),
+        conversation=_cut(observed.conversation, NAME_MAX, kinds),
+        call=_cut(observed.call, NAME_MAX, kinds),
         outcome="empty" if is_silent else observed.outcome,
     )
 
@@ -238,8 +239,8 @@ def _label(text: str) -> str:
     return _RECOMMENDED.sub("", text) or text
 
 
-def _cut(text: str, limit: int) -> str:
+def _cut(text: str, limit: int, kinds: tuple[SecretKind, ...] = SECRETS) -> str:
     """On one line, safe to show, without secrets."""
     # What a limit cuts in two is no secret that a pattern knows: it is taken out before.
     bounded = one_line(stripped(text[: 4 * limit]))
-    return shortened(shown(redact_hidden(bounded).text), limit)
+    return shortened(shown(redact_hidden(bounded, kinds).text), limit)

@@ -40,7 +40,6 @@ from preflights_es.kernel.questions import Question, Refusal, WrittenQuestion, i
 from preflights_es.kernel.text import ANSWER_MAX, one_line
 from preflights_es.kernel.views import View
 from preflights_es.runtime.runner import Handle, Proposed, Step
-from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.use.acceptance import begun, notice_agent
 from preflights_es.use.answers import (
     Given,
@@ -104,7 +103,7 @@ def start(
         choosing.refuse_choices()
     own.check(answers)
     if reasons is not None:
-        taking(WORKFLOW, reasons)
+        taking(WORKFLOW, reasons, request.process.sanitizer)
     request.process.documents.check_folders(writes=accepts)
     settings = request.process.settings
     tables = settings.of(WORKFLOW)
@@ -407,7 +406,8 @@ class Choosing:
         return replace(session, related=related, to_do=to_do)
 
     def _reason(self, typed: str, text: str) -> str:
-        reason, _ = cleaned("the reason", text.strip(), ANSWER_MAX)
+        sanitizer = self._request.process.sanitizer
+        reason, _ = sanitizer.cleaned_text("the reason", text.strip(), ANSWER_MAX)
         if not reason or is_placeholder(reason):
             what = f"the reason {reason!r} is a placeholder" if reason else "the reason is blank"
             message = f"{what}: say why {typed!r} stays in force, too"

@@ -48,7 +48,6 @@ from preflights_es.kernel.json import decoded
 from preflights_es.kernel.lead import Setup
 from preflights_es.kernel.text import visible
 from preflights_es.kernel.views import View
-from preflights_es.runtime.sanitizing import cleaned, cleaned_fields
 from preflights_es.use.answers import filed
 from preflights_es.use.request import Request
 
@@ -125,7 +124,8 @@ def _checked(request: Request, wanted: Wanted) -> Wanted:
         raise Refused("the goal is empty: say what the refactoring is for", code="empty_text")
     if why := why_no_goal(goal):
         raise Refused(f"the goal {why}", code="goal_with_code")
-    cleaned_fields(PassBegun, {"goal": goal.strip()})  # refused before anything is read
+    # Refused before anything is read.
+    request.process.sanitizer.cleaned_fields(PassBegun, {"goal": goal.strip()})
     if pass_.target:
         target = within(request.process.settings.root, target)
     return wanted._replace(target=target, goal=goal.strip())
@@ -168,7 +168,8 @@ def _read(request: Request, asked: Wanted, setup: Setup) -> dict[str, Any]:
             "add them to git first"
         )
         raise Refused(message, code="no_layout")
-    paths_of, kinds = cleaned("the layout", "\n".join(listed), LAYOUT_MAX)
+    sanitizer = request.process.sanitizer
+    paths_of, kinds = sanitizer.cleaned_text("the layout", "\n".join(listed), LAYOUT_MAX)
     said = {
         "pass_type": pass_.name,
         "target": asked.target,
@@ -180,7 +181,7 @@ def _read(request: Request, asked: Wanted, setup: Setup) -> dict[str, Any]:
         "left_out": (LeftOut("layout", unnamed),) if unnamed else (),
         "stale": stale,
     }
-    fields = cleaned_fields(PassBegun, said)
+    fields = sanitizer.cleaned_fields(PassBegun, said)
     fields["redacted"] += kinds
     for document in fields["documents"]:
         check_length(document)

@@ -28,7 +28,6 @@ from preflights_es.kernel.lead import WRITERS, Lead, Setup
 from preflights_es.kernel.text import INTENTION_MAX, late_pattern, one_line, shown
 from preflights_es.kernel.words import canonical, folded, words
 from preflights_es.runtime.runner import Handle
-from preflights_es.runtime.sanitizing import cleaned
 from preflights_es.runtime.sessions import Sessions
 from preflights_es.store.projection_rows import SqlComparing
 from preflights_es.system.files import Unreadable
@@ -405,6 +404,7 @@ def differing(request: Request, handle: Handle) -> Iterator[Differing]:
         of_title = stems(row.title)
         is_at = (own <= others for own, others in zip(place, of_title, strict=False))
         if not place or any(is_at):
+            cleaned = request.process.sanitizer.cleaned_text
             title, _ = cleaned("the record's title", shown(one_line(row.title)), INTENTION_MAX)
             yield Differing(path, title)
 

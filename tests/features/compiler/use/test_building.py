@@ -83,10 +83,10 @@ def test_a_missing_document_is_refused_and_nothing_is_recorded(
 
 
 def test_a_context_is_read_without_secrets(project: preflights_es.Preflights) -> None:
-    Path(".preflights/constraints.md").write_text("Python. Mail ada@example.org.\n")
+    Path(".preflights/constraints.md").write_text("Python. Key: AKIAIOSFODNN7EXAMPLE.\n")
     read = ContextBuilder(project).build_context(PROJECT)
     assert read.pass_type is PROJECT
-    assert read.project_files[".preflights/constraints.md"] == "Python. Mail [redacted:email].\n"
+    assert read.project_files[".preflights/constraints.md"] == "Python. Key: [redacted:key].\n"
     assert ArtifactBuilder(StubLLMAdapter()).build(PROJECT, read)["artifact_type"] == "ProjectPlan"
     assert not project.sessions(workflow="compiler")
 

@@ -18,7 +18,7 @@ from preflights_es.features.compiler.use.documents import (
     within,
 )
 from preflights_es.kernel.errors import Refused
-from preflights_es.runtime.sanitizing import cleaned_fields
+from preflights_es.runtime.sanitizing import SECRETS_ALONE
 from preflights_es.settings.load import Settings, load_settings
 from tests.each import each
 from tests.trusting import git_repository
@@ -62,18 +62,18 @@ def test_a_document_has_the_digest_of_its_bytes_and_its_text(root: Path) -> None
     (root / CONSTRAINTS).write_bytes(content)
     (one,) = documents(settings(root), ARCHITECTURE)
     assert (one.path, one.sha256) == (CONSTRAINTS, sha256(content).hexdigest())
-    recorded = cleaned_fields(PassBegun, {"documents": (one,)})["documents"][0]
+    recorded = SECRETS_ALONE.cleaned_fields(PassBegun, {"documents": (one,)})["documents"][0]
     assert recorded.text == "# Constraints\n\nPython, überall.\n"
 
 
 def test_the_secrets_of_a_document_are_taken_out_and_counted(root: Path) -> None:
-    (root / CONSTRAINTS).write_text(f"# Keys\n\nUse {SECRET}, and ask ada@example.com.\n")
+    (root / CONSTRAINTS).write_text(f"# Keys\n\nUse {SECRET}, and ask Ada.\n")
     found = documents(settings(root), ARCHITECTURE)
-    fields = cleaned_fields(PassBegun, {"documents": found})
-    assert sorted(fields["redacted"]) == ["email", "key"]
+    fields = SECRETS_ALONE.cleaned_fields(PassBegun, {"documents": found})
+    assert fields["redacted"] == ("key",)
     assert SECRET not in fields["documents"][0].text
     assert fields["documents"][0].sha256 == found[0].sha256
-    again = cleaned_fields(PassBegun, {"documents": fields["documents"]})
+    again = SECRETS_ALONE.cleaned_fields(PassBegun, {"documents": fields["documents"]})
     assert (again["documents"], again["redacted"]) == (fields["documents"], ())
 
 
@@ -192,7 +192,7 @@ def test_a_document_is_measured_after_its_secrets_are_out() -> None:
     line = f"{SECRET}\n"
     raw = Document(path="a.md", sha256="0" * 64, text=line * (DOCUMENT_MAX // len(line) + 2))
     assert len(raw.text) > DOCUMENT_MAX
-    (recorded,) = cleaned_fields(PassBegun, {"documents": (raw,)})["documents"]
+    (recorded,) = SECRETS_ALONE.cleaned_fields(PassBegun, {"documents": (raw,)})["documents"]
     check_length(recorded)
 
 
