@@ -81,7 +81,6 @@ ADVICE: Final[dict[str, str]] = {
     "asking_elsewhere": ": see the result with `preflights show {session}`",
     "file_beyond": "; `preflights sync` takes it over",
     "file_erases": "; `preflights sync --erase` takes it over",
-    "no_older_decisions": " (`preflights init --signed` writes it)",
     "not_trusted": " with `preflights trust`",
     "only_in_file": ": `preflights sync` takes it over",
     "plan_older": ". `preflights today --replan` plans anew",

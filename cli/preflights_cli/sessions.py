@@ -7,7 +7,6 @@ from collections.abc import Iterable
 import click
 
 from preflights_cli.common import Voice, reading, tell_behind
-from preflights_cli.progress import counted
 from preflights_es.kernel import ids
 from preflights_es.kernel.errors import RecordWithoutSession
 from preflights_es.kernel.text import one_line
@@ -155,9 +154,6 @@ def prompt_command(session: str | None, task: str | None, app: Request, voice: V
 
         of_project = brief(app, task or "")
         tell_behind(app, voice)
-        if claimed := of_project.left_out.get("claimed"):
-            many = f"{counted(claimed, 'decision')} without a signature that counts"
-            voice.warn(f"left out: {many} (see `preflights decisions`)")
         voice.json(of_project)
         voice.say(of_project.prompt.rstrip("\n"))
         return 0

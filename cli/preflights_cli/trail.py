@@ -74,8 +74,8 @@ def _by(step: TrailStep, event: Event | None) -> str:
 
 def _what(told: DecodedStep) -> str:
     if told.event is not None:
-        said = worth(told.step.signature, told.step.policy, claims=_claims(told.step, told.event))
-        return ", ".join((what_of(told.event), *map(shown, said)))
+        said = worth(told.step.signature, claims=_claims(told.step, told.event))
+        return ", ".join(filter(None, (what_of(told.event), shown(said))))
     if told.is_gone:
         return ERASED if told.step.erased else GONE
     return UNREAD

@@ -12,20 +12,17 @@ import click
 from preflights_cli.common import Voice, folder, is_terminal
 from preflights_es.kernel.errors import Refused, SettingsError
 from preflights_es.kernel.events import Evidence
-from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import shown
 from preflights_es.providers.capabilities import host_of
 from preflights_es.settings import load
 from preflights_es.settings.file import FileSettings, Key, Source, held_back
 from preflights_es.settings.providers import key_receivers
+from preflights_es.settings.signing import FILE as SIGNERS
 from preflights_es.settings.signing import (
-    BEFORE,
     AllowedSigner,
     allowed_signers,
-    ends_in,
     repository_lines,
 )
-from preflights_es.settings.signing import FILE as SIGNERS
 from preflights_es.settings.trust import State, Trusted, hidden
 from preflights_es.use.trust import trust
 
@@ -43,7 +40,7 @@ def trust_command(file: str | None, lists: bool, revokes: bool, as_json: bool) -
 
     A repository's file may set project, database, actor, base_url, or a provider that takes a
     key, only when you trust it. So it is with .preflights/allowed_signers, whose keys prove who
-    decided, and with .preflights/before-policy, which lets decisions count without a signature.
+    decided.
     When a file changes, you are asked again.
 
     \b
@@ -85,7 +82,7 @@ def _trust_here(trusted: Trusted, voice: Voice) -> None:
         _trust_lines(source, trusted, voice)
 
 
-LISTS: Final = (SIGNERS, BEFORE)
+LISTS: Final = (SIGNERS,)
 NOTHING: Final = "there is no settings file in this folder or above it in the repository"
 
 
@@ -164,7 +161,7 @@ def _ask(source: Source, trusted: Trusted, state: State, voice: Voice) -> None:
 
 
 def _trust_lines(source: Source, trusted: Trusted, voice: Voice) -> None:
-    """Ask about signers, or about decisions that count without a signature.
+    """Ask about signers.
 
     Raises:
         Refused: the person says no, or no person is there to say yes.
@@ -174,11 +171,9 @@ def _trust_lines(source: Source, trusted: Trusted, voice: Voice) -> None:
     if state == "trusted":
         voice.say(f"{path} is trusted already.")
         return
-    is_signers = source.path.name == Path(SIGNERS).name
-    lines = [*(_signers(source) if is_signers else _before(source))]
+    lines = _signers(source)
     refuse_others(f"{source.name} is not trusted", "trust it", voice)
-    proves = "names whose signatures count" if is_signers else "keeps without a signature"
-    voice.say(f"{path} {proves}:")
+    voice.say(f"{path} names whose signatures count:")
     for line in lines or ["  nothing"]:
         voice.say(line)
     _ask(source, trusted, state, voice)
@@ -197,16 +192,6 @@ def _signers(source: Source) -> list[str]:
 def _signer(one: AllowedSigner) -> str:
     said = " ".join(filter(None, (one.principals, one.options, one.kind)))
     return f"  line {one.line:<3} {shown(said)} {one.fingerprint}"
-
-
-def _before(source: Source) -> list[str]:
-    try:
-        ends = sorted(ends_in(source.text))
-    except ValueError as error:
-        raise SettingsError(f"{BEFORE}, {error}") from error
-    lines = [f"  session {short(one)}, to event {version}" for one, version, _ in ends]
-    more = len(lines) - ROWS_MAX + 1
-    return [*lines[: ROWS_MAX - 1], f"  and {more:,} more"] if more > 1 else lines
 
 
 COLUMNS: Final = 80

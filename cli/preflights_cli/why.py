@@ -20,7 +20,7 @@ from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import WRITERS
 from preflights_es.kernel.questions import asked_elsewhere
 from preflights_es.kernel.reach import HELD
-from preflights_es.kernel.signing import CLAIMED, COUNTED, worth
+from preflights_es.kernel.signing import CLAIMED, worth
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.use.archives import ImportedBy
 from preflights_es.use.holding import Held, HoldsHere, file_meant, holding_for
@@ -112,9 +112,8 @@ def _of_held(one: Held) -> Iterator[tuple[str, str]]:
     yield "because", one_line(one.because)
     yield "not", ", ".join(map(one_line, one.instead_of))
     yield ("accepted", f"{day} by {_by(by)}") if by else ("dated", day)
-    claims = bool(by and by.kind == "user" and one.policy is None)
+    claims = bool(by and by.kind == "user")
     yield "signature", str(one.signature) if one.signature else CLAIMED * claims
-    yield "policy", COUNTED[one.policy] if one.policy else ""
     yield "holds for", one.pattern
     yield "hold", "" if one.hold == "tell" else HELD[one.hold]
     yield "superseded", f"by {one_line(one.superseded_by)}" if one.superseded_by else ""
@@ -286,8 +285,8 @@ def _by_at(said: Said | Acknowledged) -> str:
 def _seen(done: Acknowledged, *, claims: bool) -> str:
     seen = f", seen: {shown(str(done.evidence))}" if done.evidence != UNSEEN else ""
     claims = claims and not done.evidence.brought
-    said = worth(done.signature, done.policy, claims=claims)
-    return seen + "".join(f", {shown(one)}" for one in said)
+    said = worth(done.signature, claims=claims)
+    return f"{seen}, {shown(said)}" if said else seen
 
 
 def _is_files(imported: Sequence[ImportedBy]) -> bool:

@@ -298,32 +298,14 @@ class Signed(Value, frozen=True, kw_only=True):
 CLAIMED: Final = "claimed"
 """Said of an act without a signature."""
 
-Counted = Literal["signed", "before_policy", "stays", "claimed"]
-"""How an accepted decision stands by a policy that asks for signatures.
 
-`signed`: an allowed signer signed it. `before_policy`: it was in force as the policy was turned on.
-`stays`: it is one of these, and only a decision that is merely claimed supersedes it. `claimed`:
-nothing proves it, and briefs and hooks leave it out.
-"""
-COUNTED: Final[dict[Counted, str]] = {
-    "signed": "",
-    "before_policy": "accepted before the policy",
-    "stays": "stays: what supersedes it is only claimed",
-    "claimed": CLAIMED,
-}
-"""How each is said."""
-
-
-def worth(
-    signature: Signed | None, policy: Counted | None, *, claims: bool, alone: bool = False
-) -> tuple[str, ...]:
-    """What an act is worth, in words: what its signature proves, and how it counts by a policy.
+def worth(signature: Signed | None, *, claims: bool, alone: bool = False) -> str:
+    """What an act is worth, in words: what its signature proves.
 
     Args:
         claims: whether it is a person's word, and nothing beside says that nothing proves it.
         alone: whether it is said apart from the act, where one word would not be understood.
     """
-    counted = COUNTED[policy] if policy else ""
-    proved = str(signature) if signature else CLAIMED * (claims and not policy)
-    said = tuple(filter(None, (proved, counted)))
-    return ("claimed, not signed",) if alone and said == (CLAIMED,) else said
+    if signature:
+        return str(signature)
+    return ("claimed, not signed" if alone else CLAIMED) * claims

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, Self
 from preflights_es.kernel.errors import Notice
 from preflights_es.kernel.events import Actor, Growing, Value, Written
 from preflights_es.kernel.questions import Question
-from preflights_es.kernel.signing import Counted, Signed
+from preflights_es.kernel.signing import Signed
 
 
 class RefusedAnswer(Value, frozen=True, kw_only=True):
@@ -110,8 +110,6 @@ class View(Value, frozen=True, kw_only=True):
     """Only of an erased session that is looked at."""
     signature: Signed | None = None
     """What the signature of a person's acceptance proves; None where it is only claimed."""
-    policy: Counted | None = None
-    """How what was accepted counts by the policy; None where none asks for signatures."""
 
     @property
     def format(self) -> str:

@@ -37,6 +37,7 @@ from preflights_es.store.side_tables import SqlAuditing
 from preflights_es.system.files import Unreadable
 
 if TYPE_CHECKING:
+    from preflights_es.kernel.signing import Signed
     from preflights_es.records.record_header import RecordHeader
 
 
@@ -193,14 +194,14 @@ class Documents:
         handle: Handle,
         in_force: str = "",
         proved: str = "",
-        proof: render.Proof = (None, None),
+        signature: Signed | None = None,
     ) -> str:
         """What a coding agent has to know, as the session stands.
 
         Args:
             in_force: lines of other decisions.
             proved: what is to be said of their signatures.
-            proof: what is known of its own.
+            signature: what that of its own acceptance proves.
 
         Raises:
             ErasedSession: nothing is known of it any more.
@@ -219,8 +220,8 @@ class Documents:
         record = handle.workflow.record(handle.session.state)
         record = replace(record, session_id=handle.session_id)
         if handle.proposal and record.status == "accepted":  # as the file says, and not here
-            record, proof = replace(record, status="proposed", is_claimed=False), (None, None)
-        return render.brief(record, in_force, proved, proof)
+            record, signature = replace(record, status="proposed", is_claimed=False), None
+        return render.brief(record, in_force, proved, signature)
 
     def numbers_used(self) -> set[int]:
         """The numbers in the names of files in the configured folders, also foreign ones."""

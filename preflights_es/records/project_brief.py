@@ -133,17 +133,14 @@ class InForce(Value, frozen=True, kw_only=True):
     signature: str = ""
     """In a few words, what the signature of its acceptance proves; `claimed` without one, and empty
     of what no person accepted here."""
-    note: str = ""
-    """Why it is told although the log has superseded it, in a few words; else empty."""
 
     @property
     def mark(self) -> str:
-        """What stands behind its name: that the log does not hold it, its signature, the note."""
+        """What stands behind its name: that the log does not hold it, and its signature."""
         says_so = "signed" in str(self).casefold()  # what it quotes could pass for a mark
         is_claimed = self.signature == CLAIMED or self.tool
         signature = (CLAIMED if says_so else "") if is_claimed else self.signature
-        said = (signature, self.note)
-        return "".join((" (file)" if self.file else "", *(f", {one}" for one in said if one)))
+        return (" (file)" if self.file else "") + (f", {signature}" if signature else "")
 
 
 class Conflict(Value, frozen=True):

@@ -10,8 +10,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from msgspec.structs import replace
-
 from preflights_es.kernel.decisions import (
     EXCEPTION,
     KeptDecision,
@@ -27,7 +25,7 @@ from preflights_es.kernel.errors import LogFromFuture
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.questions import Place
 from preflights_es.kernel.session import Workflow
-from preflights_es.kernel.signing import Counted, Signed, worth
+from preflights_es.kernel.signing import Signed, worth
 from preflights_es.kernel.text import (
     caseless,
     late_pattern,
@@ -42,7 +40,6 @@ from preflights_es.kernel.words import continued
 TITLE_MAX: Final = 120  # characters of a heading
 BRIEF_BYTES_MAX: Final = 1_200  # about 300 tokens of English, under 400 of any script
 PROOF_MAX: Final = 150  # bytes of what a signature proves
-Proof = tuple[Signed | None, Counted | None]
 
 # What means something wherever it stands: an underscore inside a word and a lone ampersand do not.
 _MARKUP = late_pattern(r"[\\`*\[\]<>|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
@@ -62,7 +59,9 @@ def document(template: str, record: Record) -> str:
     return _filled(_template(template), _values(record))
 
 
-def brief(record: Record, in_force: str = "", proved: str = "", proof: Proof = (None, None)) -> str:
+def brief(
+    record: Record, in_force: str = "", proved: str = "", signature: Signed | None = None
+) -> str:
     """What a coding agent has to know before it starts, in fewer than 500 tokens.
 
     What is open and what is decided come first; the intention gets the room they leave.
@@ -70,17 +69,13 @@ def brief(record: Record, in_force: str = "", proved: str = "", proof: Proof = (
     Args:
         in_force: lines of other decisions, in the room beyond `BRIEF_BYTES_MAX`.
         proved: what is to be said of their signatures.
-        proof: what that of its own acceptance proves, and how it counts by the policy.
+        signature: what that of its own acceptance proves.
     """
     template = _template("brief.v1")
-    if proof[1] == "stays":
-        record = replace(record, status="accepted")
     values = {"context": ">", "outcome": "*", "open": "*", "in_force": ""}
-    own = ", ".join(worth(*proof, claims=record.is_claimed, alone=True))
+    own = worth(signature, claims=record.is_claimed, alone=True)
     values["more"] = _before_you_code(record, own, proved)
     values["standing"] = _STANDING.get(record.status, "Superseded, do not follow")
-    if proof[1] == "claimed":
-        values["standing"] = "Only claimed, ask before you follow it"
     room = BRIEF_BYTES_MAX - len(_filled(template, values).encode())
     values["open"] = _rows([("", question) for question in record.missing], room // 3)
     if not record.fields and not record.missing:

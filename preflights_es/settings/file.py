@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Final, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -110,13 +110,6 @@ class SignTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The path of a file of allowed signers; empty for git's `gpg.ssh.allowedSignersFile`."""
 
 
-class PolicyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The table `policy`: it only restricts, so that a repository's file says it without trust."""
-
-    acceptances: Literal["claimed", "signed"] = "claimed"
-    """`signed`: a brief and a hook tell only what an allowed signer signed."""
-
-
 class MetricsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The table `metrics`: how questions about data reach a database."""
 
@@ -196,7 +189,6 @@ FIELDS: Final = (
     Setting("plans", PlansTable, variable=None),
     Setting("agents", AgentsTable, variable=None, is_own=True),
     Setting("sign", SignTable, variable=None, is_own=True),
-    Setting("policy", PolicyTable, variable=None),
     Setting("redact", tuple[PersonalKind, ...], variable=None),
     Setting("metrics", MetricsTable, variable=None, is_own=True),
 )

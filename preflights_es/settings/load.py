@@ -115,8 +115,6 @@ class Settings(ProviderSettings, frozen=True, kw_only=True):
     """What agents may do in the user's name."""
     sign: SignTable = SignTable()
     """With which key the user signs, and whose signatures count."""
-    needs_signatures: bool = False
-    """Whether a brief and a hook tell only what an allowed signer signed."""
     beside: Path = Path()
     """Folder of this machine's own files about the log, wherever the log lies."""
     reader_url: str = ""
@@ -218,7 +216,6 @@ def load_settings(
     known = named or named_project or remembered
     records, agents = layers.first("records"), layers.first("agents")
     reading, signing = layers.first("metrics"), layers.first("sign")
-    policies = [one.values["policy"] for one in layers if "policy" in one.values]
     redacting = [one.values["redact"] for one in layers if "redact" in one.values]
     if prices := layers.first("prices"):
         check_prices(prices.value, prices.refused)
@@ -248,7 +245,6 @@ def load_settings(
         prices=prices.value if prices else (),
         agents=agents.value if agents else AgentsTable(),
         sign=signing.value if signing else SignTable(),
-        needs_signatures=any(one.acceptances == "signed" for one in policies),
         reader_url=env.get(READER_URL) or (reading.value.reader_url if reading else ""),
         source=str(here.source.path) if here else "",
         own=str(mine.source.path) if mine else "",

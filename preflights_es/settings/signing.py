@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -20,8 +20,6 @@ from preflights_es.system.git import said
 
 FILE: Final = ".preflights/allowed_signers"
 """The signers that a repository brings, relative to its root."""
-BEFORE: Final = ".preflights/before-policy"
-"""The decisions that were in force when a repository turned its policy on."""
 FILE_MAX: Final = 1_000_000  # bytes
 KEY_MAX: Final = 20_000  # characters of a public key in git's configuration
 GIT: Final = "git"
@@ -74,17 +72,6 @@ def signing_key(settings: Settings, env: Mapping[str, str]) -> str:
     return _absolute(key, env, "git's user.signingkey")
 
 
-class Before(msgspec.Struct, frozen=True):
-    """Which decisions stay without a signature, because they are older than the policy."""
-
-    ends: frozenset[tuple[str, int, str]] = frozenset()
-    """Session, version and hash of its last event as the policy was turned on."""
-    untrusted: Untrusted | None = None
-    """Why the file does not count; None where it does, or is not there."""
-    lies_there: bool = False
-    """Whether there is a file, whatever it says."""
-
-
 def signers_of(settings: Settings, env: Mapping[str, str]) -> Signers:
     """Those of the user's own file, and of the repository's where a person trusts it.
 
@@ -114,51 +101,6 @@ def own_signers(settings: Settings, env: Mapping[str, str]) -> bytes:
         why = getattr(error, "strerror", None) or error
         found = f"{what}: {path} cannot be read: {why}: name a file of lines"
         raise SettingsError(found) from error
-
-
-def before_of(settings: Settings, env: Mapping[str, str]) -> Before:
-    """The decisions older than the policy, where a person trusts the repository's list of them."""
-    content, untrusted = _of_repository(settings.root, env, BEFORE)
-    lies_there = os.path.lexists(settings.root / BEFORE)
-    if untrusted:
-        return Before(untrusted=untrusted, lies_there=lies_there)
-    try:
-        return Before(ends_in(content.decode()), lies_there=lies_there)
-    except ValueError as error:
-        unreadable = Untrusted("list_unreadable", f"{BEFORE} {error}")
-        return Before(untrusted=unreadable, lies_there=lies_there)
-
-
-def ends_in(text: str) -> frozenset[tuple[str, int, str]]:
-    """What a list of decisions older than the policy says, in any order.
-
-    Raises:
-        ValueError: a line is invalid.
-    """
-    found = set()
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        if (said := _END.fullmatch(line.rstrip())) is None:
-            expected = "a session, the version and the hash of its last event"
-            raise ValueError(f"line {number}: expected {expected}")
-        found.add((said[1], int(said[2]), said[3]))
-    return frozenset(found)
-
-
-def before_text(ends: Iterable[tuple[str, int, str]]) -> str:
-    """The file that lists them; one line each, so that two branches merge."""
-    lines = (f"{session} {version} {hash_}\n" for session, version, hash_ in sorted(ends))
-    return _BEFORE_HEAD + "".join(lines)
-
-
-_END: Final = re.compile(
-    r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}) ([0-9]{1,9}) ([0-9a-f]{64})"
-)
-_BEFORE_HEAD: Final = """\
-# Decisions that were in force before acceptances had to be signed: session, version, hash.
-# One line more is one decision more that counts without a signature.
-"""
 
 
 def repository_lines(root: Path, name: str) -> Source | None:

@@ -283,22 +283,13 @@ def filed(request: Request, step: Step) -> View:
             raise
         request.finish_pending()
         _notice_folder(request, step)
-    return with_signature(request, request.process, session_of(step, request.notices))
+    return with_signature(request.process, session_of(step, request.notices))
 
 
-def with_signature(request: Request, process: Process, view: View) -> View:
-    """A session of a log, with what the signature of its acceptance proves, and how it counts."""
+def with_signature(process: Process, view: View) -> View:
+    """A session of a log, with what the signature of its acceptance proves."""
     bears = getattr(view, "acknowledged_by", None) or getattr(view, "changed_at", None)
-    if not bears:
-        return view
-    view = replace(view, signature=process.acceptance(view.session_id))
-    if process.policy is None:
-        return view
-    from preflights_es.use.decisions import counted, log_decisions
-
-    rows = log_decisions(process, everything=True)
-    own = [one for one in rows if one.session_id == view.session_id and one.policy]
-    return replace(view, policy=counted(request, own[-1])) if own else view
+    return replace(view, signature=process.acceptance(view.session_id)) if bears else view
 
 
 def _notice_folder(request: Request, step: Step) -> None:

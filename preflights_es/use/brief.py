@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from preflights_es.kernel.ids import short
-from preflights_es.kernel.signing import CLAIMED, COUNTED, IN_SHORT
+from preflights_es.kernel.signing import CLAIMED, IN_SHORT
 from preflights_es.kernel.words import begins, canonical
 from preflights_es.records.project_brief import Conflict, InForce, Open, cost, listed, proved, told
 from preflights_es.records.record_names import MARKDOWN
@@ -61,8 +61,7 @@ def brief(request: Request, task: str = "") -> Brief:
     waiting = inbox(request, deciding=True)
     rows = sorted(decisions(request, everything=True), key=_moved, reverse=True)
     in_force, near, count = _in_force(request, rows, task)
-    colliding = [*conflicts(row for row in rows if row.is_told)]
-    claimed = sum(row.standing == "accepted" and not row.is_told for row in rows)
+    colliding = [*conflicts(row for row in rows if row.standing == "accepted")]
     proposed = [_told(row) for row in rows if row.standing in PENDING]
     asked = [
         Open(short(one.session_id), one.intention, one.question)
@@ -83,7 +82,6 @@ def brief(request: Request, task: str = "") -> Brief:
             "conflicts": len(colliding) - found.conflicts,
             "proposed": len(proposed) - found.proposed,
             "open": len(asked) + waiting.more - found.open,
-            **({"claimed": claimed} if request.process.policy else {}),
         },
         prompt=found.text,
     )
@@ -115,7 +113,7 @@ def _in_force(
     Also how many of them are near, and how many are in force.
     """
     found: dict[str, DecisionRow | ForeignRow] = {
-        row.uid: row for row in rows if row.is_told and row.session_id != without
+        row.uid: row for row in rows if row.standing == "accepted" and row.session_id != without
     }
     found |= {row.path: row for row in _foreign(request, rows)}
     order: dict[str, int] = {}
@@ -135,13 +133,8 @@ def _day(row: DecisionRow | ForeignRow) -> str:
 
 
 def _foreign(request: Request, rows: Iterable[DecisionRow]) -> tuple[ForeignRow, ...]:
-    """Records of other tools; read only where a file lies there that no session here wrote.
-
-    None where acceptances have to be signed: no signature is on a record.
-    """
+    """Records of other tools; read only where a file lies there that no session here wrote."""
     settings = request.process.settings
-    if request.process.policy is not None:
-        return ()
     try:
         names = os.listdir(settings.root / settings.decisions)
     except OSError:
@@ -192,7 +185,6 @@ def _told(row: DecisionRow, by_uid: Mapping[str, DecisionRow] = MappingProxyType
         imported=row.filed,
         file=row.file or "",
         signature=IN_SHORT[row.signature.verdict] if row.signature else CLAIMED * row.is_unsigned,
-        note=COUNTED["stays"] if row.policy == "stays" else "",
     )
 
 

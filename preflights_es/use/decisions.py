@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,7 +22,6 @@ from preflights_es.kernel.ids import EPOCH, iso, iso_or_none
 from preflights_es.kernel.ports import Choice
 from preflights_es.kernel.text import caseless
 from preflights_es.projections.decisions import PatchRow, decision, in_force
-from preflights_es.projections.projection import Read
 from preflights_es.records.record_list import Unread
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.use.foreign import Foreign, ForeignRow, foreign
@@ -33,8 +31,6 @@ from preflights_es.use.results import DecisionRow, Result
 
 if TYPE_CHECKING:
     from preflights_es.kernel.decisions import Decided
-    from preflights_es.kernel.signing import Counted
-    from preflights_es.use.policy import Policy
 
 DAY: Final = 86_400_000_000  # microseconds
 LOST_MAX: Final = 5  # sessions that are named each, where they could not be folded
@@ -168,7 +164,6 @@ def decisions(
     at: int | None = None,
     category: str | None = None,
     everything: bool = False,
-    policy: Policy | None = None,
 ) -> Iterator[DecisionRow]:
     """The decisions in force, oldest first; or every patch.
 
@@ -176,45 +171,10 @@ def decisions(
         at: the moment, in microseconds since 1970 UTC; None is now.
         category: of one category alone, in any case.
         everything: also what is not in force.
-        policy: instead of that of the settings.
     """
-    policy = policy or request.process.policy
-    for code, why in policy.untrusted if policy else ():
-        request.notice(code, why)
-    if policy is None or not everything:
-        rows = request.reading.rows(
-            lambda process: log_decisions(
-                process, at=at, category=category, everything=everything, policy=policy
-            )
-        )
-        return rows if policy is None else _telling(request, policy, rows)
-    from preflights_es.use.policy import with_staying
-
-    every = request.reading.rows(
-        lambda process: log_decisions(process, at=at, everything=True, policy=policy)
+    return request.reading.rows(
+        lambda process: log_decisions(process, at=at, category=category, everything=everything)
     )
-    found = _telling(request, policy, with_staying(every, partial(history_of, request)))
-    return (one for one in found if category is None or _is_of(one, category))
-
-
-def _telling(
-    request: Request, policy: Policy, rows: Iterable[DecisionRow]
-) -> Iterator[DecisionRow]:
-    """The same; with the first that no list of older decisions keeps, that there is none."""
-    for row in rows:
-        if row.policy == "claimed" and row.standing == "accepted" and policy.keeps_none:
-            request.notice("no_older_decisions", policy.keeps_none)
-        yield row
-
-
-def history_of(request: Request, row: DecisionRow) -> Read | None:
-    """The session of a decision, in the log or its file; None where it cannot be read."""
-    process = request.process.file_log if row.file else request.process
-    try:
-        read = process.history(row.session_id)
-    except PreflightsError:
-        return None
-    return read if read.patches else None
 
 
 def _is_of(one: DecisionRow | Decided, category: str) -> bool:
@@ -227,53 +187,23 @@ def log_decisions(
     at: int | None = None,
     category: str | None = None,
     everything: bool = False,
-    policy: Policy | None = None,
 ) -> Iterator[DecisionRow]:
-    """The same of one log, whatever stays by the policy."""
+    """The same of one log."""
     choice: Choice = "all" if everything else "in_force"
     then = INT_MAX if at is None else at
     rows = process.projector.rows("decisions", process.project, choice, then)
     for one in map(decision, rows) if everything else in_force(rows, at):
         if category is None or _is_of(one.decided, category):
-            yield row_of(process, one, policy or process.policy)
+            yield row_of(process, one)
 
 
-def row_of(process: Process, one: PatchRow, policy: Policy | None = None) -> DecisionRow:
-    """A decision as it is kept, with what its signature proves, and how it counts by a policy."""
+def row_of(process: Process, one: PatchRow) -> DecisionRow:
+    """A decision as it is kept, with what its signature proves."""
     row, decided = DecisionRow.of(one), one.decided
-    if decided.recorded is None or row.accepted_at is None:
+    if decided.recorded is None or row.accepted_at is None or decided.key is UNSET:
         return row
-    if decided.key is not UNSET:
-        signatures = policy.signatures if policy else process.signatures
-        found = signatures.of_decision(process.runner, one.session_id, decided)
-        row = replace(row, signature=found)
-    if policy is None or row.imported_by is not None:
-        return row
-    counted = policy.counted(process.runner, row.session_id, decided.recorded, row.signature)
-    return replace(row, policy=counted)
-
-
-def counted(request: Request, row: DecisionRow) -> Counted | None:
-    """How one decision counts by the policy, once it is held against all others."""
-    if request.process.policy is None or row.standing != "superseded":
-        return row.policy
-    every = decisions(request, everything=True)
-    return next((one.policy for one in every if one.uid == row.uid), row.policy)
-
-
-End = tuple[str, int, str]
-"""A session, and version and hash of its last event."""
-
-
-def ends_in_force(request: Request) -> tuple[tuple[DecisionRow, End], ...]:
-    """Each decision in force, with the end of its session."""
-    found = []
-    for row in decisions(request):
-        process = request.process.file_log if row.file else request.process
-        head = process.store.head(row.session_id)
-        if row.imported_by is None and row.standing == "accepted" and head is not None:
-            found.append((row, (row.session_id, head.version, head.hash.hex())))
-    return tuple(found)
+    found = process.signatures.of_decision(process.runner, one.session_id, decided)
+    return replace(row, signature=found)
 
 
 def _ranks(request: Request, query: str) -> dict[str, int]:

@@ -6,22 +6,19 @@ import os
 from collections.abc import Iterable, Iterator
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from preflights_es.kernel.decisions import TurnedDown
 from preflights_es.kernel.errors import AmbiguousSession, RecordWithoutSession, UnknownSession
 from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.reach import Hold, specificity
-from preflights_es.kernel.signing import COUNTED, Counted, Signed
+from preflights_es.kernel.signing import Signed
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.use.decisions import decisions, records_beside
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result, Who
 from preflights_es.use.work_tree import WorkTree, project_path
-
-if TYPE_CHECKING:
-    from preflights_es.use.policy import Policy
 
 
 class _Row(Protocol):
@@ -62,8 +59,6 @@ class Held(Result, frozen=True, kw_only=True):
     """The session file that says so, where the log does not."""
     signature: Signed | None = None
     """What the signature of its acceptance proves; None without one."""
-    policy: Counted | None = None
-    """How it counts by the policy; None where none asks for signatures."""
 
 
 class HoldsHere(Result, frozen=True, tag_field="format", tag="holds/1"):
@@ -117,8 +112,7 @@ def file_meant(request: Request, typed: str, cwd: Path | None = None) -> str:
 def holding_for(request: Request, path: str, *, everything: bool = False) -> HoldsHere:
     """The decisions in force that hold for a file.
 
-    A decision that an agent imported, and that no person here confirmed, does not count. One that
-    is only claimed by the policy is listed as such.
+    A decision that an agent imported, and that no person here confirmed, does not count.
 
     Args:
         path: as `project_path` gives it.
@@ -128,7 +122,6 @@ def holding_for(request: Request, path: str, *, everything: bool = False) -> Hol
     found, former, everywhere = list[Held](), list[Held](), 0
     for one in held(request, everything=everything):
         is_over = "superseded" in (one.status if isinstance(one, ForeignRow) else one.standing)
-        is_over = is_over and not _stays(one)
         if not one.paths:
             everywhere += not is_over
         elif pattern := tree.matched(one.paths, path):
@@ -141,28 +134,19 @@ def holding_for(request: Request, path: str, *, everything: bool = False) -> Hol
     )
 
 
-def held(
-    request: Request, *, everything: bool = False, policy: Policy | None = None
-) -> Iterator[DecisionRow | ForeignRow]:
+def held(request: Request, *, everything: bool = False) -> Iterator[DecisionRow | ForeignRow]:
     """The decisions and records that hold somewhere, oldest first.
 
     Args:
         everything: also those that were superseded.
-        policy: instead of that of the settings.
     """
     counting = ("accepted", "superseded")
-    whole = everything or (policy or request.process.policy) is not None
-    for row in decisions(request, everything=whole, policy=policy):
-        counts = everything or row.standing == "accepted" or _stays(row)
-        if counts and row.imported_by is None and row.standing in counting and row.accepted_at:
+    for row in decisions(request, everything=everything):
+        if row.imported_by is None and row.standing in counting and row.accepted_at:
             yield row
     for one in records_beside(request, everything=everything).rows:
         if one.is_held or (everything and one.status == "superseded"):
             yield one
-
-
-def _stays(one: DecisionRow | ForeignRow) -> bool:
-    return isinstance(one, DecisionRow) and one.policy == "stays"
 
 
 def unused(request: Request) -> Iterator[UnusedPattern]:
@@ -233,7 +217,6 @@ def as_held(
             uid="",
             record=one.path,
             file=None,
-            policy="claimed" if request.process.policy else None,
         )
     later = one.superseded_by
     return Held(
@@ -254,7 +237,6 @@ def as_held(
         record=one.artifact or "",
         file=one.file,
         signature=one.signature,
-        policy=one.policy,
     )
 
 
@@ -271,8 +253,6 @@ def line_of(one: Held) -> str:
         said += f", because {one_line(one.because)}"
     if one.instead_of:
         said += f"; not {', '.join(map(one_line, one.instead_of))}"
-    if one.policy in ("stays", "claimed"):
-        said += f" ({COUNTED[one.policy]})"
     return shown(shortened(said, LINE_MAX))
 
 

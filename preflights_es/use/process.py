@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from preflights_es.runtime.projection_check import ProjectionCheck
     from preflights_es.runtime.projector import Follower, Projector
     from preflights_es.store.projection_feed import SqlFollowing
-    from preflights_es.use.policy import Policy
     from preflights_es.use.signatures import Signatures
 
 T = TypeVar("T")
@@ -124,15 +123,6 @@ class Process:
         found = Signatures(self.settings)
         self._given_back.callback(found.keep)
         return found
-
-    @made_once
-    def policy(self) -> Policy | None:
-        """Which decisions count; None where the settings ask for no signatures."""
-        if not self.settings.needs_signatures:
-            return None
-        from preflights_es.use.policy import Policy
-
-        return Policy.of(self.settings, self.signatures)
 
     def acceptance(self, session_id: str) -> Signed | None:
         """What the signature of a person's acceptance proves; None where it is only claimed."""

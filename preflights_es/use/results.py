@@ -17,7 +17,7 @@ from preflights_es.kernel.events import Actor, Decision
 from preflights_es.kernel.ids import iso, iso_or_none
 from preflights_es.kernel.questions import AnswerRefusal, Question, Refusal
 from preflights_es.kernel.reach import Hold
-from preflights_es.kernel.signing import Counted, Signed
+from preflights_es.kernel.signing import Signed
 from preflights_es.kernel.views import NotDone, View
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.inputs import AskedElsewhere, Recalled
@@ -233,25 +233,11 @@ class DecisionRow(Result, frozen=True):
     """The session file that says so, where the log does not."""
     signature: Signed | None = None
     """What the signature of its acceptance proves; None where it is only claimed."""
-    policy: Counted | None = None
-    """How it counts by the policy; None where none asks for signatures, or it was not accepted."""
 
     @property
     def is_unsigned(self) -> bool:
         """Whether it is, or was, in force by a person's word alone."""
         return self.accepted_at is not None and self.imported_by is None and not self.signature
-
-    @property
-    def is_proved(self) -> bool:
-        """Whether it counts by the policy, be it superseded or not."""
-        return self.policy in ("signed", "before_policy", "stays")
-
-    @property
-    def is_told(self) -> bool:
-        """Whether briefs and hooks tell it as one in force."""
-        if self.standing == "accepted":
-            return self.policy != "claimed"
-        return self.policy == "stays"
 
     @property
     def filed(self) -> str:

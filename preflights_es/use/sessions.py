@@ -298,7 +298,7 @@ def show(request: Request, session: str) -> View:
     found = session_of(Step(handle, ()), request.notices)
     if found.status == "erased":
         return replace(found, erased=_erased(at.process, handle))
-    return with_signature(request, at.process, found)
+    return with_signature(at.process, found)
 
 
 def _erased(process: Process, handle: Handle) -> ErasedBy:
@@ -451,13 +451,13 @@ def prompt(request: Request, session: str) -> AgentPrompt:
     at = request.reading.session(session)
     handle = at.load()
     documents = at.process.documents
-    view = with_signature(request, at.process, replace(handle.view, session_id=handle.session_id))
-    proof = getattr(view, "signature", None), getattr(view, "policy", None)
-    text = documents.brief(handle, proof=proof)
+    view = with_signature(at.process, replace(handle.view, session_id=handle.session_id))
+    signature = getattr(view, "signature", None)
+    text = documents.brief(handle, signature=signature)
     room = max(ROOM - cost(f"{text}\n## {IN_FORCE}\n\n"), LEAST)
     found = beside(request, handle.session_id, f"{view.intention} {view.scope}", room)
     if any(found):
-        text = documents.brief(handle, *found, proof)
+        text = documents.brief(handle, *found, signature)
     return AgentPrompt(session_id=handle.session_id, prompt=text)
 
 

@@ -13,7 +13,7 @@ from preflights_es.kernel.events import Event, Input, Signable
 from preflights_es.kernel.ids import iso, iso_or_none
 from preflights_es.kernel.json import decoded
 from preflights_es.kernel.ports import Head
-from preflights_es.kernel.signing import Counted, Signed
+from preflights_es.kernel.signing import Signed
 from preflights_es.kernel.text import NAME_MAX, shortened
 from preflights_es.projections.audit import (
     LoggedStep,
@@ -63,8 +63,6 @@ class TrailStep(Result, frozen=True, tag_field="format", tag="trail/1"):
     damage: str | None
     signature: Signed | None
     """What a signature of an Input proves; None without one."""
-    policy: Counted | None
-    """How an acceptance of a person counts by the policy; None where none asks for signatures."""
     data: msgspec.Raw | None
     """The payload, JSON byte for byte; None where it is gone or no JSON."""
 
@@ -76,7 +74,6 @@ class TrailStep(Result, frozen=True, tag_field="format", tag="trail/1"):
         is_erased: bool,
         imported: ImportedBy | None,
         signature: Signed | None = None,
-        policy: Counted | None = None,
     ) -> TrailStep:
         """A step as it is told."""
         one, event = step.stored, step.event
@@ -102,7 +99,6 @@ class TrailStep(Result, frozen=True, tag_field="format", tag="trail/1"):
             erased=is_erased,
             damage=step.damage or None,
             signature=signature,
-            policy=policy,
             data=_data(step),
         )
 
@@ -114,18 +110,6 @@ def _signature(process: Process, step: LoggedStep) -> Signed | None:
     one = step.stored
     acts = process.signatures.of(process.runner, one.session_id, one.version)
     return acts[0].signed if acts else None
-
-
-def _policy(
-    process: Process, step: LoggedStep, imported: ImportedBy | None, signature: Signed | None
-) -> Counted | None:
-    """How an acceptance counts by the policy, where it is a person's."""
-    one, event = step.stored, step.event
-    is_acceptance = isinstance(event, Signable) and event.act == "acceptance"
-    is_filed = imported is not None and imported.standing == "proposed"  # it does not count here
-    if not process.policy or not is_acceptance or is_filed or one.actor_kind != "user":
-        return None
-    return process.policy.counted(process.runner, one.session_id, one.version + 1, signature)
 
 
 def _data(step: LoggedStep) -> msgspec.Raw | None:
@@ -291,11 +275,5 @@ def _told(
         version = step.stored.version
         by = next((one for one in came if one.brought(version)), None)
         signature = _signature(process, step)
-        told = TrailStep.of(
-            step,
-            is_erased=version in taken,
-            imported=by,
-            signature=signature,
-            policy=_policy(process, step, by, signature),
-        )
+        told = TrailStep.of(step, is_erased=version in taken, imported=by, signature=signature)
         yield DecodedStep(told, step.event, step.stored.data is None)

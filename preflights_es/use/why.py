@@ -27,7 +27,7 @@ from preflights_es.kernel.ids import SHORT, iso, short
 from preflights_es.kernel.items import Planned, WaivedFinding, item_id
 from preflights_es.kernel.json import decoded
 from preflights_es.kernel.questions import Answers, Behind, answers_in
-from preflights_es.kernel.signing import Counted, Signed
+from preflights_es.kernel.signing import Signed
 from preflights_es.kernel.text import caseless
 from preflights_es.projections.artifacts import plan, plans
 from preflights_es.projections.decisions import PatchRow, in_force, proposed
@@ -35,7 +35,7 @@ from preflights_es.projections.projection import Read
 from preflights_es.records.files import found_hash
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.archives import ImportedBy, imports_of
-from preflights_es.use.decisions import counted, row_of
+from preflights_es.use.decisions import row_of
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Who
@@ -112,12 +112,8 @@ def decided_in(request: Request, session: str) -> DecisionRow:
     if not read.patches:
         refuse_undecided(read, "no_decision")
     decided = _counted(found.process, read, read.patches[-1])
-    policy, patch = (
-        request.process.policy,
-        PatchRow(found.session_id, found.process.project, decided),
-    )
-    row = replace(row_of(found.process, patch, policy), file=found.file)
-    return replace(row, policy=counted(request, row))
+    patch = PatchRow(found.session_id, found.process.project, decided)
+    return replace(row_of(found.process, patch), file=found.file)
 
 
 def _records(request: Request, paths: Sequence[str]) -> Iterator[WhyRecord]:
@@ -156,15 +152,7 @@ def _meant(
         raise Refused(message, code="no_such_field", session=short(session_id))
     came = imports_of(process, read)
     values = [_why(process, read, decided, origin, came) for origin in origins]
-    if request.process.policy and decided.standing == "superseded":
-        policy = decided_in(request, what).policy
-        values = [(_as_counted(one, policy), workflow) for one, workflow in values]
     return values, (), ()
-
-
-def _as_counted(one: Why, policy: Counted | None) -> Why:
-    """A value with how its acceptance counts beside all other decisions."""
-    return replace(one, acknowledged=one.acknowledged and replace(one.acknowledged, policy=policy))
 
 
 def refuse_undecided(read: Read, code: str) -> NoReturn:
@@ -352,19 +340,13 @@ def _sources(read: Read) -> tuple[Source, ...]:
 def _acknowledged(process: Process, read: Read, decided: Decided) -> Acknowledged | None:
     if decided.acknowledged_at is None or decided.recorded is None:
         return None
-    signature = _signature(process, read, decided.recorded - 1)
-    counted: Counted | None = None
-    if process.policy and decided.standing in ("accepted", "superseded"):
-        session_id, recorded = read.head.session_id, decided.recorded
-        counted = process.policy.counted(process.runner, session_id, recorded, signature)
     return Acknowledged(
         version=decided.recorded,
         by=Who.of(decided.acknowledged_by),
         relayed_by=Who.of(decided.relayed_by),
         evidence=getattr(_event(read, decided.recorded - 1), "evidence", UNSEEN),
         at=iso(decided.acknowledged_at),
-        signature=signature,
-        policy=counted,
+        signature=_signature(process, read, decided.recorded - 1),
     )
 
 
@@ -516,7 +498,6 @@ def _standings(process: Process, read: Read, one: Planned) -> Iterator[Stood]:
                 evidence=getattr(new, "evidence", UNSEEN),
                 at=iso(new.at),
                 signature=_signature(process, read, heard),
-                policy=None,
                 standing=now,
                 stale=getattr(new, "stale", ()),
             )

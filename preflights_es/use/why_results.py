@@ -8,7 +8,7 @@ from preflights_es.kernel.decisions import KeptDecision, NotChosen, Reason, Rela
 from preflights_es.kernel.events import Evidence, Source
 from preflights_es.kernel.items import Cause, Finding, WaivedFinding
 from preflights_es.kernel.questions import Observed
-from preflights_es.kernel.signing import Counted, Signed
+from preflights_es.kernel.signing import Signed
 from preflights_es.use.archives import ImportedBy
 from preflights_es.use.results import Result, Who
 
@@ -64,8 +64,6 @@ class Acknowledged(Result, frozen=True):
     at: str
     signature: Signed | None
     """What a signature proves; None where it is only claimed."""
-    policy: Counted | None
-    """How it counts by the policy; None where none asks for signatures."""
 
 
 class AskedAgain(Result, frozen=True):

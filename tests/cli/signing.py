@@ -7,14 +7,13 @@ import subprocess
 from pathlib import Path
 from typing import Any, Final
 
-from preflights_es.settings.signing import BEFORE, FILE
+from preflights_es.settings.signing import FILE
 from tests.cli.program import Project
 from tests.trusting import trust
 
 ADA: Final = "ada@example.org"
 STORE: Final = "Store orders in a database"
 LOGIN: Final = "Add OAuth login"
-ON: Final = '[policy]\nacceptances = "signed"\n'
 
 
 class Team(Project):
@@ -58,15 +57,10 @@ class Team(Project):
             self.brings(name, text)
         trust(self.folder / name, self.home)
 
-    def has_policy(self, *names: str) -> None:
-        """Turn it on, with signers whom Ada trusts."""
-        self.brings("preflights.toml", ON)
-        self.trusts(FILE, "".join(map(self.line, names or ("ada",))))
-
     def accept(
         self, value: str, *words: str, sign: bool = True, intention: str = STORE
     ) -> dict[str, Any]:
-        """An accepted decision, signed by Ada or only claimed."""
+        """An accepted decision, signed by Ada or by no one."""
         field = "db_type" if intention == STORE else "auth_strategy"
         said = ("--answer", f"{field}={value}", "--accept", "--again", "--by", "Ada", "--json")
         done = self.call("start", intention, *said, *(("--sign",) if sign else ()), *words)
@@ -74,26 +68,3 @@ class Team(Project):
         found: dict[str, Any] = done.json
         assert found["status"] == "accepted"
         return found
-
-    def policies(self) -> dict[str, Any]:
-        """By the record's number: how each accepted decision counts."""
-        rows = self.call("decisions", "--all", "--json").json["decisions"]
-        return {f"ADR-{row['number']}": row.get("policy") for row in rows if row["number"]}
-
-    def prompt(self) -> str:
-        """The brief."""
-        done = self.call("prompt")
-        assert (done.code, done.is_safe()) == (0, True), done
-        return done.out
-
-    def turned_on(self) -> str:
-        """What `init --signed` writes, without a terminal: the file of older decisions."""
-        import preflights_es
-        from preflights_es.settings.signing import before_text
-        from preflights_es.use.decisions import ends_in_force
-
-        with self._surroundings({}), preflights_es.open(self.folder) as log:
-            return before_text(end for _, end in ends_in_force(log.request()))
-
-
-LISTS: Final = (FILE, BEFORE)

@@ -122,17 +122,3 @@ def test_an_erased_session_loses_its_signature_and_is_no_damage(team: Team) -> N
     code, _, said = verified(team)
     assert code == 0
     assert "1 act is signed by 1 signer.\n" in said, "the erasure"
-
-
-def test_a_list_goes_on_where_a_signed_session_is_damaged(team: Team) -> None:
-    from tests.cli.tampering import flipped
-
-    team.has_policy()
-    damaged = team.accept("PostgreSQL")["session_id"]
-    team.accept("OAuth", intention=LOGIN)
-    tampered(team, damaged, flipped)
-    team.brings(FILE, team.line() + "# another memory\n")
-    team.trusts(FILE)
-    done = team.call("decisions", "--json")
-    assert done.code == 0, done.err
-    assert [row["policy"] for row in done.json["decisions"]] == ["claimed", "signed"]

@@ -18,9 +18,7 @@ import msgspec
 from preflights_es.kernel.errors import Refused, StoreUnavailable
 from preflights_es.records.session_files import FOLDER
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.settings.file import FILE, PYPROJECT
 from preflights_es.settings.load import Settings
-from preflights_es.settings.signing import BEFORE
 from preflights_es.system import files
 from preflights_es.system.files import Unreadable
 from preflights_es.use import installed_source
@@ -128,49 +126,6 @@ def plan_files(settings: Settings, *, writes: bool = True) -> ProjectFiles:
         for name, path in msgspec.structs.asdict(settings.plans).items()
     ]
     return ProjectFiles(files=tuple(done))
-
-
-def policy_files(settings: Settings, before: str) -> ProjectFiles:
-    """The settings that ask for signatures, and the list of what was decided before.
-
-    Args:
-        before: the list; one that is there stays where the policy is on already.
-
-    Raises:
-        Refused: a file cannot be read as text.
-        StoreUnavailable: it cannot be written.
-    """
-    source = Path(settings.source) if settings.source else settings.root / FILE
-    place = source.resolve().relative_to(settings.root.resolve()).parts
-    table = "tool.preflights.policy" if source.name == PYPROJECT else "policy"
-    wanted = (
-        Template(
-            tuple(BEFORE.split("/")),
-            lambda found: (
-                FilePlan("missing", before)
-                if found is None
-                else FilePlan("present" if settings.needs_signatures else "stale", before)
-            ),
-        ),
-        Template(place, lambda found: _with_policy(found, table)),
-    )
-    return ProjectFiles(files=tuple(kept(settings.root, one, writes=True) for one in wanted))
-
-
-def _with_policy(found: str | None, table: str) -> FilePlan:
-    """A settings file that asks for signatures."""
-    said = f'[{table}]\nacceptances = "signed"\n'
-    if found is None:
-        return FilePlan("missing", said)
-    values: Any = tomllib.loads(found)
-    for name in table.split("."):
-        values = values.get(name, {})
-    if values.get("acceptances") == "signed":
-        return FilePlan("current", found)
-    if values:
-        return FilePlan("unclear", said)
-    gap = "" if not found else "\n" if found.endswith("\n") else "\n\n"
-    return FilePlan("stale", f"{found}{gap}{said}")
 
 
 def _begun(root: Path, path: str, template: str, *, writes: bool) -> ProjectFile:

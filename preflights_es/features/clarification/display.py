@@ -62,8 +62,8 @@ def describe(voice: Voice, session: View) -> None:
     voice.say(f"{voice.bold(shown(one_line(found.intention)))}")
     stands = f"{_standing(found)}, {round(found.progress * 100)} %"
     voice.say(f"  session {short(found.session_id)}, {stands}")
-    proved = worth(found.signature, found.policy, claims=_claims(found), alone=True)
-    for line in filter(None, (found.origin, *proved)):
+    proved = worth(found.signature, claims=_claims(found), alone=True)
+    for line in filter(None, (found.origin, proved)):
         voice.say(f"  {shown(line)}")
     for line in (*values(found.provenance, keyed=bool(found.to_do)), *why(found)):
         voice.say(f"  {line}")

@@ -13,7 +13,6 @@ import os
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args
@@ -33,17 +32,9 @@ from preflights_es.features.govern.changes import (
 from preflights_es.features.govern.concerns import is_own
 from preflights_es.features.govern.domain import products
 from preflights_es.features.govern.domain.imports import Used, used
-from preflights_es.features.govern.policies import Judge, judge_changes, judge_of
+from preflights_es.features.govern.hidden_sessions import hidden_sessions
 from preflights_es.features.govern.records import differing_records, told
-from preflights_es.features.govern.session_changes import (
-    SessionChanges,
-    accepted,
-    claims,
-    counting,
-    events_of,
-    hashes,
-    is_signed,
-)
+from preflights_es.features.govern.session_changes import SessionChanges, hashes
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.text import one_line, shown
@@ -52,11 +43,10 @@ from preflights_es.records.record_header import RecordHeader
 from preflights_es.records.record_names import MARKDOWN
 from preflights_es.system.files import Unreadable
 from preflights_es.use.brief import conflicts
-from preflights_es.use.decisions import decisions, history_of
+from preflights_es.use.decisions import decisions
 from preflights_es.use.filed_sessions import FiledSessions
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.holding import as_held, held, line_of, name_of, turned_down, unused_of
-from preflights_es.use.policy import Policy, replaced
 from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
@@ -70,9 +60,6 @@ Rule = Literal[
     "unverified-session",
     "contradiction",
     "unused-pattern",
-    "unsigned-acceptance",
-    "signed-decision-lost",
-    "policy-changed",
 ]
 Level = Literal["error", "warning", "note"]
 LEVELS: Final[tuple[Level, ...]] = get_args(Level)
@@ -128,7 +115,6 @@ def check(
     base: str = "",
     staged: bool = False,
     files: Sequence[str] = (),
-    signers: str = "",
     cwd: Path | None = None,
     compared_max: int = COMPARED_MAX,
     drawn: Drawn = undrawn,
@@ -139,7 +125,6 @@ def check(
         base: a revision: what was done since it parted from HEAD.
         staged: what the next commit holds.
         files: these, whatever changed in them.
-        signers: the path of a file, whose signers count alone where acceptances have to be signed.
         compared_max: how often patterns of records without a session are held against paths.
 
     Raises:
@@ -151,29 +136,23 @@ def check(
         raise Refused(message, code="which_change")
     whole = WorkTree(root)
     change = _named(whole, files, cwd) if files else changed(root, base, staged=staged)
-    place = cwd or root
-    judge = judge_of(request, base, signers, place)
-    every = [*held(request, everything=True, policy=judge.policy)]
-    rows = [*_counting(request, every)] if judge.policy else [*_in_force(every)]
+    every = [*held(request, everything=True)]
+    rows = [*_in_force(every)]
     own = [one for one in rows if isinstance(one, DecisionRow)]
     others = [one for one in rows if isinstance(one, ForeignRow)]
     tree = WorkTree(root, (one.path for one in change.files))
     sessions = SessionChanges(request, change)
-    naming = _naming(request, every, change, judge.policy)
+    naming = _naming(request, every, change)
     with drawn(len(rows)) as update:
         found = [*_sessions(request, sessions), *_records(request, every, change, naming)]
-        found += _judges(request, change, place, judge)
-        if judge.policy is not None:
-            found += _unsigned(request, judge.policy, every, sessions, naming)
-            found += _lost(request, judge.policy, every, sessions)
-            judge.policy.signatures.keep()
+        found += _hidden(request, change, cwd or root)
         found += _of_places(request, ticking(own, update), tree)
         found += [*_imports(request, own, tree, change), *_contradictions(own)]
         found += _unused(own, whole)
         before = tree.compared, whole.compared
         found += _of_places(request, ticking(others, update), tree, compared_max)
         found += _unused(others, whole, compared_max)
-    left_out = [*filter(None, (change.trouble, judge.trouble))]
+    left_out = [*filter(None, (change.trouble,))]
     if max(tree.compared - before[0], whole.compared - before[1]) > compared_max:
         left_out.append("some patterns of records without a session: there are too many")
     found.sort(key=lambda one: (LEVELS.index(one.level), one.file))
@@ -183,7 +162,7 @@ def check(
         changed=len(change.files),
         findings=tuple(found),
         left_out=tuple(left_out),
-        codes=tuple(_codes(found, change.trouble or judge.trouble)),
+        codes=tuple(_codes(found, change.trouble)),
     )
 
 
@@ -236,13 +215,6 @@ def _in_force(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[DecisionRow 
                 yield row
         elif row.standing == "accepted" and row.uid not in replaced:
             yield row
-
-
-def _counting(request: Request, rows: Sequence[DecisionRow | ForeignRow]) -> Iterator[DecisionRow]:
-    """The same where acceptances have to be signed: what is only claimed replaces nothing."""
-    own = [row for row in rows if isinstance(row, DecisionRow)]
-    gone = replaced(own, partial(history_of, request))
-    return (row for row in own if row.is_told and row.uid not in gone)
 
 
 def _finding(
@@ -448,7 +420,6 @@ def _naming(
     request: Request,
     rows: Iterable[DecisionRow | ForeignRow],
     change: Change,
-    policy: Policy | None,
 ) -> tuple[Naming, ...]:
     root, folder = request.process.settings.root, request.process.settings.decisions
     named = (row.artifact for row in rows if isinstance(row, DecisionRow))
@@ -462,7 +433,7 @@ def _naming(
                 found |= {one.path: header} if header.session else {}
     if not found:
         return ()
-    every = {row.session_id: row for row in decisions(request, everything=True, policy=policy)}
+    every = {row.session_id: row for row in decisions(request, everything=True)}
     return tuple(
         Naming(path, every.get(one.session), one.status in ("accepted", "unknown"))
         for path, one in found.items()
@@ -490,75 +461,8 @@ def _sessions(request: Request, changes: SessionChanges) -> Iterator[Finding]:
         yield _finding("unverified-session", "error", text, [was.path])
 
 
-# 5. Signatures --------------------------------------------------------------------------------
-
-
-def _judges(request: Request, change: Change, cwd: Path, judge: Judge) -> Iterator[Finding]:
-    """What the change does to policy, signers and the list of older decisions."""
-    for one in judge_changes(request, change, cwd, judge):
-        text = (
-            f"{printable(one.file)}: {shown(one.what)}. The base judges this change, and this "
-            "would judge later ones: let a person look at it who may say whose acceptances count"
-        )
-        yield _finding("policy-changed", "error" if one.weakens else "warning", text, [one.file])
-
-
-def _unsigned(
-    request: Request,
-    policy: Policy,
-    rows: Iterable[DecisionRow | ForeignRow],
-    changes: SessionChanges,
-    naming: Sequence[Naming],
-) -> Iterator[Finding]:
-    """Acceptances of this change that no allowed signer signed."""
-    reader = request.process.runner
-    counted = {one.hash for was in changes.former for one in accepted(reader, was.events)}
-    for one in changes.now:
-        content = changes.content(one)
-        if content is None:
-            text = f"{printable(one.path)} is too large or no file: no signature in it was checked"
-            yield _finding("unsigned-acceptance", "error", text, [one.path])
-            continue
-        for version, why in claims(reader, policy, events_of(content), counted):
-            text = (
-                f"{printable(one.path)}, event {version}, accepts a decision: {shown(why)}. "
-                "Only a signed acceptance counts here: accept it again with --sign, in a new "
-                "session"
-            )
-            yield _finding("unsigned-acceptance", "error", text, [one.path])
-    there = {one.path for one in changes.change.files if not one.is_gone}
-    alone = {one.path for one in rows if isinstance(one, ForeignRow) and one.is_held}
-    alone |= {one.path for one in naming if one.says_accepted and one.row is None}
-    for path in sorted(there & alone):
-        text = (
-            f"{shown(path)} says that it is accepted, and is the record of no session: no "
-            "signature proves that. Decide it in a session, and sign that"
-        )
-        yield _finding("unsigned-acceptance", "error", text, [path], decision=path)
-
-
-def _lost(
-    request: Request,
-    policy: Policy,
-    rows: Iterable[DecisionRow | ForeignRow],
-    changes: SessionChanges,
-) -> Iterator[Finding]:
-    """Decisions that counted and do no more, because of events without a signature.
-
-    A file verifies with any events behind its end, also with such as no rule decides.
-    """
-    reader = request.process.runner
-    kept = {row.session_id for row in rows if isinstance(row, DecisionRow) and row.is_proved}
-    for was in changes.former:
-        if not was.events or was.events[0].session_id in kept or was.now is None:
-            continue  # one that is deleted is said above
-        held = counting(reader, policy, was.events)
-        later = events_of(changes.content(was.now) or b"")
-        if held and not is_signed(reader, policy, later, "erasure"):
-            text = (
-                f"{printable(was.path)} held {held} at the base, and this change makes "
-                "it count no more, without a signature. Restore the file: a decision is replaced "
-                "by a signed one, or erased with --sign"
-            )
-            own = {"session_id": was.events[0].session_id}
-            yield _finding("signed-decision-lost", "error", text, [was.path], **own)
+def _hidden(request: Request, change: Change, cwd: Path) -> Iterator[Finding]:
+    """Sessions that this change lets no one read, or read in another form than git keeps."""
+    for one in hidden_sessions(request, change, cwd):
+        text = f"{printable(one.file)}: {shown(one.what)}"
+        yield _finding("unverified-session", "error", text, [one.file])

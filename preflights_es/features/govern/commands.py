@@ -33,19 +33,12 @@ def _revision(_ctx: click.Context, parameter: click.Parameter, value: str | None
     "--base", metavar="REV", callback=_revision, help="What was done since it parted from HEAD."
 )
 @click.option("--staged", is_flag=True, help="What the next commit holds.")
-@click.option(
-    "--signers",
-    metavar="FILE",
-    callback=given,
-    help="Only these signers count, where acceptances have to be signed.",
-)
 @report_options(FORMATS)
 @reading
 def check_command(
     files: tuple[str, ...],
     base: str | None,
     staged: bool,
-    signers: str | None,
     reports: tuple[str, ...],
     replaces: bool,
     app: Request,
@@ -54,9 +47,8 @@ def check_command(
     """Check a change against what was decided; without an option, the work tree against HEAD.
 
     Names the decisions that hold for changed files. An error is an import that was turned down, a
-    change where a decision denies one, a record or a session file that was edited, two decisions
-    that contradict each other, and an unsigned acceptance where the policy asks for signatures.
-    Policy and signers are those of --base. Exit codes: 0 no error, 1 an error, 4 a session that
+    change where a decision denies one, a record or a session file that was edited, and two
+    decisions that contradict each other. Exit codes: 0 no error, 1 an error, 4 a session that
     does not verify, 6 no base to compare with; the first of 4, 1 and 6.
 
     \b
@@ -75,7 +67,6 @@ def check_command(
         base=base or "",
         staged=staged,
         files=files,
-        signers=signers or "",
         cwd=Path.cwd(),
         drawn=bar(voice, "Checking"),
     )

@@ -19,7 +19,6 @@ from preflights_es.kernel.decisions import TurnedDown
 from preflights_es.kernel.events import INT_MAX
 from preflights_es.kernel.ids import decision_name
 from preflights_es.kernel.reach import Hold, Reach, specificity
-from preflights_es.kernel.signing import COUNTED, Counted
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.projections.projection import kept
 from preflights_es.use.request import Request
@@ -115,7 +114,6 @@ class _Kept(msgspec.Struct, frozen=True):
     row: dict[str, Any]
     """Of the projection."""
     file: str | None = None
-    policy: Counted | None = None
 
     @property
     def key(self) -> str:
@@ -127,14 +125,12 @@ class _Kept(msgspec.Struct, frozen=True):
         from preflights_es.use.results import DecisionRow
 
         row = DecisionRow.of(decision(self.row))
-        return replace(row, file=self.file, policy=self.policy)
+        return replace(row, file=self.file)
 
 
 def _in_force(request: Request, known: Known) -> list[_Kept]:
     """Those of the log, and of session files where these say more than it."""
     process = request.process
-    if process.policy is not None:
-        return [*_proved(request)]
     stamp = f"{process.log_id()} {process.session_folders.stamp()}"
     if known.files == stamp:
         return [*_of_log(process)]
@@ -149,25 +145,6 @@ def _of_log(process: Process) -> Iterator[_Kept]:
             said = kept("decisions", row, "decided", _Said)
             if said.imported_by is None:
                 yield _Kept(row["session_id"], said, row)
-
-
-def _proved(request: Request) -> Iterator[_Kept]:
-    """Those that count where acceptances have to be signed, whatever the log has superseded."""
-    from preflights_es.use.decisions import decisions
-
-    told = {
-        (row.session_id, row.version): row.policy
-        for row in decisions(request, everything=True)
-        if row.is_told
-    }
-
-    def listed(process: Process) -> Iterator[_Kept]:
-        for row in process.projector.rows("decisions", process.project, "all", INT_MAX):
-            if (key := (row["session_id"], row["version"])) in told:
-                said = kept("decisions", row, "decided", _Said)
-                yield _Kept(row["session_id"], said, row, policy=told[key])
-
-    yield from request.reading.rows(listed)
 
 
 def _turned_down(
@@ -264,8 +241,6 @@ def _contradicted(
     date = (row.accepted_at or row.proposed_at)[:_DATE]
     who, what = decision_name(row.number, row.uid), _quoted(f"{category} {name}")
     decided = f"{who}{mark} of {date} decided {what}: {_quoted(value)}."
-    if row.policy == "stays":
-        decided = f"{decided[:-1]} ({COUNTED['stays']})."
     return f"{decided} This {where} names {_quoted(option)}."
 
 

@@ -1,27 +1,18 @@
-"""The session files of a change: what they held at the base, where they are now, and which of their
-acceptances count by the policy.
-"""
+"""The session files of a change: what they held at the base, and where they are now."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import NamedTuple
 
 from preflights_es.features.govern.changes import Change, ChangedFile, content_of, objects
 from preflights_es.kernel.errors import PreflightsError
-from preflights_es.kernel.events import ERASED_TAG, Act
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.signing import CLAIMED
 from preflights_es.records.session_files import FOLDER, SIZE_MAX
-from preflights_es.runtime.runner import EventReader
 from preflights_es.store import jsonl
 from preflights_es.store.chain import verified
-from preflights_es.use.policy import Policy
 from preflights_es.use.request import Request
-from preflights_es.use.signatures import acceptances
-
-# 1. Files ------------------------------------------------------------------------------------
 
 
 class Former(NamedTuple):
@@ -91,61 +82,3 @@ def events_of(content: bytes) -> tuple[Stored, ...]:
     except PreflightsError:
         return ()
     return stored
-
-
-# 2. What counts in them ----------------------------------------------------------------------
-
-
-def accepted(reader: EventReader, stored: Sequence[Stored]) -> Sequence[Stored]:
-    """The acceptances of a session that counted; none of one that cannot be read."""
-    try:
-        return [*acceptances(reader, stored)]
-    except PreflightsError:
-        return ()
-
-
-def claims(
-    reader: EventReader, policy: Policy, stored: Sequence[Stored], counted: Collection[bytes]
-) -> Iterator[tuple[int, str]]:
-    """The acceptances of a session that do not count: version, and what is known of it.
-
-    Args:
-        counted: hashes of those that counted at the base.
-    """
-    try:
-        acts = [*policy.signatures.checked(reader, stored)]
-    except PreflightsError:
-        return  # what does not verify is a finding of its own
-    signed = {one.version: one.signed for one in acts if one.counts}
-    for one in accepted(reader, stored):
-        if one.hash in counted:
-            continue
-        found = signed.get(one.version)
-        is_good = found is not None and found.verdict == "signed"
-        recorded = one.version + 1
-        if not is_good and not policy.was_before(one.session_id, recorded, lambda _: stored):
-            yield one.version, str(found or CLAIMED)
-
-
-def counting(reader: EventReader, policy: Policy, stored: Sequence[Stored]) -> str:
-    """What a session holds that counts, in words; empty where nothing does."""
-    if is_signed(reader, policy, stored, "acceptance"):
-        return "a signed decision"
-    ends = ((one.session_id, one.version + 1) for one in accepted(reader, stored))
-    is_older = any(policy.was_before(id_, recorded, lambda _: stored) for id_, recorded in ends)
-    return "a decision that is older than the policy" if is_older else ""
-
-
-def is_signed(reader: EventReader, policy: Policy, stored: Sequence[Stored], act: Act) -> bool:
-    """Whether an allowed signer signed an act of a kind in a session."""
-    kinds = {one.version: one.type for one in stored}
-    try:
-        found = [*policy.signatures.checked(reader, stored)]
-    except PreflightsError:
-        return False
-    return any(
-        one.signed.verdict == "signed"
-        and (kinds[one.version] == ERASED_TAG) == (act == "erasure")
-        and (one.counts or act == "erasure")  # a script erases as well
-        for one in found
-    )

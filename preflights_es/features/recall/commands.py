@@ -12,7 +12,6 @@ from preflights_es.features.recall.domain.events import FoundRecord
 from preflights_es.features.recall.domain.views import RecallView, Remembered, Standing
 from preflights_es.features.recall.use.sessions import learn, recall
 from preflights_es.kernel.ids import short
-from preflights_es.kernel.signing import COUNTED
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.kernel.views import View
 from preflights_es.use.request import Request
@@ -118,8 +117,7 @@ def _line(one: Remembered) -> str:
     record = f"ADR-{one.number:04d}, " if one.number else ""
     words = ", ".join(f"{word} (learned)" if word in one.learned else word for word in one.words)
     title = one_line(one.title)
-    status = ", ".join(filter(None, (one.status, COUNTED[one.policy] if one.policy else "")))
-    return f"{one.date[:10]}  {short(one.uid)}  {status}  {title}  ({record}matched {words})"
+    return f"{one.date[:10]}  {short(one.uid)}  {one.status}  {title}  ({record}matched {words})"
 
 
 def hint(session: View) -> str:

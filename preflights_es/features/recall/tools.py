@@ -8,7 +8,6 @@ from preflights_es.features.recall.domain.events import FoundRecord
 from preflights_es.features.recall.domain.views import RecallView, Remembered
 from preflights_es.features.recall.use.sessions import recall
 from preflights_es.kernel.ids import short
-from preflights_es.kernel.signing import CLAIMED
 from preflights_es.surfaces.mcp.call import Call
 from preflights_es.surfaces.mcp.rounds import Arguments, Given, Tool
 from preflights_es.use.request import Request
@@ -40,7 +39,7 @@ def _told(one: Remembered) -> dict[str, Any]:
     return {
         "session": short(one.session_id),
         "title": one.title,
-        "status": f"{one.status} ({CLAIMED})" if one.policy == CLAIMED else one.status,
+        "status": one.status,
         "topic": one.category,
         "decided": dict(one.fields),
         "date": one.date[:10],

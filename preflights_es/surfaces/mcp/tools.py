@@ -107,7 +107,6 @@ async def decisions(call: Call, given: Wanted) -> Decided:
 
 def _told(row: DecisionRow) -> DecisionTold:
     by = row.acknowledged_by
-    claimed = "only claimed, not signed: " if row.policy == "claimed" else ""
     return DecisionTold(
         name=decision_name(row.number, row.uid),
         session=short(row.session_id),
@@ -116,7 +115,7 @@ def _told(row: DecisionRow) -> DecisionTold:
         decided=dict(row.fields),
         because=row.because.text if row.because else "",
         instead_of=tuple(one.name for one in row.alternatives),
-        by=f"{claimed}{row.filed or (' '.join(filter(None, (by.kind, by.name))) if by else '')}",
+        by=row.filed or (" ".join(filter(None, (by.kind, by.name))) if by else ""),
         date=(row.accepted_at or row.proposed_at)[:10],
         record=row.artifact or "",
         file=row.file or "",
@@ -274,11 +273,10 @@ def _holding(request: Request, path: str) -> tuple[str, ...]:
     from preflights_es.use.holding import holding_for, line_of
 
     found = holding_for(request, project_path(request.process.settings.root, path))
-    told = [one for one in found.decisions if one.policy != "claimed"]
-    if not told:
+    if not found.decisions:
         return ()
     head = f"# Holds for {shown(shortened(found.path, VALUE_MAX))}"
-    return (head, "", *(f"* {line_of(one)}" for one in told[:HOLDING_MAX]), "")
+    return (head, "", *(f"* {line_of(one)}" for one in found.decisions[:HOLDING_MAX]), "")
 
 
 HOLDING_MAX: Final = 5  # decisions that a brief says of one file

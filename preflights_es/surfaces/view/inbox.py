@@ -80,7 +80,6 @@ def _shown(
     shape: dict[str, Any] = session.shape()
     # What is accepted here has to be seen here: a plan is read where its command shows it.
     is_seen = "patch" in shape
-    signs = asked.request.process.settings.needs_signatures and session.can_accept
     settles = asked.settles(waits) if waits else f"preflights show {short(session.session_id)}"
     values = {
         "title": session.intention[:100] or "Session",
@@ -92,9 +91,8 @@ def _shown(
         "decides": handle.workflow.decided is not None,
         "again": _answered(handle, shape) if session.to_do or session.can_accept else [],
         "accepts": session.can_accept and is_seen,
-        "signs": signs,
         "differing": [o for o in shape.get("related", ()) if o.needs_choice and session.can_accept],
-        "settles": f"{settles} --sign" if signs else settles,
+        "settles": settles,
         "holds": HOLDS,
         "refused": refused,
         "is_behind": bool(refused) and asked.said("version") != str(session.version),
@@ -205,11 +203,6 @@ def accept(asked: Asked) -> Answer:
     The page is shown again where the person has to choose about a decision in force that differs.
     """
     handle = _mine(asked)
-    if asked.request.process.settings.needs_signatures:
-        command = f"preflights accept {short(handle.session_id)} --sign"
-        raise Refused(
-            f"a browser signs nothing, and here only a signed acceptance counts: `{command}`"
-        )
     choices = _choices(asked)
     done = sessions.accept(
         asked.request, handle.session_id, expect=_version(asked), choices=choices

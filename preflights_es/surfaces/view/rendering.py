@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from preflights_es.kernel.ids import decision_name, short
-from preflights_es.kernel.signing import COUNTED
 from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines
 from preflights_es.surfaces.view.guard import LOOPBACK, Keys
 from preflights_es.surfaces.view.words import WORDS, spaced
@@ -139,11 +138,6 @@ class Site(msgspec.Struct, frozen=True):
         return self.request.actor.name
 
     @property
-    def signs(self) -> bool:
-        """Whether only a signed acceptance counts: then a browser can accept nothing."""
-        return self.request.process.settings.needs_signatures
-
-    @property
     def address(self) -> str:
         """Without a token."""
         return f"http://{LOOPBACK}:{self.port}"
@@ -207,7 +201,7 @@ def _environment() -> Environment:
     )
     own_filters = {"short": short, "line": one_line, "shortened": shortened, "hex": _hex}
     found.filters.update(WORDS, **own_filters, day=_day, minute=_minute, tree=_tree, read=_read)
-    own = {"linked": linked, "nav": NAV, "decision_name": decision_name, "counted": COUNTED}
+    own = {"linked": linked, "nav": NAV, "decision_name": decision_name}
     found.globals.update(own, exported=None, read_max=READ_MAX)
     return found
 

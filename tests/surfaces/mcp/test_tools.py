@@ -16,7 +16,6 @@ from preflights_es.surfaces.mcp.server import INSTRUCTIONS, described, offered, 
 from preflights_es.surfaces.mcp.tools import VALUE_MAX
 from tests.cli.clones import cloned, committed
 from tests.cli.program import Project
-from tests.cli.signing import ON
 from tests.records.test_project_brief import tokens
 from tests.surfaces.mcp.clients import ERAS, NAME, opened, refused, talk, talked, told
 
@@ -78,17 +77,6 @@ async def after(client: Client) -> None:
     assert value["acknowledged"]["by"] == {"kind": "user", "name": "Ada"}
     assert (await told(client, "today"))["timeline"] == []
     assert (await told(client, "ask", question="sessions per status"))["session"]
-
-
-def test_a_recall_says_what_is_only_claimed(shop: Project) -> None:
-    async def flow(client: Client) -> None:
-        (found,) = (await told(client, "recall", question="What do we use for login?"))["decisions"]
-        assert found["status"] == "accepted (claimed)"
-
-    shop.decided()
-    with (shop.folder / "preflights.toml").open("a") as settings:
-        settings.write(ON)
-    talk(shop.folder, flow)
 
 
 def test_what_only_a_file_holds_is_marked(shop: Project, tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ from typing import Final, get_args
 import click
 
 from preflights_cli import EXIT_REFUSED
-from preflights_cli.common import Voice, folder, opened
-from preflights_cli.progress import counted
+from preflights_cli.common import Voice, folder
 from preflights_es.features.agents.agent_files import (
     AGENTS,
     PROGRAM,
@@ -26,14 +25,9 @@ from preflights_es.features.agents.project_files import (
     ProjectFiles,
     ci_files,
     plan_files,
-    policy_files,
 )
-from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.ids import decision_name
-from preflights_es.kernel.text import one_line, shown, shown_lines
-from preflights_es.settings.file import Source
-from preflights_es.settings.load import Options, Settings, load_settings, trusted_files
-from preflights_es.settings.signing import BEFORE, repository_lines
+from preflights_es.kernel.text import shown, shown_lines
+from preflights_es.settings.load import Settings, load_settings
 
 SAID: Final = {
     "current": "is up to date",
@@ -62,7 +56,6 @@ NOTHING: Final = (
     help="Replay recorded sessions in this CI, and in pre-commit.",
 )
 @click.option("--plans", is_flag=True, help="Write starters of the documents that plans read.")
-@click.option("--signed", is_flag=True, help="Let only signed acceptances count from now on.")
 @click.option("--print", "prints", is_flag=True, help="Write nothing; print the files.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of a bug.")
@@ -70,7 +63,6 @@ def init_command(
     agents: tuple[str, ...],
     host: Host | None,
     plans: bool,
-    signed: bool,
     prints: bool,
     as_json: bool,
 ) -> int:
@@ -81,25 +73,16 @@ def init_command(
 
     You may edit the files of --ci: `init` writes only what is missing, and what an older version
     wrote and no person edited since. Of --plans it writes only what is missing: starters of the
-    requirements, the constraints and the glossary. With --signed, what is in force stays, and is
-    listed in .preflights/before-policy.
+    requirements, the constraints and the glossary.
 
     \b
     Examples:
       preflights init --agent claude
       preflights init --ci github
       preflights init --plans
-      preflights init --signed
     """
-    wrong = {
-        "--signed goes alone": signed and any((agents, host, plans, prints)),
-    }
-    for message in (text for text, is_so in wrong.items() if is_so):
-        raise click.UsageError(message)
     voice = Voice(as_json=as_json, quiet=False, verbose=False)
     settings, writes = load_settings(folder()), not prints
-    if signed:
-        return _signed(voice, settings)
     named = _named(agents) or (() if host or plans else agents_found(settings))
     if not (named or host or plans):
         raise click.UsageError(NOTHING)
@@ -118,41 +101,6 @@ def init_command(
     if host and any(file.written for file in done.files):
         _try(voice)
     return EXIT_REFUSED if any(f.state == "unclear" for f in done.files) and not prints else 0
-
-
-def _signed(voice: Voice, settings: Settings) -> int:
-    """Turn the policy on, as a person: what is listed counts without a signature."""
-    from preflights_cli.trust import refuse_others
-    from preflights_es.settings.signing import before_text
-    from preflights_es.use.decisions import ends_in_force
-    from preflights_es.use.sessions import LISTED
-
-    refuse_others("the policy stays as it is", "say which decisions need no signature", voice)
-    with opened(voice, None, Options(), reads=True) as app:
-        found = ends_in_force(app)
-        are_known = app.process.signatures.signers.are_known
-    rows = [row for row, _ in found if not (row.signature and row.signature.verdict == "signed")]
-    many = counted(len(rows), "decision")
-    voice.say(f"{many} in force here would count without a signature; later ones need one.")
-    for row in rows[:LISTED]:
-        voice.say(f"  {decision_name(row.number, row.uid)} {shown(one_line(row.title))}")
-    if len(rows) > LISTED:
-        voice.say(f"  and {len(rows) - LISTED} more: preflights decisions")
-    if not click.confirm("Turn the policy on?"):
-        raise Refused("the policy stays as it is")
-    done = policy_files(settings, before_text(end for _, end in found))
-    for file in done.files:
-        _say(voice, file, prints=False)
-        if file.written and file.path == BEFORE and (new := _listed(settings)):
-            trusted_files().remember(new)
-    if not are_known:
-        voice.warn("no signer is known here: name some to git, or see `preflights trust`")
-    voice.hint("Commit these files.")
-    return EXIT_REFUSED if any(f.state == "unclear" for f in done.files) else 0
-
-
-def _listed(settings: Settings) -> Source | None:
-    return repository_lines(settings.root, BEFORE)
 
 
 def _to_commit(settings: Settings, files: Iterable[ProjectFile]) -> Iterator[str]:

@@ -52,7 +52,7 @@ from preflights_es.kernel.questions import (
     asked_elsewhere,
 )
 from preflights_es.kernel.reach import Hold
-from preflights_es.kernel.signing import Counted, Signed
+from preflights_es.kernel.signing import Signed
 from preflights_es.kernel.text import caseless, one_line
 from preflights_es.kernel.views import View, taken_out
 
@@ -181,7 +181,6 @@ class ClarificationView(View, frozen=True, kw_only=True):
                 "relayed_by",
                 "evidence",
                 "signature",
-                "policy",
                 "perhaps",
                 "offer",
                 "fields",
@@ -216,8 +215,6 @@ class ClarificationView(View, frozen=True, kw_only=True):
     evidence: Evidence | None = None
     signature: Signed | None = None
     """What the signature of a person's acceptance proves; None where it is only claimed."""
-    policy: Counted | None = None
-    """How it counts by the policy; None where none asks for signatures."""
     supersedes: Related | None = None
     superseded_by: Related | None = None
     also_supersedes: tuple[Related, ...] = ()

@@ -70,7 +70,7 @@ def describe(voice: Voice, session: View) -> None:
         return
     author = f", {_NO_MODEL}" if one.created_by == "system" else ""
     voice.say(f"  artifact {one.id}, {one.standing}{author}")
-    for line in worth(found.signature, None, claims=one.standing in APPROVED, alone=True):
+    if line := worth(found.signature, claims=one.standing in APPROVED, alone=True):
         voice.say(f"  {shown(line)}")
     if found.document:
         voice.say(f"  written to {shown(found.document)}")

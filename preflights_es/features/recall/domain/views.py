@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, Literal
 
-from msgspec import UNSET, UnsetType
-
 from preflights_es.features.recall.domain.events import Asks, Found, FoundRecord, Link, Rewriter
 from preflights_es.features.recall.domain.state import State, is_terminal
 from preflights_es.kernel.decisions import Learned
@@ -14,7 +12,6 @@ from preflights_es.kernel.events import Growing, Value
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.lead import no_answer, why_none
 from preflights_es.kernel.questions import Language, Reached
-from preflights_es.kernel.signing import Counted
 from preflights_es.kernel.text import one_line
 from preflights_es.kernel.views import View, taken_out
 
@@ -38,9 +35,6 @@ class Remembered(Value, frozen=True, kw_only=True):
     score: int
     line: str
     """The reason, consequence or option turned down that matched; empty where the title says it."""
-    policy: Counted | UnsetType = UNSET
-    """How it counts by the policy, as it is asked for; not written where none asks for signatures,
-    or it is shown later."""
 
 
 class Standing(Value, frozen=True, kw_only=True):

@@ -7,7 +7,6 @@ from functools import cache, partial
 from operator import itemgetter
 
 from msgspec import UNSET
-from msgspec.structs import replace
 
 from preflights_es.features.recall.domain import WORKFLOW, rules
 from preflights_es.features.recall.domain.events import (
@@ -38,7 +37,6 @@ from preflights_es.projections.memory import MARK
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.use.answers import Given
-from preflights_es.use.decisions import decisions
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
@@ -96,11 +94,7 @@ def looked_up(request: Request, step: Step) -> Step:
 def _shown(request: Request, step: Step) -> RecallView:
     shown = session_of(step, request.notices)
     assert isinstance(shown, RecallView), "it is the session of a recall"
-    if request.process.policy is None or not shown.results:
-        return shown
-    counted = {one.uid: one.policy for one in decisions(request, everything=True)}
-    results = (replace(one, policy=counted.get(one.uid) or UNSET) for one in shown.results)
-    return replace(shown, results=tuple(results))
+    return shown
 
 
 def _looks(handle: Handle) -> bool:

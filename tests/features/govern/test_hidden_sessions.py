@@ -1,0 +1,154 @@
+"""A change hides no session: by no settings, no attribute of git, and no events of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from preflights_es.kernel.ports import Stored
+from preflights_es.store import jsonl
+from tests.cli.clones import SESSIONS, cloned, committed, session_file
+from tests.cli.program import Project
+from tests.features.govern.test_check import checked
+from tests.store.given import resealed
+
+
+def decided(house: Project, intention: str, answer: str) -> Any:
+    words = ("--answer", answer, "--accept", "--again", "--by", "Ada", "--json")
+    done = house.call("start", intention, *words)
+    assert done.code == 0, done.err
+    return done.json["session_id"]
+
+
+@pytest.fixture
+def team(house: Project) -> Project:
+    """A base with one decision."""
+    decided(house, "Store orders in a database", "db_type=PostgreSQL")
+    committed(house)
+    house.git("branch", "base")
+    return house
+
+
+def write(team: Project, name: str, text: str) -> None:
+    file = team.folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def found_in(team: Project) -> tuple[int, dict[str, list[Any]]]:
+    """The exit code and the findings by rule, of a change that is committed."""
+    committed(team)
+    code, found, _ = checked(team, "--base", "base")
+    return code, found
+
+
+@pytest.mark.parametrize("attribute", ["working-tree-encoding=UTF-8", "filter=x", "ident"])
+def test_a_session_is_kept_as_it_lies_there(team: Project, attribute: str) -> None:
+    id_ = decided(team, "Add OAuth login", "auth_strategy=OAuth")
+    write(team, ".gitattributes", f"* {attribute}\n*.py -filter -ident\n")
+    code, found = found_in(team)
+    assert (code, [*found]) == (4, ["unverified-session"])
+    (one,) = found["unverified-session"]
+    assert one["file"] == str(session_file(team, id_).relative_to(team.folder))
+    name = attribute.partition("=")[0]
+    assert f"checked: take its attribute {name} away" in one["message"]
+
+
+def test_settings_that_move_the_records_hide_no_decision(team: Project, tmp_path: Path) -> None:
+    write(team, "preflights.toml", 'decisions = "docs/other"\n')
+    committed(team)
+    clone = cloned(team, tmp_path / "clone")
+    clone.git("checkout", "--quiet", "-b", "later")
+    code, found, _ = checked(clone, "--base", "origin/base")
+    assert (code, [*found]) == (4, ["unverified-session"])
+    assert found["unverified-session"][0]["file"] == f"{SESSIONS.as_posix()}/"
+    assert "sessions there are read no more" in found["unverified-session"][0]["message"]
+
+
+def test_records_in_the_root_are_judged_as_any_others(team: Project) -> None:
+    write(team, "preflights.toml", 'decisions = "."\n')
+    committed(team)
+    team.git("branch", "--force", "base")
+    id_ = decided(team, "Add OAuth login", "auth_strategy=OAuth")
+    assert found_in(team) == (0, {})
+    team.git("branch", "--force", "base")
+    (record,) = team.folder.glob("0002-*.md")
+    record.unlink()
+    code, found = found_in(team)
+    assert (code, [*found]) == (1, ["record-differs"])
+    (team.folder / ".sessions" / f"{id_[-12:]}.jsonl").unlink()
+    assert "unverified-session" in found_in(team)[1]
+    team.git("reset", "--quiet", "--hard", "base")
+    (team.folder / "preflights.toml").unlink()
+    code, found = found_in(team)
+    assert (code, [*found]) == (4, ["unverified-session"])
+    assert found["unverified-session"][0]["file"] == ".sessions/"
+
+
+def test_a_large_session_is_judged_as_any_other(team: Project) -> None:
+    """It holds what is read of any session, which is more than is read of a source file."""
+    large = session_file(team, decided(team, "Add OAuth login", "auth_strategy=OAuth"))
+    large.write_bytes(large.read_bytes() + b" " * 2_100_000)
+    assert found_in(team) == (0, {})
+    team.git("branch", "--force", "base")
+    large.write_bytes(b"".join(large.read_bytes().splitlines(keepends=True)[:6]))
+    code, found = found_in(team)
+    assert (code, [*found][:1]) == (4, ["unverified-session"])
+    assert "holds other events than before" in found["unverified-session"][0]["message"]
+
+
+def rewritten(team: Project, change: Callable[[list[Stored]], list[Stored]]) -> None:
+    """The newest session file with other events, its chain computed anew."""
+    file = session_file(team, team.newest())
+    lines = file.read_bytes().splitlines(keepends=True)
+    made = resealed(change([*jsonl.stored(lines, "it")]))
+    file.write_bytes(lines[0] + b"".join(jsonl.line(one) for one in made))
+
+
+def test_a_session_that_says_that_an_edited_record_was_written_so_hides_no_edit(
+    team: Project, tmp_path: Path
+) -> None:
+    record = next((team.folder / "docs/decisions").glob("0001-*"))
+    record.write_text(record.read_text().replace("PostgreSQL", "MongoDB"))
+    digest = sha256(record.read_bytes()).hexdigest()
+
+    def written_again(events: list[Stored]) -> list[Stored]:
+        was = next(one for one in events if one.type == "artifact.written.v1")
+        data = json.dumps({**json.loads(was.data or b""), "sha256": digest}).encode()
+        id_, end = f"{(was.input_id or '')[:-6]}abcdef", len(events)
+        made = replace(was, version=end + 1, input_id=id_, data=data)
+        return [*events, made, replace(events[-1], version=end + 2)]
+
+    rewritten(team, written_again)
+    committed(team)
+    code, found, _ = checked(cloned(team, tmp_path / "clone"), "--base", "origin/base")
+    assert (code, [*found]) == (1, ["record-differs"])
+
+
+def test_a_file_of_the_same_name_elsewhere_is_not_where_a_session_went(
+    team: Project, tmp_path: Path
+) -> None:
+    file = session_file(team, team.newest())
+    content = file.read_bytes()
+    for folder in ("src", "vendor/.sessions"):
+        team.git("checkout", "--quiet", "-B", "change", "base")
+        write(team, f"{folder}/{file.name}", "")
+        file.rename(team.folder / folder / file.name)
+        committed(team)
+        clone = cloned(team, tmp_path / folder)
+        code, found, _ = checked(clone, "--base", "origin/base")
+        assert (code, [*found]) == (4, ["unverified-session"])
+        assert "is deleted" in found["unverified-session"][0]["message"]
+        write(team, str(file.relative_to(team.folder)), "")
+        file.write_bytes(b"".join(content.splitlines(keepends=True)[:5]))
+        committed(team)
+        clone.git("pull", "--quiet")
+        code, found, _ = checked(clone, "--base", "origin/base")
+        lost = found["unverified-session"][0]["file"]
+        assert (code, lost) == (4, str(file.relative_to(team.folder)))
