@@ -28,7 +28,6 @@ ADVICE: Final[dict[str, str]] = {
     "faulted_input": ": `preflights abandon {session} --force` sets that Input aside",
     "findings_open": ": change what it disagrees with, or waive what you accept with "
     "`preflights approve {name} {flag}`",
-    "file_not_trusted": ": run `preflights trust`, or set it in {own}",
     "inputs_stale": ": make and approve it anew, or read it all the same with --allow-stale",
     "model_asked": ": `preflights resume` first, then change it",
     "no_catalogue": ": name its folder by --catalog",
@@ -73,7 +72,6 @@ ADVICE: Final[dict[str, str]] = {
     "text_not_enough": ": `preflights --help` lists its commands",
     "too_many_findings": ": run its pass again",
     "too_many_wait": " (`preflights sessions --all --all-workflows`)",
-    "trust_list_damaged": ", then run `preflights trust` again",
     "upgrade_waits": ", or run `preflights admin db upgrade`",
     # 2. Warnings -----------------------------------------------------------------------------
     "agent_proposes": ": accept it in a terminal of your own, with `preflights accept {session}`",
@@ -81,7 +79,6 @@ ADVICE: Final[dict[str, str]] = {
     "asking_elsewhere": ": see the result with `preflights show {session}`",
     "file_beyond": "; `preflights sync` takes it over",
     "file_erases": "; `preflights sync --erase` takes it over",
-    "not_trusted": " with `preflights trust`",
     "only_in_file": ": `preflights sync` takes it over",
     "plan_older": ". `preflights today --replan` plans anew",
     "projection_differs": ": `preflights audit verify` looks into it",

@@ -44,7 +44,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Replay": ("replay", "regress", "prompts"),
     "Notes": ("note", "today"),
     "Questions about data": ("ask",),
-    "Set up": ("init", "mcp", "hook", "sync", "trust", "admin"),
+    "Set up": ("init", "mcp", "hook", "sync", "admin"),
 }
 """The commands of `preflights --help`, in order. A feature's command in no section stands last."""
 
@@ -68,7 +68,6 @@ _COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "prompts": ("prompts", "List the prompts in use, or print one."),
     "mcp": ("mcp", "Serve coding agents by the Model Context Protocol."),
     "sync": ("transfer", "Bring the log and the session files together."),
-    "trust": ("trust", "Trust the settings file of a repository."),
     "admin": ("admin", "Manage the log: its database, projections and files."),
     "admin db": ("database", "Manage the log's database."),
     "admin projections": ("projections", "Manage projections (derived tables)."),

@@ -32,8 +32,6 @@ from preflights_es.providers.capabilities import (
     ProviderSettings,
     arguments,
     checked_url,
-    host_of,
-    is_local,
 )
 from preflights_es.providers.http_body import Answer
 from preflights_es.providers.remote import NO_KEY, Call, RemoteProvider
@@ -61,14 +59,12 @@ def provider(
     model: str = "",
     keys: Mapping[str, Secret] | None = None,
     base_url: str = "",
-    base_url_in: str = "",
     **asked: Any,
 ) -> RemoteProvider:
     """A remote provider; its SDK is not imported and no request is made yet.
 
     Args:
         keys: by the provider's name.
-        base_url_in: the file of the project that said where to ask; empty for anything else.
         asked: as for `RemoteProvider`.
 
     Raises:
@@ -84,7 +80,7 @@ def provider(
         raise SettingsError(f"base_url: {error}") from error
     kind = AnthropicProvider if name == "anthropic" else OpenAIProvider
     return kind(
-        _key(name, (keys or {}).get(name), url, base_url_in),
+        _key(name, (keys or {}).get(name), url),
         name=name,
         model=model or DEFAULT_MODELS[name],
         base_url=url,
@@ -125,27 +121,17 @@ def check_importable(asked: RemoteProvider) -> None:
         ) from error
 
 
-def _key(name: str, key: Secret | None, url: str, base_url_in: str) -> Secret:
-    """The key, where it may be sent; a server of one's own may want none.
+def _key(name: str, key: Secret | None, url: str) -> Secret:
+    """The key; a server of one's own may want none.
 
     Raises:
         ProviderMissing: it is missing.
-        SettingsError: it is not a usable key, or only a file names the server it would go to.
     """
-    if not key:
-        if url == BASE_URLS[name]:
-            raise ProviderMissing(
-                f"the provider {name} needs a key: set {' or '.join(KEY_VARIABLES[name])}"
-            )
-        return Secret("")
-    if base_url_in and url != BASE_URLS[name] and not is_local(url):
-        # A file of a repository must not choose who gets a key.
-        raise SettingsError(
-            f"{base_url_in}: base_url: a file of the project cannot send your key to "
-            f"{host_of(url)}: if you mean it, set PREFLIGHTS_BASE_URL, or base_url in your own "
-            "settings file"
+    if not key and url == BASE_URLS[name]:
+        raise ProviderMissing(
+            f"the provider {name} needs a key: set {' or '.join(KEY_VARIABLES[name])}"
         )
-    return key
+    return key or Secret("")
 
 
 # 2. Claude, by Anthropic's Messages API ---------------------------------------------------------

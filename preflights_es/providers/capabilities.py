@@ -95,8 +95,6 @@ class ProviderSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The provider's default unless the user names one; empty for one that has no models."""
     base_url: str = ""
     """Of another server than the provider's own; empty without one."""
-    base_url_in: str = ""
-    """The repository's file that says so; empty where the user does."""
     api: Api = "chat"
     """Which of OpenAI's APIs is asked."""
     timeout_s: float = TIMEOUT_S

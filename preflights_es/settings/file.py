@@ -127,10 +127,8 @@ class Setting(msgspec.Struct, frozen=True):
     """Its key and variable in seed 2."""
     variable: str | None = ""
     """None where no variable says it; empty for `PREFLIGHTS_` and its name."""
-    needs_trust: bool = False
-    """Whether a repository's file says it only when a person trusts the file."""
     is_own: bool = False
-    """Whether the user's own file alone says it, and no repository's, trusted or not."""
+    """Whether of all files only the user's own says it, and no repository's."""
     default: Any = None
     limits: tuple[float, float] | None = None
     metavar: str = ""
@@ -144,8 +142,8 @@ class Setting(msgspec.Struct, frozen=True):
 
 
 FIELDS: Final = (
-    Setting("project", needs_trust=True),
-    Setting("database", variable="PREFLIGHTS_DATABASE_URL", needs_trust=True),
+    Setting("project"),
+    Setting("database", variable="PREFLIGHTS_DATABASE_URL", is_own=True),
     Setting("decisions", variable=None),
     Setting("tasks", variable=None, default="docs/tasks"),
     Setting(
@@ -153,10 +151,10 @@ FIELDS: Final = (
         metavar="LANGUAGE",
         help="Language of the sentences that the program writes: de or en; default: the locale.",
     ),
-    Setting("actor", needs_trust=True),
+    Setting("actor", is_own=True),
     Setting(
         *("provider", str, "LLM_PROVIDER"),
-        needs_trust=True,
+        is_own=True,
         metavar="NAME",
         help="mock (rules, the default), sim, anthropic (or claude), openai or openrouter.",
     ),
@@ -167,7 +165,7 @@ FIELDS: Final = (
     ),
     Setting(
         "base_url",
-        needs_trust=True,
+        is_own=True,
         metavar="URL",
         help="Address of a server with OpenAI's API.",
     ),
@@ -195,8 +193,6 @@ FIELDS: Final = (
 
 KEYS: Final = {key: one for one in FIELDS for key in (one.name, one.also) if key}
 """By each key of a file."""
-HELD_BACK: Final = tuple(key for key, one in KEYS.items() if one.needs_trust)
-"""Where a log lies, who acts, and where a key is used."""
 OPTIONS: Final = {one.name: one for one in FIELDS if one.help}
 """Those that commands have an option for."""
 
@@ -247,7 +243,7 @@ class Layers(tuple[Layer, ...]):
 
 
 def outside(options: Mapping[str, Any], env: Mapping[str, str]) -> Iterator[Layer]:
-    """Options and variables: what needs no trust."""
+    """Options and variables."""
     called = {"actor": "--as"}
     yield Layer(_said(options), lambda name: called.get(name, f"--{name.replace('_', '-')}"))
     for names in _OURS, _SEEDS:
@@ -334,29 +330,21 @@ class FileSettings(msgspec.Struct, frozen=True):
     """By the name of a workflow that has a table in it: what the table comes to."""
 
 
-# 2. What a repository's file may say only when a person trusts it ------------------------------
+# 2. What no repository's file says -------------------------------------------------------------
 
 PROVIDERS: Final = ("provider", "LLM_PROVIDER")
-"""Of these, only the name of a provider that takes a key needs trust."""
+"""Of these, a repository may name one that takes no key."""
 
 
-class Key(msgspec.Struct, frozen=True, order=True):
-    """A key that a file sets and that needs trust."""
-
-    line: int
-    name: str
-    value: str
-
-
-def held_back(told: FileSettings) -> list[Key]:
-    """The keys of a file that need trust, in the order of their lines."""
+def users_keys(told: FileSettings) -> list[str]:
+    """The keys of a file that only the user's own may have, in the order of their lines."""
     source = told.source
-    values = ((name, told.values[name]) for name in HELD_BACK if name in told.values)
-    return sorted(
-        Key(line_of(source.text, (*source.prefix, name)), name, value)
-        for name, value in values
-        if name not in PROVIDERS or ALIASES.get(value, value) in REAL
+    names = (
+        name
+        for name, value in told.values.items()
+        if KEYS[name].is_own and (name not in PROVIDERS or ALIASES.get(value, value) in REAL)
     )
+    return sorted(names, key=lambda name: line_of(source.text, (*source.prefix, name)))
 
 
 # 3. Reading ----------------------------------------------------------------------------------
@@ -451,10 +439,6 @@ def _converted(source: Source, data: Any) -> FileSettings | None:
     except msgspec.ValidationError as error:
         raise source.wrong(*_place(str(error), _shape())) from error
     values = {key: value for key in KEYS if (value := getattr(table, key)) is not None}
-    for key in values if not source.is_own else ():
-        if KEYS[key].is_own:
-            found = "no repository says this: set it in your own settings file"
-            raise source.wrong((key,), found, code="own_file_only")
     return FileSettings(
         source, values, {name: _workflow(source, name, tables[name]) for name in tables}
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
+from typing import Any, Final, Literal, cast, get_args
 
 import msgspec
 
@@ -17,10 +17,8 @@ from preflights_es.kernel.text import shortened
 from preflights_es.providers.capabilities import ALIASES, ProviderSettings
 from preflights_es.records.record_folder import record_folder
 from preflights_es.redaction.patterns import PERSONAL, PersonalKind
-from preflights_es.settings.agents import agent_of, is_ci, signs
+from preflights_es.settings.agents import agent_of, signs
 from preflights_es.settings.file import (
-    HELD_BACK,
-    KEYS,
     AgentsTable,
     FileSettings,
     FoundSetting,
@@ -29,10 +27,10 @@ from preflights_es.settings.file import (
     PriceTable,
     SignTable,
     check_prices,
-    held_back,
     outside,
     own,
     read,
+    users_keys,
     within,
 )
 from preflights_es.settings.places import (
@@ -55,10 +53,6 @@ from preflights_es.settings.places import (
 from preflights_es.settings.project import Repository, is_own
 from preflights_es.settings.providers import asked_whom, keys_of
 from preflights_es.store.urls import SqliteFile, parsed
-
-if TYPE_CHECKING:
-    from preflights_es.settings.trust import Trusted
-
 
 READER_URL: Final = "PREFLIGHTS_READER_URL"
 OWN_ELSEWHERE: Final = "the environment leads to a settings file inside the repository"
@@ -171,8 +165,6 @@ def load_settings(
     options: Options | None = None,
     language: str | None = None,
     actor: str | None = None,
-    *,
-    trusting: bool = False,
 ) -> Settings:
     """The settings that hold in a folder.
 
@@ -182,7 +174,6 @@ def load_settings(
         options: what the command line said of a provider.
         language: what `--language` said.
         actor: what `--as` said.
-        trusting: reads the repository's file as if a person trusted it.
 
     Raises:
         SettingsError: names the key, its line and what was expected.
@@ -197,15 +188,18 @@ def load_settings(
     typed = msgspec.structs.asdict(asked)
     typed |= {"database": database or None, "language": language or None, "actor": actor or None}
     ours = Layers(outside(typed, env))
-    if here and not trusting:
-        here = _believed(here, env, ours)
     mine = _own(env)
+    if here:
+        _refuse_users_keys(here, env)
     for key in ("agents", "sign"):
         if mine and key in mine.values and _leads_through(root, mine.source.path):
             raise mine.source.wrong((key,), f"{OWN_ELSEWHERE}: no repository says this")
     files = tuple(filter(None, (here, mine)))
     layers = Layers((*ours, *within(files)))
-    named_project = project_named(layers.first("project"))
+    said = layers.first("project")
+    named_project = project_named(said)
+    # A repository's word for its name is a stranger's: in a shared log it is no other's.
+    is_users = said is not None and (said.layer.file is None or said.layer.file.is_own)
     # Another repository's folder of git says nothing of this one, wherever its log is named.
     own_git = git if git and is_own(*git) else None
     remembered = remembered_project(own_git) if own_git and not named_project else None
@@ -224,7 +218,7 @@ def load_settings(
         root=root,
         is_in_git=git is not None,
         project=named_project or remembered or project_of(root, own_git),
-        repository=Repository(own_git[1], env) if own_git and named and not named_project else None,
+        repository=Repository(own_git[1], env) if own_git and named and not is_users else None,
         project_file=project_file(own_git) if own_git and not known else None,
         database=named or str(lies / "log.db"),
         beside=lies,
@@ -253,59 +247,6 @@ def load_settings(
         keys=keys_of(env),
         **asked_whom(layers),
     )
-
-
-def repository_file(cwd: Path) -> FileSettings | None:
-    """The settings file of the repository or folder, trusted or not.
-
-    Raises:
-        SettingsError: it cannot be read, or is wrong.
-    """
-    git = git_folders(cwd)
-    return read(cwd, git[0] if git else cwd)
-
-
-def own_file(environment: Mapping[str, str] | None = None) -> FileSettings | None:
-    """The user's own settings file.
-
-    Raises:
-        SettingsError: it cannot be read, or is wrong.
-    """
-    return _own(os.environ if environment is None else environment)
-
-
-def project_root(cwd: Path) -> Path:
-    """Where a project's own files lie, whatever its settings file says.
-
-    Raises:
-        SettingsError: the settings file cannot be read, or is wrong.
-    """
-    if git := git_folders(cwd):
-        return git[0]
-    here = read(cwd, cwd)
-    return here.source.path.parent if here else cwd
-
-
-def check_trustable(cwd: Path) -> None:
-    """See that a repository's file says nothing that is refused in a trusted one, too.
-
-    Raises:
-        SettingsError: names the key, its line and what was expected.
-    """
-    load_settings(
-        cwd, {"GIT_AUTHOR_NAME": "-"}, trusting=True
-    )  # nothing outranks what the file says
-
-
-def trusted_files(environment: Mapping[str, str] | None = None) -> Trusted:
-    """The user's list of trusted files.
-
-    Raises:
-        SettingsError: it cannot be read.
-    """
-    from preflights_es.settings.trust import Trusted
-
-    return Trusted.of(os.environ if environment is None else environment)
 
 
 def cached(
@@ -340,13 +281,6 @@ def agent_seen(environment: Mapping[str, str] | None = None) -> tuple[str, tuple
     return agent_of(env), tuple(sorted({name for _, name in signs(env)}))
 
 
-def speaks_for_a_person(environment: Mapping[str, str] | None = None) -> bool:
-    """Whether no variable says that a script or a CI is at work."""
-    env = os.environ if environment is None else environment
-    kind, colon, _ = env.get("PREFLIGHTS_ACTOR", "").partition(":")
-    return kind == "user" if colon else not is_ci(env)
-
-
 def _own(env: Mapping[str, str]) -> FileSettings | None:
     """The user's own file; a folder that may not be entered holds none of ours."""
     lies = config_folder(env)
@@ -359,13 +293,17 @@ def _leads_through(root: Path, path: Path) -> bool:
     return any(one.resolve().is_relative_to(own) for one in (path, *path.parents))
 
 
-def _believed(here: FileSettings, env: Mapping[str, str], ours: Layers) -> FileSettings:
-    """The repository's file, as far as a person trusts it or no trust is needed."""
-    if not held_back(here):
-        return here
-    from preflights_es.settings.trust import believed
+def _refuse_users_keys(here: FileSettings, env: Mapping[str, str]) -> None:
+    """See that a repository's file says nothing that is its user's to say.
 
-    return believed(here, [key for key in HELD_BACK if ours.first(KEYS[key].name)], env)
+    Raises:
+        SettingsError: names the first such key, its line, and the user's own file.
+    """
+    for key in users_keys(here)[:1]:
+        lies = config_folder(env)
+        own = lies / OWN if lies else "a settings file of your own"
+        found = f"no repository says this: take it out, or move it to {own}"
+        raise here.source.wrong((key,), found, code="own_file_only")
 
 
 def _language(said: FoundSetting | None, env: Mapping[str, str]) -> Language:

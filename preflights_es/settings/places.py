@@ -201,13 +201,6 @@ def _user_folder(
     return None
 
 
-_SERVER: Final = late_pattern(
-    r"postgres(?:ql)?(?:\+psycopg)?://(?:[^\s@/?#:]+@)?[^\s@/?#]*/[^\s@/?#&]+(?:\?([^\s?#]*))?"
-)
-PARAMETERS: Final = ("application_name", "connect_timeout", "sslmode", "target_session_attrs")
-"""Of libpq's, what a file of the project may say: none leads elsewhere or names a secret."""
-
-
 def beside(source: Source | None, database: str | None) -> str | None:
     """A path in a settings file is relative to that file; a URL there holds no password."""
     if source is None or database is None:
@@ -216,29 +209,11 @@ def beside(source: Source | None, database: str | None) -> str | None:
         if _PASSWORD.match(database):
             found = "holds a password, which does not belong into a settings file: set "
             raise source.wrong(("database",), f"{found}PREFLIGHTS_DATABASE_URL, or use ~/.pgpass")
-        if not source.is_own and not database.startswith("sqlite"):
-            _check_server(source, database)
         return database
     if not database.strip() or "\0" in database:
         found = "holds a NUL character" if database.strip() else "is empty"
         raise source.wrong(("database",), found)
     return str(source.path.resolve().parent / database)
-
-
-def _check_server(source: Source, url: str) -> None:
-    """A file of the project names a server plainly, whether it is trusted or not.
-
-    Raises:
-        SettingsError: it says more, such as `hostaddr`, which would lead a password elsewhere.
-    """
-    found = _SERVER.fullmatch(url)
-    asked = found[1].split("&") if found and found[1] else []
-    if found is None or any(part.partition("=")[0] not in PARAMETERS for part in asked):
-        expected = (
-            f"postgresql://USER@HOST:PORT/DATABASE, with no option but {', '.join(PARAMETERS)}"
-        )
-        instead = "set PREFLIGHTS_DATABASE_URL, or database in your own settings file"
-        raise source.wrong(("database",), f"expected {expected}: for any other, {instead}")
 
 
 def folder(name: str, layers: Layers) -> str:

@@ -28,12 +28,10 @@ def asked_whom(layers: Layers) -> dict[str, Any]:
     # A model and an address belong to the provider that is named beside them: a user who chooses
     # another provider by an option must not send it there.
     beside = Layers(one for one in layers if _named_in(one) in ("", provider))
-    url = beside.first("base_url")
     return {
         "provider": provider,
         "model": _model(beside.first("model")) or DEFAULT_MODELS.get(provider, ""),
-        "base_url": _base_url(provider, url),
-        "base_url_in": _project_file(url),
+        "base_url": _base_url(provider, beside.first("base_url")),
         "api": _api(layers.first("api")),
         "faults": _faults(layers.first("faults")),
         **{one.name: _number(one, layers.first(one.name)) for one in FIELDS if one.limits},
@@ -103,26 +101,6 @@ def _base_url(provider: str, found: FoundSetting | None) -> str:
         message = f"{host_of(url)} belongs to {other}, and {provider}'s key does not go there: "
         raise found.refused(f'{message}set provider = "{other}" beside it')
     return url
-
-
-def key_receivers(beside: str | None, url: str) -> tuple[str, ...]:
-    """The providers whose key goes to the address of a project's file, as soon as they are asked.
-
-    Args:
-        beside: the provider that the file names.
-
-    Raises:
-        ValueError: it is no address that a provider takes.
-    """
-    named = ALIASES.get(beside, beside) if beside else ""
-    asked = [provider for provider in REAL if named in ("", provider)]
-    return tuple(name for name in asked if not another_providers(name, checked_url(name, url)))
-
-
-def _project_file(url: FoundSetting | None) -> str:
-    """The file of the project that says an address."""
-    source = url.layer.file if url else None
-    return source.name if source and not source.is_own else ""
 
 
 def _api(found: FoundSetting | None) -> Api:

@@ -357,12 +357,6 @@ def new_file(name: str, *, replacing: bool = False) -> Iterator[BinaryIO]:
         yield file
 
 
-def replace_private(path: Path, content: bytes) -> None:
-    """Write a file that its user alone can read, in place of what lies there."""
-    with opened(path.parent) as folder, folder.new(path.name, replacing=True, mode=0o600) as file:
-        file.write(content)
-
-
 @contextlib.contextmanager
 def new_path(name: str) -> Iterator[Path]:
     """The same for a program that takes no open file: a path, inside of a folder of our own."""

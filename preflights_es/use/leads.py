@@ -209,7 +209,7 @@ class Leads:
 
         asked = msgspec.structs.replace(self.asked(lead), provider=lead.provider, model=lead.model)
         if not lead.address:
-            asked = msgspec.structs.replace(asked, base_url="", base_url_in="")
+            asked = msgspec.structs.replace(asked, base_url="")
         from preflights_es.redaction.masking import redact
 
         return chosen(asked, lambda text: redact(text).text)
@@ -225,7 +225,7 @@ class Leads:
             if self._reloaded is not None:
                 settings = self._reloaded(Options(provider=lead.provider))
             else:
-                settings = msgspec.structs.replace(settings, base_url="", base_url_in="")
+                settings = msgspec.structs.replace(settings, base_url="")
         from preflights_es.providers.capabilities import digest_of
 
         if lead.address and digest_of(lead.provider, settings.base_url) != lead.address:

@@ -95,11 +95,7 @@ class Signatures:
             self.signers = signers or signers_of(settings, self._env)
         except SettingsError as error:
             self.signers, self.trouble = Signers(), str(error)
-        untrusted = self.signers.untrusted
-        self._unlisted = untrusted.why if untrusted else ""
-        # What says why a signer is not known is said anew, too.
-        about = (self.signers.content, self._unlisted.encode())
-        self._about = b"".join(sha256(one).digest() for one in about)
+        self._about = sha256(self.signers.content).digest()
         self._folder = cached("signatures", settings.root) if remembers else None
         self._kept: dict[str, list[SignedAct]] | None = None
         self._is_new = False
@@ -264,7 +260,7 @@ class Signatures:
             if ssh.is_made_by(armoured, name, message, env):
                 if self.trouble:
                     return found("not_checked", self.trouble)
-                return found("unknown_signer", self._unlisted)
+                return found("unknown_signer")
         except (NoSignature, ValueError) as error:
             return found("does_not_verify", f"the signature is damaged: {error}")
         except ssh.SshFailed as error:

@@ -12,7 +12,6 @@ import pytest
 from tests.cli.clones import committed
 from tests.cli.program import Accepted, House, Project
 from tests.providers.server import FakeAPI
-from tests.trusting import trust
 
 GIT_CONFIG = """\
 [user]
@@ -93,7 +92,6 @@ def colleague(tmp_path: Path, home: Path) -> Project:
     made.folder.mkdir()
     made.git("init", "--quiet", "--template=")
     (made.folder / "preflights.toml").write_text('project = "house"\n')
-    trust(made.folder / "preflights.toml", home)
     return made
 
 

@@ -7,11 +7,11 @@ import subprocess
 from pathlib import Path
 from typing import Any, Final
 
-from preflights_es.settings.signing import FILE
 from tests.cli.program import Project
-from tests.trusting import trust
 
 ADA: Final = "ada@example.org"
+FILE: Final = ".preflights/allowed_signers"
+"""The signers that a repository brings."""
 STORE: Final = "Store orders in a database"
 LOGIN: Final = "Add OAuth login"
 
@@ -51,11 +51,12 @@ class Team(Project):
         file.write_text(text)
         return file
 
-    def trusts(self, name: str = FILE, text: str | None = None) -> None:
-        """A file of the repository, as Ada trusts it."""
-        if text is not None:
-            self.brings(name, text)
-        trust(self.folder / name, self.home)
+    def lists(self, text: str) -> None:
+        """The signers of the repository, whom Ada's own settings name."""
+        file = self.brings(FILE, text)
+        own = self.own.read_text()
+        if "signers = " not in own:
+            self.own.write_text(own.replace("[sign]\n", f'[sign]\nsigners = "{file}"\n'))
 
     def accept(
         self, value: str, *words: str, sign: bool = True, intention: str = STORE

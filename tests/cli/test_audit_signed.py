@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from preflights_es.settings.signing import FILE
 from tests.cli.signing import LOGIN, Team
 from tests.cli.tampering import tampered
 
@@ -20,7 +19,7 @@ pytestmark = pytest.mark.needs("ssh-keygen")
 @pytest.fixture
 def team(template: Path, home: Path, tmp_path: Path) -> Team:
     made = Team(template, home, tmp_path)
-    made.trusts(FILE, made.line())
+    made.lists(made.line())
     return made
 
 
@@ -53,7 +52,7 @@ def test_signatures_and_signers_are_counted(team: Team) -> None:
     assert code == 0
     assert "2 acts are signed by 1 signer, 1 by a key that is not among your signers.\n" in said
     assert shape["signatures"]["keys"][0].startswith("SHA256:")
-    (team.folder / FILE).unlink()
+    team.lists("")
     assert "3 acts are signed by keys that are not among your signers.\n" in verified(team)[2]
 
 

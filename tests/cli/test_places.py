@@ -16,7 +16,6 @@ from preflights_es.store.frozen import schema
 from preflights_es.use.bootstrap import opened_process
 from tests.cli.program import Project
 from tests.each import each
-from tests.trusting import trust
 
 ACCEPTED = ("--answer", "auth_strategy=OAuth", "--accept", "--again", "--by", "Ada")
 
@@ -49,9 +48,10 @@ def test_upgrade_creates_the_log_once(empty: Project) -> None:
 
 
 def test_a_database_that_is_named_wins_in_this_order(house: Project, tmp_path: Path) -> None:
-    (house.folder / "preflights.toml").write_text('database = "by-file.db"\n')
-    trust(house.folder / "preflights.toml", house.home)
-    by_file, by_env = house.folder / "by-file.db", tmp_path / "by env.db"
+    own = house.home / ".config" / "preflights" / "settings.toml"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text('database = "by-file.db"\n')
+    by_file, by_env = own.parent / "by-file.db", tmp_path / "by env.db"
     env = {"PREFLIGHTS_DATABASE_URL": f"sqlite:///{by_env}"}
     assert database(house) == by_file
     (house.folder / "below").mkdir()
@@ -178,9 +178,6 @@ def test_a_log_that_was_named_and_is_not_there_is_not_made_by_reading_it(
         house.call(*command.split(), env=named),
     ]
     assert files(house) == before
-    (house.folder / "preflights.toml").write_text('database = "typo.db"\n')
-    trust(house.folder / "preflights.toml", house.home)
-    found.append(house.call(*command.split()))
     assert not list(tmp_path.glob("**/typo.db"))
     for done in found:
         assert (done.code, done.out) == (5, ""), done

@@ -8,7 +8,6 @@ import pytest
 
 from preflights_es.kernel.ids import iso
 from tests.cli.program import Project
-from tests.trusting import trust
 
 
 @pytest.mark.parametrize("name", ["ADR-0002", "adr-2", "Adr-02", "adr2", "ADR-000000002"])
@@ -76,7 +75,6 @@ def test_a_number_that_two_branches_gave_is_refused_by_naming_both(
     other.folder.mkdir()
     other.git("init", "--quiet", "--template=")
     (other.folder / "preflights.toml").write_text('project = "house"\n')
-    trust(other.folder / "preflights.toml", home)
     theirs, ours = other.decided("Add SSO"), house.decided()
     assert (
         house.call(

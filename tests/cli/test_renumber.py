@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import Project, Result
-from tests.trusting import trust
 
 DECISIONS = "docs/decisions"
 
@@ -32,8 +31,6 @@ def clone(house: Project, tmp_path: Path, home: Path) -> Project:
     commit(house, "Begin")
     made = Project(tmp_path / "clone", home)
     house.git("clone", "--quiet", ".", str(made.folder))
-    for project in (house, made):
-        trust(project.folder / "preflights.toml", home)
     return made
 
 

@@ -139,15 +139,6 @@ def test_a_program_in_the_environment_of_an_agent_is_the_agents(
         assert log.request(actor="codex 0.169", kind="agent").actor.name == "codex 0.169"
 
 
-def test_an_agent_trusts_no_file(house: Project) -> None:
-    (house.folder / "preflights.toml").write_text('actor = "Eve"\n')
-    with terminal(house, "trust", env={**AGENT, "PREFLIGHTS_ACTOR": "user:Ada"}) as t:
-        said = " ".join(t.rest().split())
-        assert t.code() == 1
-    assert "is not trusted: CLAUDECODE is set, so an agent (claude-code) is at work: run" in said
-    assert "in a terminal of your own" in said
-
-
 def test_a_file_of_the_repository_says_not_who_acts(house: Project) -> None:
     (house.folder / "preflights.toml").write_text('actor = "user:Eve"\n')
     assert house.call("show", env=AGENT).code == 2

@@ -65,7 +65,6 @@ READS: Final[dict[str, tuple[Words, ...]]] = {
     "admin projections rebuild": (("admin", "projections", "rebuild"),),
     "admin db status": (("admin", "db", "status"),),
     "admin completion": (("admin", "completion", "bash"),),
-    "trust": (("trust", "--list"),),
 }
 """Commands that read, each in the ways in which it runs here.
 

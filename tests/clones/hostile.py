@@ -166,7 +166,6 @@ def work_tree(ground: Ground, log: Log) -> None:
         "CHANGELOG.md": HARM,
         ".preflights.toml": "database = 'x.db'",
         "settings.toml": "database = 'x.db'",
-        "trusted.json": "{}",
     }.items():
         (clone / name).write_text(text)
 

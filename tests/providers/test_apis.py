@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -70,21 +69,6 @@ def test_a_missing_package_is_said() -> None:
 def test_an_address_that_is_none_is_said() -> None:
     with pytest.raises(SettingsError, match="base_url: expected an address"):
         provider("openai", keys=KEYS, base_url="localhost")
-
-
-def test_a_file_of_the_project_cannot_send_a_key_away() -> None:
-    away = "https://collector.example/v1"
-    options: dict[str, Any] = {"keys": KEYS, "base_url_in": "preflights.toml"}
-    with pytest.raises(SettingsError, match=r"preflights\.toml: base_url: .*collector\.example"):
-        provider("openai", base_url=away, **options)
-    for other in ("openrouter", "anthropic"):
-        with pytest.raises(SettingsError, match="cannot send your key to"):
-            provider("openai", base_url=BASE_URLS[other], **options)
-    assert provider("openai", base_url=LOCAL, **options).base_url == LOCAL
-    with pytest.raises(SettingsError, match=NO_LIVE):  # the next catch: a test asks no provider
-        provider("openai", base_url=away, keys=KEYS)
-    with pytest.raises(SettingsError, match=NO_LIVE):
-        provider("openai", base_url=away, base_url_in="preflights.toml")
 
 
 @each("name", REAL)

@@ -8,7 +8,7 @@ import pytest
 
 from preflights_es.kernel.errors import ArtifactOutside
 from preflights_es.records.record_folder import RecordFolder, record_folder
-from tests.trusting import git_repository
+from tests.persons import git_repository
 
 
 @pytest.fixture

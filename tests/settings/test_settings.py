@@ -28,7 +28,7 @@ from preflights_es.store.urls import file_of, parsed
 from preflights_es.use.bootstrap import actor as actor_of
 from tests.each import each
 from tests.filed_cases import filed_cases
-from tests.trusting import git_repository, trust
+from tests.persons import git_repository
 
 FILED = filed_cases(__file__)
 
@@ -72,14 +72,15 @@ def loaded(folder: Path, database: str | None = None, **variables: str) -> Setti
     return load_settings(folder, {**ENVIRONMENT, **variables}, database)
 
 
-def trusted(file: Path, text: str) -> None:
-    """Write a file, which the person trusts."""
-    file.write_text(text, "utf-8")
-    trust(file, Path(ENVIRONMENT["HOME"]))
+def own() -> Path:
+    """The person's own settings file."""
+    file = Path(ENVIRONMENT["HOME"], ".config", "preflights", "settings.toml")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    return file
 
 
 def written(folder: Path, text: str, name: str = "preflights.toml") -> Settings:
-    trusted(folder / name, dedent(text))
+    (folder / name).write_text(dedent(text), "utf-8")
     return loaded(folder)
 
 
@@ -159,16 +160,16 @@ def test_a_pyproject_that_says_nothing_of_us_is_passed_over(project: Path, text:
 
 
 def test_a_file_of_our_own_comes_before_pyproject(project: Path) -> None:
-    trusted(project / "pyproject.toml", '[tool.preflights]\nproject = "second"\n')
+    (project / "pyproject.toml").write_text('[tool.preflights]\nproject = "second"\n')
     assert written(project, 'project = "first"').project == "first"
 
 
 def test_the_nearest_file_below_the_root_is_read(project: Path) -> None:
     below = project / "api" / "src"
     below.mkdir(parents=True)
-    trusted(project / "preflights.toml", 'project = "outer"\n')
+    (project / "preflights.toml").write_text('project = "outer"\n')
     assert loaded(below).project == "outer"
-    trusted(project / "api" / "pyproject.toml", '[tool.preflights]\nproject = "inner"\n')
+    (project / "api" / "pyproject.toml").write_text('[tool.preflights]\nproject = "inner"\n')
     found = loaded(below)
     assert (found.project, found.root) == ("inner", project)
 
@@ -212,6 +213,18 @@ def test_a_wrong_value_is_named_with_its_file_line_and_key(
     project: Path, text: str, expected: str
 ) -> None:
     assert refused(project, text).startswith(expected)
+
+
+@each(
+    ("text", "found"), [("database = ''", "is empty"), ("actor = 'king:Ada'", "found 'king:Ada'")]
+)
+def test_a_wrong_value_of_the_own_file_is_named_likewise(
+    project: Path, text: str, found: str
+) -> None:
+    own().write_text(text)
+    with pytest.raises(SettingsError) as caught:
+        loaded(project)
+    assert str(caught.value).startswith(f"{own()}, line 1: {text.partition(' ')[0]}: {found}")
 
 
 @each(
@@ -579,24 +592,20 @@ def test_words_of_any_script_are_keywords(project: Path) -> None:
 
 def test_a_database_is_resolved_in_its_order(project: Path) -> None:
     assert loaded(project).database == str(project / ".git/preflights/log.db")
-    trusted(project / "preflights.toml", 'database = "file.db"\n')
-    assert loaded(project).database == str(project / "file.db")
+    own().write_text('database = "file.db"\n')
+    assert loaded(project).database == str(own().parent / "file.db")
     variable = {"PREFLIGHTS_DATABASE_URL": "sqlite:////srv/variable.db"}
     assert loaded(project, **variable).database == "sqlite:////srv/variable.db"
     assert loaded(project, "option.db", **variable).database == "option.db"
-    assert loaded(project, PREFLIGHTS_DATABASE_URL="").database == str(project / "file.db")
+    assert loaded(project, PREFLIGHTS_DATABASE_URL="").database == str(own().parent / "file.db")
 
 
-def test_a_database_of_a_file_lies_beside_that_file(project: Path) -> None:
-    below = project / "api"
-    (below / "src").mkdir(parents=True)
-    trusted(below / "preflights.toml", 'database = "../logs/log.db"\n')
-    found = loaded(below / "src").database
-    assert Path(found).resolve() == (project / "logs" / "log.db").resolve()
-    trusted(below / "preflights.toml", 'database = "sqlite:////srv/log.db"\n')
-    assert loaded(below / "src").database == "sqlite:////srv/log.db"
-    trusted(below / "preflights.toml", 'database = "/srv/log.db"\n')
-    assert loaded(below / "src").database == "/srv/log.db"
+def test_a_database_of_the_own_file_lies_beside_that_file(project: Path) -> None:
+    own().write_text('database = "../logs/log.db"\n')
+    assert Path(loaded(project).database).resolve() == own().parent.parent / "logs" / "log.db"
+    for said in ("sqlite:////srv/log.db", "/srv/log.db"):
+        own().write_text(f"database = {json.dumps(said)}\n")
+        assert loaded(project).database == said
 
 
 @pytest.mark.parametrize(
@@ -610,13 +619,13 @@ def test_a_database_of_a_file_lies_beside_that_file(project: Path) -> None:
     ],
 )
 def test_a_password_in_a_file_is_refused_and_elsewhere_taken(project: Path, url: str) -> None:
-    trusted(project / "preflights.toml", f"actor = 'Ada'\ndatabase = {json.dumps(url)}\n")
+    own().write_text(f"actor = 'Ada'\ndatabase = {json.dumps(url)}\n")
     with pytest.raises(SettingsError) as caught:
         loaded(project)
-    assert "preflights.toml, line 2: database: holds a password" in str(caught.value)
+    assert f"{own()}, line 2: database: holds a password" in str(caught.value)
     assert "PREFLIGHTS_DATABASE_URL" in str(caught.value)
     assert "tU" not in str(caught.value)
-    (project / "preflights.toml").unlink()
+    own().unlink()
     assert loaded(project, PREFLIGHTS_DATABASE_URL=url).database == url
     assert loaded(project, url).database == url
 
@@ -632,7 +641,7 @@ def test_a_password_in_a_file_is_refused_and_elsewhere_taken(project: Path, url:
     ],
 )
 def test_a_server_is_named_in_a_file_without_a_password(project: Path, url: str) -> None:
-    trusted(project / "preflights.toml", f"database = {json.dumps(url)}\n")
+    own().write_text(f"database = {json.dumps(url)}\n")
     assert loaded(project).database == url
 
 
@@ -737,7 +746,7 @@ def test_without_git_a_settings_file_is_read_all_the_same(tmp_path: Path) -> Non
 
 
 def test_a_variable_comes_before_a_file(project: Path) -> None:
-    trusted(project / "preflights.toml", 'project = "file"\nactor = "File"\n')
+    own().write_text('project = "file"\nactor = "File"\n')
     found = loaded(project, PREFLIGHTS_PROJECT="variable", PREFLIGHTS_ACTOR="Variable")
     assert (found.project, found.actor_name) == ("variable", "Variable")
     found = loaded(project, PREFLIGHTS_PROJECT="", PREFLIGHTS_ACTOR="")
@@ -763,14 +772,14 @@ def test_a_variable_comes_before_a_file(project: Path) -> None:
     ("name", "text"),
     [
         ("preflights.toml", ""),
-        ("preflights.toml", 'project = "x"\nprovider = "mock"\nactor = "Ada"\n'),
+        ("preflights.toml", 'project = "x"\nprovider = "mock"\n'),
         ("pyproject.toml", "[tool.preflights]\ntasks = 'x'\n"),
     ],
 )
 def test_a_wrong_variable_is_named_and_no_file_is_blamed(
     project: Path, variable: str, value: str, name: str, text: str
 ) -> None:
-    trusted(project / name, text)
+    (project / name).write_text(text)
     with pytest.raises(SettingsError) as caught:
         loaded(project, **{variable: value})
     assert str(caught.value).startswith(f"{variable}: ")
@@ -794,7 +803,8 @@ def test_an_actor_is_a_name_with_or_without_a_kind(
 ) -> None:
     found = loaded(project, PREFLIGHTS_ACTOR=text)
     assert (found.actor_kind, found.actor_name) == (kind, name)
-    assert written(project, f'actor = "{text}"').actor_kind == kind
+    own().write_text(f'actor = "{text}"')
+    assert loaded(project).actor_kind == kind
 
 
 def test_unheard_becomes_a_person_by_saying_so(project: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.settings.load import load_settings
 from preflights_es.settings.places import git_folders
-from tests.trusting import Person, git_repository
+from tests.persons import Person, git_repository
 
 OID: Final = "0123456789abcdef0123456789abcdef01234567"
 STRANGER: Final = 12_345  # a user that this machine does not have

@@ -16,7 +16,6 @@ from preflights_es.settings.load import Options, Settings, load_settings
 from preflights_es.settings.providers import PROVIDERS, check_options
 from tests.each import each
 from tests.markdown import tables, ticked
-from tests.trusting import trust
 
 HERE: dict[str, str] = {"GIT_AUTHOR_NAME": "Ada"}
 
@@ -32,10 +31,12 @@ def loaded(folder: Path, env: dict[str, str] | None = None, **options: str) -> S
     return load_settings(folder, HERE | (env or {}), options=Options(**options))
 
 
-def write(folder: Path, text: str, name: str = "preflights.toml") -> None:
-    """Write a file, which the person trusts."""
-    (folder / name).write_text(text, "utf-8")
-    trust(folder / name, Path(HERE["HOME"]))
+def write(text: str) -> Path:
+    """Write the person's own settings file."""
+    file = Path(HERE["HOME"], ".config", "preflights", "settings.toml")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, "utf-8")
+    return file
 
 
 def problem(folder: Path, env: dict[str, str] | None = None, **options: str) -> str:
@@ -85,8 +86,8 @@ SAID: dict[str, tuple[Any, Any, Any, Any]] = {
 
 
 @pytest.mark.parametrize("name", SAID)
-def test_option_then_variable_then_file_then_pyproject(tmp_path: Path, name: str) -> None:
-    option, variable, file, pyproject = SAID[name]
+def test_option_then_variable_then_file(tmp_path: Path, name: str) -> None:
+    option, variable, file = SAID[name][:3]
     takes_it = "sim" if name in ("seed", "faults") else "openai"
     who = "" if name == "provider" else f"provider = '{takes_it}'\n"
     chosen = {} if name == "provider" else {"PREFLIGHTS_PROVIDER": takes_it}
@@ -94,9 +95,7 @@ def test_option_then_variable_then_file_then_pyproject(tmp_path: Path, name: str
     def now(env: dict[str, str], **options: str) -> Any:
         return getattr(loaded(tmp_path, chosen | env if env else {}, **options), name)
 
-    write(tmp_path, f"[tool.preflights]\n{who}{name} = {json.dumps(pyproject)}", "pyproject.toml")
-    assert now({}) == pyproject
-    write(tmp_path, f"{who}{name} = {json.dumps(file)}")
+    write(f"{who}{name} = {json.dumps(file)}")
     assert now({}) == file
     env = {f"PREFLIGHTS_{name.upper()}": str(variable)}
     assert now(env) == variable
@@ -119,7 +118,7 @@ def test_the_names_of_the_compilers_specification_are_known(
     env = {"LLM_PROVIDER": "claude", alias: str(value)}
     found = loaded(tmp_path, env)
     assert (found.provider, getattr(found, name)) == ("anthropic", value)
-    write(tmp_path, f'LLM_PROVIDER = "claude"\n{alias} = {json.dumps(value)}')
+    write(f'LLM_PROVIDER = "claude"\n{alias} = {json.dumps(value)}')
     found = loaded(tmp_path)
     assert (found.provider, getattr(found, name)) == ("anthropic", value)
 
@@ -132,20 +131,20 @@ def test_its_providers_are_known_wherever_a_provider_is_named(
         assert loaded(tmp_path, {name: said}).provider == provider
     assert loaded(tmp_path, provider=said).provider == provider
     assert Options(provider=said) == Options(provider=provider)
-    write(tmp_path, f'provider = "{said}"')
+    write(f'provider = "{said}"')
     assert loaded(tmp_path).provider == provider
 
 
 def test_our_names_are_heard_before_its(tmp_path: Path) -> None:
     env = {"LLM_PROVIDER": "claude", "PREFLIGHTS_PROVIDER": "openai"}
     assert loaded(tmp_path, env).provider == "openai"
-    write(tmp_path, 'LLM_PROVIDER = "claude"\nprovider = "openrouter"')
+    write('LLM_PROVIDER = "claude"\nprovider = "openrouter"')
     assert loaded(tmp_path).provider == "openrouter"
     assert loaded(tmp_path, {"LLM_PROVIDER": "openai"}).provider == "openai"
 
 
 def test_a_model_and_an_address_belong_to_the_provider_named_beside_them(tmp_path: Path) -> None:
-    write(tmp_path, 'provider = "anthropic"\nmodel = "claude-9"\nbase_url = "http://localhost"')
+    write('provider = "anthropic"\nmodel = "claude-9"\nbase_url = "http://localhost"')
     found = loaded(tmp_path, provider="openai")
     assert (found.model, found.base_url) == (DEFAULT_MODELS["openai"], "")
     found = loaded(tmp_path, {"LLM_MODEL": "gpt-9"}, provider="openai")
@@ -154,14 +153,6 @@ def test_a_model_and_an_address_belong_to_the_provider_named_beside_them(tmp_pat
     assert found.model == DEFAULT_MODELS["openai"]
     found = loaded(tmp_path, provider="claude")
     assert (found.model, found.base_url) == ("claude-9", "http://localhost")
-
-
-def test_the_file_that_names_an_address_is_remembered(tmp_path: Path) -> None:
-    write(tmp_path, 'provider = "openai"\nbase_url = "http://localhost:11434/v1/"')
-    found = loaded(tmp_path)
-    assert (found.base_url, found.base_url_in) == ("http://localhost:11434/v1", "preflights.toml")
-    found = loaded(tmp_path, {"PREFLIGHTS_BASE_URL": "http://localhost:1/v1"})
-    assert (found.base_url, found.base_url_in) == ("http://localhost:1/v1", "")
 
 
 # 3. Keys -------------------------------------------------------------------------------------
@@ -186,9 +177,9 @@ def test_settings_show_no_key(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", ["api_key", "OPENAI_API_KEY", "anthropic_api_key", "apikey"])
 def test_a_key_in_a_file_is_refused_and_not_repeated(tmp_path: Path, key: str) -> None:
-    write(tmp_path, f'provider = "openai"\n{key} = "sk-hunter2"')
+    own = write(f'provider = "openai"\n{key} = "sk-hunter2"')
     found = problem(tmp_path)
-    assert found.startswith(f"preflights.toml, line 2: {key}: keys do not belong into a file")
+    assert found.startswith(f"{own}, line 2: {key}: keys do not belong into a file")
     assert "hunter2" not in found
 
 
@@ -234,11 +225,11 @@ def test_what_is_wrong_is_said_with_its_place(
     assert words in found
     option = f"--{name.replace('_', '-')}: "
     assert problem(tmp_path, env, **{name: str(value)}).startswith(option)
-    write(tmp_path, f"\n# here\n{name} = {json.dumps(value)}")
+    own = write(f"\n# here\n{name} = {json.dumps(value)}")
     found = problem(tmp_path, env)
-    assert found.startswith(f"preflights.toml, line 3: {name}: ")
+    assert found.startswith(f"{own}, line 3: {name}: ")
     assert words in found
-    write(tmp_path, f"{name} = {json.dumps(SAID[name][2])}")  # the file is not to blame
+    write(f"{name} = {json.dumps(SAID[name][2])}")  # the file is not to blame
     assert problem(tmp_path, env | {variable: str(value)}).startswith(f"{variable}: ")
 
 
@@ -252,17 +243,15 @@ def test_a_variable_that_is_no_number_is_said(tmp_path: Path, name: str, value: 
 
 @pytest.mark.parametrize("text", ["seed = true", 'seed = "1"', "temperature = 'hot'", "model = 3"])
 def test_a_value_of_another_type_is_said_with_its_line(tmp_path: Path, text: str) -> None:
-    write(tmp_path, f"\n{text}")
-    assert problem(tmp_path).startswith(
-        f"preflights.toml, line 2: {text.partition(' ')[0]}: expected "
-    )
+    own = write(f"\n{text}")
+    assert problem(tmp_path).startswith(f"{own}, line 2: {text.partition(' ')[0]}: expected ")
 
 
 def test_an_alias_is_blamed_by_its_own_name(tmp_path: Path) -> None:
     assert problem(tmp_path, {"LLM_PROVIDER": "ollama"}).startswith("LLM_PROVIDER: found 'ollama'")
     assert problem(tmp_path, {"LLM_TIMEOUT": "long"}).startswith("LLM_TIMEOUT: found 'long'")
-    write(tmp_path, "\nLLM_TIMEOUT = 0")
-    assert problem(tmp_path).startswith("preflights.toml, line 2: LLM_TIMEOUT: found ")
+    own = write("\nLLM_TIMEOUT = 0")
+    assert problem(tmp_path).startswith(f"{own}, line 2: LLM_TIMEOUT: found ")
 
 
 def test_faults_are_read_once_and_written_one_way(tmp_path: Path) -> None:

@@ -11,10 +11,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from preflights_es.settings.file import Source
-from preflights_es.settings.signing import FILE
-from preflights_es.settings.trust import Trusted
-from tests.cli.program import environment
+from tests.cli.signing import FILE
 from tests.signing.forging import EVE, HARDWARE, SIGNER, Scene, canonical
 from tests.signing.house import ADA, Signing
 from tests.signing.keys import PLAIN, Key, armoured, text
@@ -286,28 +283,14 @@ def house(*works: Callable[[Signing], object]) -> Forged:
     return lambda scene: setattr(scene, "prepare", lambda one: [work(one) for work in works])
 
 
-def brought(*works: Callable[[Signing], object]) -> Forged:
+def brought() -> Forged:
     """Ada is a signer by the repository alone."""
-    return both(listed(key=EVE, name="bob@example.org"), house(bring, *works))
+    return both(listed(key=EVE, name="bob@example.org"), house(bring))
 
 
 def bring(one: Signing) -> None:
     (one.folder / FILE).parent.mkdir(exist_ok=True)
     (one.folder / FILE).write_text(ADAS)
-
-
-def trust(one: Signing) -> None:
-    file = one.folder / FILE
-    Trusted.of(environment(one.home)).remember(Source(file, file.read_text(), ()))
-
-
-def grow(one: Signing) -> None:
-    (one.folder / FILE).write_text(f"{ADAS}# grown\n")
-
-
-def link(one: Signing) -> None:
-    (one.folder / FILE).rename(one.home / "elsewhere")
-    (one.folder / FILE).symlink_to(one.home / "elsewhere")
 
 
 def instead(work: Callable[[Path], object]) -> Forged:
@@ -462,8 +445,6 @@ FORGERIES: Final[list[tuple[str, Forged, str | None]]] = [
     ("before 1970", dated(-1), UNKNOWN),
     ("beyond all years", dated(2**53), UNKNOWN),
     ("a repository's signers", brought(), UNKNOWN),
-    ("the same, changed since they were trusted", brought(trust, grow), UNKNOWN),
-    ("the same, a link since then", brought(trust, link), UNKNOWN),
     ("signers that are a folder", instead(Path.mkdir), UNCHECKED),
     ("signers that are a pipe", instead(os.mkfifo), UNCHECKED),
     ("signers of 100 MB", instead(large), UNCHECKED),
@@ -514,6 +495,5 @@ HONEST: Final[list[tuple[str, Forged]]] = [
     ("another title by a later program", both(told(title="OAuth it is"), signed())),
     ("a signer for a time", listed('valid-after="20200101",valid-before="20900101"')),
     ("a signer of acceptances", listed('namespaces="git,preflights-acceptance"')),
-    ("a repository's signers that are trusted", brought(trust)),
 ]
 """What changes nothing of what Ada signed; without it the table above would prove nothing."""

@@ -15,9 +15,9 @@ import preflights_es
 from preflights_es.features.clarification.use.clarifications import clarifications_of
 from preflights_es.kernel.errors import Refused
 from preflights_es.settings.load import load_settings
-from preflights_es.settings.signing import FILE
 from preflights_es.use.signing import Signer
 from tests.cli.program import RAW, Result
+from tests.cli.signing import FILE
 from tests.cli.terminal import WAIT_S, terminal
 from tests.each import each
 from tests.signing.forgeries import large
@@ -251,17 +251,17 @@ def test_a_person_who_interrupts_signs_nothing(house: Signing) -> None:
 
 
 @each(
-    ("work", "why"),
+    "work",
     [
-        (Path.mkdir, "it is no regular file"),
-        (os.mkfifo, "it is no regular file"),
-        (large, "more than 1,000,000 bytes"),
-        (lambda file: file.symlink_to(file.parent / "other"), "cannot be read"),
-        (lambda file: file.write_bytes(b"\xff"), "cannot be read"),
+        Path.mkdir,
+        os.mkfifo,
+        large,
+        lambda file: file.symlink_to(file.parent / "other"),
+        lambda file: file.write_bytes(b"\xff"),
     ],
 )
 def test_what_a_repository_brings_stops_no_signature(
-    house: Signing, work: Callable[[Path], object], why: str
+    house: Signing, work: Callable[[Path], object]
 ) -> None:
     file = house.folder / FILE
     file.parent.mkdir(exist_ok=True)
@@ -269,9 +269,7 @@ def test_what_a_repository_brings_stops_no_signature(
     work(file)
     id_ = house.signed()
     house.signers.write_text("")
-    found = house.show(id_)["signature"]
-    assert found["verdict"] == "unknown_signer"
-    assert why in found["why"], found
+    assert house.show(id_)["signature"]["verdict"] == "unknown_signer"
     house.signers.write_text(f"ada@example.org {public(house.key)}\n")
     file.rmdir() if file.is_dir() and not file.is_symlink() else file.unlink()
 

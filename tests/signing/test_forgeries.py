@@ -7,17 +7,17 @@ from typing import Final
 
 import pytest
 
-from preflights_es.kernel.errors import LogDamaged
+from preflights_es.kernel.errors import LogDamaged, UnreadableEvent
 from preflights_es.kernel.ports import Arrival
 from preflights_es.kernel.signing import Signed
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
 from preflights_es.settings.load import load_settings
-from preflights_es.settings.signing import FILE
 from preflights_es.store import jsonl
 from preflights_es.store.memory import MemoryStore
 from preflights_es.use.signatures import Signatures
 from tests.cli.program import environment
+from tests.cli.signing import FILE
 from tests.each import each
 from tests.fixed import Clock, Ids, salt
 from tests.signing.forgeries import (
@@ -50,7 +50,7 @@ def seen(house: Signing, scene: Scene) -> Signed | str | None:
     try:
         acts = signatures.of(reader, session_id)
         found = signatures.of_acceptance(reader, session_id)
-    except LogDamaged:
+    except (LogDamaged, UnreadableEvent):
         return DAMAGED
     finally:
         cleaned(house)
@@ -60,8 +60,7 @@ def seen(house: Signing, scene: Scene) -> Signed | str | None:
 
 def cleaned(house: Signing) -> None:
     """Take away what a scene left."""
-    trusted = house.home / ".config" / "preflights" / "trusted.json"
-    for file in (house.signers, house.folder / FILE, house.home / "elsewhere", trusted):
+    for file in (house.signers, house.folder / FILE, house.home / "elsewhere"):
         if file.is_dir():
             file.rmdir()
         else:

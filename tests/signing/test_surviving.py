@@ -14,7 +14,6 @@ from tests.cli.tampering import flipped, tampered
 from tests.signing.forging import EVE
 from tests.signing.house import ADA, Signing
 from tests.signing.test_signing import BY
-from tests.trusting import trust
 
 pytestmark = pytest.mark.needs("ssh-keygen")
 
@@ -28,7 +27,6 @@ def other_log(house: Signing, name: str = "other") -> Signing:
     made = Signing(folder, house.home, house.key)
     made.git("init", "--quiet", "--template=")
     (made.folder / "preflights.toml").write_text('project = "house"\n')
-    trust(made.folder / "preflights.toml", house.home)
     return made
 
 
@@ -141,7 +139,6 @@ def test_a_new_number_leaves_what_was_signed(house: Signing) -> None:
     first = house.signed()
     second = house.signed("Add SSO", "--answer", "auth_strategy=OAuth", "--supersedes", first)
     (house.folder / "preflights.toml").write_text('project = "house"\n')
-    trust(house.folder / "preflights.toml", house.home)
     shutil.copytree(other.folder / "docs", house.folder / "docs", dirs_exist_ok=True)
     assert house.call("sync", "--yes").code in (0, 1)
     done = house.call("admin", "renumber", "--json")

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.needs("ssh-keygen")
 def shop(template: Path, home: Path, tmp_path: Path) -> Team:
     """A repository that brings its signers, and Ada, whose key signs."""
     team = Team(template, home, tmp_path)
-    team.trusts(text=team.line())
+    team.lists(team.line())
     return team
 
 
@@ -39,7 +39,7 @@ def test_what_is_signed_claimed_and_of_a_stranger_is_told_apart(
     assert " claimed " in page.partition("The record")[0]
     listed = signed_pages.text("/?all=1")
     assert [listed.count(f">{one}<") for one in ("signed", "claimed")] == [1, 1]
-    shop.trusts(text=shop.line("eve"))
+    shop.lists(shop.line("eve"))
     later = opened(shop.folder).text("/?all=1")
     assert [later.count(f">{one}<") for one in ("unknown signer", "claimed")] == [1, 1]
 

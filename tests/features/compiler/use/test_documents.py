@@ -21,7 +21,7 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.runtime.sanitizing import SECRETS_ALONE
 from preflights_es.settings.load import Settings, load_settings
 from tests.each import each
-from tests.trusting import git_repository
+from tests.persons import git_repository
 
 ARCHITECTURE = PASSES["architecture"]
 """Reads one document: the constraints."""

@@ -1,4 +1,4 @@
-"""Trust in a settings file, as a person at a terminal gives it."""
+"""A person with a home, in a repository that another person may have written."""
 
 from __future__ import annotations
 
@@ -8,15 +8,7 @@ import pytest
 
 from preflights_cli.advice import worded
 from preflights_es.kernel.errors import SettingsError
-from preflights_es.settings.file import Source
 from preflights_es.settings.load import Settings, load_settings
-from preflights_es.settings.trust import Trusted
-
-
-def trust(file: Path, home: Path) -> None:
-    """Remember a file as it is now, in a home without XDG_CONFIG_HOME."""
-    source = Source(file, file.read_bytes().decode(), ())
-    Trusted.of({"HOME": str(home)}).remember(source)
 
 
 def git_repository(folder: Path) -> Path:
