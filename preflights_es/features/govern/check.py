@@ -34,6 +34,12 @@ from preflights_es.features.govern.domain import products
 from preflights_es.features.govern.domain.imports import Used, used
 from preflights_es.features.govern.hidden_sessions import hidden_sessions
 from preflights_es.features.govern.records import differing_records, told
+from preflights_es.features.govern.required_signatures import FILE as SIGNERS
+from preflights_es.features.govern.required_signatures import (
+    signatures_at,
+    signers_changed,
+    unsigned_acceptances,
+)
 from preflights_es.features.govern.session_changes import SessionChanges, hashes
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import decision_name
@@ -50,6 +56,7 @@ from preflights_es.use.holding import as_held, held, line_of, name_of, turned_do
 from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
+from preflights_es.use.signatures import Signatures
 from preflights_es.use.work_tree import WorkTree, project_path
 
 Rule = Literal[
@@ -60,6 +67,8 @@ Rule = Literal[
     "unverified-session",
     "contradiction",
     "unused-pattern",
+    "unsigned-acceptance",
+    "signers-changed",
 ]
 Level = Literal["error", "warning", "note"]
 LEVELS: Final[tuple[Level, ...]] = get_args(Level)
@@ -115,6 +124,7 @@ def check(
     base: str = "",
     staged: bool = False,
     files: Sequence[str] = (),
+    require_signed: bool = False,
     cwd: Path | None = None,
     compared_max: int = COMPARED_MAX,
     drawn: Drawn = undrawn,
@@ -125,6 +135,7 @@ def check(
         base: a revision: what was done since it parted from HEAD.
         staged: what the next commit holds.
         files: these, whatever changed in them.
+        require_signed: whether a signer of the base, or else of HEAD, has to sign what is accepted.
         compared_max: how often patterns of records without a session are held against paths.
 
     Raises:
@@ -133,6 +144,9 @@ def check(
     root = request.process.settings.root
     if bool(base) + staged + bool(files) > 1 or base.startswith("-"):
         message = "give one of a base, what is staged, and files; a base does not begin with -"
+        raise Refused(message, code="which_change")
+    if require_signed and files:
+        message = "signatures are required of a change: leave the files out"
         raise Refused(message, code="which_change")
     whole = WorkTree(root)
     change = _named(whole, files, cwd) if files else changed(root, base, staged=staged)
@@ -143,16 +157,21 @@ def check(
     tree = WorkTree(root, (one.path for one in change.files))
     sessions = SessionChanges(request, change)
     naming = _naming(request, every, change)
+    signatures, unknown = None, ""
+    if require_signed and not change.trouble:
+        signatures, unknown = signatures_at(request.process.settings, base or "HEAD")
     with drawn(len(rows)) as update:
         found = [*_sessions(request, sessions), *_records(request, every, change, naming)]
         found += _hidden(request, change, cwd or root)
+        if signatures is not None:
+            found += _signed(request, signatures, every, sessions, naming)
         found += _of_places(request, ticking(own, update), tree)
         found += [*_imports(request, own, tree, change), *_contradictions(own)]
         found += _unused(own, whole)
         before = tree.compared, whole.compared
         found += _of_places(request, ticking(others, update), tree, compared_max)
         found += _unused(others, whole, compared_max)
-    left_out = [*filter(None, (change.trouble,))]
+    left_out = [*filter(None, (change.trouble, unknown))]
     if max(tree.compared - before[0], whole.compared - before[1]) > compared_max:
         left_out.append("some patterns of records without a session: there are too many")
     found.sort(key=lambda one: (LEVELS.index(one.level), one.file))
@@ -162,7 +181,7 @@ def check(
         changed=len(change.files),
         findings=tuple(found),
         left_out=tuple(left_out),
-        codes=tuple(_codes(found, change.trouble)),
+        codes=tuple(_codes(found, change.trouble or unknown)),
     )
 
 
@@ -466,3 +485,27 @@ def _hidden(request: Request, change: Change, cwd: Path) -> Iterator[Finding]:
     for one in hidden_sessions(request, change, cwd):
         text = f"{printable(one.file)}: {shown(one.what)}"
         yield _finding("unverified-session", "error", text, [one.file])
+
+
+# 5. Signatures --------------------------------------------------------------------------------
+
+
+def _signed(
+    request: Request,
+    signatures: Signatures,
+    rows: Iterable[DecisionRow | ForeignRow],
+    changes: SessionChanges,
+    naming: Sequence[Naming],
+) -> Iterator[Finding]:
+    """Acceptances of this change that no signer of the base signed, and changes of the signers."""
+    alone = [one.path for one in rows if isinstance(one, ForeignRow) and one.is_held]
+    alone += [one.path for one in naming if one.says_accepted and one.row is None]
+    for one in unsigned_acceptances(request, signatures, changes, alone):
+        text = (
+            f"{printable(one.path)} {shown(one.what)}. A signer of the base has to sign it: "
+            "accept it again with --sign, in a new session"
+        )
+        yield _finding("unsigned-acceptance", "error", text, [one.path])
+    if what := signers_changed(request.process.settings.root, changes.change):
+        text = f"{SIGNERS}: {what}. Later changes are held against it: look whose keys they are"
+        yield _finding("signers-changed", "warning", text, [SIGNERS])

@@ -33,12 +33,16 @@ def _revision(_ctx: click.Context, parameter: click.Parameter, value: str | None
     "--base", metavar="REV", callback=_revision, help="What was done since it parted from HEAD."
 )
 @click.option("--staged", is_flag=True, help="What the next commit holds.")
+@click.option(
+    "--require-signed", is_flag=True, help="A signer of the base has to sign what is accepted."
+)
 @report_options(FORMATS)
 @reading
 def check_command(
     files: tuple[str, ...],
     base: str | None,
     staged: bool,
+    require_signed: bool,
     reports: tuple[str, ...],
     replaces: bool,
     app: Request,
@@ -48,17 +52,23 @@ def check_command(
 
     Names the decisions that hold for changed files. An error is an import that was turned down, a
     change where a decision denies one, a record or a session file that was edited, and two
-    decisions that contradict each other. Exit codes: 0 no error, 1 an error, 4 a session that
-    does not verify, 6 no base to compare with; the first of 4, 1 and 6.
+    decisions that contradict each other. With --require-signed it is also an acceptance that no
+    signer in .preflights/allowed_signers of the base, or else of HEAD, signed. Exit codes: 0 no
+    error, 1 an error, 4 a session that does not verify, 6 no base to compare with, or no signers
+    there; the first of 4, 1 and 6.
 
     \b
     Examples:
       preflights check
       preflights check --base origin/main --report json=check.json
       preflights check --staged
+      preflights check --base origin/main --require-signed
     """
     if bool(files) + staged + (base is not None) > 1:
         message = "--base, --staged and files exclude each other: give one"
+        raise click.UsageError(message)
+    if files and require_signed:
+        message = "--require-signed is about a change: leave the files out"
         raise click.UsageError(message)
     wanted = reports_of(reports, FORMATS, "json=check.json")
     check_reports(wanted, replacing=replaces, is_json=voice.as_json)
@@ -67,6 +77,7 @@ def check_command(
         base=base or "",
         staged=staged,
         files=files,
+        require_signed=require_signed,
         cwd=Path.cwd(),
         drawn=bar(voice, "Checking"),
     )

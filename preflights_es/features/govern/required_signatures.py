@@ -1,0 +1,138 @@
+"""Which acceptances of a change bear no signature of a signer whom the base lists.
+
+The base is the trust that is given: signers whom a change brings do not judge it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from preflights_es.features.govern.changes import (
+    Change,
+    ChangedFile,
+    at_commit,
+    commit_of,
+    content_of,
+    objects,
+)
+from preflights_es.features.govern.session_changes import SessionChanges, events_of
+from preflights_es.kernel.errors import PreflightsError
+from preflights_es.kernel.ports import Stored
+from preflights_es.records.foreign_records import record_header
+from preflights_es.records.record_names import MARKDOWN
+from preflights_es.runtime.runner import EventReader
+from preflights_es.settings.load import Settings, surroundings
+from preflights_es.settings.signing import Signers
+from preflights_es.system.files import Unreadable
+from preflights_es.use.request import Request
+from preflights_es.use.signatures import Signatures, acceptances
+
+FILE: Final = ".preflights/allowed_signers"
+"""The signers that a repository brings, relative to its root."""
+ACCEPTED: Final = ("accepted", "unknown")
+"""Statuses of a record that is in force, as far as it says."""
+
+
+class Unsigned(NamedTuple):
+    """An acceptance that no signer of the base signed."""
+
+    path: str
+    what: str
+    """What the file does, in words, and what is known of its signature."""
+
+
+def signatures_at(settings: Settings, base: str) -> tuple[Signatures | None, str]:
+    """What proves an acceptance, by the signers of a revision; else why that is not known."""
+    commit = commit_of(settings.root, base)
+    try:
+        listed = at_commit(settings.root, commit, FILE, follows=False) if commit else None
+    except Unreadable as error:
+        return None, f"signatures: {FILE} of {base!r} cannot be read: {error}"
+    if listed is None:
+        cure = "commit the signers there first"
+        return None, f"signatures: {base!r} has no {FILE}: {cure}"
+    given = Signers(listed)
+    return Signatures(settings, surroundings(), remembers=False, signers=given), ""
+
+
+def unsigned_acceptances(
+    request: Request, signatures: Signatures, changes: SessionChanges, alone: Sequence[str]
+) -> Iterator[Unsigned]:
+    """The acceptances that are new in a change, and that no signer of the base signed.
+
+    Args:
+        alone: paths of records of no session that say that they are accepted.
+    """
+    reader = request.process.runner
+    known = {one.hash for was in changes.former for one in _accepted(reader, was.events)}
+    for one in changes.now:
+        content = changes.content(one)
+        if content is None:
+            yield Unsigned(one.path, "is too large or no file, and no signature in it was checked")
+            continue
+        for event, why in _unsigned(reader, signatures, events_of(content)):
+            if event.hash not in known:
+                yield Unsigned(one.path, f"accepts a decision in event {event.version}, {why}")
+    root = request.process.settings.root
+    for one in changes.change.files:
+        if one.path in alone and not one.is_gone and not _was_accepted(root, one):
+            yield Unsigned(one.path, "becomes accepted, and is the record of no session")
+
+
+def _unsigned(
+    reader: EventReader, signatures: Signatures, stored: Sequence[Stored]
+) -> Iterator[tuple[Stored, str]]:
+    """The acceptances of a session that no signer signed, and what is known of each."""
+    try:
+        acts = [*signatures.checked(reader, stored)]
+    except PreflightsError:
+        return  # what does not verify is a finding of its own
+    found = {one.version: one.signed for one in acts if one.counts}
+    for one in _accepted(reader, stored):
+        signed = found.get(one.version)
+        if signed is None or signed.verdict != "signed":
+            yield one, str(signed or "without a signature")
+
+
+def _accepted(reader: EventReader, stored: Sequence[Stored]) -> Sequence[Stored]:
+    """The acceptances of a session that counted; none of one that cannot be read."""
+    try:
+        return [*acceptances(reader, stored)]
+    except PreflightsError:
+        return ()
+
+
+def _was_accepted(root: Path, one: ChangedFile) -> bool:
+    """Whether a record said at the base already that it is accepted."""
+    if not one.old or not one.path.endswith(MARKDOWN):
+        return False
+    before = objects(root, [one.old]).get(one.old, b"")
+    try:
+        return record_header(one.name, before).status in ACCEPTED
+    except Unreadable:
+        return False
+
+
+# The signers of a change ---------------------------------------------------------------------
+
+
+def signers_changed(root: Path, change: Change) -> str:
+    """What a change does to the signers, in words; empty where it leaves them."""
+    one = next((one for one in change.files if one.path == FILE), None)
+    if one is None:
+        return ""
+    now = None if one.is_gone or not one.is_text else content_of(root, one)
+    if now is None:
+        return f"the list of signers is {'deleted' if one.is_gone else 'no file any more'}"
+    was = _lines(objects(root, [one.old]).get(one.old, b"") if one.old else b"")
+    counts = ((len(_lines(now) - was), "added"), (len(was - _lines(now)), "taken out"))
+    said = " and ".join(f"{count} {does}" for count, does in counts if count)
+    return f"lines of the list of signers: {said or 'only comments'}"
+
+
+def _lines(content: bytes) -> frozenset[bytes]:
+    # No other white space: to ssh-keygen, a # behind a form feed begins a signer.
+    lines = (line.strip(b" \t\r") for line in content.split(b"\n"))
+    return frozenset(line for line in lines if line and not line.startswith(b"#"))

@@ -1,0 +1,313 @@
+"""`check --require-signed`: what a change accepts bears a signature of a signer of its base."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from msgspec.structs import replace
+
+from preflights_es.kernel.ports import Stored
+from preflights_es.store import jsonl
+from tests.cli.clones import cloned, committed, session_file
+from tests.cli.signing import FILE, LOGIN, Team
+from tests.features.govern.test_check import checked
+from tests.store.given import resealed
+
+pytestmark = pytest.mark.needs("ssh-keygen")
+
+RECORD: Final = "docs/decisions/0009-x.md"
+
+
+@pytest.fixture(scope="module")
+def origin(template: Path, home: Path, tmp_path_factory: pytest.TempPathFactory) -> Team:
+    """A base with signers, and a signed decision."""
+    made = Team(template, home, tmp_path_factory.mktemp("team"))
+    made.brings(FILE, made.line())
+    made.accept("PostgreSQL")
+    committed(made)
+    made.git("branch", "base")
+    return made
+
+
+@pytest.fixture
+def team(origin: Team, tmp_path: Path) -> Team:
+    """A copy of it for one test."""
+    return Team(origin.folder, origin.home, tmp_path)
+
+
+def judged(team: Team, *words: str) -> tuple[int, dict[str, list[Any]]]:
+    """The exit code and the findings by rule, of a change that is committed."""
+    committed(team)
+    code, found, _ = checked(team, "--base", "base", "--require-signed", *words)
+    return code, found
+
+
+def signed_by_eve(team: Team) -> None:
+    team.own.write_text(team.own.read_text().replace("home/ada", "home/eve"))
+    team.key("eve")
+
+
+# 1. Acceptances ------------------------------------------------------------------------------
+
+
+def test_an_acceptance_that_a_signer_of_the_base_signed_passes(team: Team) -> None:
+    team.accept("OAuth", intention=LOGIN)
+    assert judged(team) == (0, {})
+
+
+def test_an_unsigned_acceptance_is_an_error_in_a_clone_too(team: Team, tmp_path: Path) -> None:
+    id_ = team.accept("OAuth", intention=LOGIN, sign=False)["session_id"]
+    code, found = judged(team)
+    assert (code, [*found]) == (1, ["unsigned-acceptance"])
+    (one,) = found["unsigned-acceptance"]
+    assert (one["level"], one["file"]) == (
+        "error",
+        str(session_file(team, id_).relative_to(team.folder)),
+    )
+    assert "without a signature. A signer of the base has to sign it" in one["message"]
+    clone = cloned(team, tmp_path / "clone")
+    assert checked(clone, "--base", "origin/base", "--require-signed")[0] == 1
+    assert checked(clone, "--base", "origin/base")[0] == 0, "without the option nothing is asked"
+
+
+def test_a_signer_whom_only_the_change_adds_signs_nothing(team: Team) -> None:
+    signed_by_eve(team)
+    team.brings(FILE, team.line() + team.line("eve"))
+    team.accept("OAuth", intention=LOGIN)
+    code, found = judged(team)
+    assert (code, sorted(found)) == (1, ["signers-changed", "unsigned-acceptance"])
+    assert "a key that is not among" in found["unsigned-acceptance"][0]["message"]
+
+
+@pytest.mark.parametrize("kind", ["added", "deleted", "folder", "link", "comments", "odd comment"])
+def test_a_change_of_the_signers_is_a_warning(team: Team, kind: str) -> None:
+    file = team.folder / FILE
+    was = file.read_text()
+    file.unlink()
+    match kind:
+        case "added":
+            file.write_text(was + team.line("eve"))
+        case "folder":
+            team.brings(f"{FILE}/x", "")
+        case "link":
+            team.brings("docs/names", was)
+            file.symlink_to("../docs/names")
+        case "comments":
+            file.write_text(f"# new\n{was}")
+        case "odd comment":
+            file.write_text(f"{was}\x0c# new,{team.line('eve')}")
+    code, found = judged(team)
+    assert (code, [*found]) == (0, ["signers-changed"])
+    (one,) = found["signers-changed"]
+    assert (one["level"], one["file"]) == ("warning", FILE)
+    says = {"added": "1 added", "odd comment": "1 added", "deleted": "deleted"}
+    says |= {"comments": "only comments", "folder": "deleted"}
+    assert says.get(kind, "no file any more") in one["message"]
+
+
+def test_the_signers_are_those_at_the_tip_of_the_base(team: Team) -> None:
+    team.git("checkout", "--quiet", "-b", "newer")
+    team.brings(FILE, team.line("eve"))
+    committed(team)
+    team.git("checkout", "--quiet", "base")
+    team.git("checkout", "--quiet", "-b", "change")
+    team.accept("OAuth", intention=LOGIN)
+    committed(team)
+    code, found, _ = checked(team, "--base", "newer", "--require-signed")
+    assert (code, [*found]) == (1, ["unsigned-acceptance"])
+
+
+def test_an_older_acceptance_is_no_matter_of_a_change(team: Team) -> None:
+    team.accept("OAuth", intention=LOGIN, sign=False)
+    committed(team)
+    team.git("branch", "--force", "base")
+    team.brings("src/web.py", "import sys\n")
+    assert judged(team) == (0, {})
+
+
+def test_a_proposal_of_an_agent_is_no_acceptance(team: Team) -> None:
+    words = ("--answer", "auth_strategy=OAuth", "--accept", "--again", "--json")
+    done = team.call("start", LOGIN, *words, env={"CLAUDECODE": "1"})
+    assert done.json["status"] == "proposed"
+    assert judged(team) == (0, {})
+
+
+def test_an_acceptance_that_moves_in_from_another_folder_is_one_of_the_change(team: Team) -> None:
+    id_ = team.accept("OAuth", intention=LOGIN, sign=False)["session_id"]
+    file, aside = session_file(team, id_), team.folder / "tests" / "data"
+    aside.mkdir(parents=True)
+    record = next((team.folder / "docs/decisions").glob("0002-*"))
+    file.rename(aside / file.name), record.rename(team.folder / record.name)
+    assert judged(team) == (0, {})
+    team.git("branch", "--force", "base")
+    (aside / file.name).rename(file)
+    code, found = judged(team)
+    assert (code, [*found]) == (1, ["unsigned-acceptance"])
+
+
+def test_without_ssh_keygen_no_signature_passes(team: Team, tmp_path: Path) -> None:
+    team.accept("OAuth", intention=LOGIN)
+    committed(team)
+    (tmp_path / "bin").mkdir()
+    folders = map(Path, os.environ["PATH"].split(os.pathsep))
+    git = next(folder / "git" for folder in folders if (folder / "git").exists())
+    (tmp_path / "bin" / "git").symlink_to(git)
+    env = {"PATH": str(tmp_path / "bin")}
+    done = team.call("check", "--base", "base", "--require-signed", "--json", env=env)
+    assert done.code == 1
+    assert any("not checked: ssh-keygen" in one["message"] for one in done.json["findings"])
+
+
+# 2. Records without a session ----------------------------------------------------------------
+
+
+def test_a_record_that_becomes_accepted_without_a_session_is_an_error(team: Team) -> None:
+    text = "---\nstatus: {}\n---\n\n# Use Kafka\n"
+    team.brings(RECORD, text.format("proposed"))
+    assert judged(team) == (0, {})
+    team.git("branch", "--force", "base")
+    team.brings(RECORD, text.format("accepted"))
+    code, found = judged(team)
+    assert (code, [*found]) == (1, ["unsigned-acceptance"])
+    (one,) = found["unsigned-acceptance"]
+    assert (one["file"], "is the record of no session" in one["message"]) == (RECORD, True)
+    team.git("branch", "--force", "base")
+    team.brings(RECORD, text.format("accepted") + "\nA word more.\n")
+    assert judged(team) == (0, {}), "it was accepted before"
+
+
+def test_a_record_that_names_a_session_without_a_decision_is_one_of_no_session(
+    team: Team,
+) -> None:
+    done = team.call("start", LOGIN, "--no-input", "--json")
+    assert (done.code, done.json["status"]) == (3, "needs_answers"), done
+    id_ = done.json["session_id"]
+    text = f"---\nstatus: accepted\nuid: {id_[-12:]}\nsession: {id_}\n---\n\n# Use Kafka\n"
+    team.brings(RECORD, text)
+    code, found = judged(team)
+    assert (code, [*found]) == (1, ["unsigned-acceptance"])
+
+
+# 3. The base ---------------------------------------------------------------------------------
+
+
+def test_without_a_base_the_signers_are_those_of_head(team: Team) -> None:
+    team.accept("OAuth", intention=LOGIN, sign=False)
+    assert checked(team, "--require-signed")[0] == 1
+    team.git("add", "--all")
+    code, found, _ = checked(team, "--require-signed", "--staged")
+    assert (code, [*found]) == (1, ["unsigned-acceptance"])
+    committed(team)
+    assert checked(team, "--require-signed")[:2] == (0, {})
+
+
+@pytest.mark.parametrize("kind", ["missing", "link"])
+def test_a_base_without_signers_leaves_it_open(team: Team, kind: str) -> None:
+    was = (team.folder / FILE).read_text()
+    (team.folder / FILE).unlink()
+    if kind == "link":
+        team.brings("docs/names", was)
+        (team.folder / FILE).symlink_to("../docs/names")
+    committed(team)
+    team.git("branch", "--force", "base")
+    (team.folder / FILE).unlink(missing_ok=True)
+    team.brings(FILE, was)
+    team.accept("OAuth", intention=LOGIN, sign=False)
+    committed(team)
+    code, found, shape = checked(team, "--base", "base", "--require-signed")
+    assert (code, found, shape["codes"]) == (6, {}, [6])
+    (left,) = shape["left_out"]
+    assert FILE in left
+    assert "'base'" in left
+    done = team.call("check", "--base", "base", "--require-signed")
+    assert done.err.startswith("warning: not checked: signatures: ")
+
+
+def test_files_have_no_base(team: Team) -> None:
+    done = team.call("check", FILE, "--require-signed")
+    assert (done.code, done.out) == (2, "")
+    assert "--require-signed is about a change: leave the files out" in done.err
+
+
+# 4. Forgeries --------------------------------------------------------------------------------
+
+
+def without_signature(events: list[Stored]) -> list[Stored]:
+    """An attacker takes the signature out and computes the chain anew."""
+
+    def bare(one: Stored) -> Stored:
+        data = json.loads(one.data or b"{}")
+        data.pop("signature", None)
+        said = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+        return replace(one, data=said.encode())
+
+    return [bare(one) if b'"sshsig"' in (one.data or b"") else one for one in events]
+
+
+def another_value(events: list[Stored]) -> list[Stored]:
+    """An attacker changes what was decided, and computes the chain anew."""
+    return [
+        replace(one, data=one.data.replace(b'"OAuth"', b'"OAuth 2"')) if one.data else one
+        for one in events
+    ]
+
+
+def refused_and_signed(events: list[Stored]) -> list[Stored]:
+    """What was signed was refused, and counts all the same."""
+    at = next(at for at, one in enumerate(events) if one.type.endswith("recorded.v1"))
+    data = b'{"change":"acknowledgement","reason":"already_accepted"}'
+    refusal = replace(events[at], type="clarification.change_refused.v1", data=data)
+    return [*events[:at], refusal, *events[at:]]
+
+
+def refused_too(events: list[Stored]) -> list[Stored]:
+    """An acceptance that nothing signed hides behind a refusal, and counts."""
+    return refused_and_signed(without_signature(events))
+
+
+def rewritten(team: Team, change: Callable[[list[Stored]], list[Stored]]) -> None:
+    """The newest session file with other events, its chain computed anew."""
+    file = session_file(team, team.newest())
+    lines = file.read_bytes().splitlines(keepends=True)
+    made = resealed(change([*jsonl.stored(lines, "it")]))
+    file.write_bytes(lines[0] + b"".join(jsonl.line(one) for one in made))
+
+
+@pytest.mark.parametrize(
+    "change", [without_signature, another_value, refused_too, refused_and_signed]
+)
+def test_a_session_whose_chain_was_computed_anew_is_not_signed(
+    team: Team, change: Callable[[list[Stored]], list[Stored]], tmp_path: Path
+) -> None:
+    team.accept("OAuth", intention=LOGIN)
+    rewritten(team, change)
+    committed(team)
+    clone = cloned(team, tmp_path / "clone")
+    code, found, _ = checked(clone, "--base", "origin/base", "--require-signed")
+    assert code in (1, 4)
+    assert found.keys() & {"unsigned-acceptance", "unverified-session"}
+
+
+@pytest.mark.parametrize("kind", ["agent", "script"])
+def test_a_proposal_that_is_written_over_as_accepted_is_not_signed(
+    team: Team, tmp_path: Path, kind: str
+) -> None:
+    words = ("--answer", "auth_strategy=OAuth", "--accept", "--again", "--sign", "--json")
+    env = {"CLAUDECODE": "1"} if kind == "agent" else {"PREFLIGHTS_ACTOR": "script:ci"}
+    done = team.call("start", LOGIN, *words, env=env)
+    assert done.json["status"] == "proposed", done.err
+
+    def accepted(events: list[Stored]) -> list[Stored]:
+        was, now = b'"status":"proposed"', b'"status":"accepted"'
+        return [replace(one, data=(one.data or b"").replace(was, now)) for one in events]
+
+    rewritten(team, accepted)
+    committed(team)
+    clone = cloned(team, tmp_path / "clone")
+    code, found, _ = checked(clone, "--base", "origin/base", "--require-signed")
+    assert (code, sorted(found)) == (1, ["record-differs", "unsigned-acceptance"])
