@@ -226,9 +226,6 @@ def _acceptances(files: FilesAlone, broken: Sequence[Broken]) -> Iterator[str]:
     if unproved := sum(one.code == "signature_does_not_verify" for one in broken):
         do = "does" if unproved == 1 else "do"
         yield f"{counted(unproved, 'signature')} {do} not verify."
-    if files.claimed:
-        are = "is" if files.claimed == 1 else "are"
-        yield f"{counted(files.claimed, 'acceptance')} {are} claimed, by no signature."
     for hurt in files.damage:
         yield f"{shown(hurt.file)}: {shown(hurt.found)}"
 

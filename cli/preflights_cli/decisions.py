@@ -17,7 +17,7 @@ from preflights_cli.table import streamed
 from preflights_es.kernel.errors import RecordWithoutSession
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.ids import short
-from preflights_es.kernel.signing import CLAIMED, IN_SHORT
+from preflights_es.kernel.signing import IN_SHORT
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.records.record_list import Unread
 from preflights_es.use.decisions import LOST_MAX, Listing, Lost, listing
@@ -238,8 +238,6 @@ def _by(decided: DecisionRow) -> str:
     if actor is None:
         return ""
     said = IN_SHORT[decided.signature.verdict] if decided.signature else ""
-    if decided.is_unsigned:
-        said = CLAIMED
     signed = f" ({said})" if said else ""
     return f"{who(actor)} {(decided.accepted_at or '')[:DAY_LENGTH]}".rstrip() + signed
 

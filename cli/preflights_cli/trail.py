@@ -13,10 +13,9 @@ from preflights_cli.dates import between, refuse_backwards
 from preflights_cli.decisions import who
 from preflights_cli.log import ERASED, GONE, UNREAD, indented, what_of
 from preflights_cli.table import streamed
-from preflights_es.kernel.events import UNSEEN, Actor, Event, Evidence, Signable
+from preflights_es.kernel.events import Actor, Event, Evidence
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.signing import worth
 from preflights_es.kernel.text import shown
 from preflights_es.use.archives import ImportedBy
 from preflights_es.use.request import Request
@@ -74,19 +73,11 @@ def _by(step: TrailStep, event: Event | None) -> str:
 
 def _what(told: DecodedStep) -> str:
     if told.event is not None:
-        said = worth(told.step.signature, claims=_claims(told.step, told.event))
-        return ", ".join(filter(None, (what_of(told.event), shown(said))))
+        signature = told.step.signature
+        return what_of(told.event) + (f", {shown(str(signature))}" if signature else "")
     if told.is_gone:
         return ERASED if told.step.erased else GONE
     return UNREAD
-
-
-def _claims(step: TrailStep, event: Event) -> bool:
-    """Whether a person could have signed it: what an agent imported is the file's word."""
-    if not isinstance(event, Signable) or event.actor.kind != "user" or step.damage:
-        return False
-    is_filed = step.imported is not None and step.imported.standing == "proposed"
-    return not is_filed and not getattr(event, "evidence", UNSEEN).brought
 
 
 # 2. For programs -----------------------------------------------------------------------------

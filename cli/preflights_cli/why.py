@@ -20,7 +20,6 @@ from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import WRITERS
 from preflights_es.kernel.questions import asked_elsewhere
 from preflights_es.kernel.reach import HELD
-from preflights_es.kernel.signing import CLAIMED, worth
 from preflights_es.kernel.text import one_line, shortened, shown
 from preflights_es.use.archives import ImportedBy
 from preflights_es.use.holding import Held, HoldsHere, file_meant, holding_for
@@ -112,8 +111,7 @@ def _of_held(one: Held) -> Iterator[tuple[str, str]]:
     yield "because", one_line(one.because)
     yield "not", ", ".join(map(one_line, one.instead_of))
     yield ("accepted", f"{day} by {_by(by)}") if by else ("dated", day)
-    claims = bool(by and by.kind == "user")
-    yield "signature", str(one.signature) if one.signature else CLAIMED * claims
+    yield "signature", str(one.signature) if one.signature else ""
     yield "holds for", one.pattern
     yield "hold", "" if one.hold == "tell" else HELD[one.hold]
     yield "superseded", f"by {one_line(one.superseded_by)}" if one.superseded_by else ""
@@ -153,8 +151,7 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
         word = "accepted" if done.by is not None and done.by.kind == "user" else "proposed"
         relayed = f", passed on by {_by(done.relayed_by)}" if done.relayed_by else ""
         filed = _as_filed(value.imported, done.version)
-        claims = value.standing in ("accepted", "superseded") and not _is_files(value.imported)
-        voice.say(f"  {word:<10} {_by_at(done)}{relayed}{filed}{_seen(done, claims=claims)}")
+        voice.say(f"  {word:<10} {_by_at(done)}{relayed}{filed}{_seen(done)}")
     _say_imported(voice, value.imported)
     _say_others(voice, value)
     _say_again(voice, value.asked_again)
@@ -230,8 +227,7 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
     for change in one.standings:
         relayed = f", passed on by {_by(change.relayed_by)}" if change.relayed_by else ""
         filed = _as_filed(one.imported, change.version)
-        claims = change.standing in ("approved", "rejected") and not _is_files(one.imported)
-        seen = _seen(change, claims=claims)
+        seen = _seen(change)
         voice.say(f"  {change.standing:<10} {_by_at(change)}{relayed}{filed}{seen}")
         _say_stale(voice, f"{change.standing} all the same", change.stale)
     _say_findings(voice, one)
@@ -282,17 +278,9 @@ def _by_at(said: Said | Acknowledged) -> str:
     return f"by {_by(said.by)}, {minute(said.at)} (event {said.version})"
 
 
-def _seen(done: Acknowledged, *, claims: bool) -> str:
+def _seen(done: Acknowledged) -> str:
     seen = f", seen: {shown(str(done.evidence))}" if done.evidence != UNSEEN else ""
-    claims = claims and not done.evidence.brought
-    said = worth(done.signature, claims=claims)
-    return f"{seen}, {shown(said)}" if said else seen
-
-
-def _is_files(imported: Sequence[ImportedBy]) -> bool:
-    """Whether an agent imported it, and no person confirmed it: what it says is the file's word."""
-    standings = {one.standing for one in imported}
-    return "proposed" in standings and "confirmed" not in standings
+    return f"{seen}, {shown(str(done.signature))}" if done.signature else seen
 
 
 def _by(actor: Actor | Who | None) -> str:

@@ -170,8 +170,6 @@ class Record(Value, frozen=True):
     reach: Reach = Reach()
     signed_with: str = ""
     """The key by which its acceptance was signed; empty without a signature."""
-    is_claimed: bool = False
-    """Whether a person accepted it, and signed nothing."""
     shown: tuple[ShownQuestion, ...] = ()
     offered_by: tuple[tuple[Speaker, str], ...] = ()
     """Names of the writer of the question and of the model, whose reasons are marked as theirs."""

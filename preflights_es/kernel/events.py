@@ -159,7 +159,7 @@ class Signable(Input, frozen=True, kw_only=True):
 
     act: ClassVar[Act] = "acceptance"
     signature: Signature | UnsetType = UNSET
-    """Not written where there is none: then the act is only claimed."""
+    """Not written where there is none."""
 
 
 class SessionAbandoned(Input, frozen=True):

@@ -268,7 +268,7 @@ IN_SHORT: Final[dict[Verdict, str]] = {
 
 
 class Signed(Value, frozen=True, kw_only=True):
-    """What was found of a signature; where there is none, an act is only claimed."""
+    """What was found of a signature."""
 
     verdict: Verdict
     key: str
@@ -293,19 +293,3 @@ class Signed(Value, frozen=True, kw_only=True):
                 return f"does not verify: {self.why}"
             case _:
                 return f"signed with {about}, not checked: {self.why}"
-
-
-CLAIMED: Final = "claimed"
-"""Said of an act without a signature."""
-
-
-def worth(signature: Signed | None, *, claims: bool, alone: bool = False) -> str:
-    """What an act is worth, in words: what its signature proves.
-
-    Args:
-        claims: whether it is a person's word, and nothing beside says that nothing proves it.
-        alone: whether it is said apart from the act, where one word would not be understood.
-    """
-    if signature:
-        return str(signature)
-    return ("claimed, not signed" if alone else CLAIMED) * claims

@@ -109,7 +109,7 @@ class View(Value, frozen=True, kw_only=True):
     erased: ErasedBy | None = None
     """Only of an erased session that is looked at."""
     signature: Signed | None = None
-    """What the signature of a person's acceptance proves; None where it is only claimed."""
+    """What the signature of a person's acceptance proves; None without one."""
 
     @property
     def format(self) -> str:

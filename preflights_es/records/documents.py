@@ -193,14 +193,12 @@ class Documents:
         self,
         handle: Handle,
         in_force: str = "",
-        proved: str = "",
         signature: Signed | None = None,
     ) -> str:
         """What a coding agent has to know, as the session stands.
 
         Args:
             in_force: lines of other decisions.
-            proved: what is to be said of their signatures.
             signature: what that of its own acceptance proves.
 
         Raises:
@@ -220,8 +218,8 @@ class Documents:
         record = handle.workflow.record(handle.session.state)
         record = replace(record, session_id=handle.session_id)
         if handle.proposal and record.status == "accepted":  # as the file says, and not here
-            record, signature = replace(record, status="proposed", is_claimed=False), None
-        return render.brief(record, in_force, proved, signature)
+            record, signature = replace(record, status="proposed"), None
+        return render.brief(record, in_force, signature)
 
     def numbers_used(self) -> set[int]:
         """The numbers in the names of files in the configured folders, also foreign ones."""

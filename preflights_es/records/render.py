@@ -25,7 +25,7 @@ from preflights_es.kernel.errors import LogFromFuture
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.questions import Place
 from preflights_es.kernel.session import Workflow
-from preflights_es.kernel.signing import Signed, worth
+from preflights_es.kernel.signing import Signed
 from preflights_es.kernel.text import (
     caseless,
     late_pattern,
@@ -59,22 +59,18 @@ def document(template: str, record: Record) -> str:
     return _filled(_template(template), _values(record))
 
 
-def brief(
-    record: Record, in_force: str = "", proved: str = "", signature: Signed | None = None
-) -> str:
+def brief(record: Record, in_force: str = "", signature: Signed | None = None) -> str:
     """What a coding agent has to know before it starts, in fewer than 500 tokens.
 
     What is open and what is decided come first; the intention gets the room they leave.
 
     Args:
         in_force: lines of other decisions, in the room beyond `BRIEF_BYTES_MAX`.
-        proved: what is to be said of their signatures.
         signature: what that of its own acceptance proves.
     """
     template = _template("brief.v1")
     values = {"context": ">", "outcome": "*", "open": "*", "in_force": ""}
-    own = worth(signature, claims=record.is_claimed, alone=True)
-    values["more"] = _before_you_code(record, own, proved)
+    values["more"] = _before_you_code(record, str(signature or ""))
     values["standing"] = _STANDING.get(record.status, "Superseded, do not follow")
     room = BRIEF_BYTES_MAX - len(_filled(template, values).encode())
     values["open"] = _rows([("", question) for question in record.missing], room // 3)
@@ -301,9 +297,6 @@ _GERMAN: Final[Mapping[str, str]] = {
     "a model": "einem Modell",
     "Evidence: {}": "Belege: {}",
     "Bears a signature of the key {}": "Trägt eine Unterschrift des Schlüssels {}",
-    "Bears no signature: the acceptance is claimed": (
-        "Trägt keine Unterschrift: die Annahme ist behauptet"
-    ),
     "Supersedes {}": "Ersetzt {}",
     "Superseded by {}": "Ersetzt durch {}",
     "Kept beside {}: {}": "Bleibt neben {}: {}",
@@ -421,8 +414,6 @@ def _relations(record: Record) -> str:
     lines = [_said(record, "Evidence: {}", named)] if places else []
     if record.signed_with:
         lines.append(_said(record, "Bears a signature of the key {}", record.signed_with))
-    if record.is_claimed:
-        lines.append(_said(record, "Bears no signature: the acceptance is claimed"))
     if record.supersedes is not None:
         link = _link(record.supersedes, record.supersedes_file)
         lines.append(_said(record, "Supersedes {}", link))
@@ -505,12 +496,11 @@ def _fitted(text: str, room: int, form: Callable[[str], str] | None = None) -> s
     return found
 
 
-def _before_you_code(record: Record, accepted: str, proved: str) -> str:
+def _before_you_code(record: Record, accepted: str) -> str:
     newer = f" by {inline(related_name(record.superseded_by))}" if record.superseded_by else ""
     lines = (
         _STATE.get(record.status, "").format(newer=newer),
         f"Its acceptance: {_fitted(accepted, PROOF_MAX)}." * bool(accepted),
-        proved,
         "Ask the person before you decide anything that is not decided above.",
         f"Source: Preflights session {record.session_id[-8:]}.",
     )

@@ -67,8 +67,6 @@ class FilesAlone(Result, frozen=True):
     sessions: int
     """Those that were verified."""
     events: int
-    claimed: int
-    """Acceptances and approvals of persons in them that bear no signature."""
     damage: tuple[FileDamage, ...]
 
 
@@ -210,9 +208,9 @@ def verify(
         if signed is not None and signed.is_asked:
             signed.look_at_rest()
             held = signed.result()
-            claimed = _look_at_files(process, {head.session_id for head in heads}, signatures)
+            _look_at_files(process, {head.session_id for head in heads}, signatures)
             if not signed.lie_there:
-                files, held = _alone(held, claimed, signed.of_others), UNSET
+                files, held = _alone(held, signed.of_others), UNSET
         astray = list(check.differences())
         if not named:
             known = {head.session_id for head in heads}
@@ -244,35 +242,19 @@ def verify(
     ), passed
 
 
-def _alone(found: HeldUpTo, claimed: int, of_others: Set[str]) -> FilesAlone | UnsetType:
+def _alone(found: HeldUpTo, of_others: Set[str]) -> FilesAlone | UnsetType:
     damage = tuple(one for one in found.damage if one.file not in of_others)
     if not (found.only_filed or damage):
         return UNSET
-    return FilesAlone(found.only_filed, found.only_filed_events, claimed, damage)
+    return FilesAlone(found.only_filed, found.only_filed_events, damage)
 
 
-def _look_at_files(process: Process, known: Set[str], signatures: SignatureCheck) -> int:
-    """Check the signatures of sessions that only files have; their chains were verified.
-
-    Also how many persons' acceptances in them bear none.
-    """
-    files, claimed = process.file_log, 0
+def _look_at_files(process: Process, known: Set[str], signatures: SignatureCheck) -> None:
+    """Check the signatures of sessions that only files have; their chains were verified."""
+    files = process.file_log
     for head in () if files.is_empty else files.store.heads(process.project):
         if head.session_id not in known:
-            stored = files.store.read(head.session_id)
-            signatures.look(files.runner, stored)
-            claimed += _claimed(files.runner, stored)
-    return claimed
-
-
-def _claimed(reader: EventReader, stored: Sequence[Stored]) -> int:
-    """How many acceptances of persons count in a session, and bear no signature."""
-    from preflights_es.use.signatures import acceptances
-
-    try:
-        return sum(not bears_signature(one) for one in acceptances(reader, stored))
-    except PreflightsError:
-        return 0  # written by a newer program
+            signatures.look(files.runner, files.store.read(head.session_id))
 
 
 def _all(

@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Final
 
 from preflights_es.kernel.ids import short
-from preflights_es.kernel.signing import CLAIMED, IN_SHORT
+from preflights_es.kernel.signing import IN_SHORT
 from preflights_es.kernel.words import begins, canonical
-from preflights_es.records.project_brief import Conflict, InForce, Open, cost, listed, proved, told
+from preflights_es.records.project_brief import Conflict, InForce, Open, listed, told
 from preflights_es.records.record_names import MARKDOWN
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.decisions import decisions, records_beside
@@ -87,10 +87,8 @@ def brief(request: Request, task: str = "") -> Brief:
     )
 
 
-def beside(request: Request, session_id: str, task: str, room: float) -> tuple[str, str]:
+def beside(request: Request, session_id: str, task: str, room: float) -> str:
     """The decisions in force for the brief of a session, without its own; empty without any.
-
-    Also what is to be said of their signatures.
 
     Args:
         task: what the session is about.
@@ -98,11 +96,7 @@ def beside(request: Request, session_id: str, task: str, room: float) -> tuple[s
     """
     rows = sorted(decisions(request, everything=True), key=_moved, reverse=True)
     found, near, count = _in_force(request, rows, task, without=session_id)
-    if not found:
-        return "", ""
-    claimed = proved(found)
-    said = f"What is in force is quoted from records{claimed}." if claimed else ""
-    return listed(found, count, room - cost(said), near)[0], said
+    return listed(found, count, room, near)[0] if found else ""
 
 
 def _in_force(
@@ -184,7 +178,7 @@ def _told(row: DecisionRow, by_uid: Mapping[str, DecisionRow] = MappingProxyType
         path=row.artifact or "",
         imported=row.filed,
         file=row.file or "",
-        signature=IN_SHORT[row.signature.verdict] if row.signature else CLAIMED * row.is_unsigned,
+        signature=IN_SHORT[row.signature.verdict] if row.signature else "",
     )
 
 

@@ -125,7 +125,7 @@ class Process:
         return found
 
     def acceptance(self, session_id: str) -> Signed | None:
-        """What the signature of a person's acceptance proves; None where it is only claimed."""
+        """What the signature of a person's acceptance proves; None without one."""
         if not any(map(bears_signature, self.store.read(session_id))):
             return None  # as most: then it need not be known whose signatures count
         return self.signatures.of_acceptance(self.runner, session_id)

@@ -232,12 +232,7 @@ class DecisionRow(Result, frozen=True):
     file: str | None = None
     """The session file that says so, where the log does not."""
     signature: Signed | None = None
-    """What the signature of its acceptance proves; None where it is only claimed."""
-
-    @property
-    def is_unsigned(self) -> bool:
-        """Whether it is, or was, in force by a person's word alone."""
-        return self.accepted_at is not None and self.imported_by is None and not self.signature
+    """What the signature of its acceptance proves; None without one."""
 
     @property
     def filed(self) -> str:

@@ -456,8 +456,8 @@ def prompt(request: Request, session: str) -> AgentPrompt:
     text = documents.brief(handle, signature=signature)
     room = max(ROOM - cost(f"{text}\n## {IN_FORCE}\n\n"), LEAST)
     found = beside(request, handle.session_id, f"{view.intention} {view.scope}", room)
-    if any(found):
-        text = documents.brief(handle, *found, signature)
+    if found:
+        text = documents.brief(handle, found, signature)
     return AgentPrompt(session_id=handle.session_id, prompt=text)
 
 

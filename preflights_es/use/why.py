@@ -351,7 +351,7 @@ def _acknowledged(process: Process, read: Read, decided: Decided) -> Acknowledge
 
 
 def _signature(process: Process, read: Read, version: int) -> Signed | None:
-    """What the signature of an Input proves; None where it is only claimed."""
+    """What the signature of an Input proves; None without one."""
     event = _event(read, version)
     if not isinstance(event, Signable) or not event.signature:
         return None

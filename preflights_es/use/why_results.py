@@ -63,7 +63,7 @@ class Acknowledged(Result, frozen=True):
     """What was seen of who was at work."""
     at: str
     signature: Signed | None
-    """What a signature proves; None where it is only claimed."""
+    """What a signature proves; None without one."""
 
 
 class AskedAgain(Result, frozen=True):

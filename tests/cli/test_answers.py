@@ -32,7 +32,7 @@ def test_a_session_is_begun_answered_and_accepted_step_by_step(house: Project) -
     assert "Strategy (auth_strategy)    Email/Password  (chosen, by a script)" in answered.out
     accepted = house.call("accept", id_, "--by", "Ada Lovelace")
     assert accepted.code == 0
-    assert "accepted, 100 %\n  claimed, not signed\n  Category  Authentication" in accepted.out
+    assert "accepted, 100 %\n  Category  Authentication" in accepted.out
     assert "written to docs/decisions/0001-use-email-password-for-authentication.md" in accepted.out
 
 

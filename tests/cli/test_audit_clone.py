@@ -19,7 +19,7 @@ pytestmark = pytest.mark.needs("ssh-keygen")
 
 @pytest.fixture
 def team(template: Path, home: Path, tmp_path: Path) -> Team:
-    """A signed decision, and two that are claimed; an agent's proposal."""
+    """A signed decision, and two without a signature; an agent's proposal."""
     made = Team(template, home, tmp_path)
     git = ("config", "--global", "gpg.ssh.allowedSignersFile", str(made.home / "signers"))
     made.git(*git)
@@ -40,18 +40,15 @@ def clone(team: Team, tmp_path: Path) -> Project:
     return cloned(team, tmp_path / "clone")
 
 
-def test_its_acceptances_are_counted(clone: Project) -> None:
+def test_its_signatures_are_counted(clone: Project) -> None:
     done = clone.call("audit", "verify")
     assert (done.code, done.is_safe()) == (0, True), done
     first, *others = done.out.splitlines()
     assert first.startswith("4 session files, ")
     assert first.endswith(" events: every chain holds.")
-    assert others == [
-        "1 act is signed by 1 signer.",
-        "2 acceptances are claimed, by no signature.",
-    ]
+    assert others == ["1 act is signed by 1 signer."]
     found = clone.call("audit", "verify", "--json").json
-    assert (found["signatures"]["signed"], found["files"]["claimed"]) == (1, 2)
+    assert (found["signatures"]["signed"], found["files"]["sessions"]) == (1, 4)
     assert (found["sessions"], "checkpoints" in found) == (0, False)
     assert not clone.log.exists() or clone.call("sessions", "--json").json["sessions"]
 
@@ -69,8 +66,7 @@ def test_one_that_does_not_verify_is_damage(team: Team, tmp_path: Path) -> None:
     done = clone.call("audit", "verify")
     assert done.code == 4
     assert ": its signature does not verify: " in done.out
-    said = "\n1 signature does not verify.\n2 acceptances are claimed, by no signature.\n"
-    assert said in done.out
+    assert "\n1 signature does not verify.\n" in done.out
 
 
 def test_a_file_that_is_damaged_is_named(clone: Project) -> None:

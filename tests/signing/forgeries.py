@@ -450,7 +450,7 @@ FORGERIES: Final[list[tuple[str, Forged, str | None]]] = [
     ("signers of 100 MB", instead(large), UNCHECKED),
     ("signers that are gone", instead(lambda _: None), UNCHECKED),
 ]
-"""What is forged, how, and what is said of the acceptance then; None where it is only claimed."""
+"""What is forged, how, and what is said of the acceptance then; None where nothing counts."""
 
 OF_AN_AGENT: Final[list[tuple[str, Forged, str | None]]] = [
     ("as it was", both(), None),

@@ -26,7 +26,6 @@ from preflights_es.kernel.decisions import EXCEPTION, Speaker, alternative_text
 from preflights_es.kernel.ids import decision_name, short
 from preflights_es.kernel.questions import Question
 from preflights_es.kernel.reach import HELD
-from preflights_es.kernel.signing import worth
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.kernel.views import View
 
@@ -62,8 +61,7 @@ def describe(voice: Voice, session: View) -> None:
     voice.say(f"{voice.bold(shown(one_line(found.intention)))}")
     stands = f"{_standing(found)}, {round(found.progress * 100)} %"
     voice.say(f"  session {short(found.session_id)}, {stands}")
-    proved = worth(found.signature, claims=_claims(found), alone=True)
-    for line in filter(None, (found.origin, proved)):
+    for line in filter(None, (found.origin, str(found.signature or ""))):
         voice.say(f"  {shown(line)}")
     for line in (*values(found.provenance, keyed=bool(found.to_do)), *why(found)):
         voice.say(f"  {line}")
@@ -93,12 +91,6 @@ def _standing(found: ClarificationView) -> str:
         return f"proposed by {shown(by.name or _KINDS[by.kind])}"
     way = found.evidence.brought if found.evidence else ""
     return found.status.replace("_", " ") + (f" ({way})" if way else "")
-
-
-def _claims(found: ClarificationView) -> bool:
-    """Whether a person accepted, and not in a browser, which is said with its standing."""
-    is_accepted = found.status in ("accepted", "superseded")
-    return is_accepted and not (found.evidence and found.evidence.brought)
 
 
 def _in_force(found: ClarificationView) -> Iterator[str]:

@@ -287,7 +287,6 @@ def test_an_accepted_record_names_the_person_the_day_and_each_value() -> None:
         category="Authentication",
         fields=(RecordField("Strategy", "OAuth", "chosen", "user", STRATEGIES),),
         considered=STRATEGIES,
-        is_claimed=True,
         shown=(
             ShownQuestion(
                 question="Which authentication approach?",

@@ -309,11 +309,6 @@ def test_a_signed_acceptance_and_a_signed_checkpoint_hold(
     assert "unknown signer, the key is not among the published signers" in said
 
 
-@pytest.mark.needs("ssh-keygen")
-def test_a_claim_is_no_signature(browser: Browser, site: tuple[Path, str]) -> None:
-    assert "acceptance: claimed, not signed" in holds(browser, (site[0] / site[1]).as_uri())
-
-
 def test_a_proof_that_names_no_acceptance_proves_no_more_than_a_claim(
     browser: Browser, site: tuple[Path, str]
 ) -> None:

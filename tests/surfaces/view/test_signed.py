@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import home, template
-from tests.cli.signing import LOGIN, Team
+from tests.cli.signing import Team
 from tests.surfaces.view.conftest import Open, Pages, words
 
 __all__ = ["home", "template"]
@@ -28,30 +28,22 @@ def signed_pages(shop: Team, opened: Open) -> Pages:
     return opened(shop.folder)
 
 
-def test_what_is_signed_claimed_and_of_a_stranger_is_told_apart(
+def test_what_is_signed_and_what_a_stranger_signed_is_told_apart(
     shop: Team, opened: Open, signed_pages: Pages
 ) -> None:
     signed = shop.accept("PostgreSQL")
-    claimed = shop.accept("MySQL", "--supersedes", signed["uid"], sign=False)
+    shop.accept("MySQL", "--supersedes", signed["uid"], sign=False)
     page = words(signed_pages.text(f"/decisions/{signed['session_id']}"))
     assert "signed by ada@example.org (SHA256:" in page
-    page = words(signed_pages.text(f"/decisions/{claimed['session_id']}"))
-    assert " claimed " in page.partition("The record")[0]
     listed = signed_pages.text("/?all=1")
-    assert [listed.count(f">{one}<") for one in ("signed", "claimed")] == [1, 1]
+    assert listed.count(">signed<") == 1
     shop.lists(shop.line("eve"))
     later = opened(shop.folder).text("/?all=1")
-    assert [later.count(f">{one}<") for one in ("unknown signer", "claimed")] == [1, 1]
+    assert later.count(">unknown signer<") == 1
 
 
-def test_an_unsigned_acceptance_is_claimed_too(shop: Team, opened: Open) -> None:
-    claimed = shop.accept("PostgreSQL", sign=False)
-    signed = shop.accept("OAuth", intention=LOGIN)
+def test_an_acceptance_without_a_signature_bears_no_word(shop: Team, opened: Open) -> None:
+    unsigned = shop.accept("PostgreSQL", sign=False)
     pages = opened(shop.folder)
-    listed = pages.text("/")
-    assert [listed.count(f">{one}<") for one in ("signed", "claimed")] == [1, 1]
-    page = words(pages.text(f"/decisions/{claimed['session_id']}"))
-    assert "Signature claimed Recorded" in page
-    assert "signed by" not in page
-    page = words(pages.text(f"/decisions/{signed['session_id']}"))
-    assert "claimed" not in page
+    for page in (pages.text("/"), pages.text(f"/decisions/{unsigned['session_id']}")):
+        assert "signed" not in words(page).partition("The record")[0].replace("unsigned", "")

@@ -214,7 +214,7 @@ class ClarificationView(View, frozen=True, kw_only=True):
     relayed_by: Actor | None = None
     evidence: Evidence | None = None
     signature: Signed | None = None
-    """What the signature of a person's acceptance proves; None where it is only claimed."""
+    """What the signature of a person's acceptance proves; None without one."""
     supersedes: Related | None = None
     superseded_by: Related | None = None
     also_supersedes: tuple[Related, ...] = ()
@@ -456,7 +456,6 @@ def record(state: State) -> Record:
         scope=state.scope,
         reach=state.reach,
         signed_with=done.signed_with if done else "",
-        is_claimed=done is not None and by_person and not done.signed_with,
         shown=_shown(state),
         offered_by=_names(state),
         language=language_of(state),

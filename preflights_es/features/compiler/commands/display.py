@@ -19,7 +19,6 @@ from preflights_es.features.compiler.use.results import DryRun
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.items import Finding, WaivedFinding, path_of
 from preflights_es.kernel.json import encoded
-from preflights_es.kernel.signing import worth
 from preflights_es.kernel.text import one_line, shortened, shown, shown_lines
 from preflights_es.kernel.views import View
 
@@ -35,8 +34,6 @@ TO_DO: Final = {
     "truncated": "The response was cut off at `max_tokens`: raise it in the settings, then: {plan}",
 }
 """What to do after a failure, by `recovery_action`, or by the kind of one."""
-APPROVED: Final = ("approved", "locked", "superseded")
-"""The standings of an artifact that a person approved."""
 NEXT: Final = {
     "ProjectPlan": "preflights plan architecture",
     "ArchitecturePlan": "preflights plan scaffold",
@@ -70,8 +67,8 @@ def describe(voice: Voice, session: View) -> None:
         return
     author = f", {_NO_MODEL}" if one.created_by == "system" else ""
     voice.say(f"  artifact {one.id}, {one.standing}{author}")
-    if line := worth(found.signature, claims=one.standing in APPROVED, alone=True):
-        voice.say(f"  {shown(line)}")
+    if found.signature:
+        voice.say(f"  {shown(str(found.signature))}")
     if found.document:
         voice.say(f"  written to {shown(found.document)}")
     if found.superseded_by:

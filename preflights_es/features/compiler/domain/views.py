@@ -102,7 +102,7 @@ class PlanView(View, frozen=True, kw_only=True):
     evidence: Evidence | None
     """What was seen of that actor; None of a draft."""
     signature: Signed | None = None
-    """What the signature of a person's approval proves; None where it is only claimed."""
+    """What the signature of a person's approval proves; None without one."""
     reason: str
     """Of a rejection."""
     superseded_by: str

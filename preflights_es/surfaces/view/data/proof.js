@@ -40,7 +40,6 @@ async function shown({ session, events }) {
 }
 
 function verdict(what, found) {
-  if (!found) return ["doubt", `${what}: claimed, not signed`];
   const state = { signed: "good", does_not_verify: "bad" }[found.verdict] ?? "doubt";
   const said = found.verdict === "signed" ? `signed by ${found.by}` : `${found.verdict.replaceAll("_", " ")}, ${found.why}`;
   return [state, `${what}: ${said}${found.key && ` (${found.key}${found.isTouched ? ", hardware key" : ""})`}`];
@@ -66,7 +65,10 @@ async function sessions(ids) {
     }
     const acts = known.events.filter((one) => one.act && one.data);
     if (!acts[0]) lines.push(["doubt", `${name}: no acceptance`]);
-    for (const one of acts) lines.push(verdict(`${name}, ${one.act}`, await preflights.act(known, one, signers)));
+    for (const one of acts) {
+      const found = await preflights.act(known, one, signers);
+      if (found) lines.push(verdict(`${name}, ${one.act}`, found));
+    }
     for (const line of points.map((one) => one.sessions.get(id))) {
       if (line && known.events[line.version - 1]?.hash !== line.hash) bad(`: event ${line.version} is not the one of a checkpoint`);
     }
