@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 import click
-from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from preflights_cli import EXIT_DAMAGED
@@ -23,7 +22,6 @@ from preflights_es.history.verification import Broken, Compared, Grown, Unwritte
 from preflights_es.kernel.ids import iso, short
 from preflights_es.kernel.text import shown
 from preflights_es.runtime.projection_check import Astray
-from preflights_es.store.checkpoint import Checkpoint
 from preflights_es.use.audit import (
     FilesAlone,
     Passed,
@@ -34,13 +32,10 @@ from preflights_es.use.audit import (
     read_checkpoint,
     verify,
 )
-from preflights_es.use.checkpoint_signing import sign_checkpoint
-from preflights_es.use.checkpoints import FileDamage, HeldUpTo, unheld
 from preflights_es.use.request import Request
+from preflights_es.use.session_file_check import FileDamage
 
 UNWRITTEN_MAX: Final = 20  # documents that are named one by one
-DATE_DIGITS: Final = 10  # of `2026-11-22T...`
-SIGNED_NAMED_MAX: Final = 3  # checkpoints side by side, of which the signer is named
 GREW_MAX: Final = 20  # sessions that grew and are named one by one
 INPUTS_MAX: Final = 10  # Inputs that are named of each
 
@@ -91,7 +86,7 @@ def verify_command(
         message = "--all and --against check every session: leave the session names out"
         raise click.UsageError(message)
     remembered = read_checkpoint(against) if against else None
-    if isinstance(remembered, Checkpoint) and remembered.project not in (None, app.process.project):
+    if remembered and remembered.project not in (None, app.process.project):
         voice.warn(
             f"{against} is a checkpoint of the project {remembered.project!r}, and this folder "
             f"belongs to {app.process.project!r}: it is compared with that project"
@@ -105,7 +100,6 @@ def verify_command(
     for one in found.broken:
         voice.say(_broken(one))
     voice.say(_summary(found))
-    _say_checkpoints(voice, found.checkpoints, has_log=found.sessions > 0)
     for line in _signatures(found.signatures) if found.signatures else ():
         voice.say(line)
     for line in _acceptances(found.files, found.broken) if found.files else ():
@@ -118,8 +112,7 @@ def verify_command(
         _say_compared(voice, found.against, against)
     is_whole = not (found.files and found.files.damage)
     is_other = found.broken or found.projections or (found.against and found.against.differences)
-    is_held = found.checkpoints is UNSET or found.checkpoints.is_whole
-    return EXIT_DAMAGED if is_other or not (is_held and is_whole) else 0
+    return EXIT_DAMAGED if is_other or not is_whole else 0
 
 
 def _passed_over(passed: Passed, *, named: bool) -> Iterator[str]:
@@ -153,8 +146,6 @@ def _summary(found: Verification) -> str:
         files = found.files
         return _summary_of_files(files.sessions, files.events, files.damage)
     if not found.sessions and not found.broken:
-        if held := found.checkpoints:
-            return _summary_of_files(held.only_filed, held.only_filed_events, held.damage)
         return "0 sessions: nothing was verified, since nothing is recorded here."
     erased = f" ({found.erased} erased)" if found.erased else ""
     broken = len(found.broken)
@@ -167,39 +158,6 @@ def _summary_of_files(sessions: int, events: int, damage: Sequence[FileDamage]) 
     """Of a clone without a log."""
     trouble = f"{len(damage)} damaged" if damage else "every chain holds"
     return f"{counted(sessions, 'session file')}, {counted(events, 'event')}: {trouble}."
-
-
-def _say_checkpoints(voice: Voice, held: HeldUpTo | UnsetType, *, has_log: bool) -> None:
-    """Up to where signatures hold, and never more than was checked."""
-    if held is UNSET:
-        return
-    if has_log and held.only_filed:
-        sessions = counted(held.only_filed, "session")
-        voice.say(f"Only in files: {sessions}, {counted(held.only_filed_events, 'event')}.")
-    for hurt in held.damage:
-        voice.say(f"{shown(hurt.file)}: {shown(hurt.found)}")
-    for difference in held.differences:
-        voice.say(f"{short(difference.session_id)} {shown(unheld(difference))}")
-    newest = [(one, one.signature) for one in held.checkpoints if one.signature and one.newest]
-    signed = [(one, by) for one, by in newest if by.verdict == "signed"]
-    later = f"{counted(held.later_events, 'event')} in {counted(held.later_sessions, 'session')}"
-    if signed:
-        names = [f"{shown(signature.by)} on {one.at[:DATE_DIGITS]}" for one, signature in signed]
-        more = len(names) - SIGNED_NAMED_MAX
-        by = " and by ".join(names[-SIGNED_NAMED_MAX:])
-        by += f" and {counted(more, 'other')}" if more > 0 else ""
-        events, sessions = counted(held.events, "event"), counted(held.sessions, "session")
-        behind = "it" if len(signed) == 1 else "them"
-        after = f"{later} after {behind}" if held.later_events else f"nothing after {behind}"
-        voice.say(f"{events} in {sessions}, signed by {by}; {after}.")
-    else:
-        voice.say(f"Your signers signed no event; {later} were verified.")
-    others = [(one, by) for one, by in newest if by.verdict != "signed"]
-    for one, signature in others[-SIGNED_NAMED_MAX:]:
-        voice.say(f"{shown(one.file)}: {shown(str(signature))}")
-    if held.unfiled:
-        has = "has no file and is" if held.unfiled == 1 else "have no file and are"
-        voice.say(f"{counted(held.unfiled, 'session')} {has} in no checkpoint.")
 
 
 def _signatures(found: SignatureCount) -> Iterator[str]:
@@ -298,37 +256,23 @@ def _say_grown(voice: Voice, grew: Sequence[Grown]) -> None:
 @click.option(
     "-o", "--output", metavar="FILE", callback=given, help="Write to this new file; - is stdout."
 )
-@click.option(
-    "--sign",
-    "signs",
-    is_flag=True,
-    help="Sign one of all session files, beside them, for your team.",
-)
 @click.option("--all", "everything", is_flag=True, help="Include every project in this log.")
 @click.option("--force", is_flag=True, help="Replace an older checkpoint, if the log still fits.")
 @reading
 def checkpoint_command(
-    output: str | None, signs: bool, everything: bool, force: bool, app: Request, voice: Voice
+    output: str | None, everything: bool, force: bool, app: Request, voice: Voice
 ) -> int:
     """Write the version and hash of every session to a file, after verifying all chains.
 
-    Keep the file where the log's writers cannot write: commit it, sign it. `audit verify --against`
+    Keep the file where the log's writers cannot write. `audit verify --against`
     then finds sessions that were removed, cut or recomputed.
-
-    --sign writes one of the session files instead, signed by your key, into their folder: commit
-    it. `audit verify` then says in every clone up to where it holds.
 
     \b
     Examples:
       preflights audit checkpoint -o checkpoint.jsonl
       preflights audit checkpoint -o checkpoint.jsonl --force
       preflights audit checkpoint --all > /mnt/elsewhere/checkpoint.jsonl
-      preflights audit checkpoint --sign
     """
-    if signs:
-        if output or everything or force:
-            raise click.UsageError("--sign names its file itself: leave the other options out")
-        return _sign(app, voice)
     file = None if output in (None, "-") else output
     drawn = bar(voice, "Verifying")
     made, content = checkpoint(app, file, everything=everything, replaces=force, drawn=drawn)
@@ -338,17 +282,4 @@ def checkpoint_command(
     voice.json(made)
     sessions = counted(made.sessions, "session")
     voice.say(f"Wrote {sessions} to {shown(file)}, root {made.root}.")
-    return 0
-
-
-def _sign(app: Request, voice: Voice) -> int:
-    made = sign_checkpoint(app, drawn=bar(voice, "Verifying"))
-    voice.json(made)
-    sessions, events = counted(made.sessions, "session"), counted(made.events, "event")
-    parents = f", behind {counted(len(made.parents), 'other checkpoint')}" if made.parents else ""
-    voice.say(f"Wrote {shown(made.file)}: {events} in {sessions}{parents}.")
-    voice.say(f"It is {shown(str(made.signature))}.")
-    voice.hint(
-        "Commit it with the session files, and keep a copy where their writers cannot write."
-    )
     return 0

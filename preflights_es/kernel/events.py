@@ -135,7 +135,7 @@ class Outcome(Input, frozen=True):
 PROPOSAL_MAX: Final = 400_000  # characters; a decision with every field at its limit has fewer
 BASE64_MAX: Final = 12_000  # characters; a signature with a certificate has some 3,000
 
-Act = Literal["acceptance", "approval", "rejection", "erasure", "checkpoint"]
+Act = Literal["acceptance", "approval", "rejection", "erasure"]
 """What can be signed."""
 Base64 = Annotated[
     str, msgspec.Meta(pattern=r"\A[A-Za-z0-9+/]{16,}={0,2}\Z", max_length=BASE64_MAX)

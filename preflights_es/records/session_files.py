@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import Final
 
 from preflights_es.kernel.errors import (
     AnotherVersion,
@@ -25,17 +25,10 @@ from preflights_es.store.chain import verified
 from preflights_es.system import files as atomic_file
 from preflights_es.system.files import Unreadable
 
-if TYPE_CHECKING:
-    from re import Pattern
-
 FOLDER: Final = ".sessions"
 FILED: Final = ".preflights"
 """Holds the folder of each kind of files that are no records."""
 FOLDERS_MAX: Final = 50  # of those kinds: every command looks whether they have sessions
-CHECKPOINTS: Final = "checkpoints"
-"""Within the session files beside the records: signed checkpoints of all of them."""
-CHECKPOINTS_MAX: Final = 1_000  # files: each names all that lay there before
-CHECKPOINT_SIZE_MAX: Final = 32 * 1024 * 1024  # bytes: some 170,000 sessions
 SIZE_MAX: Final = 16 * 1024 * 1024  # bytes of a session's file; most have some ten thousand
 FILES_MAX: Final = 100_000  # of a folder: some hundred bytes are held of each
 
@@ -44,7 +37,6 @@ UNFINISHED: Final = ".unfinished"
 _ID_MAX: Final = 100  # bytes of a session's id
 
 _NAME: Final = late_pattern(r"[0-9a-f]{12}\.jsonl")
-_CHECKPOINT: Final = late_pattern(r"[0-9a-f]{64}\.jsonl")
 _KIND: Final = late_pattern(r"[a-z][a-z0-9_-]{0,39}")
 _ATTRIBUTES: Final = (".gitattributes", b"*.jsonl -text merge=binary\n")
 """Git takes every byte as it is, and merges no two sessions line by line."""
@@ -68,10 +60,6 @@ class SessionFolders:
     def beside(self, folder: str = "") -> SessionFolder:
         """The one beside the files of a folder, or beside the records."""
         return SessionFolder(self._root, folder or self._records)
-
-    def checkpoints(self) -> CheckpointFolder:
-        """Where signed checkpoints of all session files lie."""
-        return CheckpointFolder(self._root, self._records)
 
     def __iter__(self) -> Iterator[SessionFolder]:
         """The one beside the records, even where none lies there, then the others that do."""
@@ -102,20 +90,13 @@ class SessionFolders:
 class SessionFolder:
     """`.sessions` in one folder of files; no link leads into it."""
 
-    parts: ClassVar[tuple[str, ...]] = (FOLDER,)
-    """Of its path, below that folder."""
-    pattern: ClassVar[Pattern[str]] = _NAME
-    """Of the names of its files."""
-    size_max: ClassVar[int] = SIZE_MAX
-    files_max: ClassVar[int] = FILES_MAX
-
     def __init__(self, root: Path, folder: str) -> None:
         """Args:
         folder: of the files, relative to the project's root.
         """
         self._root = root
         self._folder = folder
-        self.path = PurePosixPath(folder, *self.parts).as_posix()
+        self.path = PurePosixPath(folder, FOLDER).as_posix()
         """Relative to the project's root, as git names it: also beside records in the root."""
 
     def names(self) -> list[str]:
@@ -126,13 +107,13 @@ class SessionFolder:
         """
         try:
             with self._opened() as folder:
-                found = sorted(filter(self.pattern.fullmatch, folder.names()))
+                found = sorted(filter(_NAME.fullmatch, folder.names()))
         except FileNotFoundError:
             return []
         except (OSError, ArtifactOutside) as error:
             raise Unreadable(getattr(error, "strerror", None) or str(error)) from error
-        if len(found) > self.files_max:
-            raise Unreadable(f"it has more than {self.files_max:,} files")
+        if len(found) > FILES_MAX:
+            raise Unreadable(f"it has more than {FILES_MAX:,} files")
         return found
 
     def stamp(self) -> int:
@@ -160,7 +141,7 @@ class SessionFolder:
         """
         with self.reading() as folder:
             try:
-                return folder.content(name, self.size_max) if folder else None
+                return folder.content(name, SIZE_MAX) if folder else None
             except (FileNotFoundError, NotADirectoryError):
                 return None
 
@@ -234,16 +215,7 @@ class SessionFolder:
     ) -> contextlib.AbstractContextManager[atomic_file.Folder]:
         top = self._root.resolve()
         parts = checked_folder(self._root, self._folder).relative_to(top).parts
-        return atomic_file.opened(top, (*parts, *self.parts), makes=makes)
-
-
-class CheckpointFolder(SessionFolder):
-    """The signed checkpoints of a project, each named by its root."""
-
-    parts = (FOLDER, CHECKPOINTS)
-    pattern = _CHECKPOINT
-    size_max = CHECKPOINT_SIZE_MAX
-    files_max = CHECKPOINTS_MAX
+        return atomic_file.opened(top, (*parts, FOLDER), makes=makes)
 
 
 class SessionFiles:

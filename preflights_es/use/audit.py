@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from contextlib import ExitStack
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,10 +34,10 @@ from preflights_es.store import checkpoint as checkpoints
 from preflights_es.store.checkpoint import Checkpoint
 from preflights_es.store.side_tables import SqlAuditing
 from preflights_es.system.files import Unreadable, new_file, regular
-from preflights_es.use.checkpoints import CheckpointCheck, FileDamage, HeldUpTo, NamedCopy
 from preflights_es.use.progress import Drawn, ticking, undrawn
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
+from preflights_es.use.session_file_check import FileDamage, checked_files
 
 if TYPE_CHECKING:
     from preflights_es.use.process import Process
@@ -51,18 +50,16 @@ class Verification(Verified, frozen=True, tag_field="format", tag="audit-verify/
     """The log, its projections, the tables beside it, and where asked for a checkpoint."""
 
     against: Compared | None = None
-    checkpoints: HeldUpTo | UnsetType = UNSET
-    """What the signed checkpoints of the session files hold; not written where there are none."""
     signatures: SignatureCount | UnsetType = UNSET
     """What became of signatures; not written where there are none. One that does not verify is
     among `broken`."""
     files: FilesAlone | UnsetType = UNSET
-    """The session files of a clone whose log has no session; not written where the log has any, no
-    file lies there, or a signed checkpoint does: then `checkpoints` tells of them."""
+    """The session files of a clone whose log has no session; not written where the log has any, or
+    no file lies there."""
 
 
 class FilesAlone(Result, frozen=True):
-    """Session files that no log and no checkpoint is beside."""
+    """Session files that no log is beside."""
 
     sessions: int
     """Those that were verified."""
@@ -166,38 +163,29 @@ def verify(
     named: Sequence[str] = (),
     *,
     everything: bool = False,
-    against: Checkpoint | NamedCopy | None = None,
+    against: Checkpoint | None = None,
     drawn: Drawn = undrawn,
 ) -> tuple[Verification, Passed]:
     """Verify the chains of this project's sessions, of all, or of the named ones.
 
     Args:
-        against: a checkpoint; its sessions are verified. A signed one counts as one of the folder.
+        against: a checkpoint; its sessions are verified.
 
     Raises:
         LogDamaged: the database as a whole cannot be read.
-        Refused: a signed one is of another project.
     """
     process = request.process
-    copy = against if isinstance(against, NamedCopy) else None
-    against = against if isinstance(against, Checkpoint) else None
     project = against.project if against else process.project
     scope = None if everything else project
     comparison = Comparison(against) if against else None
     heads = _named(request, named) if named else _heads(request, scope)
     side_tables, others = process.side_table_check(), 0
-    held: HeldUpTo | UnsetType = UNSET
     files: FilesAlone | UnsetType = UNSET
     signatures = SignatureCheck(process.settings)
-    with process.projection_check() as check, ExitStack() as stack:
-        signed = None
-        if not named:
-            signed = stack.enter_context(CheckpointCheck(process, copy, signs=not heads))
+    with process.projection_check() as check:
 
         def look(head: Head, stored: Sequence[Stored]) -> Read | None:
             signatures.look(process.runner, stored)
-            if signed is not None:
-                signed.look(head, stored)
             return check.look(head, stored)
 
         with drawn(len(heads)) as update:
@@ -205,12 +193,8 @@ def verify(
             found = verification.walked(
                 process.store, looked_at, comparison, look, side_tables.look
             )
-        if signed is not None and signed.is_asked:
-            signed.look_at_rest()
-            held = signed.result()
-            _look_at_files(process, {head.session_id for head in heads}, signatures)
-            if not signed.lie_there:
-                files, held = _alone(held, signed.of_others), UNSET
+        if not (named or heads):
+            files = _files_alone(process, signatures)
         astray = list(check.differences())
         if not named:
             known = {head.session_id for head in heads}
@@ -236,25 +220,19 @@ def verify(
     return Verification(
         **asdict(found),
         against=compared,
-        checkpoints=held,
         signatures=signatures.result(),
         files=files,
     ), passed
 
 
-def _alone(found: HeldUpTo, of_others: Set[str]) -> FilesAlone | UnsetType:
-    damage = tuple(one for one in found.damage if one.file not in of_others)
-    if not (found.only_filed or damage):
-        return UNSET
-    return FilesAlone(found.only_filed, found.only_filed_events, damage)
-
-
-def _look_at_files(process: Process, known: Set[str], signatures: SignatureCheck) -> None:
-    """Check the signatures of sessions that only files have; their chains were verified."""
-    files = process.file_log
+def _files_alone(process: Process, signatures: SignatureCheck) -> FilesAlone | UnsetType:
+    """The session files of a clone, and the signatures in them."""
+    found, files = checked_files(process), process.file_log
     for head in () if files.is_empty else files.store.heads(process.project):
-        if head.session_id not in known:
-            signatures.look(files.runner, files.store.read(head.session_id))
+        signatures.look(files.runner, files.store.read(head.session_id))
+    if not (found.sessions or found.damage):
+        return UNSET
+    return FilesAlone(found.sessions, found.events, found.damage)
 
 
 def _all(
@@ -359,8 +337,6 @@ def _check_older(request: Request, file: str, project: str | None) -> None:
         older = read_checkpoint(file)
     except LogDamaged as error:
         raise Refused(f"{file} is no checkpoint ({error.found}): name a new file") from error
-    if isinstance(older, NamedCopy):
-        raise Refused(f"{file} is a signed checkpoint: name a new file")
     if older.project != project:
         scope = "all of the log" if older.project is None else f"the project {older.project!r}"
         raise Refused(f"{file} is a checkpoint of {scope}: name a new file")
@@ -373,8 +349,8 @@ def _check_older(request: Request, file: str, project: str | None) -> None:
         raise LogDamaged(f"session {difference.session_id}", 0, f"{found}; {file} was not replaced")
 
 
-def read_checkpoint(file: str) -> Checkpoint | NamedCopy:
-    """A checkpoint from a file, or a signed one.
+def read_checkpoint(file: str) -> Checkpoint:
+    """A checkpoint from a file.
 
     Raises:
         Refused: it cannot be read, or is too large.
@@ -384,8 +360,6 @@ def read_checkpoint(file: str) -> Checkpoint | NamedCopy:
         raw = regular(Path(file), checkpoints.FILE_MAX)
     except (Unreadable, OSError) as error:
         raise Refused(f"{file} cannot be read: {getattr(error, 'strerror', error)}") from error
-    if raw.startswith(checkpoints.BEGINS_SIGNED):
-        return NamedCopy(file, checkpoints.read_signed(raw, file))
     return checkpoints.read(raw, file)
 
 

@@ -1,4 +1,4 @@
-"""`audit verify` in a clone without a log and without checkpoints: what its session files prove."""
+"""`audit verify` in a clone without a log: what its session files prove."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_its_signatures_are_counted(clone: Project) -> None:
     assert others == ["1 act is signed by 1 signer."]
     found = clone.call("audit", "verify", "--json").json
     assert (found["signatures"]["signed"], found["files"]["sessions"]) == (1, 4)
-    assert (found["sessions"], "checkpoints" in found) == (0, False)
+    assert found["sessions"] == 0
     assert not clone.log.exists() or clone.call("sessions", "--json").json["sessions"]
 
 
@@ -87,15 +87,33 @@ def test_files_of_another_project_are_no_damage(clone: Project) -> None:
     assert done.out == "0 sessions: nothing was verified, since nothing is recorded here.\n"
 
 
-def test_where_the_log_has_sessions_or_a_checkpoint_lies_nothing_is_said_of_it(
-    team: Team, tmp_path: Path
-) -> None:
+def test_where_the_log_has_sessions_nothing_is_said_of_it(team: Team) -> None:
     assert "files" not in team.call("audit", "verify", "--json").json
-    assert team.call("audit", "checkpoint", "--sign").code == 0
-    committed(team)
-    clone = cloned(team, tmp_path / "clone")
-    found = clone.call("audit", "verify", "--json").json
-    assert ("files" in found, found["checkpoints"]["only_filed"] > 0) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("empty", "it holds no events"),
+        ("renamed", "its name says another"),
+        ("moved", "its place is"),
+    ],
+)
+def test_a_file_that_does_not_belong_there_is_named(clone: Project, kind: str, said: str) -> None:
+    folder = clone.folder / SESSIONS
+    file, other = next(folder.glob("*.jsonl")), folder / f"{'0' * 12}.jsonl"
+    if kind == "empty":
+        other.write_bytes(b"")
+    elif kind == "renamed":
+        file.rename(other)
+    else:
+        moved = clone.folder / ".preflights" / "moved" / ".sessions" / file.name
+        moved.parent.mkdir(parents=True)
+        file.rename(moved)
+    done = clone.call("audit", "verify")
+    assert (done.code, done.is_safe()) == (4, True), done
+    assert "events: 1 damaged.\n" in done.out
+    assert said in done.out
 
 
 def rows(team: Team) -> list[dict[str, object]]:

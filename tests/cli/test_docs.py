@@ -61,16 +61,17 @@ from preflights_es.settings.file import FIELDS
 from preflights_es.settings.load import READER_URL, Options
 from preflights_es.use.leads import GENERATION
 from preflights_es.use.results import Result as Shape
-from tests.cli.checkpoints import damaged_team, made_team
 from tests.cli.clones import SESSIONS, cloned, committed
 from tests.cli.compiler.planning import approved, planned
 from tests.cli.compiler.planning import documented as documented_plans
+from tests.cli.conftest import GIT_CONFIG
 from tests.cli.program import Project, Result
 from tests.cli.tampering import cut_with_its_head, flipped, tampered
 from tests.cli.terminal import ANSWER, WAIT_S, terminal
 from tests.each import each
 from tests.markdown import ROOT, tables, ticked
 from tests.observing import accepted_in_browser, observed_in
+from tests.surfaces.view import sshsig
 
 PAGES: Final = ("README.md", *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md")))
 HOUSE: Final = "/home/ada/shop"
@@ -502,7 +503,6 @@ def test_the_fields_of_the_audit_are_those_that_are_documented(
         shop.call("audit", "verify", "--json").json,
         shop.call("audit", "verify", *against).json,
         shop.call("audit", "verify", *elsewhere, "--json").json,
-        damaged_team(made_team(tmp_path / "team")).call("audit", "verify", "--json").json,
         signing_team(tmp_path / "acts").call("audit", "verify", "--json").json,
         damaged_clone(tmp_path / "acts", tmp_path / "clone").call("audit", "verify", "--json").json,
     )
@@ -510,7 +510,15 @@ def test_the_fields_of_the_audit_are_those_that_are_documented(
 
 def signing_team(top: Path) -> Project:
     """A repository with an acceptance that was signed."""
-    team = made_team(top)
+    team = Project(top / "house", top / "home")
+    own = team.home / ".config" / "preflights" / "settings.toml"
+    own.parent.mkdir(parents=True)
+    team.folder.mkdir()
+    (team.home / ".gitconfig").write_text(GIT_CONFIG)
+    team.git("init", "--quiet", "--template=")
+    key, public = sshsig.generated(team.home)
+    (team.home / "signers").write_text(f"ada@example.org {public}\n")
+    own.write_text(f'[sign]\nkey = "{key}"\nsigners = "{team.home / "signers"}"\n')
     words = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada", "--sign")
     assert team.call("start", "Add OAuth login", *words).code == 0
     return team
@@ -523,14 +531,6 @@ def damaged_clone(top: Path, folder: Path) -> Project:
     clone = cloned(team, folder)
     (clone.folder / SESSIONS / "0123456789ab.jsonl").write_text("{}")
     return clone
-
-
-@pytest.mark.needs("ssh-keygen")
-def test_the_fields_of_a_signed_checkpoint_are_those_that_are_documented(tmp_path: Path) -> None:
-    team = made_team(tmp_path)
-    team.decided()
-    signed = ("audit", "checkpoint", "--sign", "--json")
-    check("audit-checkpoint-signed/1", team.call(*signed).json, team.call(*signed).json)
 
 
 def test_the_fields_of_a_note_are_those_that_are_documented(shop: Project) -> None:

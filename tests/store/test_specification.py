@@ -10,17 +10,13 @@ from hashlib import sha256, sha512
 from pathlib import Path
 from typing import Any, get_args
 
-import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from hypothesis import given
-from hypothesis import strategies as st
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import DecisionAcknowledged
 from preflights_es.kernel import imports, signing
 from preflights_es.kernel.completions import COMPLETION_EVENTS
-from preflights_es.kernel.errors import LogDamaged, LogFromFuture
 from preflights_es.kernel.events import (
     ARTIFACT_EVENTS,
     SESSION_EVENTS,
@@ -34,7 +30,6 @@ from preflights_es.kernel.events import (
     Signature,
 )
 from preflights_es.kernel.ports import Batch, Draft, Stored
-from preflights_es.records.session_files import CHECKPOINT_SIZE_MAX, CHECKPOINTS_MAX
 from preflights_es.store import chain, checkpoint, jsonl, tables
 from preflights_es.store.chain import sealed, verified
 from preflights_es.store.sqlite import BUSY_TIMEOUT_MS, PAGE_SIZE
@@ -232,65 +227,6 @@ def test_the_page_lists_the_fields_of_a_checkpoint_in_their_order() -> None:
     classes = (checkpoint.Scope, checkpoint.Tip, checkpoint.Root)
     for row, cls in zip(TABLES["13. Checkpoint"], classes, strict=True):
         assert ticked(row["Fields"]) == cls.__struct_fields__
-
-
-# Section 15 ----------------------------------------------------------------------------------
-
-
-def test_the_signature_of_the_page_is_one_of_the_lines_above_it() -> None:
-    *lines, last = signed_lines().splitlines(keepends=True)
-    first, root, made = map(json.loads, (lines[0], lines[-1], last))
-    assert root == {"sessions": len(lines) - 2, "root": sha256(b"".join(lines[:-1])).hexdigest()}
-    assert first["parents"] == sorted({*first["parents"]})
-    assert lines[1:-1] == checkpoint_lines().splitlines(keepends=True)[1:-1]
-    blob, raw = b64decode(made["key"]), b64decode(made["sshsig"])
-    digest = sha512(b"".join(lines)).digest()
-    covered = (b"preflights-checkpoint", b"", b"sha512")
-    seed = re.findall(r"`([0-9a-f]{64})`:$", SPECIFICATION.read_text("utf-8"), re.MULTILINE)
-    key = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(seed[-1]))
-    assert blob == _strings(b"ssh-ed25519", key.public_key().public_bytes_raw())
-    signed = key.sign(b"SSHSIG" + _strings(*covered, digest))
-    whole = _strings(blob, *covered, _strings(b"ssh-ed25519", signed))
-    assert raw == b"SSHSIG" + struct.pack(">I", 1) + whole
-
-
-def _strings(*values: bytes) -> bytes:
-    return b"".join(struct.pack(">I", len(value)) + value for value in values)
-
-
-def test_the_program_reads_and_writes_the_signed_checkpoint_of_the_page() -> None:
-    found = checkpoint.read_signed(signed_lines(), "log.md")
-    message, root = checkpoint.to_sign(found.scope, [checkpoint.Tip(*tip) for tip in found.tips])
-    assert (message, root) == (found.message, found.root)
-    assert checkpoint.signed_content(message, found.made) == signed_lines()
-
-
-@given(st.data())
-def test_no_byte_of_what_is_signed_can_change(data: st.DataObject) -> None:
-    content = signed_lines()
-    message = checkpoint.read_signed(content, "log.md").message
-    at = data.draw(st.integers(0, len(message) - 1))
-    instead = data.draw(st.binary(max_size=3).filter(lambda new: new != content[at : at + 1]))
-    changed = content[:at] + instead + content[at + 1 :]
-    with pytest.raises((LogDamaged, LogFromFuture)):
-        checkpoint.read_signed(changed, "log.md")
-
-
-def test_the_page_lists_the_fields_of_a_signed_checkpoint_in_their_order() -> None:
-    of_lines = (checkpoint.SignedScope, checkpoint.Tip, checkpoint.Root, checkpoint.KeySignature)
-    for row, cls in zip(TABLES["15. Signed checkpoint"], of_lines, strict=True):
-        assert ticked(row["Fields"]) == cls.__struct_fields__
-    text = SPECIFICATION.read_text("utf-8")
-    assert f"{CHECKPOINT_SIZE_MAX:,} bytes" in text
-    assert f"{checkpoint.PARENTS_MAX:,} parents" in text
-    assert CHECKPOINTS_MAX == checkpoint.PARENTS_MAX
-
-
-def signed_lines() -> bytes:
-    """The signed checkpoint that the page gives."""
-    text = SPECIFICATION.read_text("utf-8")
-    (block,) = re.findall(r'^```text\n(\{"signed_.*?)```$', text, re.DOTALL | re.MULTILINE)
-    return str(block).encode()
 
 
 def checkpoint_lines() -> bytes:

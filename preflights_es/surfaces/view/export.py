@@ -37,7 +37,6 @@ from preflights_es.store import jsonl
 from preflights_es.surfaces.view import decisions, rendering, timeline
 from preflights_es.surfaces.view.drawing import bars
 from preflights_es.surfaces.view.site_folder import OURS, Built
-from preflights_es.use.checkpoints import CheckpointCheck
 from preflights_es.use.decisions import listing
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
@@ -70,8 +69,6 @@ class Frame(msgspec.Struct, frozen=True):
     asks: str = ""
     """Words of the button where the browser verifies only when it is asked to."""
     is_searched: bool = False
-    unread: int = 0
-    """Checkpoints that are left out."""
     policy: str = POLICY
 
     @property
@@ -143,9 +140,6 @@ class _Building:
         """Digests of the pages that `site.js` tells of."""
 
     def built(self) -> Built:
-        with CheckpointCheck(self.request.process) as check:
-            self.checkpoints = [one.decode() for one in check.newest]
-            self.unread = [f"checkpoint {one.file}: {one.found}" for one in check.unread]
         rows = self._rows()
         self.pages = {"/": "index.html", "/sessions": "sessions/index.html"}
         for row in rows:
@@ -180,22 +174,18 @@ class _Building:
             names=tuple(sorted(self.names)),
             texts=self.texts,
             whole=len(rows) if self.sessions else 0,
-            left_out=(*self.skipped.values(), *self.unread),
+            left_out=tuple(self.skipped.values()),
             files=self.files,
         )
 
     def _signed(self) -> dict[str, Any]:
-        """Checkpoints, and the signers whose keys the site holds."""
+        """The signers whose keys the site holds."""
         process = self.request.process
-        for file in self.checkpoints:
-            first, *_, last, _ = file.split("\n")
-            self.keys.add(msgspec.json.decode(last)["key"])
-            self.names.add(msgspec.json.decode(first)["by"])
         lines = process.signatures.signers.content.decode("utf-8", "replace").splitlines()
         signers = [line.strip() for line in lines if self.keys.intersection(line.split())]
         self.names.update(n for line in signers for n in line.split()[0].strip('"').split(","))
         self.names.discard("")
-        return {"signers": "\n".join(signers), "checkpoints": self.checkpoints}
+        return {"signers": "\n".join(signers)}
 
     def _rows(self) -> list[DecisionRow]:
         """One decision of each session: the last that is listed."""
@@ -345,7 +335,6 @@ class _Building:
             self._put(path, text)
 
     def _page(self, frame: Frame, template: str, values: Mapping[str, Any], command: str) -> bytes:
-        frame = replace(frame, unread=len(self.unread))
         text = rendering.html(
             template,
             **{

@@ -39,7 +39,7 @@ class Built(Result, frozen=True):
     whole: int
     """Sessions that are published as files, all of their texts with them."""
     left_out: tuple[str, ...]
-    """Sessions and checkpoints that cannot be read, or are not of this project, and why."""
+    """Sessions that cannot be read, and why."""
     files: Mapping[str, bytes]
     """By path from the site's top."""
 

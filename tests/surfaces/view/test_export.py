@@ -93,24 +93,6 @@ def test_a_decision_its_record_and_its_timeline_are_pages(shop: Project, decided
     assert "decision acknowledged" in timeline
 
 
-def test_a_checkpoint_that_is_damaged_or_foreign_is_left_out_and_that_is_said(
-    shop: Project, decided: Any
-) -> None:
-    assert "left out" not in (exported(shop) / "index.html").read_text("utf-8")
-    folder = shop.folder / "docs" / "decisions" / ".sessions" / "checkpoints"
-    folder.mkdir()
-    named = [f"{letter * 64}.jsonl" for letter in "ab"]
-    for name in named:
-        (folder / name).write_text("no checkpoint\n")
-    done = shop.call("view", "--export", "site", "--yes")
-    for name in named:
-        assert re.search(f"warning: left out: checkpoint .*{name}: ", done.err), done.err
-    site = shop.folder / "site"
-    for page in site.rglob("*.html"):
-        assert "2 checkpoints are damaged or of another project" in words(page.read_text("utf-8"))
-    assert json.loads((site / "proof" / "site.js").read_text()[6:-3])["checkpoints"] == []
-
-
 def test_tokens_and_costs_are_those_of_published_responses(shop: Project) -> None:
     begun = shop.call(
         "start", "Keep orders safe", "--provider", "sim", "--seed", "7", "--json"

@@ -266,7 +266,7 @@ def test_a_page_without_the_signers_of_its_site_is_found(
 
 
 class Signed(NamedTuple):
-    """A decision that Ada signed, and a checkpoint over it."""
+    """A decision that Ada signed."""
 
     folder: Path
     page: str
@@ -286,7 +286,6 @@ def signed(shop: Project, tmp_path: Path) -> Signed:
     shop.call("answer", "last", "OAuth", env=env)
     done = shop.call("accept", "last", "--sign", "--by", "Ada", "--json", env=env)
     assert done.code == 0, done.err
-    assert shop.call("audit", "checkpoint", "--sign", env=env).code == 0
     exported_now = shop.call("view", "--export", "site", "--yes", env=env)
     assert "ada@example.org" in exported_now.out
     folder = shop.folder / "site"
@@ -296,13 +295,10 @@ def signed(shop: Project, tmp_path: Path) -> Signed:
 
 
 @pytest.mark.needs("ssh-keygen")
-def test_a_signed_acceptance_and_a_signed_checkpoint_hold(
-    browser: Browser, signed: Signed, address: str
-) -> None:
+def test_a_signed_acceptance_holds(browser: Browser, signed: Signed, address: str) -> None:
     said = holds(browser, address + signed.page)
     assert browser.run(VERDICT) == "good"
     assert "acceptance: signed by ada@example.org (SHA256:" in said
-    assert "Checkpoint of 1 sessions: signed by ada@example.org (SHA256:" in said
     site = signed.folder / "proof" / "site.js"
     site.write_text(site.read_text().replace("ada@example.org ssh", "# ada@example.org ssh"))
     said = holds(browser, address + signed.page)
@@ -337,7 +333,6 @@ def test_a_chain_that_was_computed_anew_has_no_signature(browser: Browser, signe
     said = browser.run(SAID)
     assert "The chain of" in said
     assert "acceptance: does not verify, another key made it, or for something else" in said
-    assert "is not the one of a checkpoint" in said
 
 
 def recomputed(proof: dict[str, Any]) -> dict[str, Any]:

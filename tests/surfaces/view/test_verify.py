@@ -313,7 +313,7 @@ def test_signers_count_as_for_ssh_keygen(judged: Judged, tmp_path: Path, lines: 
     assert bool(found["why"]) is (found["verdict"] == "unknown_signer")
 
 
-# 3. Acts and checkpoints ---------------------------------------------------------------------
+# 3. Acts ------------------------------------------------------------------------------------
 
 PROPOSAL: Final = '{"by":"user","title":"Küche"}'
 
@@ -394,53 +394,6 @@ def test_an_act_without_a_signature_is_told_apart(call: Call) -> None:
     proof = accepted(sshsig.HardwareKey())
     proof["events"][4]["data"] = json.dumps({"at": AT, "actor": {"kind": "user", "name": "Ada"}})
     assert call(ACTED, proof, "") is None
-
-
-CHECKPOINT: Final = """
-const found = await preflights.checkpoint(a[0], preflights.signersIn(a[1]));
-return [[...found.sessions.keys()], found.signed && found.signed.verdict, found.why];
-"""
-
-
-def checkpoint() -> tuple[str, str]:
-    """The signed one of the specification, and the line of who signed it."""
-    text = SPECIFICATION.read_text("utf-8")
-    begin = text.index('{"signed_checkpoint":1,"project"')
-    file = text[begin : text.index("```", begin)]
-    key = json.loads(file.splitlines()[-1])["key"]
-    return file, f"ada@example.org ssh-ed25519 {key}"
-
-
-def test_the_checkpoint_of_the_specification_is_signed(call: Call) -> None:
-    file, signers = checkpoint()
-    ids, verdict, why = call(CHECKPOINT, file, signers)
-    assert [one[-2:] for one in ids] == ["00", "ab"]
-    assert (verdict, why) == ("signed", "")
-    assert call(CHECKPOINT, file, "")[1:] == ["unknown_signer", ""]
-
-
-def test_a_changed_checkpoint_is_found(call: Call) -> None:
-    file, signers = checkpoint()
-    lines = file.splitlines(keepends=True)
-    other = b64encode(sshsig.HardwareKey().public).decode()
-    for wrong in (
-        file.replace('"version":4', '"version":3'),
-        file.replace("abababab", "abababac", 1),
-        file.replace('"at":17', '"at":18'),
-        file.replace('"by":"Ada"', '"by":"Eve"'),
-        file.replace('"sessions":2', '"sessions":1'),
-        file.replace('"signed_checkpoint":1', '"signed_checkpoint":2'),
-        file.replace(signers.split()[-1], other),
-        file.replace("\n", "\r\n", 1),
-        "".join(lines[:1] + lines[2:]),
-        "".join(lines[:-1]),
-        file[:-1],
-        f"{file}{lines[-1]}",
-        "",
-    ):
-        _, verdict, why = call(CHECKPOINT, wrong, signers)
-        assert (verdict in (None, "does_not_verify")) or why, wrong
-        assert verdict != "signed", wrong
 
 
 def signed_by_the_page() -> tuple[Proof, str]:

@@ -1,4 +1,4 @@
-// Verifies chains of events, signatures of acts, and checkpoints, by SubtleCrypto: docs/specs/log.md, PROTOCOL.sshsig and
+// Verifies chains of events and signatures of acts, by SubtleCrypto: docs/specs/log.md, PROTOCOL.sshsig and
 // PROTOCOL.u2f of OpenSSH. A session is `{session: {session_id, project, workflow}, events: [...]}`: lines of a session file, but
 // for `data`, the payload as text, and `recorded_at`, in digits.
 "use strict";
@@ -177,25 +177,5 @@ async function act({ session, events }, event, signers) {
   }
 }
 
-// 4. Checkpoints (log.md, section 15) ----
-// The sessions that a file remembers, what its signature proves, and what is wrong with it.
-async function checkpoint(file, signers) {
-  const found = { sessions: new Map(), signed: null, why: "" };
-  try {
-    const lines = file.split("\n");
-    const body = `${lines.slice(0, -3).join("\n")}\n`;
-    const [scope, root, made] = [lines[0], lines.at(-3), lines.at(-2)].map((line) => JSON.parse(line ?? ""));
-    if (scope.signed_checkpoint !== 1 || lines.at(-1)) throw new Bad("it is of another version");
-    if (hex(await digest(utf8(body))) !== root.root) throw new Bad("its root is that of other lines");
-    for (const line of lines.slice(1, -3).map((one) => JSON.parse(one))) found.sessions.set(line.session_id, line);
-    const sshsig = unbase64(made.sshsig);
-    if (!isSame(reader(sshsig.slice(10)).field(), unbase64(made.key))) throw new Bad("another key made it than it says");
-    found.signed = await signature("preflights-checkpoint", utf8(`${body}${lines.at(-3)}\n`), sshsig, signers, scope.at);
-  } catch (error) {
-    found.why = reason(error);
-  }
-  return found;
-}
-
-return { chain, signature, signersIn, act, checkpoint, hex, unhex, unbase64, utf8, digest };
+return { chain, signature, signersIn, act, hex, unhex, unbase64, utf8, digest };
 })();
