@@ -18,6 +18,7 @@ HOUSE: Final = os.path.join(os.path.dirname(preflights_es.__file__), "")
 
 READERS: Final = (
     *("kernel/events.py", "kernel/session.py", "kernel/lead.py", "kernel/signing.py"),
+    "kernel/imports.py",
     *("domain/events.py", "domain/values.py", "domain/state.py", "domain/evolve.py"),
     "domain/pack.py",  # the topics that the first event names by their hash
     "domain/reasons.py",  # puts reasons that count together; what judges one asks the kernel
