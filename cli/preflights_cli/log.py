@@ -61,13 +61,14 @@ def _say_events(voice: Voice, found: Recorded) -> None:
     from preflights_es.projections.audit import kind
 
     stored, taken = found.stored, erased(found.stored)
+    holds = not isinstance(found.damage, LogDamaged)
     rows = (
         (
             str(one.version),
             _at(second, one),
             _indented(one),
             kind(one) or "",
-            _told(one, event, taken),
+            _told(one, event, taken, holds=holds),
         )
         for one, event in zip(stored, found.events, strict=True)
     )
@@ -77,11 +78,11 @@ def _say_events(voice: Voice, found: Recorded) -> None:
     voice.hint(f"Session {first.session_id} of {began} in project {shown(first.project)}")
 
 
-def _told(one: Stored, event: Event | Unread | None, taken: set[int]) -> str:
+def _told(one: Stored, event: Event | Unread | None, taken: set[int], *, holds: bool) -> str:
     if event is None:
         return ERASED if one.version in taken else GONE
     if isinstance(event, Unread):
-        return DAMAGED if isinstance(event, LogDamaged) else UNREAD
+        return UNREAD if holds else DAMAGED
     return what_of(event)
 
 
