@@ -61,7 +61,7 @@ class Team(Project):
     def accept(
         self, value: str, *words: str, sign: bool = True, intention: str = STORE
     ) -> dict[str, Any]:
-        """An accepted decision, signed by Ada or by no one."""
+        """An accepted decision, signed by Ada or not signed."""
         field = "db_type" if intention == STORE else "auth_strategy"
         said = ("--answer", f"{field}={value}", "--accept", "--again", "--by", "Ada", "--json")
         done = self.call("start", intention, *said, *(("--sign",) if sign else ()), *words)

@@ -48,15 +48,13 @@ def test_upgrade_creates_the_log_once(empty: Project) -> None:
 
 
 def test_a_database_that_is_named_wins_in_this_order(house: Project, tmp_path: Path) -> None:
-    own = house.home / ".config" / "preflights" / "settings.toml"
-    own.parent.mkdir(parents=True, exist_ok=True)
+    own = tmp_path / "config" / "preflights" / "settings.toml"
+    own.parent.mkdir(parents=True)
     own.write_text('database = "by-file.db"\n')
     by_file, by_env = own.parent / "by-file.db", tmp_path / "by env.db"
-    env = {"PREFLIGHTS_DATABASE_URL": f"sqlite:///{by_env}"}
-    assert database(house) == by_file
-    (house.folder / "below").mkdir()
-    below = Project(house.folder / "below", house.home)
-    assert below.call("admin", "db", "status", "--json").json["database"] == str(by_file)
+    mine = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    env = {**mine, "PREFLIGHTS_DATABASE_URL": f"sqlite:///{by_env}"}
+    assert database(house, env=mine) == by_file
     assert database(house, env=env) == by_env
     for args in (("--db", "by option.db"), ("--db", "sqlite:///by option.db")):
         assert database(house, *args, env=env) == house.folder / "by option.db"

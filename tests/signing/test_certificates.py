@@ -138,11 +138,3 @@ def test_a_certificate_whose_key_is_gone_is_one_line(house: Signing, authority: 
     assert (done.code, done.err.count("\n")) == (1, 1), done.err
     assert "ada-cert.pub did not sign: ssh-agent does not hold it: add it with ssh-add" in done.err
     assert house.show(session)["status"] == "ready"
-
-
-def test_a_certificate_signs_a_checkpoint_as_well(house: Signing, authority: Authority) -> None:
-    accepted(house)
-    done = house.call("audit", "checkpoint", "--sign")
-    assert done.code == 0, done.err
-    assert f"It is signed by {ADA} (SHA256:" in done.out
-    assert f"signed by {ADA} on " in house.call("audit", "verify").out

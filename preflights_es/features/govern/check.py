@@ -481,7 +481,7 @@ def _sessions(request: Request, changes: SessionChanges) -> Iterator[Finding]:
 
 
 def _hidden(request: Request, change: Change, cwd: Path) -> Iterator[Finding]:
-    """Sessions that this change lets no one read, or read in another form than git keeps."""
+    """Sessions that this change hides, or that git keeps in another form than is read here."""
     for one in hidden_sessions(request, change, cwd):
         text = f"{printable(one.file)}: {shown(one.what)}"
         yield _finding("unverified-session", "error", text, [one.file])
