@@ -451,7 +451,7 @@ def test_an_event_of_a_newer_version_is_refused_by_name(house: Project, tmp_path
             in done.err
         )
     (row,) = house.call("sessions", "--json").json["sessions"]
-    assert row["status"] == "damaged"
+    assert row["status"] == "unknown"
 
 
 def test_another_programs_database_is_left_alone(house: Project) -> None:
