@@ -41,8 +41,6 @@ TEXTS: Final = {
     "recall": (
         "what do we use for login?",
         "Welche Datenbank?",
-        "learn: Keep orders in a database",
-        "compare: Move the orders away from PostgreSQL",
     ),
     "metrics": ("DAU last week?", "rev?", "what else?", "DAU and revenue in November 2026"),
     "planning": ("report 90, call 10, bill 15", "slides 45", "tidy 300", "a 60, b 120, c 5, d 20"),

@@ -253,7 +253,6 @@ def _resolution(old: Handle, evolution: Evolution, reason: str) -> Resolution:
         fields=state.patch.fields,
         accepted_at=state.acknowledgement.at,
         evolution=evolution,
-        by="rules",
         source=Source(old.session_id, old.version, old.hash.hex()),
     )
     choice: Choice = "keeps" if reason else "supersedes"

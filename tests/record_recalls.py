@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from preflights_es.features.recall.domain import WORKFLOW
 from preflights_es.features.recall.domain.events import (
@@ -14,12 +14,11 @@ from preflights_es.features.recall.domain.events import (
     RecallAsked,
     Stands,
 )
-from preflights_es.kernel.events import Actor, Source
+from preflights_es.kernel.events import Source
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.questions import Language
 from preflights_es.runtime.runner import Handle
 from preflights_es.runtime.sessions import Sessions
-from tests.features.recall.cases import opening
 from tests.record_goldens import Recorder, inputs, sim
 
 
@@ -64,18 +63,6 @@ def told(r: Recorder, handle: Handle, *found: Found) -> Handle:
     return recalls(r).submitted(handle, DecisionsFound, {"found": found}).handle
 
 
-def about(r: Recorder, text: str, lead: Lead | None) -> Handle:
-    """A learning or a comparison, as far as its lead goes."""
-    provider = lead.provider if lead else "mock"
-    setup = Setup("0.2.0", WORKFLOW.decider, provider, WORKFLOW.prompts if lead else (), lead)
-    first = opening(text, at=0, actor=Actor("user", "Ada"), setup=setup)
-    known = ("at", "actor", "project", "setup")
-    said = {name: value for name, value in asdict(first).items() if name not in known}
-    step = recalls(r).opened(WORKFLOW, type(first), said, setup)
-    r.order.append(step.handle.session_id)
-    return step.handle
-
-
 def the_rules_rewrite_a_question(r: Recorder) -> None:
     one, other = decision("bb", "Use OAuth for login", 20), decision("aa", "Use LDAP", 20)
     told(r, asked(r, "what do we use for login?"), decision("cc", "Use SAML", 4), one, other)
@@ -104,19 +91,6 @@ def a_strict_recall_waits_and_is_resumed(r: Recorder) -> None:
     recalls(r).resume(handle)
 
 
-def a_model_names_more_words(r: Recorder) -> None:
-    for seed in range(3):
-        about(r, "learn: Keep orders of Acme Corp in a database", sim(seed))
-    about(r, "learn: Keep orders in a database", None)
-    about(r, "learn: Keep orders in a database", sim(3, "malformed=0.6"))
-
-
-def a_model_compares_decisions(r: Recorder) -> None:
-    for seed in range(3):
-        about(r, "compare: Move the orders away from PostgreSQL", sim(seed))
-    about(r, "compare: Move the orders away from PostgreSQL", sim(4, "malformed=1"))
-
-
 def a_result_says_how_it_stands_to_others(r: Recorder) -> None:
     one = decision("aa", "Use LDAP", 20, is_old=True)
     other = decision("bb", "Use OAuth for login", 20)
@@ -124,7 +98,7 @@ def a_result_says_how_it_stands_to_others(r: Recorder) -> None:
     older = Stands(evolution="supersedes", uid="aa", title=one.title)
     kept = Stands(evolution="contradict", uid="cc", title="Use SAML", reason="partners need it")
     handle = asked(r, "what do we use for login?")
-    one = replace(one, stands=(newer,), learned=("oauth",), line="It reads LDAP for the login")
+    one = replace(one, stands=(newer,), line="It reads LDAP for the login")
     told(r, handle, one, replace(other, stands=(older, kept)))
 
 
@@ -150,8 +124,6 @@ GOLDENS: tuple[Callable[[Recorder], None], ...] = (
     a_model_rewrites_a_question,
     the_rules_stand_in,
     a_strict_recall_waits_and_is_resumed,
-    a_model_names_more_words,
-    a_model_compares_decisions,
     a_result_says_how_it_stands_to_others,
     records_of_other_tools_are_found,
 )

@@ -82,7 +82,6 @@ from preflights_es.testing.generated import (
 from tests import toy
 from tests.features.compiler import cases as passes
 from tests.features.metrics import cases as questions
-from tests.features.recall.cases import OLDER
 from tests.fixed import NOON, PROJECT
 
 Move = Callable[[Session[Any]], Input]
@@ -648,7 +647,7 @@ _QUESTIONS: Final = st.sampled_from(
 
 
 def recall_opening(_: Workflow[Any]) -> SearchStrategy[SessionMove]:
-    """A question, a learning or a comparison, for a model or the rules."""
+    """A question, for a model or the rules."""
     leads = st.builds(Lead, st.just("script"), st.just("model-1"), strict=st.booleans())
     setup = st.builds(
         Setup, st.just("0.1.0"), st.just("recall/1"), lead=weighted((3, leads), (1, st.none()))
@@ -660,24 +659,12 @@ def recall_opening(_: Workflow[Any]) -> SearchStrategy[SessionMove]:
         "setup": setup,
         "language": st.sampled_from(("en", "de")),
     }
-    question = st.builds(
+    return st.builds(
         recall_events.RecallAsked,
         question=weighted((4, _QUESTIONS), (1, TEXT)),
         everything=st.booleans(),
         **asked,
     )
-    about = asked | {
-        "decision": st.just("00003f9a12c4"),
-        "title": TEXT,
-        "intention": TEXT,
-        "category": st.just("Database"),
-        "fields": st.just((("Type", "MySQL"),)),
-        "source": st.just(Source("s", 1, "00")),
-    }
-    older = st.sampled_from((OLDER, OLDER[:1], OLDER[1:], ()))
-    learning = st.builds(recall_events.LearningAsked, **about)
-    comparison = st.builds(recall_events.ComparisonAsked, older=older, **about)
-    return weighted((4, question), (2, learning), (2, comparison))
 
 
 def recall_moves(_: Workflow[Any]) -> SearchStrategy[SessionMove]:
@@ -691,16 +678,7 @@ def recall_moves(_: Workflow[Any]) -> SearchStrategy[SessionMove]:
     )
     changed = st.builds(LeadChanged, lead=leads | st.none(), **by_hand)
     retried = st.builds(StepRetried, **by_hand)
-    uids = st.sampled_from((*(one.related.uid for one in OLDER), "unknown"))
-    kinds = st.sampled_from(("update", "contradict", "extend", "derive", "none", "other"))
-    judged = st.fixed_dictionaries({"uid": uids, "type": kinds})
-    named = st.fixed_dictionaries(
-        {"name": _QUESTIONS, "type": st.just("topic"), "confidence": st.just(0.5)}
-    )
-    said: SearchStrategy[Any] = st.lists(_QUESTIONS, max_size=4)
-    said |= st.fixed_dictionaries({"evolutions": st.lists(judged, max_size=4)})
-    said |= st.fixed_dictionaries({"entities": st.lists(named, max_size=4)})
-    replies = st.builds(_said_by_a_model, said)
+    replies = st.builds(_said_by_a_model, st.lists(_QUESTIONS, max_size=4))
     others = found | changed | retried
     return weighted((4, replies), (1, st.builds(_garbled, st.just("no JSON"))), (5, others))
 

@@ -292,7 +292,7 @@ def projections() -> None:
         sa.Column("count", sa.BigInteger, nullable=False),
         sa.Column("length", sa.BigInteger, nullable=False),
         sa.Column("uid", text(), nullable=False),
-        sa.Column("accepted_at", sa.BigInteger),
+        sa.Column("accepted_at", sa.BigInteger, nullable=False),
         sa.Column("superseded_at", sa.BigInteger),
     )
     for name, columns in INDEXES.items():

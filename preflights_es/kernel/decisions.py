@@ -239,14 +239,6 @@ class Stood(Value, frozen=True):
     kept: tuple[KeptDecision, ...] = ()
 
 
-class Learned(Value, frozen=True):
-    """Words by which a decision of another session is found, besides its own."""
-
-    uid: str
-    """Of the decision."""
-    words: tuple[str, ...]
-
-
 class Decided(Value, frozen=True, kw_only=True):
     """One patch, and what became of it."""
 
@@ -354,11 +346,8 @@ class OlderDecision(Value, frozen=True, kw_only=True):
     accepted_at: Whole
     """In microseconds since 1970 UTC."""
     evolution: Evolution
-    by: Literal["rules", "model"]
     source: Source
     """The older decision's session, as it was read."""
-    compared: Source | UnsetType = UNSET
-    """The session in which a model compared the two; unset where the rules alone did."""
 
     @property
     def needs_choice(self) -> bool:

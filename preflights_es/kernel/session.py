@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from preflights_es.kernel.completions import CompletionRequested, Policy
-from preflights_es.kernel.decisions import Accepting, Decided, Learned, Record, Relations
+from preflights_es.kernel.decisions import Accepting, Decided, Record, Relations
 from preflights_es.kernel.errors import WorkflowMissing
 from preflights_es.kernel.events import (
     Actor,
@@ -136,8 +136,6 @@ class Workflow(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """The content of the session's document in any state; None without a document."""
     decided: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Decided, ...]] | None = None
     """The patches of a session, from its events and how it stood after each; None without any."""
-    learned: Callable[[S], Learned | None] = _none
-    """What a session adds to the words of a decision, in any state; None where it adds nothing."""
     items: Callable[[S], tuple[KeptItem, ...]] | None = None
     """What a session holds that others go on with, in any state; None where it holds nothing."""
     planned: Callable[[Sequence[Event], Sequence[Session[S]]], tuple[Planned, ...]] | None = None

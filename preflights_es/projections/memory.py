@@ -19,17 +19,11 @@ INTENTION: Final = 5
 OPTION: Final = 6  # the name of one that was turned down
 REASON: Final = 7  # also a consequence, and why an option was turned down
 ASKED: Final = 8  # a question that was asked for a value, or an option that was shown
-LEARNED: Final = 9  # a word that the decision does not have, and a model named
-MARK: Final = ""
-"""The word of one more row of each learning, by which the newest of a decision is known."""
 TERMS_MAX: Final = 200  # words that are kept of a decision
 
 
 class MemoryColumns(msgspec.Struct, frozen=True):
-    """A word of an accepted decision, or one that is learned for it in another session.
-
-    A learned word has no `accepted_at`. It counts while its decision does.
-    """
+    """A word of an accepted decision."""
 
     session_id: str
     version: int
@@ -42,7 +36,7 @@ class MemoryColumns(msgspec.Struct, frozen=True):
     length: int
     """Words of the whole decision, each as often as it stands there."""
     uid: str
-    accepted_at: int | None
+    accepted_at: int
     superseded_at: int | None
 
 
@@ -55,10 +49,10 @@ class Counted(msgspec.Struct, frozen=True):
 
 
 def rows(read: Read) -> tuple[Row, ...]:
-    """One a word of each decision that a person accepted, or a word that is learned for one."""
-    made: list[Row] = [*_learned(read)]
+    """One a word of each decision that a person accepted."""
+    made: list[Row] = []
     for patch in read.patches:
-        if accepted_at(patch) is None:
+        if (at := accepted_at(patch)) is None:
             continue
         found = counted_words(patch, read.view.intention, _asked(read, patch))
         made += (
@@ -71,25 +65,12 @@ def rows(read: Read) -> tuple[Row, ...]:
                 count,
                 found.length,
                 text(patch.uid),
-                accepted_at(patch),
+                at,
                 patch.superseded_at,
             )
             for term, field, count in ((DOCUMENT, 0, 0), *found.terms)
         )
     return tuple(made)
-
-
-def _learned(read: Read) -> Iterator[Row]:
-    """None of a session that was given up."""
-    last = read.sessions[-1] if read.sessions else None
-    learned = read.workflow.learned(last.state) if last and not last.closed else None
-    if learned is None:
-        return
-    found = words(" ".join(learned.words))
-    for term in dict.fromkeys((MARK, *found)):
-        place = (read.head.session_id, read.version, text(term), text(read.head.project))
-        field = LEARNED if term else 0
-        yield (*place, field, 1 if term else 0, len(found), text(learned.uid), None, None)
 
 
 def counted_words(patch: Decided, intention: str, asked: Iterable[str] = ()) -> Counted:

@@ -185,7 +185,7 @@ field BIGINT NOT NULL,
 count BIGINT NOT NULL,
 length BIGINT NOT NULL,
 uid TEXT NOT NULL,
-accepted_at BIGINT,
+accepted_at BIGINT NOT NULL,
 superseded_at BIGINT,
 PRIMARY KEY (session_id, version, term)
 )

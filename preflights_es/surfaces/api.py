@@ -410,16 +410,6 @@ class Preflights:
         return found
 
     @_checked
-    def learn(self, decision: str) -> RecallView:
-        """Ask the model of the settings for more words by which a decision is found.
-
-        Raises:
-            Refused: no person accepted it.
-        """
-        found: RecallView = FEATURES.port("learn")(self.request(), decision)
-        return found
-
-    @_checked
     def replay(self, session: str) -> Replay:
         """Decide a recorded session again and compare every decision; no provider is asked."""
         from preflights_es.use.replays import replay

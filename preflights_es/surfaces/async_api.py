@@ -68,7 +68,6 @@ class AsyncPreflights:
     why = _threaded(Preflights.why)
     why_artifact = _threaded(Preflights.why_artifact)
     recall = _threaded(Preflights.recall)
-    learn = _threaded(Preflights.learn)
     replay = _threaded(Preflights.replay)
     trail = _threaded(Preflights.trail)
     usage = _threaded(Preflights.usage)

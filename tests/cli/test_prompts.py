@@ -19,12 +19,6 @@ def test_each_prompt_is_listed_and_printed_byte_by_byte(house: Project) -> None:
         assert whole["text"].encode() == printed
 
 
-def test_a_name_that_two_workflows_use_is_told_apart_by_its_version(house: Project) -> None:
-    done = house.call("prompts", "extract")
-    assert (done.code, done.out) == (1, "")
-    assert "several prompts are called extract: give extract.v1 or extract_entities.v1" in done.err
-
-
 def test_a_printed_prompt_is_tried_in_its_own_place(house: Project) -> None:
     house.call("start", "Add login", "--provider", "sim", "--no-input")
     (house.folder / "new.md").write_text(house.call("prompts", "clarify").out)

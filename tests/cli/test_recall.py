@@ -64,43 +64,10 @@ def test_superseded_decisions_are_marked(house: Project, decided: list[str]) -> 
     assert said == {"Magic Link": "accepted", "OAuth": "superseded"}
 
 
-def test_a_decision_is_learned(house: Project, decided: list[str]) -> None:
-    done = house.call("recall", "--learn", "ADR-0001", "--provider", "sim", "--seed", "2")
-    assert (done.code, done.err.splitlines()[:-1]) == (0, [])
-    assert f"Words for {decided[0][-8:]}" in done.out
-    made = house.call("recall", "--learn", decided[0], "--provider", "sim", "--json").json
-    assert (made["asks"], made["about"], made["calls"]) == ("learning", decided[0][-12:], 2)
-    assert made["learned"]
-    word = made["learned"][0]
-    assert recall(house, word)["results"][0]["learned"] == [word]
-    assert f"{word} (learned)" in house.call("recall", word).out
-    assert house.call("audit", "verify").code == 0
-    done = house.call("admin", "erase", decided[0], "--reason", "a test", "--yes")
-    assert made["session_id"][-8:] in done.out + done.err, "it quotes the decision"
-    assert recall(house, word)["results"] == []
-
-
-def test_the_rules_learn_nothing_and_say_so(house: Project, decided: list[str]) -> None:
-    done = house.call("recall", "--learn", decided[0])
-    assert done.code == 0
-    assert "No word was added: --provider names a model" in done.out + done.err
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        ((), 2, "Missing argument 'QUESTION'"),
-        (("login", "--learn", "last"), 2, "takes a decision alone"),
-        (("--learn", "last", "--all"), 2, "takes a decision alone"),
-        (("--learn", "ADR-0099"), 1, "ADR-0099"),
-    ],
-)
-def test_what_cannot_be_asked_is_one_line(
-    house: Project, decided: list[str], words: tuple[str, ...], code: int, said: str
-) -> None:
-    done = house.call("recall", *words)
-    assert (done.code, len(done.err.splitlines())) == (code, 1)
-    assert said in done.err
+def test_what_cannot_be_asked_is_one_line(house: Project) -> None:
+    done = house.call("recall")
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+    assert "Missing argument 'QUESTION'" in done.err
 
 
 def test_a_recall_is_never_the_last_session(house: Project, decided: list[str]) -> None:

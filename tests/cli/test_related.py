@@ -60,7 +60,7 @@ def test_nothing_is_accepted_without_a_word_about_what_differs(house: Project, s
         "Use PostgreSQL for the database",
         "Database",
     )
-    assert (related["values"], related["by"]) == ([["Type", "PostgreSQL"]], "rules")
+    assert related["values"] == [["Type", "PostgreSQL"]]
     assert related["evolution"] == "contradict"
     assert related["date"] == say("decisions", "--json").json["decisions"][0]["accepted_at"][:10]
     told = say("accept", "last", "--by", "Ada")

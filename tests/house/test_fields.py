@@ -23,7 +23,6 @@ GOLDENS: Final = Path(__file__).parents[2] / "replays"
 WAIVERS: Final = "goes with the waivers of the compiler"
 STALENESS: Final = "goes with the staleness of plans"
 REPLANNING: Final = "goes with `plan --replan` and `--choose`"
-JUDGED: Final = "goes with the comparison of decisions by a model"
 NEVER: Final = "no Decision says so: the type has the value for what is derived"
 OTHERS: Final = "only questions of other packages' workflows take their options alone"
 LEFT_OUT: Final = "never written: the class leaves out its defaults"
@@ -41,14 +40,9 @@ WITHOUT: Final = {
         f"planning.change_refused.v1.reason={reason}": REPLANNING
         for reason in ("no_mini_task", "no_room", "too_many_minis")
     },
-    "OlderDecision.compared": JUDGED,
-    **{f"OlderDecision.evolution={kind}": NEVER for kind in ("derive", "same")},
+    **{f"OlderDecision.evolution={kind}": NEVER for kind in ("derive", "extend", "none", "same")},
     **{
         f"clarification.answer_accepted.v1.source={one}": NEVER for one in ("detected", "suggested")
-    },
-    **{
-        f"Stands.evolution={link}": NEVER
-        for link in ("derive", "exception", "extend", "same", "update")
     },
     "metrics.answer_refused.v1.reason=not_an_option": OTHERS,
     "Item.status=open": LEFT_OUT,

@@ -290,9 +290,8 @@ EVOLUTIONS: Final = {
 def compared(one: RelatedDecision) -> str:
     """An older decision in one line: how this one stands to it, its uid, date, field and value."""
     number = f", ADR-{one.number:04}" if one.number is not None else ""
-    model = ", says the model" if one.by == "model" else ""
     values = ", ".join(f"{name}: {one_line(value)}" for name, value in one.values)
-    what = f"{EVOLUTIONS[one.evolution]} {short(one.uid)}{number} of {one.date}{model}"
+    what = f"{EVOLUTIONS[one.evolution]} {short(one.uid)}{number} of {one.date}"
     return shown(f"{what}: {one.category}, {values}")
 
 

@@ -9,7 +9,6 @@ FEATURE = Feature(
     refusal="use.sessions:refusal",
     start="use.sessions:start",
     resumed="use.sessions:looked_up",
-    bank="domain.contracts:BANK",
     shown="commands:SHOWN",
     tools="tools:TOOLS",
     commands={
@@ -17,7 +16,6 @@ FEATURE = Feature(
     },
     offers={
         "recall": "use.sessions:recall",
-        "learn": "use.sessions:learn",
         "near": "use.searching:near",
         "places": "use.searching:places",
         "ranks": "use.searching:ranks",

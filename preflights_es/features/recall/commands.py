@@ -10,7 +10,7 @@ from preflights_cli.common import Voice, key_option, language_option, led, recor
 from preflights_cli.rendering import Shown, said
 from preflights_es.features.recall.domain.events import FoundRecord
 from preflights_es.features.recall.domain.views import RecallView, Remembered, Standing
-from preflights_es.features.recall.use.sessions import learn, recall
+from preflights_es.features.recall.use.sessions import recall
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.kernel.views import View
@@ -18,14 +18,8 @@ from preflights_es.use.request import Request
 
 
 @click.command()
-@click.argument("question", nargs=-1, metavar="QUESTION", callback=whole)
+@click.argument("question", nargs=-1, required=True, metavar="QUESTION", callback=whole)
 @click.option("--all", "everything", is_flag=True, help="Also decisions that match weakly.")
-@click.option(
-    "--learn",
-    "decision",
-    metavar="UID",
-    help="Ask the model for more words by which this decision is found.",
-)
 @click.option(
     "--strict", is_flag=True, help="If the model fails, wait; do not go on with the rules."
 )
@@ -34,12 +28,7 @@ from preflights_es.use.request import Request
 @led
 @recording
 def recall_command(
-    question: str | None,
-    everything: bool,
-    decision: str | None,
-    strict: bool,
-    app: Request,
-    voice: Voice,
+    question: str, everything: bool, strict: bool, app: Request, voice: Voice
 ) -> int:
     """Ask what was decided; the decisions that match are shown, the best first.
 
@@ -47,28 +36,19 @@ def recall_command(
     turned down, in English and German. Superseded ones are marked. What nothing fits gets nothing.
     With --provider, a model rewrites the question into at most three queries.
 
-    With --learn, a model names other words of one decision. They are marked, and weigh less.
-
     \b
     Examples:
       preflights recall "what do we use for login?"
       preflights recall "welche Datenbank?" --all
       preflights recall "caching" --json
-      preflights recall --learn ADR-0003 --provider anthropic
     """
-    if decision is not None:
-        if question or everything:
-            raise click.UsageError("--learn takes a decision alone, without a question or --all")
-        return said(voice, learn(app, decision, strict=strict))
-    if question is None:
-        raise click.UsageError("Missing argument 'QUESTION'.")
     return said(voice, recall(app, question, everything=everything, strict=strict))
 
 
 def describe(voice: Voice, session: View) -> None:
     """The question, and a line or two a decision."""
     assert isinstance(session, RecallView), "the caller checked the workflow"
-    voice.say(voice.bold(shown(one_line(session.question or _about(session)))))
+    voice.say(voice.bold(shown(one_line(session.question))))
     voice.say(f"  recall {short(session.session_id)}, {session.status}")
     for one in session.results:
         voice.say(f"  {shown(_line(one))}")
@@ -81,29 +61,18 @@ def describe(voice: Voice, session: View) -> None:
         if (pair := frozenset((to.uid, to.other))) not in both:  # the other one has the same link
             voice.say(f"  {shown(_standing(to))}")
         both.add(pair)
-    if session.learned:
-        voice.say(f"  learned {shown(', '.join(session.learned))}")
-
-
-def _about(session: RecallView) -> str:
-    what = "Words for" if session.asks == "learning" else "Evolution of"
-    return f"{what} {short(session.about)}"
 
 
 def _standing(to: Standing) -> str:
     other = f"{short(to.other)} {one_line(to.title)}"
     if to.reason:  # a person said why both stay in force
         return f"{short(to.uid)} is kept beside {other}: {one_line(to.reason)}"
-    by = "" if to.by == "record" else f" (by the {to.by})"
-    return f"{short(to.uid)} {_LINKS.get(to.evolution, to.evolution)} {other}{by}"
+    return f"{short(to.uid)} {_LINKS.get(to.evolution, to.evolution)} {other}"
 
 
 _LINKS: Final = {
     "superseded_by": "is superseded by",
-    "update": "updates",
     "contradict": "contradicts",
-    "extend": "extends",
-    "derive": "derives from",
 }
 
 
@@ -115,7 +84,7 @@ def _record(one: FoundRecord) -> str:
 
 def _line(one: Remembered) -> str:
     record = f"ADR-{one.number:04d}, " if one.number else ""
-    words = ", ".join(f"{word} (learned)" if word in one.learned else word for word in one.words)
+    words = ", ".join(one.words)
     title = one_line(one.title)
     return f"{one.date[:10]}  {short(one.uid)}  {one.status}  {title}  ({record}matched {words})"
 
@@ -123,22 +92,17 @@ def _line(one: Remembered) -> str:
 def hint(session: View) -> str:
     """What may come next."""
     assert isinstance(session, RecallView), "the caller checked the workflow"
-    id_ = short(session.session_id)
     if session.results:
         return f"See where it came from with: preflights why {short(session.results[0].uid)}"
     if session.records:
         return f"Read the record: {shown(session.records[0].path)}"
-    match session.asks, session.status:
-        case "comparison", "done" | "stopped":
-            return f"See the decision with: preflights show {short(session.about)}"
-        case "learning", "done" if not session.calls:
-            return "No word was added: --provider names a model that is asked for words."
-        case "question", "stopped" if not session.progress:
-            return f"Nothing was looked up yet. Go on with: preflights resume {id_}"
-        case "question", "stopped":
-            return NOTHING
-        case _:
-            return ""
+    if session.status != "stopped":
+        return ""
+    if not session.progress:
+        return (
+            f"Nothing was looked up yet. Go on with: preflights resume {short(session.session_id)}"
+        )
+    return NOTHING
 
 
 NOTHING: Final = (

@@ -49,7 +49,6 @@ def resolution(related: Related, choice: Choice, reason: str = "") -> Resolution
         fields=(("Strategy", "SAML"),),
         accepted_at=NOON,
         evolution="contradict",
-        by="rules",
         source=Source(related.session_id, 9, "00"),
     )
     return Resolution(finding=finding, choice=choice, reason=reason)

@@ -6,7 +6,7 @@ from functools import cache
 from typing import get_args
 
 from preflights_es.features.recall.domain import events, ranking
-from preflights_es.features.recall.domain.contracts import CONTRACTS
+from preflights_es.features.recall.domain.contracts import REWRITE
 from preflights_es.features.recall.use import comparing, variants
 from preflights_es.kernel import words
 from preflights_es.kernel.decisions import Evolution
@@ -31,7 +31,7 @@ def test_a_limit_is_that_of_the_code(row: Row) -> None:
     places = (events, memory, words, comparing, ranking, variants)
     found = [getattr(place, name) for place in places if hasattr(place, name)]
     if "." in name:
-        found = [CONTRACTS["rewrite_query.v1"].policy.calls_max]
+        found = [REWRITE.policy.calls_max]
     assert set(found) == {float(row["Value"])}
 
 

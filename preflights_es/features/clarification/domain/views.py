@@ -145,8 +145,6 @@ class RelatedDecision(Value, frozen=True, kw_only=True):
     values: tuple[tuple[str, str], ...]
     """Pairs of field and value."""
     evolution: str
-    by: str
-    """`rules` or `model`."""
 
     @classmethod
     def of(cls, one: OlderDecision) -> RelatedDecision:
@@ -161,7 +159,6 @@ class RelatedDecision(Value, frozen=True, kw_only=True):
             category=one.category,
             values=one.fields,
             evolution=one.evolution,
-            by=one.by,
         )
 
     @property

@@ -2,9 +2,9 @@
 
 from preflights_es.features.recall.domain.decide import decide
 from preflights_es.features.recall.domain.events import EVENTS, quotes
-from preflights_es.features.recall.domain.rules import PROMPTS
+from preflights_es.features.recall.domain.rules import CONTRACT, STEP
 from preflights_es.features.recall.domain.state import State, evolve, is_terminal
-from preflights_es.features.recall.domain.views import learned, reached, view
+from preflights_es.features.recall.domain.views import reached, view
 from preflights_es.kernel.session import Workflow
 
 WORKFLOW: Workflow[State] = Workflow(
@@ -18,11 +18,10 @@ WORKFLOW: Workflow[State] = Workflow(
     is_terminal=is_terminal,
     view=view,
     quotes=quotes,
-    learned=learned,
     statuses=("stopped", "done"),
     settled=("stopped", "done"),
     reached=reached,
     lead=lambda state: state.led.lead,
-    prompts=tuple(PROMPTS.items()),
+    prompts=((STEP, CONTRACT),),
     aside=True,
 )

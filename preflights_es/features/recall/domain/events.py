@@ -8,7 +8,6 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from preflights_es.kernel.completions import COMPLETION_EVENTS
-from preflights_es.kernel.decisions import OlderDecision
 from preflights_es.kernel.events import (
     Decision,
     Event,
@@ -29,17 +28,9 @@ WORDS_MAX: Final = 16  # words of one query that count
 QUERY_MAX: Final = 500  # characters of a query
 LINE_MAX: Final = 200  # characters of the line that matched
 RESULTS_MAX: Final = 10  # decisions that are shown
-LEARNED_MAX: Final = 50  # words that a decision gains by one learning
-PAIRS_MAX: Final = 8  # older decisions that a model compares at once
 
 Rewriter = Literal["rules", "model"]
-Asks = Literal["question", "learning", "comparison"]
-"""`question`: what was decided; `learning`: more words for a decision; `comparison`: how a new
-decision stands to older ones."""
-
-Link = Literal[
-    "supersedes", "superseded_by", "update", "contradict", "extend", "derive", "exception", "same"
-]
+Link = Literal["supersedes", "superseded_by", "contradict"]
 
 
 class Stands(Value, frozen=True, kw_only=True):
@@ -69,8 +60,6 @@ class Found(Value, frozen=True, kw_only=True):
     """Those of the queries that matched, in their order."""
     score: Whole
     source: Source
-    learned: tuple[str, ...] | UnsetType = UNSET
-    """Those of the words that only a learning says."""
     stands: tuple[Stands, ...] | UnsetType = UNSET
     line: str | UnsetType = UNSET
     """The reason, consequence or option turned down that has most of the words, of those that the
@@ -101,8 +90,6 @@ class Match(msgspec.Struct, frozen=True):
     score: int
     words: tuple[str, ...]
     """Those of the question that matched."""
-    learned: tuple[str, ...] = ()
-    """Those of the words that only a learning says."""
     terms: tuple[str, ...] = ()
     """The decision's own words that matched them."""
 
@@ -136,46 +123,6 @@ class DecisionsFound(Input, frozen=True):
     """Of other tools, the best first."""
 
 
-class LearningAsked(Input, frozen=True, kw_only=True):
-    """The actor asks for more words by which a decision is found; opens the session."""
-
-    tag: ClassVar[str] = "recall.learning_asked.v1"
-    verb: ClassVar[str] = "asked to learn"
-    decision: str
-    """The uid of the decision."""
-    title: str
-    intention: str
-    category: str
-    fields: tuple[tuple[str, str], ...]
-    """Pairs of field name and value."""
-    source: Source
-    """The decision's session, as it was read."""
-    project: str
-    setup: Setup
-    language: Language
-
-
-class ComparisonAsked(Input, frozen=True, kw_only=True):
-    """A model is asked how a new decision stands to older ones; opens the session."""
-
-    tag: ClassVar[str] = "recall.comparison_asked.v1"
-    verb: ClassVar[str] = "compared"
-    decision: str
-    """The uid of the new decision, which waits to be accepted."""
-    title: str
-    intention: str
-    category: str
-    fields: tuple[tuple[str, str], ...]
-    """Pairs of field name and value."""
-    source: Source
-    """Its session, as it was read."""
-    older: tuple[OlderDecision, ...]
-    """What the rules find, `none` among it."""
-    project: str
-    setup: Setup
-    language: Language
-
-
 # 2. Decisions --------------------------------------------------------------------------------
 
 
@@ -194,29 +141,6 @@ class DecisionsRecalled(Decision, frozen=True):
     uids: tuple[str, ...]
 
 
-class EntitiesExtracted(Decision, frozen=True):
-    """What a model names in a decision; it is asked for categories next."""
-
-    tag: ClassVar[str] = "recall.entities_extracted.v1"
-    names: tuple[str, ...]
-
-
-class WordsLearned(Decision, frozen=True):
-    """The words that a decision gains; none of its own."""
-
-    tag: ClassVar[str] = "recall.words_learned.v1"
-    words: tuple[str, ...]
-    source: Rewriter
-
-
-class EvolutionDetected(Decision, frozen=True):
-    """How the new decision stands to the older ones; never `none`."""
-
-    tag: ClassVar[str] = "recall.evolution_detected.v1"
-    findings: tuple[OlderDecision, ...]
-    source: Rewriter
-
-
 class RecallRefused(Refusal, frozen=True):
     """The Input does not fit the session as it stands."""
 
@@ -228,14 +152,9 @@ class RecallRefused(Refusal, frozen=True):
 
 EVENTS: tuple[type[Event], ...] = (
     RecallAsked,
-    LearningAsked,
-    ComparisonAsked,
     DecisionsFound,
     QueriesRewritten,
     DecisionsRecalled,
-    EntitiesExtracted,
-    WordsLearned,
-    EvolutionDetected,
     RecallRefused,
     *COMPLETION_EVENTS,
     *LED_EVENTS,

@@ -14,13 +14,13 @@ from typing import Any, Final, NamedTuple
 
 from preflights_es.features.recall.domain.events import RESULTS_MAX, Match
 
-WEIGHTS: Final = (0.0, 3.0, 1.0, 0.5, 4.0, 2.0, 2.0, 1.0, 1.5, 1.0)
+WEIGHTS: Final = (0.0, 3.0, 1.0, 0.5, 4.0, 2.0, 2.0, 1.0, 1.5)
 """Of a word by its place, in the order of the places of `projections.memory`."""
 MORE: Final = 0.5  # each further time that a word stands somewhere
 SATURATION: Final = 2.0  # how much it still counts that a word comes again (`k1`)
 LENGTH: Final = 0.5  # how much a long decision loses (`b`)
 SUPERSEDED: Final = 0.7  # what a superseded decision counts
-QUALITY: Final = (0.0, 1.0, 1.0, 0.4, 1.0, 0.9, 1.2, 0.6, 0.6, 0.5)
+QUALITY: Final = (0.0, 1.0, 1.0, 0.4, 1.0, 0.9, 1.2, 0.6, 0.6)
 """How sure it is by its place that a word is what the decision is about."""
 SHARE: Final = 0.5  # of what the words of a question could say, what an answer must have
 RELATED: Final = 1.8  # the same, where a whole decision is looked for
@@ -91,8 +91,6 @@ def ranked(
     *,
     enough: Callable[[Scored], bool] = answers,
     limit: int = RESULTS_MAX,
-    learning: Callable[[str], str] = lambda _: "",
-    place_of: Callable[[str], Place | None] = lambda _: None,
 ) -> list[Match]:
     """The decisions that have words of a question, the best first.
 
@@ -100,17 +98,11 @@ def ranked(
         rows: of the projection `memory`; others than those that match may be among them.
         wanted: by word of the question, what counts as it.
         enough: which of them count.
-        learning: the session in which words of a decision were learned last, by its uid.
-        place_of: where a decision stands of which only learned words match, by its uid.
     """
-    own, learned, places = _gathered(rows, wanted, learning)
-    for uid in learned.keys() - own.keys():
-        if (place := place_of(uid)) is not None:
-            places[uid] = place
+    having, places = _gathered(rows, wanted)
 
     def hits(uid: str) -> Hits:
-        """A learned word counts where the decision has none for a word of the question."""
-        return {**_by_word(learned.get(uid, ())), **_by_word(own.get(uid, ()))}
+        return _by_word(having[uid])
 
     found = nsmallest(
         limit,
@@ -125,11 +117,10 @@ def ranked(
             accepted_at=places[one.uid].accepted_at,
             score=round(one.score * POINTS),
             words=tuple(word for word in wanted if word in of),
-            learned=tuple(word for word in of if word not in its_own),
-            terms=tuple(term for terms in its_own.values() for term in terms),
+            terms=tuple(term for terms in of.values() for term in terms),
         )
         for one in found
-        for of, its_own in [(hits(one.uid), _by_word(own.get(one.uid, ())))]
+        for of in [hits(one.uid)]
     ]
 
 
@@ -163,35 +154,26 @@ def _by_word(hits: Iterable[Hit]) -> Hits:
 
 
 def _gathered(
-    rows: Iterable[Mapping[str, Any]],
-    wanted: Mapping[str, Variants],
-    learning: Callable[[str], str],
-) -> tuple[dict[str, tuple[Hit, ...]], dict[str, tuple[Hit, ...]], dict[str, Place]]:
-    """By uid: a decision's own words, those that were learned, and where it stands."""
+    rows: Iterable[Mapping[str, Any]], wanted: Mapping[str, Variants]
+) -> tuple[dict[str, tuple[Hit, ...]], dict[str, Place]]:
+    """By uid: a decision's words, and where it stands."""
     of_term: dict[str, list[tuple[str, float]]] = {}
     for word, variants in wanted.items():
         for term, factor in variants.items():
             of_term.setdefault(term, []).append((word, factor))
-    own: dict[str, tuple[Hit, ...]] = {}
-    learned: dict[str, tuple[Hit, ...]] = {}
+    having: dict[str, tuple[Hit, ...]] = {}
     same: dict[Hit, Hit] = {}  # many decisions have the same: each is held once
     places: dict[str, Place] = {}
     for row in rows:
-        term, uid, accepted_at = row["term"], row["uid"], row["accepted_at"]
+        term, uid = row["term"], row["uid"]
         if term not in of_term:
             continue
-        if accepted_at is None:
-            if row["session_id"] != learning(uid):
-                continue
-            having = learned
-        else:
-            having = own
-            if uid not in places:
-                place = row["session_id"], row["version"], accepted_at, row["superseded_at"]
-                places[uid] = Place(*place, row["length"])
+        if uid not in places:
+            names = ("session_id", "version", "accepted_at", "superseded_at", "length")
+            places[uid] = Place(*(row[name] for name in names))
         weight = WEIGHTS[row["field"]] + MORE * (row["count"] - 1)
         for word, factor in of_term[term]:
             sure = QUALITY[row["field"]] * (1.0 if factor == 1.0 else GUESSED)
             hit = word, term, weight * factor, sure
             having[uid] = (*having.get(uid, ()), same.setdefault(hit, hit))
-    return own, learned, places
+    return having, places

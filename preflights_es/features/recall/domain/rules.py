@@ -1,37 +1,24 @@
-"""The reference: what is looked for and learned, and how a new decision stands to an older one."""
+"""The reference: what is looked for, and how a new decision stands to an older one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
-from msgspec.structs import replace
 
-from preflights_es.features.recall.domain.events import (
-    LEARNED_MAX,
-    QUERIES_MAX,
-    WORDS_MAX,
-    Found,
-    LearningAsked,
-)
-from preflights_es.kernel.decisions import Evolution, OlderDecision
+from preflights_es.features.recall.domain.events import QUERIES_MAX, WORDS_MAX, Found
+from preflights_es.kernel.decisions import Evolution
 from preflights_es.kernel.statements import EVERYDAY
 from preflights_es.kernel.text import late_pattern, one_line
 from preflights_es.kernel.words import canonical, folded, words
 
 PACKAGE: Final = "preflights_es.features.recall"
-PROMPTS: Final[dict[str, str]] = {
-    "rewrite": "rewrite_query.v1",
-    "extract": "extract_entities.v1",
-    "categorize": "categorize.v1",
-    "evolution": "detect_evolution.v1",
-}
-"""By step; each has the name of its contract."""
+STEP: Final = "rewrite"
+CONTRACT: Final = "rewrite_query.v1"
+"""Name of the step's prompt and of its contract."""
 EMPTY: Final = ("other", "add", "introduce", "hinzufuegen", "einfuehren")
 """The category of whatever has none, and verbs that begin any intention: they say nothing."""
-NOTHING: Final[Mapping[str, Evolution]] = MappingProxyType({})
 
 # 1. Asking -----------------------------------------------------------------------------------
 
@@ -48,35 +35,7 @@ def wanted(queries: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))[: QUERIES_MAX * WORDS_MAX]
 
 
-# 2. Learning and comparing -------------------------------------------------------------------
-
-
-def gained(decision: LearningAsked, names: Iterable[str]) -> tuple[str, ...]:
-    """The words of names that the decision does not have itself, each once."""
-    own = (decision.title, decision.intention, decision.category)
-    has = words(" ".join((*own, *(text for pair in decision.fields for text in pair))))
-    return tuple(word for word in words(" ".join(names)) if word not in has)[:LEARNED_MAX]
-
-
-def standing(
-    older: Iterable[OlderDecision], said: Mapping[str, Evolution] = NOTHING
-) -> tuple[OlderDecision, ...]:
-    """What the rules find, with what a model says of it by uid; without `none`.
-
-    A model adds a finding or changes its type. It takes none away, and no choice from the person.
-    """
-    judged = [_judged(one, said.get(one.related.uid, "none")) for one in older]
-    return tuple(one for one in judged if one.evolution != "none")
-
-
-def _judged(found: OlderDecision, said: Evolution) -> OlderDecision:
-    if said in ("none", found.evolution):
-        return found
-    made = replace(found, evolution=said, by="model")
-    return found if found.needs_choice and not made.needs_choice else made
-
-
-# 3. Answering --------------------------------------------------------------------------------
+# 2. Answering --------------------------------------------------------------------------------
 
 
 def best(found: Iterable[Found]) -> list[Found]:
@@ -84,7 +43,7 @@ def best(found: Iterable[Found]) -> list[Found]:
     return sorted(found, key=lambda one: (-one.score, -one.accepted_at, one.uid))
 
 
-# 4. How a new decision stands to an older one --------------------------------------------------
+# 3. How a new decision stands to an older one --------------------------------------------------
 
 REPLACING: Final = late_pattern(
     r"(?<!\w)(?:replac\w+|migrat(?:e|es|ed|ing)|migration (?:to|from|of|der|des|von|nach|auf)"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
 from typing import Any, Final
 
 import msgspec
@@ -11,24 +10,20 @@ from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import Differing, PatchProposed
 from preflights_es.features.clarification.domain.pack import loaded
-from preflights_es.features.clarification.domain.state import State, accepted, language_of, title_of
+from preflights_es.features.clarification.domain.state import State, accepted, title_of
 from preflights_es.features.clarification.domain.topics import find
 from preflights_es.features.clarification.domain.values import DecisionPatch
-from preflights_es.features.recall.domain import WORKFLOW, rules
-from preflights_es.features.recall.domain.events import PAIRS_MAX, ComparisonAsked
+from preflights_es.features.recall.domain import rules
 from preflights_es.features.recall.domain.ranking import relates
 from preflights_es.features.recall.domain.rules import Compared, evolution, is_related
 from preflights_es.features.recall.use.searching import RecordRows, Search, decided_in_force
 from preflights_es.features.recall.use.variants import stems
-from preflights_es.kernel import __version__, ids
+from preflights_es.kernel import ids
 from preflights_es.kernel.decisions import Evolution, OlderDecision, Related
 from preflights_es.kernel.errors import PreflightsError, ProjectionDamaged
-from preflights_es.kernel.json import encoded
-from preflights_es.kernel.lead import WRITERS, Lead, Setup
 from preflights_es.kernel.text import INTENTION_MAX, late_pattern, one_line, shown
 from preflights_es.kernel.words import canonical, folded, words
 from preflights_es.runtime.runner import Handle
-from preflights_es.runtime.sessions import Sessions
 from preflights_es.store.projection_rows import SqlComparing
 from preflights_es.system.files import Unreadable
 from preflights_es.use.foreign import ForeignRow
@@ -44,9 +39,9 @@ ENDING: Final = ".jsonl"
 def findings(request: Request, handle: Handle) -> tuple[OlderDecision, ...]:
     """How the patch of a clarification stands to decisions in force; never `none`.
 
-    The rules compare those of its category, and those that its intention names. Where a model
-    leads the clarification, it is asked, too. The ones that a person has to choose about come
-    first, then the newer. The decision that it replaces already is left out.
+    The rules compare those of its category, and those that its intention names. The ones that a
+    person has to choose about come first, then the newer. The decision that it replaces already is
+    left out.
 
     Raises:
         ProjectionDamaged: a row of a projection is not one that this program writes.
@@ -54,24 +49,16 @@ def findings(request: Request, handle: Handle) -> tuple[OlderDecision, ...]:
     state: State = handle.session.state
     if state.patch is None:
         return ()
-    lead = state.led.lead
-    is_judged = lead is not None and lead.provider not in ("mock", *WRITERS)
     by_session: dict[str, OlderDecision] = {}
     for process in _processes(request):
-        for one in _compared(process, handle, is_judged=is_judged):
+        for one in _compared(process, handle):
             by_session.setdefault(one.related.session_id, one)
-    found = tuple(sorted(by_session.values(), key=_order))
-    by_place = tuple(one for one in found if one.evolution in ("same", "exception"))
-    others = tuple(one for one in found if one not in by_place)
-    if others and lead is not None and is_judged:
-        others = judged(request, handle, lead, others)
-        found = tuple(sorted((*by_place, *others), key=_order))
-    return tuple(one for one in found if one.evolution != "none")
+    return tuple(sorted(by_session.values(), key=_order))
 
 
-def _order(one: OlderDecision) -> tuple[bool, bool, int]:
-    """What a person has to choose about, then what else is found, then the newer."""
-    return not one.needs_choice, one.evolution == "none", -one.accepted_at
+def _order(one: OlderDecision) -> tuple[bool, int]:
+    """What a person has to choose about, then the newer."""
+    return not one.needs_choice, -one.accepted_at
 
 
 def _processes(request: Request) -> Iterator[Process]:
@@ -96,8 +83,8 @@ def _lacks(process: Process) -> bool:
     }
 
 
-def _compared(process: Process, handle: Handle, *, is_judged: bool) -> Iterator[OlderDecision]:
-    """What the rules say of each decision that may be related, and of some that are not."""
+def _compared(process: Process, handle: Handle) -> Iterator[OlderDecision]:
+    """What the rules say of each decision that may be related."""
     state: State = handle.session.state
     assert state.patch is not None, "the caller looked"
     log = SqlComparing(process.store)
@@ -117,7 +104,7 @@ def _compared(process: Process, handle: Handle, *, is_judged: bool) -> Iterator[
     ]
     may_name = any(map(str.isdecimal, state.intention))
     if patches or kept or may_name:
-        yield from found(process, handle, patches, kept, is_judged=is_judged)
+        yield from found(process, handle, patches, kept)
 
 
 def _moved(process: Process, log: SqlComparing) -> set[str]:
@@ -162,15 +149,12 @@ def found(
     handle: Handle,
     proposed: Mapping[str, str],
     kept: Iterable[tuple[str, str]],
-    *,
-    is_judged: bool,
 ) -> Iterator[OlderDecision]:
     """What the rules say of older decisions.
 
     Args:
         proposed: by session that no projection has folded, the last patch as its log has it.
         kept: pairs of session and decision, as the projection has it.
-        is_judged: whether a model is asked, too: it looks at some of which the rules find `none`.
 
     Raises:
         ProjectionDamaged: a row is not one that this program writes.
@@ -188,13 +172,10 @@ def found(
             raise ProjectionDamaged("decisions", f"session {session_id}: {error}") from error
         older.setdefault(session_id, replace(one, session_id=session_id))
     superseded = state.supersedes.session_id if state.supersedes else ""
-    nones = PAIRS_MAX if is_judged else 0
     for one in older.values():
-        if one.session_id == superseded or (kind := _evolution(state, one)) is None:
+        if one.session_id == superseded or (kind := _evolution(state, one)) == "none":
             continue
-        if kind == "none":
-            nones -= 1
-        if (kind != "none" or nones >= 0) and (made := _finding(process, one, kind)):
+        if made := _finding(process, one, kind):
             yield made
 
 
@@ -248,8 +229,8 @@ def _read(process: Process, session_id: str) -> Older | None:
     )
 
 
-def _evolution(state: State, old: Older) -> Evolution | None:
-    """How the one stands to the other; None where the two are not compared."""
+def _evolution(state: State, old: Older) -> Evolution:
+    """How the one stands to the other; `none` where the two are not compared."""
     assert state.patch is not None, "only a patch is compared"
     new = Compared(
         category=state.patch.category,
@@ -264,7 +245,7 @@ def _evolution(state: State, old: Older) -> Evolution | None:
         number=old.number,
         scope=stems(old.scope),
     )
-    return evolution(new, former) if is_related(new, former) else None
+    return evolution(new, former) if is_related(new, former) else "none"
 
 
 def _finding(process: Process, old: Older, kind: Evolution) -> OlderDecision | None:
@@ -279,63 +260,11 @@ def _finding(process: Process, old: Older, kind: Evolution) -> OlderDecision | N
         fields=old.fields,
         accepted_at=max(old.acknowledged_at, 0),
         evolution=kind,
-        by="rules",
         source=read.source,
     )
 
 
-# 3. By the model that leads its session --------------------------------------------------------
-
-
-def judged(
-    request: Request, handle: Handle, lead: Lead, compared: tuple[OlderDecision, ...]
-) -> tuple[OlderDecision, ...]:
-    """What a model says of the comparison, in a session of its own; else what the rules found.
-
-    The same comparison is asked for once: it is read again where its session is there.
-    """
-    asked, others = compared[:PAIRS_MAX], compared[PAIRS_MAX:]
-    said = {**_told(handle.session.state), "older": asked}
-    process = request.process
-    setup = Setup(
-        preflights=__version__,
-        decider=WORKFLOW.decider,
-        provider=lead.provider,
-        prompts=WORKFLOW.prompts,
-        lead=replace(lead, strict=False),
-    )
-    key = sha256(encoded((said, lead, request.actor))).hexdigest()
-    own = Sessions(request.inputs.under(f"comparison {key}"))
-    try:
-        request.leads.provider_for(lead)
-        step = own.opened(
-            *(WORKFLOW, ComparisonAsked, said, setup), beside=lambda: {"source": handle.source}
-        )
-        read = process.runner.load(step.handle.session_id)
-        if read.session.calls or read.session.undecided:
-            read = own.resume(read).handle
-    except PreflightsError as error:
-        request.notice("not_compared", f"the rules alone compared the decisions: {error}")
-        return compared
-    if (found := read.session.state.findings) is None:
-        return compared  # another process asks the model now
-    return *(replace(one, compared=read.source) for one in found), *others
-
-
-def _told(new: State) -> dict[str, Any]:
-    """The new decision, as fields of a `ComparisonAsked`."""
-    assert new.patch is not None, "only a patch is compared"
-    return {
-        "decision": new.uid,
-        "title": title_of(new),
-        "intention": new.intention,
-        "category": new.patch.category,
-        "fields": new.patch.fields,
-        "language": language_of(new),
-    }
-
-
-# 4. What may be related to an accepted one: told, and blocking nothing --------------------------
+# 3. What may be related to an accepted one: told, and blocking nothing --------------------------
 
 TOLD_MAX: Final = 3
 

@@ -17,7 +17,6 @@ from preflights_es.features.recall.domain import rules
 from preflights_es.features.recall.domain.events import RESULTS_MAX, Match
 from preflights_es.features.recall.domain.ranking import (
     Corpus,
-    Place,
     Scored,
     Variants,
     answers,
@@ -106,8 +105,6 @@ class Search:
     def __init__(
         self,
         process: Process,
-        learning: Callable[[str], str] = lambda _: "",
-        place_of: Callable[[str], Place | None] = lambda _: None,
         *,
         with_records: bool = True,
         without: str = "",
@@ -120,7 +117,6 @@ class Search:
         self._without = without
         self._process = process
         self._log = SqlComparing(process.store)
-        self._learning, self._place_of = learning, place_of
         self.records = RecordRows(process) if with_records else None
 
     def matches(
@@ -148,15 +144,7 @@ class Search:
         self, wanted: Mapping[str, Variants], enough: Callable[[Scored], bool], limit: int
     ) -> list[Match]:
         terms = tuple(dict.fromkeys(term for of in wanted.values() for term in of))
-        return ranked(
-            self._rows(terms),
-            wanted,
-            self._corpus,
-            enough=enough,
-            limit=limit,
-            learning=self._learning,
-            place_of=self._place_of,
-        )
+        return ranked(self._rows(terms), wanted, self._corpus, enough=enough, limit=limit)
 
     @cached_property
     def _corpus(self) -> Corpus:

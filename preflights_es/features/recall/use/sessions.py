@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache, partial
+from collections.abc import Sequence
 from operator import itemgetter
 
 from msgspec import UNSET
@@ -15,25 +14,22 @@ from preflights_es.features.recall.domain.events import (
     DecisionsFound,
     Found,
     FoundRecord,
-    LearningAsked,
     Link,
     Match,
     RecallAsked,
     RecallRefused,
     Stands,
 )
-from preflights_es.features.recall.domain.ranking import Place, answers
+from preflights_es.features.recall.domain.ranking import answers
 from preflights_es.features.recall.domain.state import State
 from preflights_es.features.recall.domain.views import RecallView
 from preflights_es.features.recall.use.searching import Search
 from preflights_es.kernel.decisions import Decided, Related, alternative_text
 from preflights_es.kernel.errors import PreflightsError, Refused
-from preflights_es.kernel.events import INT_MAX, Decision, Source
-from preflights_es.kernel.ids import decision_uid
+from preflights_es.kernel.events import Decision, Source
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.kernel.words import words
-from preflights_es.projections.decisions import DECISIONS, accepted_at, decision
-from preflights_es.projections.memory import MARK
+from preflights_es.projections.decisions import DECISIONS, decision
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.use.answers import Given
@@ -111,12 +107,7 @@ def _found(request: Request, state: State) -> tuple[tuple[Found, ...], tuple[Fou
     records: tuple[FoundRecord, ...] = ()
     for process in request.reading.logs:
         proposed = process.projector.proposals()  # nothing is in force by an agent's import alone
-        search = Search(
-            process,
-            _newest_learning(process),
-            partial(_place, process),
-            with_records=process is request.process,
-        )
+        search = Search(process, with_records=process is request.process)
         for match in search.matches(rules.wanted(state.queries or ()), enough):
             if search.records and (row := search.records.of.get(match.uid)):
                 records += (_record(row, match),)
@@ -139,29 +130,6 @@ def _record(row: ForeignRow, match: Match) -> FoundRecord:
         words=match.words,
         score=match.score,
     )
-
-
-def _newest_learning(process: Process) -> Callable[[str], str]:
-    """Which session learned the words of a decision last, by its uid; empty where none did."""
-
-    @cache
-    def newest() -> dict[str, str]:
-        # Ids sort by time, and rows come in their order: the last one is the newest.
-        rows = process.projector.rows("memory", process.project, "named", INT_MAX, terms=(MARK,))
-        return {row["uid"]: row["session_id"] for row in rows}
-
-    return lambda uid: newest().get(uid, "")
-
-
-def _place(process: Process, uid: str) -> Place | None:
-    """Where a decision of this project stands; None where it is no decision any more."""
-    for session_id in process.store.matching(uid):
-        if uid != decision_uid(session_id):
-            continue
-        for patch in _decided(process, session_id)[0]:
-            if (at := accepted_at(patch)) is not None:
-                return Place(session_id, patch.version, at, patch.superseded_at, 0)
-    return None
 
 
 def _decided(process: Process, session_id: str) -> tuple[Sequence[Decided], Source | None]:
@@ -203,7 +171,6 @@ def _read(process: Process, match: Match) -> Found | None:
             words=match.words,
             score=match.score,
             source=source,
-            learned=match.learned or UNSET,
             stands=_stands(patch) or UNSET,
             line=_line(patch, match.terms) or UNSET,
         )
@@ -244,41 +211,3 @@ def _stands(patch: Decided) -> tuple[Stands, ...]:
         for link, to, reason in links
         if to is not None and to.uid
     )
-
-
-# Learning ------------------------------------------------------------------------------------
-
-
-def learn(request: Request, typed: str, *, strict: bool = False) -> RecallView:
-    """Ask a model for more words by which a decision is found; the rules add none.
-
-    Args:
-        typed: the decision: its uid, `ADR-0007`, or what else names its session.
-        strict: whether it waits where the model fails.
-
-    Raises:
-        UnknownSession, AmbiguousSession: none or several match.
-        Refused: no person accepted it.
-    """
-    session_id = request.sessions.resolved(typed)
-    read = request.process.history(session_id)
-    request.sessions.refuse_elsewhere(request.process.runner.load(session_id))
-    accepted = [patch for patch in read.patches if accepted_at(patch) is not None]
-    if not accepted:
-        message = f"{typed!r} is no accepted decision: words are learned for those"
-        raise Refused(message, code="not_accepted", typed=typed)
-    patch = accepted[-1]
-    said = {
-        "decision": patch.uid,
-        "title": patch.title,
-        "intention": read.view.intention,
-        "category": patch.category,
-        "fields": patch.fields,
-        "language": request.process.settings.language,
-    }
-    setup = request.setup(WORKFLOW, strict=strict)
-    source = _source(read)
-    step = request.sessions.opened(
-        WORKFLOW, LearningAsked, said, setup, beside=lambda: {"source": source}
-    )
-    return _shown(request, step)

@@ -37,7 +37,7 @@ def test_decisions_of_its_category_and_those_it_names_are_compared(
     (same,) = found(log, "Add login", auth_strategy="OAuth")
     assert (same.evolution, same.needs_choice) == ("same", False)
     (other,) = found(log, "Add login", auth_strategy="SAML")
-    assert (other.evolution, other.by, other.needs_choice) == ("contradict", "rules", True)
+    assert (other.evolution, other.needs_choice) == ("contradict", True)
     assert (other.related.session_id, other.related.number) == (login, 1)
     assert (other.category, other.fields) == ("Authentication", (("Strategy", "OAuth"),))
     head = log.process.store.head(login)
