@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
 import click
 
-from preflights_cli import EXIT_DAMAGED, EXIT_REFUSED
+from preflights_cli import EXIT_REFUSED
 from preflights_cli.advice import worded
-from preflights_cli.common import Voice, given, is_terminal, reading_where, sign_option
+from preflights_cli.common import Voice, is_terminal, reading_where, sign_option
 from preflights_cli.dates import day
 from preflights_cli.progress import counted, tell_scrubbed
-from preflights_es.history.erasure import DAYS_MAX, Doomed, Quotes
-from preflights_es.kernel.errors import PreflightsError, Refused
+from preflights_es.history.erasure import Doomed, Quotes
+from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.ids import short
 from preflights_es.kernel.text import shortened, shown
 from preflights_es.use.erasures import Erased, erase, meant, plan, stated
 from preflights_es.use.request import Request
 
 TITLE_MAX: Final = 60  # characters of a title in the list
-_DAYS: Final = re.compile(r"([0-9]{1,5})d")
 _HOW: Final = {
     "known": "it read it",
     "supersedes": "it replaces it",
@@ -32,26 +30,8 @@ _HOW: Final = {
 }
 
 
-def _days(ctx: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
-    """A number of days, written `365d`."""
-    if given(ctx, parameter, value) is None or value is None:
-        return None
-    found = _DAYS.fullmatch(value.strip())
-    if found is None or int(found[1]) > DAYS_MAX:
-        message = f"found {shown(value)!r}, expected days such as 365d, at most {DAYS_MAX}d"
-        raise click.BadParameter(message, param=parameter)
-    return int(found[1])
-
-
 @click.command()
-@click.argument("session", nargs=-1)
-@click.option(
-    "--older-than",
-    "days",
-    metavar="DAYS",
-    callback=_days,
-    help="Erase sessions without an event for this long, such as 365d.",
-)
+@click.argument("session", nargs=-1, required=True)
 @click.option("--quoting", is_flag=True, help="Also erase the sessions that quote them.")
 @click.option("--reason", default="", metavar="TEXT", help="Reason; it is recorded, and stays.")
 @click.option("--yes", is_flag=True, help="Do not ask; needed without a terminal.")
@@ -60,7 +40,6 @@ def _days(ctx: click.Context, parameter: click.Parameter, value: str | None) -> 
 @reading_where("dry_run", creates_where="session")
 def erase_command(
     session: tuple[str, ...],
-    days: int | None,
     quoting: bool,
     reason: str,
     yes: bool,
@@ -78,38 +57,38 @@ def erase_command(
     Examples:
       preflights admin erase 3f9a12c4
       preflights admin erase 3f9a12c4 --quoting --yes --reason "requested by the customer"
-      preflights admin erase --older-than 365d --dry-run
+      preflights admin erase 3f9a12c4 --dry-run
     """
-    _check_usage(session, days, voice, unasked=yes or dry_run)
+    if not (yes or dry_run) and (voice.as_json or not is_terminal()):
+        message = "without a terminal, erase needs --yes"
+        raise click.UsageError(message)
     app, ids = meant(app, session, looks=dry_run)
-    planned = plan(app, ids, days, reason)
-    for error in (*planned.damaged, *planned.kept):
+    planned = plan(app, ids, reason)
+    for error in planned.kept:
         voice.warn(worded(error))
-    refused = all(isinstance(error, Refused) for error in planned.damaged)
-    ended = (EXIT_REFUSED if refused else EXIT_DAMAGED) if planned.damaged else 0
     doomed, others, quotes = planned.doomed, planned.others, planned.quotes
     also: Sequence[Doomed] | None = others if quoting else []
     going = [*doomed, *(others if quoting else ())]
     if not voice.as_json:
         _say_doomed(voice, going, titled=dry_run or not yes)
         _say_quotes(voice, quotes, going)
-    if dry_run or not doomed:
+    if dry_run:
         voice.json(stated(planned, going))
-        voice.say("Nothing was erased: this is a dry run." if doomed else "No session is that old.")
-        return ended
+        voice.say("Nothing was erased: this is a dry run.")
+        return 0
     if not yes:
         also = _agreed(voice, doomed, others, quoting=quoting)
     if also is None:
         voice.say("Nothing was erased.")
         return EXIT_REFUSED
     tell = partial(_tell, voice)
-    done = erase(app, planned, [*doomed, *also], rests=days is not None, tell=tell)
+    done = erase(app, planned, [*doomed, *also], tell=tell)
     app.notice_redacted("the reason", reason)
     voice.json(done)
     _say_left(voice, done)
     tell_scrubbed(app, voice, scrubbed=bool(done.scrubbed))
     voice.hint("Exports, backups and what-if files are copies that erasing does not reach.")
-    return ended
+    return 0
 
 
 def _tell(voice: Voice, one: Doomed | PreflightsError) -> None:
@@ -117,15 +96,6 @@ def _tell(voice: Voice, one: Doomed | PreflightsError) -> None:
         voice.warn(worded(one))
     else:
         voice.say(f"Erased {short(one.session_id)}.")
-
-
-def _check_usage(typed: Sequence[str], days: int | None, voice: Voice, *, unasked: bool) -> None:
-    if bool(typed) == (days is not None):
-        message = "name a session, or give --older-than"
-        raise click.UsageError(message)
-    if not unasked and (voice.as_json or not is_terminal()):
-        message = "without a terminal, erase needs --yes"
-        raise click.UsageError(message)
 
 
 def _agreed(

@@ -24,17 +24,14 @@ from preflights_es.kernel.errors import (
     CommitUnknown,
     Conflict,
     ErasedSession,
-    LogDamaged,
     PreflightsError,
     Refused,
     SessionFaulted,
-    SessionMoved,
     StoreUnavailable,
     UnknownSession,
     UnreadableEvent,
 )
 from preflights_es.kernel.events import (
-    ERASED_TAG,
     ArtifactDue,
     ArtifactWritten,
     Event,
@@ -295,8 +292,6 @@ def _offered(value: Any) -> Iterator[tuple[QuoteKind, str]]:
                 yield from _offered(part)
 
 
-DAY_US: Final = 86_400_000_000  # microseconds
-DAYS_MAX: Final = 36_500  # a hundred years
 DOCUMENT_MAX: Final = 4_000_000  # bytes of a document that is searched for a name
 
 ARTIFACTS: Final = (ArtifactDue.tag, ArtifactWritten.tag)
@@ -426,28 +421,6 @@ class Erasure(Sessions):
         except ValueError:
             return False  # no file can bear such a name
 
-    def older_than(self, days: int) -> Iterator[Doomed | PreflightsError]:
-        """The project's sessions all of whose events are older, the oldest first.
-
-        Trouble stands in its session's place; those that are erased already are passed over.
-        """
-        before = self._runner.now() - days * DAY_US
-        heads = reversed(self._archive.heads(self._project))
-        ids = (head.session_id for head in heads if self._rests(head, before) is not False)
-        for one in self.each_doomed(ids):
-            if isinstance(one, PreflightsError) or one.last_at < before:
-                yield one
-
-    def _rests(self, head: Head, before: int) -> bool | None:
-        """Whether its last event is older and no erasure; None where it cannot be read."""
-        try:
-            # An erasure is the last event but one of a session.
-            last = self._archive.read(head.session_id, after=head.version - 2)
-            is_old = bool(last) and last[-1].recorded_at < before
-        except (LogDamaged, TypeError):
-            return None  # a command that reads the session says what is wrong
-        return is_old and not any(event.type == ERASED_TAG for event in last)
-
     def quoting(self, doomed: Sequence[Doomed]) -> Quotes:
         """The other sessions of the project that hold words of these, and so do their documents."""
         quoted = dict.fromkeys(one.session_id for one in doomed)
@@ -508,23 +481,19 @@ class Erasure(Sessions):
             )
         return text
 
-    def erase(self, session_id: str, reason: str = "", *, expect: int | None = None) -> Head:
+    def erase(self, session_id: str, reason: str = "") -> Head:
         """Drop the payloads of a session for good; where it moved on meanwhile, those as well.
 
         Args:
             reason: as `reason` gives it.
-            expect: the version that it must still have; None where that does not matter.
 
         Raises:
-            SessionMoved: it has another.
             ErasedSession: another process erased it first.
             Refused, LogDamaged: as for `doomed`.
         """
         input_id = self._runner.new_id()
         for _ in range(CONFLICTS_MAX):
             head, stored = self._whole(session_id)
-            if expect is not None and expect != len(stored):
-                raise SessionMoved(session_id, expect, len(stored))
             batch = self._batch(head, stored[-1], reason, input_id)
             try:
                 return self._archive.erase(batch, self._clear)

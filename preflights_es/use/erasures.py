@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import asdict, replace
 
 from preflights_es.history.erasure import Doomed, Quote, Quotes
-from preflights_es.kernel.errors import ErasedSession, PreflightsError, SessionMoved
+from preflights_es.kernel.errors import ErasedSession, PreflightsError
 from preflights_es.runtime.features import FEATURES
 from preflights_es.settings.load import beside_log
 from preflights_es.use.filed_sessions import FiledSessions
@@ -26,8 +26,6 @@ class Plan(Result, frozen=True):
     quotes: Quotes
     reason: str
     """As it will be recorded."""
-    damaged: tuple[PreflightsError, ...]
-    """Why sessions that may be old enough cannot be erased."""
     kept: tuple[PreflightsError, ...]
     """Why sessions that quote cannot be."""
 
@@ -98,59 +96,45 @@ def _erase_files(request: Request, session_ids: Sequence[str]) -> None:
         request.notice("session_files_erased", text, paths=paths)
 
 
-def plan(request: Request, named: Sequence[str], days: int | None = None, reason: str = "") -> Plan:
-    """What erasing means for the named sessions, or for those that rested for so many days.
+def plan(request: Request, named: Sequence[str], reason: str = "") -> Plan:
+    """What erasing means for the named sessions.
 
     Raises:
-        UnknownSession, ErasedSession, LogDamaged: a named one cannot be erased.
+        UnknownSession, ErasedSession, LogDamaged: one cannot be erased.
         Refused: likewise; or the reason repeats what is to be erased.
     """
     erasure = request.erasure
-    if days is None:
-        ids = dict.fromkeys(request.sessions.resolved(one) for one in named)
-        doomed, damaged = _parted([erasure.doomed(session_id) for session_id in ids])
-    else:
-        doomed, damaged = _parted(list(erasure.older_than(days)))
+    ids = dict.fromkeys(request.sessions.resolved(one) for one in named)
+    doomed = tuple(erasure.doomed(session_id) for session_id in ids)
     quotes = erasure.quoting(doomed)
     quoting = dict.fromkeys(quote.session_id for quote in quotes.found)
-    others, kept = _parted(list(erasure.each_doomed(quoting)))
+    each = list(erasure.each_doomed(quoting))
+    others = tuple(one for one in each if isinstance(one, Doomed))
     return Plan(
         doomed=doomed,
         others=others,
         quotes=quotes,
         reason=erasure.reason(reason, [*doomed, *others]),
-        damaged=damaged,
-        kept=kept,
+        kept=tuple(one for one in each if isinstance(one, PreflightsError)),
     )
-
-
-def _parted(
-    found: Sequence[Doomed | PreflightsError],
-) -> tuple[tuple[Doomed, ...], tuple[PreflightsError, ...]]:
-    doomed = tuple(one for one in found if isinstance(one, Doomed))
-    return doomed, tuple(one for one in found if isinstance(one, PreflightsError))
 
 
 def erase(
     request: Request,
     planned: Plan,
     doomed: Sequence[Doomed],
-    *,
-    rests: bool = False,
     tell: Callable[[Doomed | PreflightsError], None] = lambda _: None,
 ) -> Erased:
     """Erase sessions of a plan for good.
 
     Args:
-        rests: whether a session stays where it moved on since it was looked at.
         tell: takes each session that went, or why it did not: another process was first.
     """
     gone: list[Doomed] = []
     for one in doomed:
         try:
-            expect = one.version if rests else None
-            request.erasure.erase(one.session_id, planned.reason, expect=expect)
-        except (ErasedSession, SessionMoved) as error:
+            request.erasure.erase(one.session_id, planned.reason)
+        except ErasedSession as error:
             tell(error)
             continue
         gone.append(one)

@@ -146,13 +146,3 @@ def test_a_moved_document_of_a_session_that_quotes_is_listed(house: Project, log
     )
     (quote,) = house.call("admin", "erase", login, "--dry-run", "--json").json["quotes"]
     assert quote["documents"] == [f"{DECISIONS}/sso.md"]
-
-
-def test_all_documents_of_those_that_rested_are_listed(house: Project, login: str) -> None:
-    house.decided("Add SSO")
-    moved(house, f"{TASKS}/auth.md")
-    shape = house.call("admin", "erase", "--older-than", "0d", "--dry-run", "--json").json
-    assert [one["documents"] for one in shape["sessions"]] == [
-        [f"{TASKS}/auth.md"],
-        [f"{DECISIONS}/0002-use-oauth-for-authentication.md"],
-    ]

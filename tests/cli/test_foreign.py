@@ -163,7 +163,6 @@ def test_a_time_that_no_calendar_has_is_shown_as_the_nearest(
 
     assert other.call("admin", "import", "-", stdin=forged(house, change)).code == 0
     for words in (
-        ("admin", "erase", "--older-than", "0d", "--dry-run"),
         *(("log", "last"), ("show", "last"), ("why", "Strategy"), ("audit", "trail")),
         *(("decisions", "--all"), ("decisions", "--at", "2026-01-01"), ("sessions", "--all")),
         *(("usage",), ("admin", "render", "last"), ("audit", "verify")),

@@ -151,7 +151,6 @@ READING: Final = (
     ),
     *(
         "admin erase last --dry-run",
-        "admin erase --older-than 1d --yes",
         "answer last x",
         "accept last --by Ada",
     ),

@@ -131,7 +131,7 @@ def test_erasing_names_sessions_that_quote_and_lie_only_in_files(
     assert f"{new[-8:]}  quotes {decided[-8:]}: it replaces it" in done
     assert f"Not erased, though it quotes: {new[-8:]}." in done
     old = cloned(house, tmp_path / "other")
-    looked_at = old.call("admin", "erase", "--older-than", "0d", "--dry-run")
+    looked_at = old.call("admin", "erase", decided, new, "--dry-run")
     assert "erasing takes over what only they have" in looked_at.err
 
 

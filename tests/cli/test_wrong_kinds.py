@@ -28,7 +28,6 @@ def test_a_row_of_the_wrong_kind_is_damage_and_no_crash(house: Project, change: 
         assert done.is_safe()
         assert session_id[-8:] in done.out + done.err
     assert house.call("admin", "erase", session_id, "--yes").code == 4
-    assert house.call("admin", "erase", "--older-than", "0d", "--yes").code == 4
     assert house.call("admin", "export", "--all", "-o", "all.jsonl").code == 4
 
 

@@ -20,7 +20,6 @@ from preflights_es.kernel.errors import (
     LogDamaged,
     Refused,
     SessionFaulted,
-    SessionMoved,
     UnknownSession,
 )
 from preflights_es.kernel.events import (
@@ -41,7 +40,6 @@ from tests import toy
 from tests.fixed import NOON, PROJECT, Clock, Ids, salt
 
 GRACE = Actor("user", "Grace Hopper")
-DAY_US = 86_400_000_000
 
 
 class Room:
@@ -232,16 +230,6 @@ def test_a_session_that_moves_on_meanwhile_is_erased_with_what_came(tmp_path: Pa
     assert [e.data is None for e in store.read(handle.session_id)] == [True] * 3 + [False] * 2
 
 
-def test_a_session_that_woke_up_is_not_erased_as_one_that_rests(room: Room) -> None:
-    handle = room.opened()
-    room.runner.submit(handle, toy.Said(at=NOON, actor=toy.ADA, text="more"), room.runner.new_id())
-    with pytest.raises(SessionMoved):
-        room.erasure.erase(handle.session_id, expect=handle.version)
-    assert room.holds("more")
-    room.erasure.erase(handle.session_id, expect=4)
-    assert not room.holds("more")
-
-
 def test_a_damaged_session_is_not_erased_for_that_would_hide_the_damage(room: Room) -> None:
     handle = room.opened()
     stream = room.store._streams[handle.session_id]
@@ -276,19 +264,6 @@ def test_a_reason_that_repeats_what_goes_is_refused(room: Room) -> None:
         with pytest.raises(Refused):
             room.erasure.reason(reason, [replace(doomed, title="The affair with Bob")])
     assert room.erasure.reason("key AKIAIOSFODNN7EXAMPLE", [doomed]) == "key [redacted:key]"
-
-
-def test_sessions_without_an_event_since_are_found_and_the_erased_passed_over(room: Room) -> None:
-    old, erased = room.opened("old"), room.opened("erased")
-    room.erasure.erase(erased.session_id)
-    room.clock.at += 30 * DAY_US
-    room.opened("new")
-    found = list(room.erasure.older_than(29))
-    assert [one.session_id for one in found if isinstance(one, Doomed)] == [old.session_id]
-    assert list(room.erasure.older_than(31)) == []
-    stream = room.store._streams[old.session_id]
-    stream[0] = replace(stream[0], data=b"{}")
-    assert [type(one) for one in room.erasure.older_than(29)] == [LogDamaged]
 
 
 def test_a_conflict_without_end_is_said(tmp_path: Path) -> None:
