@@ -20,16 +20,12 @@ TITLE_MAX: Final = 60  # characters of a title
 class Consent:
     """Whether sessions that are held here may change as a file wants it."""
 
-    def __init__(
-        self, voice: Voice, *, extend: bool, erase: bool, option: str = "--extend"
-    ) -> None:
+    def __init__(self, voice: Voice, *, yes: bool) -> None:
         """Args:
-        option: by which the caller's command is told to extend sessions.
+        yes: whether the person has agreed to everything.
         """
-        self._option = option
         self._voice = voice
-        self._extend = extend
-        self._erase = erase
+        self._yes = yes
         self.refused = ""
         """Why nothing may be taken, and what to do; empty where it may."""
 
@@ -41,23 +37,15 @@ class Consent:
         return not self.refused
 
     def _trouble(self, review: Review) -> str:
-        held = "that is held here" if len(review.erased) == 1 else "that are held here"
-        if review.erased and not self._erase:
-            self._list(review)
-            sessions = counted(len(review.erased), "session")
-            return f"the file erases {sessions} {held}: to allow that, run this again with --erase"
-        if not review.extended or self._extend:
+        if not review.changes or self._yes:
             return ""
         self._list(review)
-        sessions = counted(len(review.extended), "session")
+        sessions = counted(len(review.changes), "session")
         if is_terminal() and not self._voice.as_json:
             done = click.confirm(f"Let {sessions} go on as listed?")
             return "" if done else "you did not agree"
-        held = "that is held here" if len(review.extended) == 1 else "that are held here"
-        return (
-            f"the file changes {sessions} {held}: read the list, then run this again with "
-            f"{self._option}"
-        )
+        held = "that is held here" if len(review.changes) == 1 else "that are held here"
+        return f"the file changes {sessions} {held}: read the list, then run this again with --yes"
 
     def _list(self, review: Review) -> None:
         for change in review.changes[:SHOWN_MAX]:
@@ -71,8 +59,6 @@ class Consent:
 
 def _does(change: SessionChange) -> str:
     events = counted(change.new_events, "event")
-    if change.erases:
-        return f"erases it, by {events}"
     parts = [f"extends it by {events}"]
     if change.superseded_by is not None:
         parts.append(f"it is superseded by {shown(short(change.superseded_by))}")

@@ -20,7 +20,7 @@ from preflights_es.kernel.ids import short
 from preflights_es.kernel.signing import IN_SHORT
 from preflights_es.kernel.text import one_line, shown
 from preflights_es.records.record_list import Unread
-from preflights_es.use.decisions import LOST_MAX, Listing, Lost, listing
+from preflights_es.use.decisions import Listing, Lost, listing
 from preflights_es.use.foreign import ForeignRow, record
 from preflights_es.use.holding import Unused, unused
 from preflights_es.use.process import Process
@@ -197,17 +197,7 @@ def _say_decisions(
         "decided": _values,
         "title": lambda decided: one_line(decided.title),
     }
-    filed: list[str] = []
-
-    def row(one: DecisionRow) -> list[str]:
-        if one.imported_by and len(filed) < LOST_MAX:
-            what = f"{short(one.uid)} is {one.filed}"
-            filed.append(shown(f"{what}: confirm it with `preflights inbox`"))
-        return [cell(one) for cell in columns.values()]
-
-    are_some = streamed(tuple(columns), map(row, found))
-    for told in filed:
-        voice.say(told)
+    are_some = streamed(tuple(columns), ([cell(one) for cell in columns.values()] for one in found))
     if are_some:
         voice.hint("Ask why with: preflights why UID")
     elif path:
@@ -228,8 +218,7 @@ def _record(decided: DecisionRow) -> str:
     record = "task" if decided.kind == "task" else ""
     if decided.number is not None:
         record = f"ADR-{decided.number:04}"
-    mark = "(file)" if decided.file else "(imported)" if decided.imported_by else ""
-    return f"{record} {mark}".strip()
+    return f"{record} {'(file)' if decided.file else ''}".strip()
 
 
 def _by(decided: DecisionRow) -> str:

@@ -107,7 +107,9 @@ def _said(file: FiledSession) -> str:
 
 
 def _syncs(file: FiledSession) -> str:
-    return "preflights sync --erase" if file.is_erased else "preflights sync"
+    return (
+        f"preflights admin erase {short(file.session_id)}" if file.is_erased else "preflights sync"
+    )
 
 
 def settling(one: Waiting) -> str:

@@ -11,7 +11,7 @@ import click
 from preflights_cli import EXIT_REFUSED
 from preflights_cli.common import Voice, given, reading, recording
 from preflights_cli.consent import Consent
-from preflights_cli.progress import bar, counted, tell_scrubbed
+from preflights_cli.progress import bar, counted
 from preflights_es.history.transfer import Collision, Taken
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short
@@ -69,10 +69,9 @@ def export_command(
 
 @click.command()
 @click.argument("file")
-@click.option("--extend", is_flag=True, help="Extend sessions of this log without asking.")
-@click.option("--erase", is_flag=True, help="Erase sessions of this log that the file has erased.")
+@click.option("--yes", is_flag=True, help="Continue sessions of this log without asking.")
 @recording
-def import_command(file: str, extend: bool, erase: bool, app: Request, voice: Voice) -> int:
+def import_command(file: str, yes: bool, app: Request, voice: Voice) -> int:
     """Import the sessions of a file (- is stdin); every hash chain is verified first.
 
     A chain shows that no event was changed after it was hashed. `replay FILE` checks that the
@@ -80,20 +79,18 @@ def import_command(file: str, extend: bool, erase: bool, app: Request, voice: Vo
     also after an interruption. The file may be compressed by gzip.
 
     If the file has more events of a session in this log, the command lists them and asks first;
-    without a terminal they need --extend. An erasure always needs --erase.
+    without a terminal it needs --yes. A session that the file erases stays here, and is named.
 
     \b
     Examples:
       preflights admin import session.jsonl
-      preflights admin import project.jsonl.gz --extend
+      preflights admin import project.jsonl.gz --yes
       preflights admin export last | preflights admin import - --db copy.db
     """
-    told, consent = Telling(voice), Consent(voice, extend=extend, erase=erase)
+    told, consent = Telling(voice), Consent(voice, yes=yes)
     drawn = bar(voice, "Importing", least=2 * BAR_BYTES)
     source = session_file(file)
     made = imported(app, source, consent.agrees, told.tell, lists=voice.as_json, drawn=drawn)
-    if told.erased:
-        tell_scrubbed(app, voice, scrubbed=app.process.store.scrubbed())
     voice.json(made)
     if consent.refused:
         raise Refused(f"{consent.refused}; nothing was imported")
@@ -130,12 +127,10 @@ class Telling:
         self._voice = voice
         self.sessions = 0
         self.new = 0
-        self.erased = False
 
     def tell(self, one: Taken) -> None:
         self.sessions += 1
         self.new += one.new
-        self.erased |= one.erased and one.new > 0
         if self.sessions <= SHOWN_MAX:
             _say(self._voice, one)
 
@@ -150,15 +145,15 @@ def _say(voice: Voice, one: Taken) -> None:
 
 
 @click.command()
-@click.option("--yes", is_flag=True, help="Extend sessions of this log without asking.")
-@click.option("--erase", is_flag=True, help="Erase sessions of this log that a file has erased.")
+@click.option("--yes", is_flag=True, help="Continue sessions of this log without asking.")
 @recording
-def sync_command(yes: bool, erase: bool, app: Request, voice: Voice) -> int:
+def sync_command(yes: bool, app: Request, voice: Voice) -> int:
     """Bring the log and the session files beside the records together.
 
     Sessions that only files have are imported, and files that are missing or behind are written.
     If a file goes on beyond the log, the command lists it and asks first; without a terminal it
-    needs --yes. An erasure always needs --erase. Where file and log differ, both stay: exit 1.
+    needs --yes. A session that a file erases is named, and stays. Where file and log differ, both
+    stay: exit 1. An agent's sync imports nothing.
 
     \b
     Examples:
@@ -167,11 +162,9 @@ def sync_command(yes: bool, erase: bool, app: Request, voice: Voice) -> int:
     """
     app.process.documents.check_folders()
     app.finish_pending()
-    consent = Consent(voice, extend=yes, erase=erase, option="--yes")
+    consent = Consent(voice, yes=yes)
     told = Telling(voice)
-    done = synced(app, consent.agrees, told.tell, erases=erase)
-    if told.erased:
-        tell_scrubbed(app, voice, scrubbed=app.process.store.scrubbed())
+    done = synced(app, consent.agrees, told.tell)
     voice.json(done)
     if consent.refused:
         raise Refused(f"{consent.refused}; nothing was imported")
@@ -186,9 +179,8 @@ def _say_synced(app: Request, voice: Voice, done: Synced) -> None:
     if done.written:
         voice.say(f"Wrote {counted(len(done.written), 'session file')}.")
     for file in done.waiting:
-        voice.say(
-            shown(f"{file.path} erases session {short(file.session_id)}: `preflights sync --erase`")
-        )
+        id_ = short(file.session_id)
+        voice.say(shown(f"{file.path} erases session {id_}: `preflights admin erase {id_}`"))
     for file in done.apart:
         voice.warn(file.told)
     if any(file.compared == "diverged" for file in done.apart):

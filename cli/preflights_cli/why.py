@@ -172,12 +172,8 @@ def _as_filed(imported: Sequence[ImportedBy], version: int) -> str:
 
 def _say_imported(voice: Voice, imported: Sequence[ImportedBy]) -> None:
     for one in imported:
-        by, at = shown(who(one.by)), minute(one.at)
-        if one.standing == "confirmed":
-            voice.say(f"  confirmed  by {by}, {at}")
-            continue
         voice.say(shown(f"  file       {one.told}"))
-        voice.say(f"             {at}, from {shown(one.source)}")
+        voice.say(f"             {minute(one.at)}, from {shown(one.source)}")
 
 
 def _say_others(voice: Voice, value: Why) -> None:

@@ -1,4 +1,4 @@
-"""What an import brings: a file read twice, what a person confirms, and what is recorded."""
+"""What an import brings: a file read twice, what it changes here, and what is recorded."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from preflights_es.kernel import imports
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.decisions import Related, Relations
 from preflights_es.kernel.errors import AnotherVersion, LogDamaged, PreflightsError, Refused
-from preflights_es.kernel.events import Actor, Evidence, Input
-from preflights_es.kernel.ids import IMPORTS, short
-from preflights_es.kernel.imports import ProposalTaken, SessionsTaken, TakenSession
+from preflights_es.kernel.events import Actor, Evidence
+from preflights_es.kernel.ids import short
+from preflights_es.kernel.imports import SessionsTaken, TakenSession
 from preflights_es.kernel.ports import Archive, Stored
 from preflights_es.kernel.session import Session, Workflow
 from preflights_es.kernel.text import NAME_MAX, one_line, shortened
@@ -211,7 +211,6 @@ class SessionChange(msgspec.Struct, frozen=True, kw_only=True):
     status_after: str
     closes: bool
     """Whether it takes no answers any more."""
-    erases: bool
     superseded_by: str | None
     """The session that takes its place; null where that does not change."""
 
@@ -221,17 +220,7 @@ class Review(msgspec.Struct, frozen=True):
 
     changes: tuple[SessionChange, ...] = ()
     warnings: tuple[str, ...] = ()
-    """What its new sessions say of others, and those do not say."""
-
-    @property
-    def extended(self) -> tuple[SessionChange, ...]:
-        """Those that go on, and are not erased."""
-        return tuple(one for one in self.changes if not one.erases)
-
-    @property
-    def erased(self) -> tuple[SessionChange, ...]:
-        """Those that are erased."""
-        return tuple(one for one in self.changes if one.erases)
+    """What its new sessions say of others, and those do not say; what it erases stays here."""
 
 
 class Outline(msgspec.Struct, frozen=True):
@@ -305,7 +294,6 @@ class Reviewing:
             status_before=kernel.status(workflow, before.session),
             status_after=kernel.status(workflow, after),
             closes=_is_closed(workflow, after) and not _is_closed(workflow, before.session),
-            erases=after.closed == "erased" != before.session.closed,
             superseded_by=shortened(self._id(now), ID_MAX) if now and now != was else None,
         )
 
@@ -413,9 +401,6 @@ def _title(handle: Handle) -> str:
     return shortened(one_line(handle.view.intention), TITLE_MAX)
 
 
-ANYONE: Final = "in a terminal of their own, a person can"
-
-
 class Importer(msgspec.Struct, frozen=True):
     """Whose import it is."""
 
@@ -425,43 +410,19 @@ class Importer(msgspec.Struct, frozen=True):
 
     @property
     def is_agent(self) -> bool:
-        """Whether acceptances that it brings are proposals."""
+        """Whether nothing is imported."""
         return self.actor.kind == "agent"
 
-    def refuse(self, review: Review, new_imports: Sequence[str]) -> None:
-        """See that an agent changes no session that is held here.
-
-        Args:
-            new_imports: sessions of the file that are themselves streams of imports.
+    def refuse_agent(self) -> None:
+        """See that no agent imports.
 
         Raises:
-            Refused: it would; nothing is taken.
+            Refused: one would.
         """
-        if not self.is_agent:
-            return
-        name = f"an agent ({self.actor.name})" if self.actor.name else "an agent"
-        if review.changes:
-            first = review.changes[0]
-            does = "erase" if first.erases else "extend"
-            id_ = first.session_id
-            why = f"{name} cannot {does} session {short(id_)}: {ANYONE}"
-            raise Refused(why, code="agent_cannot_extend", session=id_, why=why)
-        if new_imports:
-            one = new_imports[0]
-            why = f"{name} cannot take over who imported what (session {short(one)}): {ANYONE}"
-            raise Refused(why, code="agent_cannot_extend", session=one, why=why)
-
-
-def refuse_reserved(events: Iterable[Stored]) -> None:
-    """See that no other session bears an id by which imports are found.
-
-    Raises:
-        LogDamaged: one does.
-    """
-    for one in events:
-        if one.workflow != imports.NAME and (one.input_id or "").startswith(IMPORTS):
-            found = f"its Input has the id {one.input_id!r}, which only an import bears"
-            raise LogDamaged(f"session {one.session_id}", one.version, found)
+        if self.is_agent:
+            name = f"an agent ({self.actor.name})" if self.actor.name else "an agent"
+            why = f"{name} imports nothing: in a terminal of their own, a person can"
+            raise Refused(why, code="agent_cannot_import")
 
 
 class Digest:
@@ -508,19 +469,10 @@ class ImportRecord:
             workflow = self._runner.workflow(last.workflow)
             accepted = imports.accepted_by(workflow, events) is not None
             hash_ = last.hash.hex()
-            one = TakenSession(last.session_id, before, last.version, hash_, accepted)
-            if accepted and self._importer.is_agent:
-                self._propose(one)
-            else:
-                taken.append(one)
+            taken.append(TakenSession(last.session_id, before, last.version, hash_, accepted))
         rest = iter(taken)
         while portion := tuple(islice(rest, imports.TOGETHER)):
-            self._record(SessionsTaken(**self._known(), sessions=portion), self._runner.new_id())
-
-    def _propose(self, one: TakenSession) -> None:
-        input_id = imports.proposed_id(one.session_id)
-        if self._runner.store.session_of_input(input_id) is None:  # a former import may have ended
-            self._record(ProposalTaken(**self._known(), session=one), input_id)
+            self._record(SessionsTaken(**self._known(), sessions=portion))
 
     def _known(self) -> dict[str, Any]:
         of = self._importer
@@ -532,34 +484,11 @@ class ImportRecord:
             "digest": self._digest,
         }
 
-    def _record(self, new: Input, input_id: str) -> None:
+    def _record(self, new: SessionsTaken) -> None:
         runner, project = self._runner, self._importer.project
         if self._handle is None:
             session_id = runner.new_session_id(project)
-            step = runner.open(imports.WORKFLOW, project, new, session_id, input_id)
+            step = runner.open(imports.WORKFLOW, project, new, session_id, runner.new_id())
         else:
-            step = runner.submit(self._handle, new, input_id)
+            step = runner.submit(self._handle, new, runner.new_id())
         self._handle = step.handle
-
-
-def confirmed(runner: Runner, importer: Importer, handle: Handle) -> Handle:
-    """Record that a person takes over what was accepted elsewhere; the session as it counts then.
-
-    Raises:
-        Refused: no person does.
-    """
-    if importer.actor.kind != "user":
-        message = f"session {short(handle.session_id)} is proposed already: a person confirms it"
-        raise Refused(message, code="proposed_already", session=short(handle.session_id))
-    taken = TakenSession(handle.session_id, handle.version, handle.version, handle.hash.hex())
-    new = imports.ProposalConfirmed(
-        at=runner.now(),
-        actor=Actor("user", runner.sanitizer.cleaned_name(importer.actor.name)),
-        evidence=importer.evidence,
-        session=taken,
-    )
-    input_id = imports.confirmed_id(handle.session_id)
-    runner.open(
-        imports.WORKFLOW, importer.project, new, runner.new_session_id(importer.project), input_id
-    )
-    return runner.load(handle.session_id)

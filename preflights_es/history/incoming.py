@@ -9,7 +9,6 @@ from preflights_es.history.imports import Outline
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.decisions import Relations
 from preflights_es.kernel.errors import ArtifactOutside, Refused
-from preflights_es.kernel.imports import NAME as IMPORTS
 from preflights_es.kernel.ports import Archive, Stored
 from preflights_es.kernel.session import Session
 from preflights_es.records.record_names import NUMBER_DIGITS_MAX
@@ -51,13 +50,11 @@ class Known:
         self.numbers: list[int | None] = []
         self.calls: dict[int, tuple[tuple[str, bool], ...]] = {}
         """Of those that have any, by their place: call, and whether it is a completion."""
-        self.erased: set[int] = set()
-        self.erased_ids: set[str] = set()
+        self.erased: dict[int, str] = {}
+        """Ids of those that are erased, by their place."""
         self._related: dict[str, tuple[int, Relations]] = {}
         """Of those that are related to others, by their ids: place, and what they say."""
         self._projects: dict[str, _Numbers] = {}
-        self.imports: list[str] = []
-        """Sessions that are themselves streams of imports."""
         self.lacking = bytearray()
         """Of each `NOTHING`, `WHOLE` or `TAIL`."""
 
@@ -68,8 +65,6 @@ class Known:
         place = len(self.numbers)
         self.numbers.append(number)
         project = self._projects.setdefault(first.project, _Numbers())
-        if first.workflow == IMPORTS:
-            self.imports.append(first.session_id)
         if number is not None:
             project.borne[number] = first.session_id
         if relations is not None:
@@ -79,8 +74,14 @@ class Known:
                 (call.call, isinstance(call, CompletionRequested)) for call in session.calls
             )
         if session.closed == "erased":
-            self.erased.add(place)
-            self.erased_ids.add(first.session_id)
+            self.erased[place] = first.session_id
+
+    def erasures_left_out(self) -> list[str]:
+        """Ids of the sessions that the file erases and that are held here: they are passed over."""
+        places = [place for place in self.erased if self.lacking[place] == TAIL]
+        for place in places:
+            self.lacking[place] = NOTHING
+        return [self.erased[place] for place in places]
 
     def outlines(self) -> dict[str, Outline]:
         """Those that bring something and are related to others, once the log was asked."""

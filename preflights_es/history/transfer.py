@@ -22,7 +22,6 @@ from preflights_es.history.imports import (
     Reviewing,
     SessionChange,
     Source,
-    refuse_reserved,
     relations_of,
 )
 from preflights_es.history.incoming import NOTHING, TAIL, WHOLE, Filed, Known
@@ -38,6 +37,7 @@ from preflights_es.kernel.errors import (
     WorkflowMissing,
 )
 from preflights_es.kernel.events import ArtifactDue
+from preflights_es.kernel.ids import short
 from preflights_es.kernel.ports import Archive, Arrival, Head, Stored
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import chain, jsonl
@@ -45,7 +45,7 @@ from preflights_es.store.log_rows import head_of
 
 TOGETHER: Final = 1024 * 1024  # bytes of a file in one transaction: some hundred sessions
 OBJECT_BYTES: Final = 64  # about, of a hash and of a list
-GRAVEST: Final = ("erases", "superseded_by", "closes")  # of changes, those that are named first
+GRAVEST: Final = ("superseded_by", "closes")  # of changes, those that are named first
 TRIES: Final = 10  # to import a session that another process imports at the same time
 
 
@@ -174,25 +174,26 @@ class Transfer:
             progress: is called after each session, when it is verified and when it is taken.
             agrees: whether sessions that are held here may change so; asked once, before anything
                 is taken. Where it says no, nothing is.
-            importer: whose import it is, which is recorded first; None where a log is mirrored.
+            importer: whose import it is, which is recorded first; what it erases stays here. None
+                where a log is mirrored.
 
         Raises:
             LogDamaged: an event does not verify; nothing of the file is taken.
             AnotherVersion: another version wrote it; likewise.
-            Refused: a session has gone another way here, a number is far beyond the next one, only
-                one side says that a session held here is superseded, or an agent would change a
-                session that is held here; likewise. Or an Input of a session stands in another one
-                here, or the file has changed since: says how many were taken.
+            Refused: a session has gone another way here, a number is far beyond the next one, or
+                only one side says that a session held here is superseded; likewise. Or an Input of
+                a session stands in another one here, or the file has changed since: says how many
+                were taken.
             StoreUnavailable: the log cannot be written; likewise.
         """
         read = Digest(source)
         passes = Passes(read.lines, where)
         with _nothing_imported():
             known = self._verified(passes, where, progress)
-            review = self._reviewed(passes, known)
+            kept = () if importer is None else known.erasures_left_out()
+            review = self._reviewed(passes, known, kept)
         record: ImportRecord | None = None
         if importer is not None:
-            importer.refuse(review, [one for one in known.imports if not self._archive.head(one)])
             record = ImportRecord(*(self._runner, self._archive, importer, where, read.hexdigest))
         if not agrees(review):
             return
@@ -238,14 +239,22 @@ class Transfer:
             raise LogDamaged(where, 0, "it holds no events")
         return known
 
-    def _reviewed(self, passes: Passes, known: Known) -> Review:
+    def _reviewed(self, passes: Passes, known: Known, kept: Sequence[str]) -> Review:
         """What the file changes of sessions that are held here.
+
+        Args:
+            kept: those that it erases, and that stay.
 
         Raises:
             LogDamaged, Refused: as for `imported`.
         """
         known.refuse_far_numbers(self._archive, self._filed)
-        warnings = tuple(self._reviewing.one_sided(known.outlines(), known.erased_ids))
+        one_sided = self._reviewing.one_sided(known.outlines(), known.erased.values())
+        stay = (
+            f"the file erases session {short(one)}, which stays until it is erased here"
+            for one in kept
+        )
+        warnings = (*one_sided, *stay)
         changes = list(self._changes(passes, known)) if TAIL in known.lacking else []
         gravest = sorted(changes, key=lambda one: [not getattr(one, what) for what in GRAVEST])
         return Review(tuple(gravest), warnings)
@@ -257,7 +266,6 @@ class Transfer:
 
     def _learn(self, known: Known, events: list[Stored]) -> None:
         chain.verified(events)
-        refuse_reserved(events)
         workflow = self._runner.workflow(events[0].workflow)
         session = self._runner.folded(workflow, events)
         number = workflow.number(session.state)

@@ -280,9 +280,6 @@ class Decided(Value, frozen=True, kw_only=True):
     """Others that the same acceptance replaced."""
     kept: tuple[KeptDecision, ...] = ()
     """Decisions that stay in force beside it, although their values differ."""
-    imported_by: Actor | UnsetType = UNSET
-    """The agent whose import brought it, while no person of this log has confirmed it; then
-    `acknowledged_by` is what the file says."""
     scope: str | UnsetType = UNSET
     """What it is for; not written where that is the whole project."""
     reach: Reach | UnsetType = UNSET
@@ -297,7 +294,7 @@ class Decided(Value, frozen=True, kw_only=True):
         then = next((former for former in self.former if at < former.until), self)
         return replace(
             self,
-            standing=self.standing if self.imported_by else "accepted",
+            standing="accepted",
             number=then.number,
             supersedes=then.supersedes,
             written=then.written,

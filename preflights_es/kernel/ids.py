@@ -16,8 +16,6 @@ TYPED_MIN = 4
 DIGITS = frozenset("0123456789abcdef-")
 """All that an id is made of."""
 
-IMPORTS = "imports-"
-"""Begins the ids of Inputs that only the stream of an import may bear (`kernel.imports`)."""
 
 SALT_BYTES = 16
 """Random bytes beside a payload, so that its digest does not reveal the payload."""
@@ -62,15 +60,6 @@ def short(session_id: str) -> str:
 def decision_name(number: int | None, uid: str) -> str:
     """What people call a decision: by the number of its record, else by the end of its uid."""
     return f"ADR-{number:04}" if number else short(uid)
-
-
-def imports(session_id: str = "") -> tuple[str, str]:
-    """The range of ids by which imports of a session, or of all, are found.
-
-    The second is the first id behind them.
-    """
-    begin = f"{IMPORTS}{session_id}-" if session_id else IMPORTS
-    return begin, f"{begin[:-1]}."  # the character behind a hyphen
 
 
 def decision_uid(session_id: str) -> str:

@@ -118,9 +118,6 @@ class Store(Protocol):
     def session_of_input(self, input_id: str) -> str | None:
         """The session that holds an Input; None when no event bears the id."""
 
-    def inputs_between(self, first: str, behind: str) -> tuple[tuple[str, bytes | None], ...]:
-        """Pairs of id and payload of Inputs, from one id to before another; None of an erased."""
-
     def open_calls(self, project: str) -> tuple[tuple[str, str], ...]:
         """Pairs of session id and call, for every call of the project that is open."""
 

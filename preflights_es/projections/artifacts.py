@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
-from msgspec.structs import replace
 
-from preflights_es.kernel.imports import PROPOSED, Proposal
 from preflights_es.kernel.items import Planned
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.ports import Row
@@ -62,13 +60,6 @@ def rows(read: Read) -> tuple[Row, ...]:
     )
 
 
-def _proposed(row: dict[str, Any], _proposal: Proposal) -> dict[str, Any]:
-    if row["standing"] not in ("approved", "locked"):
-        return row
-    planned = replace(kept("artifacts", row, "plan", Planned), standing=PROPOSED)
-    return {**row, "standing": PROPOSED, "plan": encoded(planned).decode()}
-
-
 ARTIFACTS: Final = Projection(
     name="artifacts",
     version=1,
@@ -76,7 +67,6 @@ ARTIFACTS: Final = Projection(
     row=ArtifactColumns,
     key=2,
     index=("project", "session_id", "version", "standing"),
-    proposed=_proposed,
 )
 PROJECTION: Final = ARTIFACTS
 

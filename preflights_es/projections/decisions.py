@@ -9,7 +9,6 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.kernel.decisions import Decided
-from preflights_es.kernel.imports import ACCEPTED, PROPOSED, Proposal
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.ports import Row
 from preflights_es.projections.projection import DECISIONS_VERSION, Projection, Read, kept, text
@@ -39,24 +38,7 @@ class PatchRow(msgspec.Struct, frozen=True):
 
 def accepted_at(patch: Decided) -> int | None:
     """When a person accepted it, in microseconds since 1970 UTC."""
-    is_accepted = patch.standing in ("accepted", "superseded") or patch.imported_by
-    return patch.acknowledged_at if is_accepted else None
-
-
-def proposed(patch: Decided, proposal: Proposal) -> Decided:
-    """A patch of a session that an agent imported, as it counts here."""
-    if patch.standing not in ("accepted", "superseded"):
-        return patch
-    return replace(
-        patch,
-        standing=PROPOSED if patch.standing == ACCEPTED else patch.standing,
-        imported_by=proposal.importer,
-    )
-
-
-def _proposed(row: dict[str, Any], proposal: Proposal) -> dict[str, Any]:
-    patch = proposed(kept("decisions", row, "decided", Decided), proposal)
-    return {**row, "standing": patch.standing, "decided": encoded(patch).decode()}
+    return patch.acknowledged_at if patch.standing in ("accepted", "superseded") else None
 
 
 def rows(read: Read) -> tuple[Row, ...]:
@@ -84,7 +66,6 @@ DECISIONS: Final = Projection(
     row=DecisionColumns,
     key=2,
     index=("project", "session_id", "version", "accepted_at", "superseded_at"),
-    proposed=_proposed,
 )
 PROJECTION: Final = DECISIONS
 

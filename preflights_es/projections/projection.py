@@ -26,7 +26,6 @@ from preflights_es.kernel.errors import (
     WorkflowMissing,
 )
 from preflights_es.kernel.events import ERASED_TAG, INT_MAX, Event, Input
-from preflights_es.kernel.imports import Proposal
 from preflights_es.kernel.json import decoder
 from preflights_es.kernel.ports import Head, Row, Stored, Stream
 from preflights_es.kernel.session import Session, Workflow, known, opaque_workflow
@@ -50,9 +49,6 @@ class Projection(msgspec.Struct, frozen=True, kw_only=True):
     """How many of the first columns tell one row from the others."""
     index: tuple[str, ...] = ("project", "session_id")
     """Columns by which rows of a project are found, with those that a choice of rows asks for."""
-    proposed: Callable[[dict[str, Any], Proposal], dict[str, Any]] | None = None
-    """A row of a session that an agent imported and no person confirmed, as it counts here: rows
-    are kept as the session itself says them."""
     words: str = ""
     """The column that says what is wrong with a session, in words that may differ between versions
     of Python and of libraries."""

@@ -8,7 +8,6 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.kernel import session as kernel
-from preflights_es.kernel.imports import ACCEPTED, PROPOSED, Proposal
 from preflights_es.kernel.lead import FellBack, LeadChanged, LeadTaken, setup_of
 from preflights_es.kernel.ports import Row
 from preflights_es.kernel.questions import Answers
@@ -99,10 +98,6 @@ def _led(read: Read) -> tuple[str, str, str]:
     return provider, model, fell_back
 
 
-def _proposed(row: dict[str, Any], _proposal: Proposal) -> dict[str, Any]:
-    return {**row, "status": PROPOSED} if row["status"] == ACCEPTED else row
-
-
 SESSIONS: Final = Projection(
     name="sessions",
     version=1,
@@ -111,6 +106,5 @@ SESSIONS: Final = Projection(
     # In the order in which rows are read, with all that is asked before a row is: a row has texts.
     index=("project", "session_id", "status", "began_at", "moved_at"),
     words="intention",
-    proposed=_proposed,
 )
 PROJECTION: Final = SESSIONS

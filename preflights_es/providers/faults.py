@@ -271,7 +271,6 @@ class FaultyStore:
     heads = _operation("heads")
     matching = _operation("matching")
     session_of_input = _operation("session_of_input")
-    inputs_between = _operation("inputs_between")
     open_calls = _operation("open_calls")
     calls_of = _operation("calls_of")
     numbers = _operation("numbers")

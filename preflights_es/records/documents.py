@@ -217,8 +217,6 @@ class Documents:
             )
         record = handle.workflow.record(handle.session.state)
         record = replace(record, session_id=handle.session_id)
-        if handle.proposal and record.status == "accepted":  # as the file says, and not here
-            record, signature = replace(record, status="proposed"), None
         return render.brief(record, in_force, signature)
 
     def numbers_used(self) -> set[int]:

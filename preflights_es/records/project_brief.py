@@ -125,8 +125,6 @@ class InForce(Value, frozen=True, kw_only=True):
     """Of its record, relative to the project's root; empty without one."""
     tool: str = ""
     """Of a record without a session; every text of it is a stranger's."""
-    imported: str = ""
-    """Of a proposal that a file calls accepted: who imported it, in a few words."""
     file: str = ""
     """The session file that alone holds it; empty where the log does."""
     signature: str = ""
@@ -277,8 +275,7 @@ def _decision(one: InForce, *, reasons: bool) -> str:
 
 
 def _proposed(one: InForce) -> str:
-    says = _cut(one.imported) or "proposed"
-    return f"{_what(one)} ({says}, {one.name}{one.mark}, {one.date})\n"
+    return f"{_what(one)} (proposed, {one.name}{one.mark}, {one.date})\n"
 
 
 def _what(one: InForce) -> str:

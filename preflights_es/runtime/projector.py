@@ -6,7 +6,7 @@ transaction, and what was folded goes from there in the transaction that writes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from heapq import merge
@@ -17,7 +17,6 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.kernel import ids
 from preflights_es.kernel.errors import (
     AnotherVersion,
     CommitUnknown,
@@ -27,7 +26,6 @@ from preflights_es.kernel.errors import (
     StoreUnavailable,
 )
 from preflights_es.kernel.events import INT_MAX
-from preflights_es.kernel.imports import Proposal, proposals
 from preflights_es.kernel.ports import (
     Choice,
     Fold,
@@ -147,11 +145,6 @@ class Projector:
             choice: which rows; there may be more of them, so the reader checks each.
             at: the time of the choice, in microseconds since 1970 UTC; `of`: its other parts.
         """
-        return self._counted(name, self._found(name, project, choice, at, **of))
-
-    def _found(
-        self, name: str, project: str | None, choice: Choice, at: int, **of: Any
-    ) -> Iterator[dict[str, Any]]:
         kept = partial(self._log.rows, name, project, choice, at, **of)
         try:
             with self._log.hurried():
@@ -161,21 +154,6 @@ class Projector:
         if others := self._log.folded_elsewhere(WAITING + 1):
             return self._with_moved(name, project, others, kept)
         return kept()
-
-    def _counted(self, name: str, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Rows as they count in this log: what an agent imported is proposed."""
-        shows = self._projections[name].proposed
-        if shows is None or not (known := self.proposals()):
-            return rows
-        return (
-            shows(row, known[row["session_id"]]) if row["session_id"] in known else row
-            for row in rows
-        )
-
-    def proposals(self) -> Mapping[str, Proposal]:
-        """By session: what an agent imported and no person confirmed."""
-        found = self._log.inputs_between(*ids.imports())
-        return proposals(found) if found else {}
 
     def _as_it_is(
         self, name: str, project: str | None, error: StoreUnavailable, kept: KeptRows
@@ -218,7 +196,7 @@ class Projector:
     def folded(self, name: str, head: Head) -> dict[str, Any] | None:
         """The row of a session as it is now, kept or not; None where a newer program wrote it."""
         rows = chain.from_iterable(rows for _, rows in self._turns(name, None, [head]))
-        return next(self._counted(name, rows), None)
+        return next(rows, None)
 
     # 1. Long lists ---------------------------------------------------------------------------
 
@@ -231,9 +209,7 @@ class Projector:
         before: str | None = None
         while page := self._log.newest(project, before, PAGE):
             is_kept = self._kept() is not None
-            rows = (row for _, row in page if is_kept and row is not None)
-            counted = {row["session_id"]: row for row in self._counted(SESSIONS.name, rows)}
-            yield from ((head, counted.get(head.session_id)) for head, _ in page)
+            yield from ((head, row if is_kept else None) for head, row in page)
             before = page[-1][0].session_id
 
     def within(self, project: str | None, since: int | None, until: int | None) -> Iterator[Head]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -53,9 +53,6 @@ from preflights_es.runtime.performer import Performed, Performer, open_completio
 from preflights_es.runtime.sanitizing import SECRETS_ALONE, Sanitizer
 from preflights_es.store.chain import erased_before, verified
 from preflights_es.store.codec import Codec
-
-if TYPE_CHECKING:
-    from preflights_es.kernel.imports import Proposal
 
 
 class EventReader:
@@ -146,8 +143,6 @@ class Handle(msgspec.Struct, frozen=True, dict=True):
     workflow: Workflow[Any]
     session: Session[Any]
     hash: bytes = b""
-    proposal: Proposal | None = None
-    """Set where an agent imported what a person accepted elsewhere, and no person confirmed it."""
 
     @property
     def version(self) -> int:
@@ -162,12 +157,7 @@ class Handle(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def view(self) -> View:
         """What may be shown of it, computed once."""
-        view: View = self.workflow.view(self.session.state)
-        if self.proposal is None:
-            return view
-        from preflights_es.kernel.imports import as_proposed  # few sessions are
-
-        return as_proposed(view, self.proposal)
+        return self.workflow.view(self.session.state)
 
     @cached_property
     def status(self) -> str:
@@ -229,26 +219,7 @@ class Runner(EventReader):
         workflow = self.workflow_or_opaque(head.workflow)
         session = self.folded(workflow, stored)
         # The last event's hash, not the head's: the session may have grown between the two reads.
-        proposal = self.proposed(workflow, stored)
-        return Handle(session_id, head.project, workflow, session, stored[-1].hash, proposal)
-
-    def proposal(self, session_id: str) -> Proposal | None:
-        """Who imported it, where that was an agent, and no person has confirmed it."""
-        found = self.store.inputs_between(*ids.imports(session_id))
-        if not found:
-            return None
-        from preflights_es.kernel.imports import proposals
-
-        return proposals(found).get(session_id)
-
-    def proposed(self, workflow: Workflow[Any], stored: Sequence[Stored]) -> Proposal | None:
-        """The same of a session of a workflow, with the person who accepted it elsewhere."""
-        found = self.proposal(stored[0].session_id) if workflow.acknowledges is not None else None
-        if found is None:
-            return None
-        from preflights_es.kernel.imports import accepted_by
-
-        return replace(found, accepted_by=accepted_by(workflow, stored) or "")
+        return Handle(session_id, head.project, workflow, session, stored[-1].hash)
 
     def refreshed(self, handle: Handle) -> Handle:
         """The session as it stands now; read again only where it has moved."""

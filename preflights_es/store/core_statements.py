@@ -150,9 +150,6 @@ def _appending_and_reading() -> dict[str, ClauseElement]:
         "count_sessions": select(func.count()).select_from(tables.heads),
         "count_events": select(func.count()).select_from(tables.events),
         "count_open_calls": select(func.count()).select_from(tables.claims),
-        "inputs_between": select(_e.input_id, _e.data)
-        .where(_e.input_id >= bindparam("first_input"), _e.input_id < bindparam("behind_input"))
-        .order_by(_e.input_id),
         "session_of_input": select(_e.session_id, _e.version).where(
             _e.input_id == bindparam("of_input")
         ),

@@ -168,15 +168,6 @@ class MemoryStore:
     def session_of_input(self, input_id: str) -> str | None:
         return self._inputs.get(input_id)
 
-    def inputs_between(self, first: str, behind: str) -> tuple[tuple[str, bytes | None], ...]:
-        found = [one for one in self._inputs if first <= one < behind]
-        return tuple(
-            (event.input_id, event.data)
-            for input_id in sorted(found)
-            for event in self._streams[self._inputs[input_id]]
-            if event.input_id == input_id
-        )
-
     def open_calls(self, project: str) -> tuple[tuple[str, str], ...]:
         found = (key for key in self._open if self._streams[key[0]][0].project == project)
         return tuple(sorted(found))

@@ -27,7 +27,6 @@ class SqlRows(Looking):
 
     def __init__(self, store: SqlStore) -> None:
         super().__init__("projections", store.database)
-        self.inputs_between = store.inputs_between
         self._fitting: set[tuple[Any, ...]] = set()
         """Projections with the kinds of values of rows that its columns held."""
 

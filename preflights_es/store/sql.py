@@ -355,11 +355,6 @@ class SqlStore(Looking):
         rows = self._rows("session_of_input", of_input=input_id)
         return rows[0][0] if rows else None
 
-    def inputs_between(self, first: str, behind: str) -> tuple[tuple[str, bytes | None], ...]:
-        rows = self._rows("inputs_between", first_input=first, behind_input=behind)
-        # Bytes there are a payload that another program wrote.
-        return tuple((id_, data.encode() if isinstance(data, str) else data) for id_, data in rows)
-
     def open_calls(self, project: str) -> tuple[tuple[str, str], ...]:
         return tuple((row[0], row[1]) for row in self._rows("open_calls", of_project=project))
 

@@ -18,8 +18,6 @@ from preflights_es.kernel.events import Actor
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.imports import (
     NAME,
-    ProposalConfirmed,
-    ProposalTaken,
     SessionsTaken,
     TakenSession,
     accepted_by,
@@ -39,20 +37,18 @@ from preflights_es.use.results import Result
 
 
 class ImportedBy(Result, frozen=True):
-    """One import of a session, or the confirmation of one; times are ISO 8601, UTC."""
+    """One import of a session; times are ISO 8601, UTC."""
 
     session_id: str
     """Of the import's own session."""
     by: Actor
     at: str
     source: str
-    """The file, as it was named; empty of a confirmation."""
+    """The file, as it was named."""
     before: int
     """The version of the session here before it."""
     version: int
     """Of the last event that came with it."""
-    standing: str
-    """`as_said`, `proposed` or `confirmed`: what an acceptance in it counts for."""
     accepted_by: str | None = None
     """The person who accepted the session, as the file says; None where no person did."""
 
@@ -92,19 +88,11 @@ def imports(process: Process, only: str = "") -> Iterator[tuple[str, ImportedBy]
 
 def _imports(read: Read) -> Iterator[tuple[TakenSession, ImportedBy]]:
     for event in read.events:
-        match event:
-            case SessionsTaken():
-                taken, source, standing = event.sessions, event.source, "as_said"
-            case ProposalTaken():
-                taken, source, standing = (event.session,), event.source, "proposed"
-            case ProposalConfirmed():
-                taken, source, standing = (event.session,), "", "confirmed"
-            case _:
-                continue
-        by, at = event.actor, iso(event.at)
-        for one in taken:
-            of = (one.before, one.version, standing)
-            yield one, ImportedBy(read.head.session_id, by, at, source, *of)
+        if isinstance(event, SessionsTaken):
+            by, at = event.actor, iso(event.at)
+            for one in event.sessions:
+                of = (by, at, event.source, one.before, one.version)
+                yield one, ImportedBy(read.head.session_id, *of)
 
 
 COPY_MAX: Final = 4 * 1024**3  # bytes of a pipe that are copied to disk, to be read twice
@@ -311,14 +299,16 @@ def imported(
         lists: whether the result names every session: a file may have a million.
 
     Raises:
+        Refused: an agent imports.
         LogDamaged, AnotherVersion, Refused, StoreUnavailable: as `Transfer.imported` says.
     """
+    importer = importer_of(request)
+    importer.refuse_agent()
     agreed = Agreement(agrees)
     came: list[SessionImported] = []
     collisions = Collisions(request.process.runner)
     with _opened(file, drawn) as source:
         taking = request.process.transfer.imported
-        importer = importer_of(request)
         for one in taking(source.lines, file.name, source.progress, agreed, importer):
             tell(one)
             collisions.look(one)

@@ -176,7 +176,6 @@ def _told(row: DecisionRow, by_uid: Mapping[str, DecisionRow] = MappingProxyType
         beside=tuple((_name(one.related.number, one.related.uid), one.reason) for one in row.kept),
         date=_day(row),
         path=row.artifact or "",
-        imported=row.filed,
         file=row.file or "",
         signature=IN_SHORT[row.signature.verdict] if row.signature else "",
     )

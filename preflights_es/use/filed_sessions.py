@@ -230,9 +230,13 @@ class FiledSessions:
         here = self._process.store.read(last.session_id)
         pairs = zip(here, events, strict=False)
         parts = next((mine.version for mine, its in pairs if mine.hash != its.hash), 0)
+        compared: Compared = "diverged" if parts else _compared(events, here)
+        if covered and erased_before(here):
+            # Perhaps each by an act of its own: neither holds anything for the other.
+            parts, compared = 0, "restored" if _has_text_of(events, here) else "same"
         return FiledSession(
             path=path,
-            compared="diverged" if parts else _compared(events, here),
+            compared=compared,
             session_id=last.session_id,
             version=last.version,
             here=len(here),

@@ -112,8 +112,6 @@ def file_meant(request: Request, typed: str, cwd: Path | None = None) -> str:
 def holding_for(request: Request, path: str, *, everything: bool = False) -> HoldsHere:
     """The decisions in force that hold for a file.
 
-    A decision that an agent imported, and that no person here confirmed, does not count.
-
     Args:
         path: as `project_path` gives it.
         everything: also those that were superseded.
@@ -142,7 +140,7 @@ def held(request: Request, *, everything: bool = False) -> Iterator[DecisionRow 
     """
     counting = ("accepted", "superseded")
     for row in decisions(request, everything=everything):
-        if row.imported_by is None and row.standing in counting and row.accepted_at:
+        if row.standing in counting and row.accepted_at:
             yield row
     for one in records_beside(request, everything=everything).rows:
         if one.is_held or (everything and one.status == "superseded"):

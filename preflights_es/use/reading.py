@@ -177,7 +177,7 @@ class Reading:
                 f"{short(file.session_id)} is {status.replace('_', ' ')}"
             )
             code = "file_erases" if file.is_erased else "file_beyond"
-            self._notice(code, text, path=file.path)
+            self._notice(code, text, path=file.path, session=short(file.session_id))
         elif file.told:
             self._notice("file_apart", file.told, path=file.path)
 

@@ -226,23 +226,10 @@ class DecisionRow(Result, frozen=True):
     paths: tuple[str, ...]
     """Patterns of the files that it holds for; it holds everywhere where there are none."""
     hold: Hold
-    imported_by: Who | None
-    """The agent that imported it, while no person here confirmed it: the acceptance is the file's
-    word."""
     file: str | None = None
     """The session file that says so, where the log does not."""
     signature: Signed | None = None
     """What the signature of its acceptance proves; None without one."""
-
-    @property
-    def filed(self) -> str:
-        """`imported by claude-code; accepted by Ada, as the file says`; else empty."""
-        if self.imported_by is None:
-            return ""
-        from preflights_es.kernel.imports import origin_of
-
-        by = self.acknowledged_by
-        return origin_of(Actor("agent", self.imported_by.name), by.name if by else "")
 
     @classmethod
     def of(cls, one: PatchRow) -> Self:
@@ -277,6 +264,5 @@ class DecisionRow(Result, frozen=True):
             sha256=decided.written.sha256 if decided.written else None,
             paths=decided.reach.paths if decided.reach else (),
             hold=decided.reach.hold if decided.reach else "tell",
-            imported_by=Who.of(decided.imported_by or None),
             **msgspec.structs.asdict(decided.rationale),
         )

@@ -20,11 +20,10 @@ from preflights_es.kernel.errors import (
     PreflightsError,
     Refused,
     SessionFaulted,
-    SessionMoved,
     UnknownSession,
     UnreadableEvent,
 )
-from preflights_es.kernel.events import ERASED_TAG, Actor, Event, SessionErased
+from preflights_es.kernel.events import ERASED_TAG, Event, SessionErased
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.questions import Observed, WrittenQuestion
 from preflights_es.kernel.session import STATUSES, UNKNOWN
@@ -207,8 +206,6 @@ def accept(
     except UnknownSession:  # an agent is told that a person accepts, whatever it names
         acceptance.Acceptances.of(request).refuse_relaying(by, session)
         raise
-    if handle.proposal is not None:
-        return _confirmed(request, handle, by, expect)
     workflow = handle.workflow
     feature = FEATURES.get(workflow.name)
     has_own = feature is not None and feature.accept
@@ -226,32 +223,6 @@ def accept(
         more["relays"] = True
     done: View = own(request, handle.session_id, by=by, expect=expect, **more)
     return done
-
-
-def _confirmed(request: Request, handle: Handle, by: str | None, expect: int | None) -> View:
-    """Take over what a person accepted elsewhere and an agent imported.
-
-    Raises:
-        SessionMoved: the session is at another version.
-        Refused: no person confirms it.
-    """
-    from preflights_es.history.imports import confirmed
-    from preflights_es.use.acceptance import Acceptances
-    from preflights_es.use.archives import importer_of
-
-    Acceptances.of(request).refuse_relaying(by, ids.short(handle.session_id))
-    if expect is not None and expect != handle.version:
-        raise SessionMoved(handle.session_id, expect, handle.version)
-    importer = importer_of(request)
-    if by is not None:
-        importer = replace(importer, actor=Actor("user", by))
-    now = confirmed(request.process.runner, importer, handle)
-    if request.signs:
-        text = (
-            "what was accepted elsewhere keeps its own signature, or has none: nothing was signed"
-        )
-        request.notice("confirmed_unsigned", text, session=ids.short(handle.session_id))
-    return session_of(Step(now, ()), request.notices)
 
 
 def abandon(

@@ -131,7 +131,7 @@ def taken_over(
     place = process.settings.stand_in
     if place is None or process.settings.is_read_only:
         return
-    if importer.is_agent:  # it may go on with sessions, which an agent's import does not
+    if importer.is_agent:
         text = f"an agent leaves {place} as it is"
         process.tell(Notice("stand_in_left", text, {"path": str(place)}))
         return

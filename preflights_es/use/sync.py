@@ -10,18 +10,20 @@ from msgspec.structs import replace
 
 from preflights_es.history.imports import Review, SessionChange
 from preflights_es.history.transfer import Collision, Collisions, Taken
+from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.projections.artifacts import plan
 from preflights_es.projections.decisions import decision
 from preflights_es.records import files
 from preflights_es.store import jsonl
+from preflights_es.store.chain import erased_before, verified
 from preflights_es.system.files import Unreadable
 from preflights_es.use.archives import Agreement, Lines, SessionImported, imported_each, importer_of
 from preflights_es.use.filed_sessions import FOREIGN, FiledSession, FiledSessions
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
-from preflights_es.use.stand_in import refuse_erasing, taken_over
+from preflights_es.use.stand_in import taken_over
 
 
 class Synced(Result, frozen=True, tag_field="format", tag="sync/1"):
@@ -32,7 +34,7 @@ class Synced(Result, frozen=True, tag_field="format", tag="sync/1"):
     written: tuple[str, ...] = ()
     """Ids of the sessions whose files were written."""
     waiting: tuple[FiledSession, ...] = ()
-    """Files that erase a session of the log: that needs consent of its own."""
+    """Files that erase a session of the log, which stays: `admin erase` erases it here."""
     apart: tuple[FiledSession, ...] = ()
     """Files that hold other events than the log, or that it does not take over."""
     collisions: tuple[Collision, ...] = ()
@@ -47,7 +49,6 @@ def synced(
     agrees: Callable[[Review], bool],
     tell: Callable[[Taken], None] = lambda _: None,
     *,
-    erases: bool = False,
     only: Collection[str] | None = None,
 ) -> Synced:
     """Take over what files say more than the log, and write files that lack something.
@@ -55,15 +56,11 @@ def synced(
     Args:
         agrees: whether sessions of the log may change so; as for `Transfer.imported`.
         tell: takes every session as it is taken.
-        erases: whether files may erase sessions of the log.
         only: the sessions that are brought together.
 
     Raises:
-        Refused, StoreUnavailable: as for `Transfer.imported`; or the text would stay in a log that
-            cannot be written.
+        Refused, StoreUnavailable: as for `Transfer.imported`.
     """
-    if erases:
-        refuse_erasing(request.process.settings)
     process, taking, importer = request.process, Agreement(agrees), importer_of(request)
     taken = list(taken_over(process, taking, tell, importer)) if only is None else []
     if not taking.given:
@@ -74,8 +71,14 @@ def synced(
         if only is None or one.file.session_id in only
     ]
     more = [one for one in found if one.file.compared in FOREIGN]
-    waiting = [one.file for one in more if one.file.is_erased and one.file.here and not erases]
+    waiting = [one.file for one in more if one.file.is_erased and one.file.here]
     coming = {one.file.session_id: one for one in more if one.file not in waiting}
+    left = {file.session_id for file in waiting}
+    if coming and importer.is_agent:
+        text = "session files say more than the log, and an agent imports nothing"
+        request.notice("files_not_imported", text)
+        left |= coming.keys()
+        coming = {}
     lines: Lines = {id_: partial(map, jsonl.line, one.events) for id_, one in coming.items()}
     collisions, refused = Collisions(process.runner), dict[str, str]()
     where = process.session_folders.paths
@@ -88,8 +91,8 @@ def synced(
     process.forget_files()
     apart = [one.file for one in found if one.file.compared in ("diverged", "unread")]
     apart += [replace(coming[id_].file, compared="unread", why=why) for id_, why in refused.items()]
-    left = {file.session_id for file in (*waiting, *apart)}
-    ids = [one.file.session_id for one in found]
+    left |= {file.session_id for file in apart}
+    ids = [one.file.session_id for one in found if one.file.compared != "same"]
     done = Synced(
         sessions=tuple(map(SessionImported.of, taken)),
         written=_written(process, ids, left, everything=only is None),
@@ -141,18 +144,20 @@ def _filed(process: Process) -> Iterator[tuple[str, str]]:
 
 
 def take_new(request: Request) -> None:
-    """Take over the sessions that only files have; the log refuses none of them aloud.
+    """Take over the sessions that only files have, where a person or a script is at work.
 
     Raises:
         StoreUnavailable: as for `synced`.
     """
+    if request.actor.kind == "agent":
+        return
     filed = request.process.file_log.files.values()
     if new := {file.session_id for file in filed if file.compared == "new"}:
         synced(request, lambda review: not review.changes, only=new)
 
 
 def erased_files(process: Process, session_id: str) -> Iterator[str]:
-    """Write the files of a session that was erased anew, whatever they held; their paths.
+    """Write the files of a session that was erased anew, unless they are erased; their paths.
 
     Raises:
         ArtifactOutside, StoreUnavailable: it cannot be written.
@@ -160,10 +165,20 @@ def erased_files(process: Process, session_id: str) -> Iterator[str]:
     name = f"{decision_uid(session_id)}.jsonl"
     for folder in process.session_folders:
         try:
-            is_there = folder.content(name) is not None
+            content = folder.content(name)
         except Unreadable:
-            is_there = True
-        if is_there:
+            content = b""
+        if content is not None and not _is_erased(content, name):
             with files.alone(process.settings.root):
                 process.session_files.keep(session_id, over=True, folder=folder)
             yield f"{folder.path}/{name}"
+
+
+def _is_erased(content: bytes, name: str) -> bool:
+    """Whether a session file holds no text any more."""
+    try:
+        events = verified([*jsonl.stored(content.splitlines(keepends=True), name)])
+    except PreflightsError:
+        return False
+    before = erased_before(events)
+    return before > 0 and all(one.data is None for one in events[: before - 1])

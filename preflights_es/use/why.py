@@ -30,7 +30,7 @@ from preflights_es.kernel.questions import Answers, Behind, answers_in
 from preflights_es.kernel.signing import Signed
 from preflights_es.kernel.text import caseless
 from preflights_es.projections.artifacts import plan, plans
-from preflights_es.projections.decisions import PatchRow, in_force, proposed
+from preflights_es.projections.decisions import PatchRow, in_force
 from preflights_es.projections.projection import Read
 from preflights_es.records.files import found_hash
 from preflights_es.runtime.features import FEATURES
@@ -94,8 +94,7 @@ def of_patch(process: Process, read: Read, version: int) -> tuple[Why, ...]:
     Args:
         version: of the event that proposed it.
     """
-    found = next(one for one in read.patches if one.version == version)
-    decided = _counted(process, read, found)
+    decided = next(one for one in read.patches if one.version == version)
     return tuple(_why(process, read, decided, origin, ())[0] for origin in decided.origins)
 
 
@@ -111,8 +110,7 @@ def decided_in(request: Request, session: str) -> DecisionRow:
     read = found.process.history(found.session_id)
     if not read.patches:
         refuse_undecided(read, "no_decision")
-    decided = _counted(found.process, read, read.patches[-1])
-    patch = PatchRow(found.session_id, found.process.project, decided)
+    patch = PatchRow(found.session_id, found.process.project, read.patches[-1])
     return replace(row_of(found.process, patch), file=found.file)
 
 
@@ -144,7 +142,7 @@ def _meant(
         return [], (), (_session(read, sources),)
     if not read.patches:
         refuse_undecided(read, "no_decision")
-    decided = _counted(process, read, read.patches[-1])
+    decided = read.patches[-1]
     origins = [o for o in decided.origins if field is None or _is_named(o, decided, field)]
     if not origins:
         known = ", ".join(origin.field for origin in decided.origins)
@@ -201,7 +199,7 @@ def _of_log(request: Request, process: Process, what: str) -> list[tuple[Why, st
             request.notice(error.code, str(error), **error.fields)
             continue  # it hides no other decision
         # A row says where to look; what is so is what the session's own log folds to.
-        patches = [_counted(process, read, decided) for decided in read.patches]
+        patches = read.patches
         if one.decided not in patches:
             id_ = short(one.session_id)
             text = f"the projection 'decisions' keeps of session {id_} what its log does not say"
@@ -209,15 +207,9 @@ def _of_log(request: Request, process: Process, what: str) -> list[tuple[Why, st
         came = imports_of(process, read)
         for decided in patches:
             named = [o for o in decided.origins if _is_named(o, decided, what)]
-            if decided.standing == "accepted" or decided.imported_by:
+            if decided.standing == "accepted":
                 values += [_why(process, read, decided, origin, came) for origin in named]
     return values
-
-
-def _counted(process: Process, read: Read, decided: Decided) -> Decided:
-    """A patch as it counts in this log."""
-    proposal = process.runner.proposal(read.head.session_id)
-    return decided if proposal is None else proposed(decided, proposal)
 
 
 def _is_named(origin: Origin, decided: Decided, field: str) -> bool:

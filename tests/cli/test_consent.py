@@ -74,9 +74,7 @@ def erased(content: bytes) -> bytes:
 # 1. What extends ------------------------------------------------------------------------------
 
 
-def test_a_tail_is_listed_and_needs_extend_without_a_terminal(
-    house: Project, other: Project
-) -> None:
+def test_a_tail_is_listed_and_needs_yes_without_a_terminal(house: Project, other: Project) -> None:
     session_id = other.started_session("Add a login")
     assert house.call("admin", "import", "-", stdin=exported(other)).code == 0
     other.call("answer", "last", "OAuth")
@@ -87,13 +85,13 @@ def test_a_tail_is_listed_and_needs_extend_without_a_terminal(
     assert done.code == 1
     assert done.err == (
         "preflights: the file changes 1 session that is held here: read the list, then run this "
-        "again with --extend; nothing was imported\n"
+        "again with --yes; nothing was imported\n"
     )
     assert done.out.splitlines()[0] == f"{session_id[-8:]} (house)  Add a login"
     assert "extends it by 8 events, it was needs answers, and becomes accepted: " in done.out
     assert "decision acknowledged by user Mallory" in done.out
     assert house.call("admin", "export", session_id).out == before
-    assert house.call("admin", "import", "-", "--extend", stdin=whole).code == 0
+    assert house.call("admin", "import", "-", "--yes", stdin=whole).code == 0
     assert house.call("admin", "export", session_id).out.encode() == whole
 
 
@@ -123,11 +121,10 @@ def test_the_json_lists_what_a_file_changes(house: Project, other: Project) -> N
             "status_before": "needs_answers",
             "status_after": "abandoned",
             "closes": True,
-            "erases": False,
             "superseded_by": None,
         }
     ]
-    done = house.call("admin", "import", "-", "--extend", "--json", stdin=exported(other))
+    done = house.call("admin", "import", "-", "--yes", "--json", stdin=exported(other))
     assert (done.code, done.json["imported"], len(done.json["changes"])) == (0, True, 1)
 
 
@@ -167,38 +164,30 @@ def test_what_is_listed_moves_no_terminal(house: Project) -> None:
 # 2. What erases -------------------------------------------------------------------------------
 
 
-def test_an_erasure_in_a_file_needs_erase_even_where_extend_is_given(house: Project) -> None:
-    session_id = house.decided()["session_id"]
-    content = erased(exported(house))
-    for words in ((), ("--extend",)):
-        done = house.call("admin", "import", "-", *words, stdin=content)
-        assert done.code == 1
-        said = "the file erases 1 session that is held here: to allow that, run this again with"
-        assert f"{said} --erase;" in done.err
-        assert "erases it, by 2 events: erased by user Mallory" in done.out
-        assert done.is_safe()
-        assert house.show(session_id)["status"] == "accepted"
-    (house.folder / "erased.jsonl").write_bytes(content)
-    with terminal(house, "admin", "import", "erased.jsonl") as t:
-        t.expect("again with --erase; nothing was imported")
-        assert t.code() == 1
-    assert house.call("admin", "import", "-", "--erase", stdin=content).code == 0
-    assert house.show(session_id)["status"] == "erased"
-
-
-def test_erase_lets_nothing_else_go_on(house: Project, other: Project) -> None:
+def test_a_session_that_a_file_erases_stays_here_and_is_named(
+    house: Project, other: Project
+) -> None:
     first = house.decided()["session_id"]
     second = other.started_session("Add a cache")
-    house.call("admin", "import", "-", stdin=exported(other))
-    other.call("abandon", "last")
     content = erased(exported(house, first)) + exported(other)
-    done = house.call("admin", "import", "-", "--erase", stdin=content)
-    assert done.code == 1
-    assert "the file changes 1 session that is held here" in done.err
-    assert house.show(first)["status"] == "accepted"
-    assert house.call("admin", "import", "-", "--erase", "--extend", stdin=content).code == 0
-    assert house.show(first)["status"] == "erased"
-    assert house.show(second)["status"] == "abandoned"
+    for words in ((), ("--yes",)):
+        done = house.call("admin", "import", "-", *words, stdin=content)
+        assert done.code == 0
+        stays = f"the file erases session {first[-8:]}, which stays until it is erased here"
+        assert stays in done.err
+        assert house.show(first)["status"] == "accepted"
+        assert house.show(second)["status"] == "needs_answers"
+    assert house.call("admin", "erase", first, "--yes").code == 0
+    assert house.call("audit", "verify").code == 0
+
+
+def test_a_session_that_was_erased_elsewhere_comes_in_erased(
+    house: Project, other: Project
+) -> None:
+    session_id = other.decided()["session_id"]
+    other.call("admin", "erase", session_id, "--yes")
+    assert house.call("admin", "import", "-", stdin=exported(other, session_id)).code == 0
+    assert house.show(session_id)["status"] == "erased"
 
 
 # 3. What supersedes ---------------------------------------------------------------------------
@@ -212,7 +201,7 @@ def in_force(house: Project) -> list[str]:
 def test_a_successor_that_does_not_exist_takes_no_decision_out_of_force(house: Project) -> None:
     session_id = house.decided()["session_id"]
     content = superseded(exported(house), UNKNOWN)
-    done = house.call("admin", "import", "-", "--extend", stdin=content)
+    done = house.call("admin", "import", "-", "--yes", stdin=content)
     assert done.code == 1
     assert (
         f"the file says that deadbeef supersedes {session_id[-8:]}, and deadbeef does" in done.err
@@ -230,7 +219,7 @@ def test_a_successor_that_says_nothing_takes_no_decision_out_of_force(house: Pro
     ]
     for by in (second, open_):
         content = superseded(exported(house, first), by)
-        assert house.call("admin", "import", "-", "--extend", stdin=content).code == 1
+        assert house.call("admin", "import", "-", "--yes", stdin=content).code == 1
     assert in_force(house) == sorted((first, second))
 
 
@@ -238,12 +227,12 @@ def test_a_new_decision_supersedes_nothing_here_by_itself(house: Project, other:
     first = house.decided()["session_id"]
     other.call("admin", "import", "-", stdin=exported(house))
     second = other.decided("Add SSO", "--supersedes", first)["session_id"]
-    done = house.call("admin", "import", "-", "--extend", stdin=exported(other, second))
+    done = house.call("admin", "import", "-", "--yes", stdin=exported(other, second))
     assert done.code == 1
     assert f"{second[-8:]} supersedes {first[-8:]}, and {first[-8:]} does not say so" in done.err
     assert "export both together (`preflights admin export --all`)" in done.err
     assert house.call("show", second).code == 1
-    assert house.call("admin", "import", "-", "--extend", stdin=exported(other, "--all")).code == 0
+    assert house.call("admin", "import", "-", "--yes", stdin=exported(other, "--all")).code == 0
     assert in_force(house) == [second]
 
 
@@ -275,12 +264,12 @@ def test_a_pair_whose_successor_was_erased_can_be_taken(house: Project, other: P
     other.call("admin", "import", "-", stdin=exported(house))
     second = house.decided("Add SSO", "--supersedes", first)["session_id"]
     house.call("admin", "erase", second, "--yes")
-    assert other.call("admin", "import", "-", "--extend", stdin=exported(house, "--all")).code == 0
+    assert other.call("admin", "import", "-", "--yes", stdin=exported(house, "--all")).code == 0
 
 
 def test_a_supersession_by_no_session_at_all_is_refused(house: Project) -> None:
     house.decided()
-    done = house.call("admin", "import", "-", "--extend", stdin=superseded(exported(house), ""))
+    done = house.call("admin", "import", "-", "--yes", stdin=superseded(exported(house), ""))
     assert done.code == 1
     assert "does not name the other session" in done.err
     assert len(house.call("decisions", "--json").json["decisions"]) == 1

@@ -7,18 +7,13 @@ from tests.cli.tampering import tampered
 from tests.cli.test_erase import erased
 
 
-def test_an_erasure_travels_to_a_copy(house: Project) -> None:
+def test_an_erased_session_stays_erased_whatever_a_copy_holds(house: Project) -> None:
     session_id = house.decided("Let Quimby in by a login")["session_id"]
     early = house.call("admin", "export", session_id).out.encode()
     house.call("admin", "import", "-", "--db", "copy.db", stdin=early)
     erased(house, session_id)
-    late = house.call("admin", "export", session_id).out.encode()
-    house.call("admin", "import", "-", "--erase", "--db", "copy.db", stdin=late)
-    assert house.call("admin", "export", session_id, "--db", "copy.db").out.encode() == late
     assert (
-        house.call("admin", "import", "-", "--db", "copy.db", "--json", stdin=early).json[
-            "sessions"
-        ][0]["new_events"]
+        house.call("admin", "import", "-", "--json", stdin=early).json["sessions"][0]["new_events"]
         == 0
     ), "an old copy brings nothing back"
     assert house.show(session_id)["status"] == "erased"

@@ -169,7 +169,7 @@ def test_a_session_under_the_id_of_one_that_is_held_is_refused(house: Project) -
     session_id = house.decided()["session_id"]
     before = house.call("admin", "export", session_id).out
     content = forged(events(house), "intention", lambda data: data.replace(b"OAuth", b"OAuth2"))
-    done = house.call("admin", "import", "-", "--extend", "--erase", stdin=content)
+    done = house.call("admin", "import", "-", "--yes", stdin=content)
     assert done.code == 1
     assert f"session {session_id} has diverged: at version 1" in done.err
     assert house.call("admin", "export", session_id).out == before

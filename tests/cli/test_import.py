@@ -165,7 +165,7 @@ def test_two_imports_of_one_tail_at_the_same_time_take_it_once(
     with opened_log(postgres) as other, opened_log(postgres) as watcher:
         other.execute("BEGIN")
         other.execute("SELECT 1 FROM heads WHERE session_id = %s FOR UPDATE", (session_id,))
-        words = ("admin", "import", "whole.jsonl", "--extend", *log, "--json")
+        words = ("admin", "import", "whole.jsonl", "--yes", *log, "--json")
         both = [house.started(*words) for _ in range(2)]
         awaited(lambda: waiting(watcher) == 2)
         other.execute("ROLLBACK")
@@ -251,7 +251,7 @@ def test_a_session_that_cannot_go_on_hides_no_later_one_that_was_taken(
     said = next(json.loads(line)["input_id"] for line in more.splitlines()[4:])
     assert house.call("admin", "import", "-", "--db", log, stdin=one_with(house, said)).code == 0
     done = house.call(
-        "admin", "import", "-", "--extend", "--db", log, stdin=more + text_of(house, new)
+        "admin", "import", "-", "--yes", "--db", log, stdin=more + text_of(house, new)
     )
     assert done.code == 1
     assert f"an Input of session {extended} stands in another session" in done.err

@@ -126,7 +126,7 @@ def test_a_document_that_a_tail_asks_for_is_not_owed_and_one_of_before_stays_so(
         assert house.call("admin", "import", "here.jsonl").code == 0
         house.owing("--supersedes", session_id)
         assert house.call("admin", "export", "--all", "-o", "grown.jsonl").code == 0
-    assert house.call("admin", "import", "grown.jsonl", "--extend", *db).code == 0
+    assert house.call("admin", "import", "grown.jsonl", "--yes", *db).code == 0
 
     found = SqlAuditing(log).imported(session_id)
     assert "artifact-1" not in found

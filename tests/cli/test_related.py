@@ -279,7 +279,7 @@ def test_a_file_that_only_one_side_says_is_not_imported(house: Project, tmp_path
     assert "does not say so, neither here nor in the file" in done.err
     both = tmp_path / "both.jsonl"
     both.write_text(house.call("admin", "export", "--all").out)
-    assert house.call("admin", "import", str(both), "--extend", *log).code == 0
+    assert house.call("admin", "import", str(both), "--yes", *log).code == 0
 
 
 def test_python_programs_choose_too(house: Project) -> None:

@@ -438,23 +438,25 @@ def test_a_file_that_a_branch_brings_back_is_named_and_not_read(
     assert "OAuth" not in session_file(house, decided).read_text()
 
 
-def test_a_colleague_s_erasure_waits_for_consent(
+def test_a_colleague_s_erasure_is_named_and_its_file_stays_as_it_is(
     house: Project, clone: Project, decided: str
 ) -> None:
     clone.call("admin", "erase", decided, "--yes")
     committed(clone)
     pulled(house, clone)
-    assert "is erased; `preflights sync --erase` takes it over" in house.call("show", decided).err
+    erases = f"preflights admin erase {decided[-8:]}"
+    assert f"is erased; `{erases}` erases it here" in house.call("show", decided).err
     (file,) = house.call("inbox", "--json").json["files"]
     assert (file["session_id"], file["is_erased"], file["version"]) == (decided, True, LINES + 2)
-    assert file["command"] == "preflights sync --erase"
+    assert file["command"] == erases
     assert "its file erases it" in house.call("inbox").out
     done = house.call("sync", "--yes", "--json").json
     assert [one["session_id"] for one in done["waiting"]] == [decided]
     assert house.show(decided)["status"] == "accepted"
-    assert house.call("sync", "--erase").code == 0
+    assert house.call("admin", "erase", decided, "--yes").code == 0
     assert house.show(decided)["status"] == "erased"
     assert house.call("inbox").out == "Nothing waits.\n"
+    assert house.call("sync").out == f"The log and {SESSIONS} say the same.\n"
     assert house.git("status", "--short") == ""
 
 
@@ -555,9 +557,8 @@ def test_nothing_is_erased_while_git_s_folder_is_read_only(
     house: Project, decided: str, sealed: Callable[..., Result]
 ) -> None:
     assert sealed("start", "Use a database").code == 3
-    for words in (("admin", "erase", decided, "--yes"), ("sync", "--erase")):
-        done = sealed(*words)
-        assert (done.code, "nothing was erased" in done.err, done.out) == (5, True, "")
+    done = sealed("admin", "erase", decided, "--yes")
+    assert (done.code, "nothing was erased" in done.err, done.out) == (5, True, "")
     assert "was erased" not in sealed("show", decided).out
     assert b"OAuth" in house.log.read_bytes()
 

@@ -73,7 +73,7 @@ def test_a_copy_that_fell_behind_gets_the_rest(house: Project) -> None:
     early = exported(house)
     house.call("admin", "import", "-", "--db", "copy.db", stdin=early)
     house.call("answer", "last", "OAuth")
-    extending = ("admin", "import", "-", "--extend", "--db", "copy.db", "--json")
+    extending = ("admin", "import", "-", "--yes", "--db", "copy.db", "--json")
     taken = house.call(*extending, stdin=exported(house))
     assert taken.json["sessions"][0]["new_events"] == 3
     behind = house.call("admin", "import", "-", "--json", stdin=early)

@@ -14,7 +14,6 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.history.replayer import Replayer
-from preflights_es.kernel import imports
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import (
     Completion,
@@ -42,7 +41,6 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import (
     Actor,
     ArtifactWritten,
-    Evidence,
     Input,
     InputIgnored,
     InputQuarantined,
@@ -129,9 +127,6 @@ class Counting:
 
     def session_of_input(self, input_id: str) -> str | None:
         return self.inner.session_of_input(input_id)
-
-    def inputs_between(self, first: str, behind: str) -> tuple[tuple[str, bytes | None], ...]:
-        return self.inner.inputs_between(first, behind)
 
     def open_calls(self, project: str) -> tuple[tuple[str, str], ...]:
         return self.inner.open_calls(project)
@@ -1002,26 +997,3 @@ def test_actors_are_recorded_by_kind_outside_and_by_name_inside(store: MemorySto
 
 
 # What an agent imported ------------------------------------------------------------------------
-
-
-def test_what_an_agent_imported_is_a_proposal_until_a_person_confirms_it(
-    store: MemoryStore,
-) -> None:
-    view = toy.view(toy.State())
-    accepting = replace(
-        toy.WORKFLOW, acknowledges=toy.Said, view=lambda _: replace(view, status="accepted")
-    )
-    run = Runner(store, {"toy": accepting, "imports": imports.WORKFLOW}, Clock(), Ids())
-    taken = imports.TakenSession(SESSION, 0, begun(run, toy.said("a")).handle.version, "00")
-    assert run.load(SESSION).status == "accepted"
-    new: Input = imports.ProposalTaken(
-        at=2, actor=BOT, evidence=Evidence(), source="a.jsonl", digest="00", session=taken
-    )
-    run.open(imports.WORKFLOW, PROJECT, new, OTHER, imports.proposed_id(SESSION))
-    handle = run.load(SESSION)
-    assert handle.proposal == imports.Proposal(BOT, "Ada")
-    assert (handle.status, handle.view.can_accept) == ("proposed", True)
-    new = imports.ProposalConfirmed(at=3, actor=toy.ADA, evidence=Evidence(), session=taken)
-    run.submit(run.load(OTHER), new, imports.confirmed_id(SESSION))
-    handle = run.load(SESSION)
-    assert (handle.proposal, handle.view.status) == (None, "accepted")

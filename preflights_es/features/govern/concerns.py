@@ -103,7 +103,6 @@ class _Said(msgspec.Struct, frozen=True):
     uid: str
     fields: tuple[tuple[str, str], ...]
     reach: Reach = Reach()
-    imported_by: Any = None
 
 
 class _Kept(msgspec.Struct, frozen=True):
@@ -142,9 +141,7 @@ def _in_force(request: Request, known: Known) -> list[_Kept]:
 def _of_log(process: Process) -> Iterator[_Kept]:
     for row in process.projector.rows("decisions", process.project, "in_force", INT_MAX):
         if row["accepted_at"] is not None and row["superseded_at"] is None:
-            said = kept("decisions", row, "decided", _Said)
-            if said.imported_by is None:
-                yield _Kept(row["session_id"], said, row)
+            yield _Kept(row["session_id"], kept("decisions", row, "decided", _Said), row)
 
 
 def _turned_down(

@@ -57,7 +57,7 @@ def differing_records(
     changed = {*touched}
     written = {(one.session_id, one.artifact): one for one in rows if one.sha256}
     for row in written.values():
-        if row.artifact is None or row.imported_by is not None:
+        if row.artifact is None:
             continue
         documents = (process.file_log if row.file else process).documents
         try:

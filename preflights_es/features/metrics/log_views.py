@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import date
 from typing import Final
 
@@ -39,19 +38,6 @@ _VALUES: Final[dict[Dialect, str]] = {
 }
 """The values of a decision's fields: each is a pair of name and value."""
 
-_IS_ACCEPTED: Final = "CASE WHEN {these} AND {was} = 'accepted' THEN 'proposed' ELSE {was} END"
-_NOTHING: Final = "CASE WHEN {these} THEN NULL ELSE {was} END"
-_PROPOSED: Final = {
-    "sessions": {"status": _IS_ACCEPTED},
-    "decisions": {
-        "standing": _IS_ACCEPTED,
-        "accepted_by": _NOTHING,
-        "accepted_on": _NOTHING,
-        "age_days": _NOTHING,
-    },
-}
-"""By table: what columns say instead of sessions that an agent imported."""
-
 
 def tables() -> tuple[Table, ...]:
     """What a query may read: those whose projection this log has."""
@@ -68,7 +54,6 @@ def definitions(
     dialect: Dialect,
     project: str | None,
     ahead_s: int = 0,
-    proposed: Collection[str] = (),
     today: str = "",
 ) -> str:
     """Each table in front of a query, with the rows of one project alone.
@@ -76,27 +61,16 @@ def definitions(
     Args:
         project: None for the rows of all projects.
         ahead_s: seconds by which the clock of its days is before UTC.
-        proposed: sessions that an agent imported and no person confirmed.
         today: YYYY-MM-DD, up to which ages count; nothing has an age where it is no day.
     """
-    these = ", ".join(map(literal, sorted(proposed)))
     columns = _columns(_Sql(dialect, ahead_s, today))
     where = "" if project is None else f" WHERE project = {literal(project)}"
     made = []
     for one in tables():
-        selected = ", ".join(_selected(one.name, columns[one.name], these))
+        selected = ", ".join(f"{was} AS {column}" for column, was in columns[one.name].items())
         rows = f"{_SCHEMA[dialect]}{PROJECTED[one.name]}{where}"
         made.append(f"{one.name} AS (SELECT {selected} FROM {rows})")  # noqa: S608  ours alone
     return ", ".join(made)
-
-
-def _selected(name: str, columns: dict[str, str], proposed: str) -> list[str]:
-    instead = _PROPOSED.get(name, {}) if proposed else {}
-    these = f"session_id IN ({proposed})"
-    return [
-        f"{instead.get(column, '{was}').format(these=these, was=was)} AS {column}"
-        for column, was in columns.items()
-    ]
 
 
 class _Sql:

@@ -396,11 +396,9 @@ def _views(request: Request, catalogue: Catalogue, project: str | None, asked_at
     if not _is_about_log(catalogue):
         message = "the question is about another database"
         raise Refused(message, code="other_database")
-    projector = request.process.projector
-    projector.catch_up()
-    proposed = projector.proposals()
+    request.process.projector.catch_up()
     ahead_s, today = _ahead_s(asked_at), asked_at[:10]
-    return log_views.definitions(catalogue.dialect, project, ahead_s, proposed, today)
+    return log_views.definitions(catalogue.dialect, project, ahead_s, today)
 
 
 def _ahead_s(local: str) -> int:

@@ -115,7 +115,7 @@ def _told(row: DecisionRow) -> DecisionTold:
         decided=dict(row.fields),
         because=row.because.text if row.because else "",
         instead_of=tuple(one.name for one in row.alternatives),
-        by=row.filed or (" ".join(filter(None, (by.kind, by.name))) if by else ""),
+        by=" ".join(filter(None, (by.kind, by.name))) if by else "",
         date=(row.accepted_at or row.proposed_at)[:10],
         record=row.artifact or "",
         file=row.file or "",

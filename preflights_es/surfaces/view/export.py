@@ -191,7 +191,7 @@ class _Building:
         """One decision of each session: the last that is listed."""
         last = dict[str, DecisionRow]()
         for row in listing(self.request, everything=self.everything).rows:
-            is_meant = self.everything or (row.standing == "accepted" and row.imported_by is None)
+            is_meant = self.everything or row.standing == "accepted"
             if is_meant and row.session_id not in self.skipped:
                 last[row.session_id] = row
         return list(last.values())
@@ -231,8 +231,6 @@ class _Building:
             self._put(f"sessions/{id_}.jsonl", jsonl.lines(read.stored))
             said = {one.version for one in read.stored}
         self.texts += len(said)
-        if row.imported_by is not None:
-            self.names.add(row.imported_by.name)
         if row.signature is not None:
             # Of a certificate, too, whose authority is no key here.
             self.names.add(row.signature.by)

@@ -196,10 +196,9 @@ def _standing(at: Looked, version: int, stood: timeline.Stood) -> Standing:
 
 
 def _view(at: Looked, session: Session[Any], version: int) -> View:
-    read, runner = at.read, at.process.runner
-    proposal = runner.proposed(read.workflow, read.stored)
+    read = at.read
     one = read.stored[version - 1]
-    handle = Handle(one.session_id, one.project, read.workflow, session, one.hash, proposal)
+    handle = Handle(one.session_id, one.project, read.workflow, session, one.hash)
     return session_of(Step(handle, ()))
 
 

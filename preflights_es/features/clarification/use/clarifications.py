@@ -184,7 +184,7 @@ class Clarifications(Acceptances):
                 handle = self._runner.load(head.session_id)
             except PreflightsError:
                 continue  # a damaged session is no reason to refuse a new one
-            one = None if handle.proposal else told_of(handle.session.state, handle.source)
+            one = told_of(handle.session.state, handle.source)
             if one is not None and handle.session.state.superseded_by is None:
                 known.append(one)
         return tuple(known[:KNOWN_MAX])
@@ -353,9 +353,6 @@ class Clarifications(Acceptances):
         if handle.project != self._project:
             message = f"{typed!r} is a decision of the project {handle.project!r}, not of this"
             raise Refused(message, code="other_project", project=handle.project)
-        if handle.proposal is not None:
-            message = f"{typed!r} is a proposal ({handle.proposal.origin}): accept it first"
-            raise Refused(message, code="not_accepted", typed=typed)
         if not accepted(state) or handle.session.closed:
             message = f"{typed!r} is no accepted decision: only those can be superseded"
             raise Refused(message, code="not_accepted", typed=typed)

@@ -66,12 +66,11 @@ def known(
     process = request.process
     place = stems((scope or said).strip())
     found: dict[str, KnownLine] = {}
-    apart = process.projector.proposals()
     for session_id, one in _of_category(process, category) if category else ():
         scope = (one.scope or "").strip()
         # Stems cost time, and most decisions are for the whole project or for something else.
         is_here = bool(scope) == bool(place) and (not scope or is_same(stems(scope), place))
-        if session_id in apart or not (is_here or not scope):
+        if not (is_here or not scope):
             continue
         if made := _line(process, session_id, one, is_here=is_here):
             found[session_id] = made
@@ -109,7 +108,6 @@ def _remembered(
     Args:
         placed: what stands first, by session and by path.
     """
-    apart = process.projector.proposals()
     found = dict(placed)
     for match in search.matches(rules.wanted((text,)), concerns, limit=FOUND_MAX, widens=False):
         if len(found) >= KNOWN_MAX:
@@ -117,7 +115,7 @@ def _remembered(
         row = search.records.of.get(match.uid) if search.records else None
         if row is not None:
             found |= {row.path: _foreign(row, process.sanitizer)} if row.is_held else {}
-        elif match.session_id not in {*apart, *found}:
+        elif match.session_id not in found:
             of = decided_in_force(process, match.session_id)
             if of and (made := _line(process, match.session_id, of, is_here=False)):
                 found[match.session_id] = made

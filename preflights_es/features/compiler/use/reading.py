@@ -128,8 +128,7 @@ def read_plan(request: Request, row: PlanRow) -> ReadPlan:
 
 def decisions_in_force(request: Request) -> tuple[ReadDecision, ...]:
     """What people decided and nothing replaced, the newest first, with what was not chosen."""
-    rows = (row for row in decisions(request) if row.imported_by is None)
-    handles = [request.reading.load(row) for row in rows]
+    handles = [request.reading.load(row) for row in decisions(request)]
     return tuple(one for one in map(_decision, reversed(handles)) if one is not None)
 
 

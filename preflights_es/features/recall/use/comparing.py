@@ -90,9 +90,7 @@ def _compared(process: Process, handle: Handle) -> Iterator[OlderDecision]:
     log = SqlComparing(process.store)
     moved = _moved(process, log) - {handle.session_id}
     proposed = log.payloads(PatchProposed.tag) if moved else {}
-    # What an agent imported is in force once a person has confirmed it.
-    apart = {handle.session_id, *process.projector.proposals()}
-    patches = {session_id: data for session_id, data in proposed.items() if session_id not in apart}
+    patches = {one: data for one, data in proposed.items() if one != handle.session_id}
     # Those of the same field come first, however many are of its category.
     names = " ".join(name for name, _ in state.patch.fields)
     terms = words(f"{state.patch.category} {names} {state.intention}")
@@ -100,7 +98,7 @@ def _compared(process: Process, handle: Handle) -> Iterator[OlderDecision]:
         (session_id, decided)
         for session_id, decided in log.rows(process.project, terms, COMPARED_MAX)
         # Another process may fold a session that moved between the statements.
-        if session_id not in proposed and session_id not in apart
+        if session_id not in proposed and session_id != handle.session_id
     ]
     may_name = any(map(str.isdecimal, state.intention))
     if patches or kept or may_name:
@@ -210,8 +208,6 @@ def _read(process: Process, session_id: str) -> Older | None:
     except PreflightsError:
         return None  # a damaged session is no reason to refuse a new decision
     state = handle.session.state
-    if handle.proposal is not None:
-        return None
     if not isinstance(state, State) or handle.session.closed or handle.project != process.project:
         return None
     if not accepted(state) or state.patch is None or state.superseded_by is not None:
@@ -284,7 +280,7 @@ def tell_related(
     process, search = request.process, Search(request.process, without=handle.session_id)
     words = _words(state)
     former = state.supersedes.session_id if state.supersedes else ""
-    apart = {handle.session_id, former, *known, *process.projector.proposals()}
+    apart = {handle.session_id, former, *known}
     for one in perhaps:
         text = f"perhaps contradicts {shown(one.path)}: {one.title}"
         request.notice("perhaps_contradicts", text, path=one.path)

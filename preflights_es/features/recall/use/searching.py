@@ -258,5 +258,5 @@ def decided_in_force(process: Process, session_id: str) -> Decided | None:
 
 
 def is_in_force(one: Decided) -> bool:
-    """Whether a person accepted it here, and nothing took its place."""
-    return one.standing == "accepted" and one.superseded_by is None and not one.imported_by
+    """Whether a person accepted it, and nothing took its place."""
+    return one.standing == "accepted" and one.superseded_by is None

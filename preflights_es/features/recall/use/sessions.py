@@ -106,13 +106,10 @@ def _found(request: Request, state: State) -> tuple[tuple[Found, ...], tuple[Fou
     found: dict[str, Found] = {}
     records: tuple[FoundRecord, ...] = ()
     for process in request.reading.logs:
-        proposed = process.projector.proposals()  # nothing is in force by an agent's import alone
         search = Search(process, with_records=process is request.process)
         for match in search.matches(rules.wanted(state.queries or ()), enough):
             if search.records and (row := search.records.of.get(match.uid)):
                 records += (_record(row, match),)
-                continue
-            if match.session_id in proposed:
                 continue
             if match.uid not in found and (read := _read(process, match)):
                 found[match.uid] = read
