@@ -83,7 +83,7 @@ ADVICE: Final[dict[str, str]] = {
     "only_in_file": ": `preflights sync` takes it over",
     "plan_older": ". `preflights today --replan` plans anew",
     "projection_differs": ": `preflights audit verify` looks into it",
-    "projections_behind": " (`preflights admin projections follow`, by a role that writes)",
+    "projections_behind": ": a role that writes folds them, by `preflights sessions`",
     "session_files_erased": ": `git filter-repo --invert-paths --path FILE` purges it, if every "
     "clone is made anew",
     "session_file_left": ": `preflights sync` says more",
@@ -93,11 +93,11 @@ ADVICE: Final[dict[str, str]] = {
     "sessions_unclaimed": ". If they are of this repository, run `preflights admin db upgrade` "
     "here; else set PREFLIGHTS_PROJECT to another name",
     # 3. Findings of `audit verify` -----------------------------------------------------------
-    "call_of_other_project": f": {_REBUILD} sets it right",
+    "call_of_other_project": f": delete the row, {_REBUILD} puts it back",
     "call_without_row": f": {_REBUILD} puts it back",
-    "claim_too_long": f": once no process asks for it, {_REBUILD} ends the claim",
+    "claim_too_long": f": once no process asks for it, delete the row, {_REBUILD} puts it back",
     "newer_projection_row": f", then run {_REBUILD}",
-    "number_not_given": f": {_REBUILD} gives it again",
+    "number_not_given": ": put its row of 'numbers' back from a copy",
     "stray_marks": f": {_REBUILD} removes it",
     "stray_outbox": f"; {_REBUILD} removes the row",
 }

@@ -1,4 +1,4 @@
-"""`admin projections status`, `admin projections rebuild` and `admin projections follow`."""
+"""`admin projections status` and `admin projections rebuild`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import click
 
 from preflights_cli.common import Voice, common, reading
 from preflights_cli.decisions import LISTING
-from preflights_cli.follow import follow_command
 from preflights_cli.progress import bar, counted
 from preflights_cli.table import streamed
 from preflights_es.kernel.text import shown
@@ -18,18 +17,13 @@ from preflights_es.use.upkeep import projections, rebuild
 def projections_command() -> None:
     """Manage projections (derived tables): artifacts, decisions, items, memory, sessions, usage.
 
-    A command that reads a projection brings it up to date first, so no service has to run. Where
-    many processes record, `follow` spares readers the wait.
+    A command that reads a projection brings it up to date first, so no service has to run.
 
     \b
     Examples:
       preflights admin projections status
       preflights admin projections rebuild decisions
-      preflights admin projections follow
     """
-
-
-projections_command.add_command(follow_command)
 
 
 @projections_command.command("status", short_help="Show how far each projection is.")
@@ -78,12 +72,8 @@ def rebuild_command(names: tuple[str, ...], app: Request, voice: Voice) -> int:
     voice.json(done)
     sessions, events = counted(done.sessions, "session"), counted(done.events, "event")
     voice.say(f"Rebuilt {', '.join(done.rebuilt)} from {sessions} ({events}).")
-    if mended.calls:
-        voice.say(f"Restored {counted(mended.calls, 'open call')} without a row.")
-    if mended.wrong:
-        voice.say(f"Corrected {counted(mended.wrong, 'row')} of 'claims'.")
-    if done.numbers:
-        voice.say(f"Gave {counted(done.numbers, 'record')} the lost number again.")
+    if done.reopened:
+        voice.say(f"Restored {counted(done.reopened, 'open call')} without a row.")
     for due in mended.owed:
         voice.hint(
             f"{shown(due.path)} was never written: the next command in its project writes it"

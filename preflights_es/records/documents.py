@@ -33,7 +33,6 @@ from preflights_es.records.session_files import SessionFiles
 from preflights_es.runtime.performer import PROGRAM
 from preflights_es.runtime.runner import Handle, Runner, Step
 from preflights_es.store.chain import verified
-from preflights_es.store.side_tables import SqlAuditing
 from preflights_es.system.files import Unreadable
 
 if TYPE_CHECKING:
@@ -409,34 +408,3 @@ def _text(workflow: Workflow[Any], session_id: str, due: ArtifactDue, state: Any
 def _record(workflow: Workflow[Any], session_id: str, state: Any) -> Record:
     assert workflow.record is not None, "a record is due"
     return replace(workflow.record(state), session_id=session_id)
-
-
-class Borne(msgspec.Struct, frozen=True, order=True):
-    """A number that the record of a session is said to have."""
-
-    session_id: str
-    project: str
-    number: int
-
-
-def given_again(runner: Runner, borne: Iterable[Borne], tables: SqlAuditing) -> Iterator[Borne]:
-    """Numbers that no session had, and that a session's own log says it has; each is given.
-
-    Args:
-        borne: of two sessions with one number, the first one gets it.
-    """
-    given: dict[str, dict[int, str]] = {}
-    for one in borne:
-        if one.project not in given:
-            given[one.project] = runner.store.numbers(one.project)
-        if one.number in given[one.project]:
-            continue
-        try:
-            handle = runner.load(one.session_id)
-        except PreflightsError:
-            continue  # `audit verify` says what is wrong with it
-        own = (handle.project, handle.workflow.number(handle.session.state))
-        if own == (one.project, one.number):
-            tables.give_number(one.project, one.number, one.session_id)
-            given[one.project][one.number] = one.session_id
-            yield one

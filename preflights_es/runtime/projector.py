@@ -7,19 +7,17 @@ transaction, and what was folded goes from there in the transaction that writes 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from heapq import merge
 from itertools import chain
 from operator import itemgetter
-from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 import msgspec
 
 from preflights_es.kernel.errors import (
     AnotherVersion,
-    CommitUnknown,
     LogBusy,
     NewerProjection,
     Notice,
@@ -112,14 +110,8 @@ class Projector:
         log: SqlFollowing,
         projections: Sequence[Projection],
         reader: Reader,
-        folded: Callable[[int], None] = lambda _: None,
     ) -> None:
-        """Args:
-        folded: is told how many sessions a transaction folded, once it is over; it may raise, and
-            no other one begins.
-        """
         self._log = log
-        self._folded = folded
         self._projections = {one.name: one for one in projections}
         self._versions = {one.name: one.version for one in projections}
         self.reader = reader
@@ -275,22 +267,7 @@ class Projector:
         """Fold what moved, until nothing is left that this program can read."""
         after: tuple[str, int] | None = ("", -1)
         while after is not None:
-            with self._transaction(self._versions) as fold:
-                after = self._log.follow(after, TAKEN, self._versions, fold)
-
-    @contextmanager
-    def _transaction(self, names: Iterable[str]) -> Iterator[Fold]:
-        """What folds for one transaction; `folded` is told afterwards."""
-        fold, sessions = self._fold(names), 0
-
-        def counted(streams: Iterable[Stream]) -> Folded:
-            nonlocal sessions
-            made = fold(streams)
-            sessions = len(made.turns)
-            return made
-
-        yield counted
-        self._folded(sessions)
+            after = self._log.follow(after, TAKEN, self._versions, self._fold(self._versions))
 
     def _fold(self, names: Iterable[str]) -> Fold:
         wanted = [self._projections[name] for name in names]
@@ -382,8 +359,7 @@ class Projector:
             self._write(portion, versions)
 
     def _write(self, heads: Sequence[Head], versions: dict[str, int]) -> None:
-        with self._transaction(versions) as fold:
-            self._log.write(heads, versions, fold)
+        self._log.write(heads, versions, self._fold(versions))
 
     def _lacking(self, heads: Sequence[Head], names: Iterable[str]) -> list[Head]:
         if not heads:
@@ -391,84 +367,3 @@ class Projector:
         first, last = heads[0].session_id, heads[-1].session_id
         marks = [self._log.marks(name, first, last) for name in names]
         return [one for one in heads if any(m.get(one.session_id, -1) < one.version for m in marks)]
-
-
-RETRY_S: Final = 2.0  # seconds at most until it looks again at a log that it could not use
-
-
-class Ended(Exception):
-    """The follower was asked to stop: it does so between two transactions."""
-
-
-class Follower:
-    """One of any number; they share the work."""
-
-    def __init__(
-        self,
-        every_s: float,
-        progress: Callable[[int], None],
-        trouble: Callable[[StoreUnavailable | CommitUnknown], None],
-    ) -> None:
-        """Args:
-        every_s: seconds between two looks.
-        progress: is told how many sessions were folded: after the first look, after each look
-            that folded some, and after trouble. A session that moved twice may count twice.
-        trouble: is told of a log that cannot be used now; the follower tries again.
-        """
-        self._every_s = every_s
-        self._progress = progress
-        self._trouble = trouble
-        self._sessions = 0
-        self._asked: SimpleQueue[None] = SimpleQueue()  # `put` is safe within a signal's handler
-
-    def stop(self) -> None:
-        """Ask it to end; a signal's handler or another thread may call this at any moment."""
-        self._asked.put(None)
-
-    def folded(self, sessions: int) -> None:
-        """Count what a transaction folded, once it is over.
-
-        Raises:
-            Ended: no other transaction must begin.
-        """
-        self._sessions += sessions
-        if not self._asked.empty():
-            raise Ended
-
-    def follow(self, catch_up: Callable[[], None]) -> None:
-        """Catch up every so often, until `stop` is called.
-
-        Args:
-            catch_up: calls `folded` after each of its transactions.
-
-        Raises:
-            NewerProjection: a newer version of this program keeps one of the projections.
-            StoreUnavailable: the log could not be used the first time.
-        """
-        is_first = is_well = True
-        try:
-            while True:
-                try:
-                    catch_up()
-                except (StoreUnavailable, CommitUnknown) as error:
-                    if is_first:
-                        raise
-                    is_well = False
-                    self._trouble(error)
-                else:
-                    if is_first or self._sessions or not is_well:
-                        self._tell()
-                    is_first, is_well = False, True
-                self._wait(self._every_s if is_well else min(RETRY_S, self._every_s))
-        except Ended:
-            if self._sessions:
-                self._tell()
-
-    def _wait(self, seconds: float) -> None:
-        with suppress(Empty):
-            self._asked.get(timeout=seconds)
-            raise Ended
-
-    def _tell(self) -> None:
-        self._progress(self._sessions)
-        self._sessions = 0

@@ -232,7 +232,7 @@ def _of_many(dialect: str) -> dict[str, ClauseElement]:
 
 
 def _mark(dialect: str) -> ClauseElement:
-    """In one order everywhere, so that no two followers wait for each other's marks."""
+    """In one order everywhere, so that no two processes wait for each other's marks."""
     m = tables.marks.c
     if dialect == "sqlite":
         names, turns = (_array(dialect, func.json_each, name) for name in ("names", "turns"))

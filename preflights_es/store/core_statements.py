@@ -280,14 +280,6 @@ def _of_side_tables() -> dict[str, ClauseElement]:
         "session_claims": select(c.call, c.project, c.until).where(
             c.session_id == bindparam("of_session")
         ),
-        "mend_claim": update(tables.claims)
-        .where(
-            c.session_id == bindparam("of_session"),
-            c.call == bindparam("of_call"),
-            c.project == bindparam("was_project"),
-            c.until == bindparam("was_until"),
-        )
-        .values(project=bindparam("to_project"), until=bindparam("to_until")),
         "asking": select(e.session_id)
         .where(e.session_id > after, _is_one_of(e.type, *_OPENS, *_LEAVES_OPEN, *_ANSWERS))
         .group_by(e.session_id)

@@ -1,6 +1,6 @@
 """What projections need of the log: what moved, sessions to fold, and a place for their rows.
 
-On PostgreSQL, rows of the outbox are taken with `SKIP LOCKED`, so that followers in parallel share
+On PostgreSQL, rows of the outbox are taken with `SKIP LOCKED`, so that processes in parallel share
 the work. SQLite has one writer: there, sessions are folded before the transaction begins, so that
 no recording process waits for a fold. Both may fold a session twice at the same time; the mark lets
 one of them write (docs/decisions/0011).
@@ -190,9 +190,9 @@ class SqlFollowing(SqlRows):
         return marked
 
     def _drop_folded(self, cursor: Any, turns: Sequence[FoldedSession]) -> None:
-        """What every projection has folded leaves the outbox, on PostgreSQL with the next follower.
+        """What every projection has folded leaves the outbox, on PostgreSQL with the next fold.
 
-        There, another follower may hold these rows and wait for our marks.
+        There, another process may hold these rows and wait for our marks.
         """
         if self.database.dialect == "sqlite":
             folded = [{"in_session": turn.session_id, "upto": turn.version} for turn in turns]

@@ -1,4 +1,4 @@
-"""What no chain covers: a verification looks at it, and a rebuild sets it right."""
+"""What no chain covers: a verification looks at it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from preflights_es.kernel.ports import ClaimRow
-from preflights_es.store.database import Look, Looking, Race, Statements
+from preflights_es.store.database import Look, Looking, Statements
 from preflights_es.store.frozen import frozen
 from preflights_es.store.sql import SqlStore
 
@@ -16,7 +16,7 @@ NAMED_MAX: Final = 1_000  # stray rows of a table that are named; those behind a
 
 
 class SqlAuditing(Looking):
-    """Each repair is a transaction, and changes no row that another process changed meanwhile."""
+    """Reads the tables beside the chains."""
 
     def __init__(self, store: SqlStore) -> None:
         super().__init__("side_tables", store.database)
@@ -96,30 +96,6 @@ class SqlAuditing(Looking):
         """Project, number and session of what was given to a session that is not there."""
         for project, number, session_id in self._rows("gone"):
             yield str(project), number, str(session_id)
-
-    def mend_claim(self, session_id: str, was: ClaimRow, to: ClaimRow) -> None:
-        """Set the project and the end of a claim; its owner stays."""
-        values = {"was_project": was.project, "was_until": was.until}
-        values |= {"to_project": to.project, "to_until": to.until}
-        of = {"of_session": session_id, "of_call": was.call}
-        self.database.wrote(
-            lambda cursor: self._statements.run(cursor, "mend_claim", **of, **values)
-        )
-
-    def give_number(self, project: str, number: int, session_id: str) -> None:
-        """Give a project's number to a session, unless another session has it."""
-
-        def work(cursor: Any) -> None:
-            self._log.run(cursor, "number", of_project=project, of_number=number)
-            if cursor.fetchone() is not None:
-                return
-            values = {"project": project, "number": number, "session_id": session_id}
-            try:
-                self._log.run(cursor, "insert_number", **values)
-            except self.database.taken as error:
-                raise Race from error
-
-        self.database.wrote(work)
 
 
 # Triggers that guard events -----------------------------------------------------------------

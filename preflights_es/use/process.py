@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from preflights_es.records.documents import Documents
     from preflights_es.records.session_files import SessionFiles, SessionFolder, SessionFolders
     from preflights_es.runtime.projection_check import ProjectionCheck
-    from preflights_es.runtime.projector import Follower, Projector
+    from preflights_es.runtime.projector import Projector
     from preflights_es.store.projection_feed import SqlFollowing
     from preflights_es.use.signatures import Signatures
 
@@ -270,15 +270,6 @@ class Process:
             return [row["session_id"] for row in rows if said in row["decided"]]
         except LogFromFuture:
             return []  # the log's list of numbers has one of them all the same
-
-    def follow(self, follower: Follower) -> None:
-        """Keep the projections up to date until the follower is stopped.
-
-        Raises:
-            NewerProjection: a newer version of this program keeps one of them.
-            StoreUnavailable: the log could not be used the first time.
-        """
-        follower.follow(projector(self.following, follower.folded).catch_up)
 
     # 3. Looking whether all is as it was recorded --------------------------------------------
 

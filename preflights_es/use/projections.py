@@ -17,15 +17,11 @@ if TYPE_CHECKING:
     from preflights_es.store.projection_feed import SqlFollowing
 
 
-def projector(log: SqlFollowing, folded: Callable[[int], None] = lambda _: None) -> Projector:
-    """What keeps the projections of a log.
-
-    Args:
-        folded: is told how many sessions a transaction folded, once it is over.
-    """
+def projector(log: SqlFollowing) -> Projector:
+    """What keeps the projections of a log."""
     from preflights_es.runtime.projector import Projector
 
-    return Projector(log, projections(), reader(), folded)
+    return Projector(log, projections(), reader())
 
 
 def projected() -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Literal
@@ -10,8 +10,6 @@ from typing import Literal
 from preflights_es.history.verification import walked
 from preflights_es.kernel.errors import LogDamaged
 from preflights_es.kernel.events import ArtifactDue
-from preflights_es.projections.decisions import DECISIONS, decision
-from preflights_es.records.documents import Borne, given_again
 from preflights_es.runtime.lost_calls import reopened
 from preflights_es.runtime.projector import State
 from preflights_es.store import frozen
@@ -185,28 +183,15 @@ class Rebuilt(Result, frozen=True, tag_field="format", tag="projections-rebuild/
 
     rebuilt: tuple[str, ...]
     reopened: int
-    """Open calls that no row of `claims` had, or a wrong one."""
-    numbers: int
-    """Numbers of records that no row of `numbers` had."""
+    """Open calls that no row of `claims` had."""
     sessions: int
     events: int
     waiting: int
 
 
-class Followed(Result, frozen=True, tag_field="format", tag="projections-follow/1"):
-    """What a follower folded since the time before."""
-
-    at: str
-    sessions: int
-
-
 class Mended(Result, frozen=True):
     """What a rebuild found beside the projections."""
 
-    calls: int
-    """Open calls that no row had."""
-    wrong: int
-    """Rows of open calls that were wrong."""
     owed: tuple[ArtifactDue, ...]
     """Documents that were never written."""
     unfolded: int
@@ -252,35 +237,18 @@ def rebuild(
     with drawn(process.following.counts()["sessions"]) as update:
         process.projector.rebuild(names, update)
     process.projector.follow()
-    tables = SqlAuditing(process.store)
-    lost = list(reopened(process.runner, tables))
-    numbers = sum(1 for _ in given_again(process.runner, _borne(request), tables))
+    lost = list(reopened(process.runner, SqlAuditing(process.store)))
     mended = Mended(
-        calls=sum(len(one.calls) for one in lost),
-        wrong=sum(len(one.mended) for one in lost),
         owed=tuple(due for one in lost for due in one.documents),
         unfolded=_unfolded(request),
     )
     counts = process.following.counts()
-    reopens = mended.calls + mended.wrong
-    return Rebuilt(rebuilt=names, reopened=reopens, numbers=numbers, **counts), mended
-
-
-def _borne(request: Request) -> Iterator[Borne]:
-    """Numbers of records, as far as the projection `decisions` knows all; oldest session first."""
-    if not _is_current(request, DECISIONS.name):
-        return
-    for one in map(decision, request.process.following.rows(DECISIONS.name, None)):
-        if one.decided.number is not None:
-            yield Borne(one.session_id, one.project, one.decided.number)
+    reopens = sum(len(one.calls) for one in lost)
+    return Rebuilt(rebuilt=names, reopened=reopens, **counts), mended
 
 
 def _unfolded(request: Request) -> int:
-    if not _is_current(request, "sessions"):
+    states = request.process.projector.states()
+    if not any(state.name == "sessions" and state.is_current for state in states):
         return 0
     return sum(map(is_unfolded, request.process.following.rows("sessions", None, "unfolded")))
-
-
-def _is_current(request: Request, name: str) -> bool:
-    states = request.process.projector.states()
-    return any(state.name == name and state.is_current for state in states)

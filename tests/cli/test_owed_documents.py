@@ -135,20 +135,6 @@ def test_a_document_that_a_tail_asks_for_is_not_owed_and_one_of_before_stays_so(
     assert claims(log) == [(session_id, "artifact-1")]
 
 
-def test_rows_that_were_changed_are_set_right(house: Project, address: str, log: SqlStore) -> None:
-    db = ("--db", address)
-    with unwritable(house):
-        owing(house, *db)
-    changed(log, "UPDATE claims SET project = 'other', until = 9000000000000000000")
-    changed(log, "DELETE FROM numbers")
-    assert house.call("audit", "verify", *db).code == 4
-    rebuilt = house.call("admin", "projections", "rebuild", "--json", *db).json
-    assert (rebuilt["reopened"], rebuilt["numbers"]) == (1, 1)
-    assert house.call("audit", "verify", *db).code == 0
-    assert house.call("sessions", *db).code == 0
-    assert (house.folder / DOCUMENT).is_file()
-
-
 def test_a_session_that_was_moved_is_named_on_every_engine(
     house: Project, address: str, log: SqlStore
 ) -> None:

@@ -107,7 +107,6 @@ RECORDS: Final = frozenset(
         "admin import",
         "admin db upgrade",
         "admin db backup",
-        "admin projections follow",
     }
 )
 """Commands that record, write the file that they are given, or run until they are stopped."""
