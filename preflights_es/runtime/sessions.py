@@ -170,14 +170,13 @@ class Sessions:
         *,
         revise: bool = False,
         relays: bool = False,
-        beside: Callable[[], Mapping[str, Any]] = dict,
         expect: int | None = None,
     ) -> Step:
         """Answer, or revise what was answered: one Input for all of it.
 
         Args:
             answers: pairs of key and values.
-            beside, expect: as in `submitted`.
+            expect: as in `submitted`.
             relays: whether they are a person's words, whom the log does not see.
 
         Raises:
@@ -187,8 +186,7 @@ class Sessions:
         cls = self._answers_of(handle, revise=revise, relays=relays)
         given = tuple(Given(key, tuple(values)) for key, values in answers)
         said = {"answers": given}
-        more: dict[str, Any] = {"beside": beside, "relays": relays, "expect": expect}
-        return self.submitted(handle, cls, said, asks=True, **more)
+        return self.submitted(handle, cls, said, asks=True, relays=relays, expect=expect)
 
     def answered(
         self, handle: Handle, *, revise: bool = False, relays: bool = False

@@ -1,42 +1,37 @@
-"""A catalogue: its files `metrics/*.yaml` and `snippets/*.sql`, saved questions, and known values.
+"""A catalogue: its files `metrics/*.yaml` and `snippets/*.sql`.
 
 Each error names file, line and key."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from hashlib import sha256
+from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
-from preflights_es.features.metrics.domain.composing import literal, query, source
+from preflights_es.features.metrics.domain.closed_form import phrase
+from preflights_es.features.metrics.domain.composing import query
 from preflights_es.features.metrics.domain.events import (
     CATALOGUE_MAX,
     END_DAY,
     FIRST_DAY,
     METRICS_MAX,
     NAME_MAX,
-    VALUE_MAX,
-    VALUES_MAX,
     Catalogue,
     Dialect,
-    Matched,
     Metric,
-    Saved,
     Table,
 )
-from preflights_es.features.metrics.domain.question import content, plain, stems, tokens
-from preflights_es.features.metrics.domain.sql_check import NoExtra, findings, tables_of
-from preflights_es.kernel.errors import PreflightsError, Refused
+from preflights_es.features.metrics.domain.sql_check import (
+    NoExtra,
+    findings,
+    odd_parameter,
+    tables_of,
+)
+from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.text import late_pattern, one_line, problem, visible
-from preflights_es.redaction.masking import redact
-from preflights_es.redaction.patterns import KINDS
-from preflights_es.store.guarded_query import Limits, Rows
-from preflights_es.system.files import Unreadable, opened, read_cache, regular, write_cache
+from preflights_es.system.files import Unreadable, regular
 
 if TYPE_CHECKING:
     from yaml.nodes import MappingNode, Node
@@ -50,21 +45,18 @@ _SHIPPED: Final = Path(__file__).parent / "data" / "catalogue"
 BUILT_IN: Final[Folders] = (_SHIPPED / "metrics", _SHIPPED / "snippets")
 _KEYS: Final = (
     *("name", "aliases", "description", "sql", "snippet", "dimensions", "date"),
-    *("unit", "words", "values", "numbers"),
+    *("unit", "words", "values", "kind"),
 )
 DIMENSIONS: Final = "dimensions.yaml"
 """Beside the metrics: `words` and `values` of dimensions, for all metrics that have these."""
 _SHARED: Final = ("words", "values")
 DEPTH_MAX: Final = 4  # names of a value of a dimension, below `values`
-QUESTION: Final = "-- question: "
-"""How a snippet begins that a person saved: one line with the question, then its query."""
-SAVED_MAX: Final = 500  # snippets
 PARTS_MAX: Final = 1_000  # keys and texts of a file
 _ODD: Final = set("[]{}<>`")
 _PARAMETERS: Final = (FIRST_DAY, END_DAY)
 _PARAMETER: Final = late_pattern(r"(?<![:\w]):[A-Za-z_]\w*")
 Check = Callable[[str], tuple[str, ...]]
-"""Finds what is wrong with a query."""
+"""Finds what is wrong with the SQL of a metric."""
 
 
 def need_extra() -> None:
@@ -92,16 +84,24 @@ def metrics_of(folders: Folders, check: Check) -> tuple[Metric, ...]:
         raise _wrong(f"{files} is no folder: a catalogue has its metrics in `metrics/*.yaml`")
     budget = _Budget()
     found: dict[str, Metric] = {}
+    read_from: dict[str, _File] = {}
     paths = [one for one in (*files.glob("*.yaml"), *files.glob("*.yml")) if one.name != DIMENSIONS]
     shared = _shared(files / DIMENSIONS, budget)
     for path in sorted(paths):
         read = _File(path, budget)
         metric = _with_shared(read.metric(snippets, check), shared)
-        if metric.name.casefold() in found:
+        if phrase(metric.name) in found:
             raise read.wrong(read.keys["name"], "name", f"{metric.name!r} stands in another file")
-        found[metric.name.casefold()] = metric
+        found[phrase(metric.name)] = metric
+        read_from[metric.name] = read
     if not 0 < len(found) <= METRICS_MAX:
         raise _wrong(f"{files} has {len(found)} metrics, expected 1 to {METRICS_MAX}")
+    for metric in found.values():
+        for alias in metric.aliases:
+            if found.get(phrase(alias), metric) is not metric:
+                why = f"{alias!r} is the name of another metric"
+                read = read_from[metric.name]
+                raise read.wrong(read.keys["aliases"], "aliases", why)
     return tuple(found.values())
 
 
@@ -220,13 +220,19 @@ class _File:
             unit=tuple(self._several("unit")),
             words=self._named(self._of_dimension("words")),
             values=self._called(self._of_dimension("values")),
-            numbers=self._named(self._pairs("numbers"), "numbers"),
+            kind=self._kind(),
         )
-        for found in check(query(metric.sql, None)):
+        for found in check(metric.sql):
             others = [one for one in _PARAMETER.findall(metric.sql) if one not in _PARAMETERS]
             why = f"found {others[0]}, expected {FIRST_DAY} or {END_DAY}" if others else found
             raise self.wrong(self._values[key], key, why)
         return metric
+
+    def _kind(self) -> Literal["", "ratio"]:
+        kind = self._one("kind")
+        if kind and kind != "ratio":
+            raise self.wrong(self._values["kind"], "kind", f"found {kind!r}, expected ratio")
+        return "ratio" if kind else ""
 
     def _snippet(self, folder: Path) -> str:
         name = self._one("snippet")
@@ -253,10 +259,8 @@ class _File:
         """Words and values of dimensions, whatever metric has these."""
         return _Shared(self._named(self._pairs("words")), self._called(self._pairs("values")))
 
-    def _named(
-        self, pairs: list[tuple[str, Node]], key: str = "words"
-    ) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        return tuple((one, self._texts(key, node)) for one, node in pairs)
+    def _named(self, pairs: list[tuple[str, Node]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        return tuple((one, self._texts("words", node)) for one, node in pairs)
 
     def _called(
         self, pairs: list[tuple[str, Node]]
@@ -310,22 +314,6 @@ class _File:
         return text
 
 
-def saved_questions(folder: Path) -> tuple[Saved, ...]:
-    """The questions that a person saved in a folder of snippets, by name; none where it is not.
-
-    Raises:
-        Refused: a file cannot be read.
-    """
-    budget = _Budget()
-    found = []
-    for path in sorted(folder.glob("*.sql"))[:SAVED_MAX] if folder.is_dir() else ():
-        head, _, sql = budget.text(path).partition("\n")
-        if head.startswith(QUESTION) and sql.strip():
-            text = one_line(head.removeprefix(QUESTION)).strip()
-            found.append(Saved(name=path.stem, question=text, sql=sql.strip()))
-    return tuple(found)
-
-
 def _wrong(message: str) -> Refused:
     return Refused(message, code="bad_catalogue")
 
@@ -338,10 +326,12 @@ def check_for(dialect: Dialect, tables: tuple[Table, ...] | None) -> Check:
     """
 
     def check(sql: str) -> tuple[str, ...]:
-        if tables is not None:
-            return findings(sql, dialect, tables)
-        read = [Table(one) for one in tables_of(sql, dialect) if not is_system(one)]
-        return findings(sql, dialect, read)
+        text, odd = query(sql), odd_parameter(sql, dialect)
+        read = tables
+        if read is None:
+            own = (one for one in tables_of(text, dialect) if not is_system(one))
+            read = tuple(map(Table, own))
+        return findings(text, dialect, read) or ((odd,) if odd else ())
 
     return check
 
@@ -356,140 +346,5 @@ def is_system(table: str) -> bool:
 def own_catalogue(folders: Folders, dialect: Dialect) -> Catalogue:
     """A catalogue whose SQL says which tables there are; errors as `metrics`."""
     held = metrics_of(folders, check_for(dialect, None))
-    read = dict.fromkeys(name for one in held for name in tables_of(query(one.sql, None), dialect))
+    read = dict.fromkeys(name for one in held for name in tables_of(query(one.sql), dialect))
     return Catalogue(dialect=dialect, metrics=held, tables=tuple(map(Table, read)))
-
-
-# 2. Saved questions --------------------------------------------------------------------------
-
-NEAREST_MAX: Final = 3
-SHARED_MIN: Final = 2  # words that a near question shares with another
-_NAME: Final = late_pattern(r"[a-z0-9][a-z0-9_-]{0,63}")
-
-
-def nearest(text: str, saved: Sequence[Saved]) -> tuple[Saved, ...]:
-    """The saved questions that share the most words with a text; none that holds a secret."""
-    words = content(text)
-    shared = {one.name: len(words & content(one.question)) for one in saved}
-    near = [one for one in saved if shared[one.name] >= SHARED_MIN]
-    near = [one for one in near if not redact(f"{one.question} {one.sql}").kinds]
-    return tuple(sorted(near, key=lambda one: -shared[one.name])[:NEAREST_MAX])
-
-
-def checked_name(name: str) -> str:
-    """A name under which a question may be saved.
-
-    Raises:
-        Refused: a file could not be called so.
-    """
-    if _NAME.fullmatch(name) is None:
-        message = f"found {name!r} as the name of a question, expected such as orders-by-month"
-        raise Refused(message, code="bad_name")
-    return name
-
-
-def save(folder: Path, name: str, question: str, sql: str) -> Path:
-    """Write a question and its query as a snippet, whole or not at all; where it lies.
-
-    Raises:
-        Refused: a snippet has the name, or the folder cannot be written.
-    """
-    path = folder / f"{checked_name(name)}.sql"
-    text = f"{QUESTION}{one_line(question)}\n{sql.strip()}\n"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with opened(folder) as place, place.new(path.name) as file:
-            file.write(text.encode())
-    except FileExistsError as error:
-        message = f"{path} exists: choose another name, or remove the file"
-        raise Refused(message, code="name_taken") from error
-    except OSError as error:
-        message = f"{path} cannot be written: {error.strerror or error}"
-        raise Refused(message, code="unwritable") from error
-    return path
-
-
-# 3. Values of dimensions that the database holds ---------------------------------------------
-
-SECONDS: Final = 1.0  # for all queries together
-ROWS_MAX: Final = 3_000
-AGE_MAX_S: Final = 3_600
-TOGETHER: Final = 40  # columns of one query: SQLite takes 50 parts of a UNION here
-CACHE_MAX: Final = 4_000_000  # bytes
-Read = Callable[[str, Limits], Rows]
-"""Runs one query within limits."""
-
-
-class _Kept(msgspec.Struct, frozen=True):
-    """What a database held, and when it was read."""
-
-    at: int
-    """Seconds since 1970 UTC."""
-    values: tuple[Matched, ...]
-
-
-def matched(text: str, values: Sequence[Matched]) -> tuple[Matched, ...]:
-    """The values whose words stand in a text; none that looks like a secret or names a person."""
-    words = [one.stem for one in tokens(plain(text))]
-
-    def stands(value: str) -> bool:
-        own = list(stems(value))
-        return bool(own) and any(words[n : n + len(own)] == own for n in range(len(words)))
-
-    return tuple(one for one in values if stands(one.value) and not redact(one.value, KINDS).kinds)
-
-
-def known_values(
-    catalogue: Catalogue, read: Read, *, named: str = "", cache: Path | None = None, now_s: int = 0
-) -> tuple[Matched, ...]:
-    """The first values of each dimension; none where the database gives none in a second.
-
-    Args:
-        named: the database and its catalogue, under which values are kept; empty keeps none.
-        now_s: seconds since 1970 UTC.
-    """
-    queries = list(_value_queries(catalogue))
-    digest = sha256("\0".join((named, *queries)).encode(errors="surrogatepass")).hexdigest()
-    name = f"{digest[:32]}.json"
-    kept = read_cache(cache / name, CACHE_MAX, _Kept) if cache and named else None
-    if kept is not None and 0 <= now_s - kept.at < AGE_MAX_S:
-        return kept.values
-    try:
-        rows = [row for one in _within(SECONDS, queries, read) for row in one.rows]
-    except PreflightsError:
-        return ()  # the question is asked without them: a value is then a word not known
-    found = tuple(
-        Matched(column=str(column), value=value)
-        for column, value in dict.fromkeys((row[0], row[1]) for row in rows)
-        if isinstance(value, str) and 0 < len(value) <= VALUE_MAX
-    )
-    if cache and named:
-        write_cache(cache / name, _Kept(now_s, found))
-    return found
-
-
-def _within(seconds: float, queries: Sequence[str], read: Read) -> Iterator[Rows]:
-    """What queries bring, all in so many seconds.
-
-    Raises:
-        QueryFailed: they take longer.
-    """
-    until = monotonic() + seconds
-    for sql in queries:
-        yield read(sql, Limits(ROWS_MAX, max(until - monotonic(), 0.01)))
-
-
-def _value_queries(catalogue: Catalogue) -> Iterator[str]:
-    """Queries that bring pairs of a column and a value."""
-    parts: dict[tuple[str, str], str] = {}
-    for metric in catalogue.metrics:
-        read = source(metric.sql)
-        for column in metric.dimensions if read else ():
-            named = literal(column)
-            parts[(column, str(read))] = (
-                f"SELECT {named} AS k, q.v AS v FROM (SELECT DISTINCT CAST({column} AS TEXT) AS v "  # noqa: S608  checked below
-                f"FROM {read}\nLIMIT {VALUES_MAX}) AS q"
-            )
-    fit = [sql for sql in parts.values() if not findings(sql, catalogue.dialect, catalogue.tables)]
-    for at in range(0, len(fit), TOGETHER):
-        yield "\nUNION ALL\n".join(fit[at : at + TOGETHER])

@@ -14,11 +14,10 @@ from typing import Any, Final
 import click
 import msgspec
 
-from preflights_cli import EXIT_INTERRUPTED, EXIT_WAITING
+from preflights_cli import EXIT_INTERRUPTED
 from preflights_cli.common import (
     Voice,
     given,
-    is_terminal,
     key_option,
     language_option,
     led,
@@ -28,13 +27,11 @@ from preflights_cli.common import (
 from preflights_cli.dialogue import Left, line
 from preflights_cli.rendering import Shown, exit_code, said
 from preflights_cli.table import streamed
-from preflights_es.features.metrics.catalogue import checked_name, save
 from preflights_es.features.metrics.domain.events import QUESTION_MAX
 from preflights_es.features.metrics.domain.state import AnswerView, Ran
 from preflights_es.features.metrics.use import (
     follow_up,
     run,
-    snippets_of,
     standing,
     start,
 )
@@ -86,13 +83,6 @@ Options = dict[str, Any]
     help="A catalogue of your own: DIR/metrics/*.yaml, DIR/snippets/*.sql.",
 )
 @click.option("--on", metavar="URL", callback=given, help="The database of your catalogue.")
-@click.option(
-    "--save",
-    "name",
-    metavar="NAME",
-    callback=given,
-    help="With --run, at a terminal: keep the question; `ask NAME` runs it again.",
-)
 @click.option("--strict", is_flag=True, help="If the model fails, wait.")
 @language_option
 @key_option
@@ -109,7 +99,6 @@ def ask_command(
     any_project: bool,
     catalog: Path | None,
     on: str | None,
-    name: str | None,
     strict: bool,
     app: Request,
     voice: Voice,
@@ -121,12 +110,10 @@ def ask_command(
 
     \b
     Examples:
-      preflights ask "sessions that fell back last week?" --run
-      preflights ask --follow-up "and in November 2026?"
+      preflights ask "fallbacks by workflow last week" --run
+      preflights ask --follow-up "November 2026"
       preflights ask --session last --run
-      preflights ask --catalog shop --on sqlite:///shop.db "revenue in October 2026" --run --csv
-      preflights ask "decisions by month" --run --save by-month
-      preflights ask by-month --run
+      preflights ask --catalog shop --on sqlite:///shop.db "revenue 2026-10 top 3 by market" --run
     """
     for is_mixed, message in (
         (
@@ -139,13 +126,8 @@ def ask_command(
             "--session goes with --follow-up or --run",
         ),
         (
-            catalog is not None and bool(follow_up or session) and name is None,
+            catalog is not None and bool(follow_up or session),
             "--catalog goes with a new question: a session keeps its own",
-        ),
-        (name is not None and not runs, "--save goes with --run: look at the rows first"),
-        (
-            name is not None and (app.actor.kind != "user" or not is_terminal() or voice.as_json),
-            "--save needs a person at a terminal who looks at the rows",
         ),
         (strict and bool(follow_up or session), "--strict goes with a new question"),
         ((as_csv or any_project) and not runs, "--csv and --any-project go with --run"),
@@ -163,7 +145,6 @@ def ask_command(
         runs_with={"on": on or "", "any_project": any_project, "limits": Limits(limit, timeout)},
         runs=runs,
         as_csv=as_csv,
-        saves=(checked_name(name), snippets_of(app, folders)) if name is not None else None,
     )
     if follow_up is not None:
         return asked.told(asked.followed_up(follow_up, session or ""))
@@ -189,8 +170,6 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
     runs_with: Options
     runs: bool
     as_csv: bool
-    saves: tuple[str, Path] | None
-    """The name under which the question is kept, and the folder of snippets."""
 
     def begun(self, text: str) -> View:
         """A new session."""
@@ -198,7 +177,7 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
 
     def followed_up(self, text: str, session: str) -> View:
         """A session that goes on."""
-        return follow_up(self.app, text, session, on=str(self.runs_with["on"]))
+        return follow_up(self.app, text, session)
 
     def told(self, session: View) -> int:
         """Show an answer, with its rows where they are wanted."""
@@ -206,18 +185,7 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
         if self.runs and session.type == "sql" and not session.not_done:
             session = run(self.app, session, **self.runs_with)
             assert isinstance(session, AnswerView), "the same answer"
-        code = self._shown(session)
-        if session.not_in_query and code == 0 and not is_terminal():
-            code = EXIT_WAITING  # a person has not seen that words are missing
-        if self.saves is not None and session.result is not None:
-            self._save(session, *self.saves)
-        return code
-
-    def _save(self, session: AnswerView, name: str, folder: Path) -> None:
-        """Keep the question where the person says so."""
-        if click.confirm(f"Keep it as {name}?", err=True):
-            path = save(folder, name, session.intention, session.sql)
-            self.voice.say(f"Kept in {shown(str(path))}. Run it with: preflights ask {name} --run")
+        return self._shown(session)
 
     def _shown(self, session: AnswerView) -> int:
         """The answer with its rows; the exit code."""
@@ -235,6 +203,7 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
         writer.writerow(map(_safe, session.result.columns))
         writer.writerows([_safe(value) for value in row] for row in session.result.rows)
         sys.stdout.buffer.write(text.getvalue().encode())
+        _say_nothing(self.voice, session)
         if session.result.more:
             self.voice.warn(f"there are more than {len(session.result.rows):,} rows: see --limit")
         return exit_code(session)
@@ -311,17 +280,15 @@ def describe(voice: Voice, session: View) -> None:
     stands = session.status.replace("_", " ")
     voice.say(f"  question {short(session.session_id)}, {stands}")
     if session.type == "sql":
-        if session.sentence:
-            voice.say(f"  {shown(one_line(session.sentence))}")
-        if session.not_in_query:
-            words = ", ".join(f"*{one}*" for one in session.not_in_query)
-            voice.warn(f"the query has nothing for {shown(one_line(words))}")
+        if session.read_as:
+            voice.say(f"  {shown(one_line(session.read_as))}")
         voice.say()
         for line in session.sql.splitlines():
             voice.say(f"  {shown(line)}")
     if session.result is not None:
         voice.say()
         _table(voice, session.result)
+        _say_nothing(voice, session)
 
 
 def _table(voice: Voice, ran: Ran) -> None:
@@ -330,6 +297,13 @@ def _table(voice: Voice, ran: Ran) -> None:
         voice.say("No rows.")
     if ran.more:
         voice.say(f"... more than {len(ran.rows):,} rows: see --limit")
+
+
+def _say_nothing(voice: Voice, session: AnswerView) -> None:
+    """Where nothing was found, say of what: a value may not be one of the database."""
+    rows = session.result.rows if session.result is not None else ()
+    if session.read_as and not any(value for row in rows for value in row):
+        voice.warn(f"there is nothing for: {shown(one_line(session.read_as))}")
 
 
 def _cell(value: object) -> str:

@@ -26,8 +26,7 @@ class Query(Given, frozen=True, kw_only=True):
 
     session: str
     sql: str = ""
-    sentence: str = ""
-    not_in_query: tuple[str, ...] = ()
+    read_as: str = ""
     candidates: tuple[str, ...] = ()
     text: str = ""
 
@@ -43,8 +42,7 @@ async def _ask(call: Call, given: Question) -> Query:
         return Query(
             session=id_,
             sql=found.sql,
-            sentence=found.sentence,
-            not_in_query=found.not_in_query,
+            read_as=found.read_as,
             candidates=found.candidates,
             text=found.text,
             notices=(*found.warnings, *(one.message for one in found.refusals)),

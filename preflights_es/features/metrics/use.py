@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
@@ -14,25 +14,21 @@ from preflights_es.features.metrics.catalogue import (
     BUILT_IN,
     Folders,
     check_for,
-    known_values,
-    matched,
     metrics_of,
-    nearest,
     need_extra,
     own_catalogue,
-    saved_questions,
 )
 from preflights_es.features.metrics.domain import WORKFLOW
+from preflights_es.features.metrics.domain.composing import Meant, composed
 from preflights_es.features.metrics.domain.events import (
     Catalogue,
     Dialect,
     FollowUpPut,
-    Matched,
     NotTaken,
     QuestionPut,
-    Saved,
     Table,
 )
+from preflights_es.features.metrics.domain.reference import Asked, shown_meaning, understood
 from preflights_es.features.metrics.domain.state import AnswerView, Ran
 from preflights_es.kernel.errors import (
     LogDamaged,
@@ -46,10 +42,8 @@ from preflights_es.kernel.ids import short
 from preflights_es.kernel.questions import AnswerRefusal
 from preflights_es.kernel.text import one_line
 from preflights_es.kernel.views import View
-from preflights_es.records.files import checked_folder
 from preflights_es.runtime.finding import LAST
 from preflights_es.runtime.runner import Handle
-from preflights_es.settings.load import Options, cached
 from preflights_es.store.guarded_query import (
     LOG_TABLES,
     Limits,
@@ -57,7 +51,6 @@ from preflights_es.store.guarded_query import (
     holds_log,
     listed_columns,
     rows,
-    rows_here,
 )
 from preflights_es.store.urls import SqliteFile, parsed, shown_url
 from preflights_es.system import clock_ids
@@ -71,7 +64,6 @@ if TYPE_CHECKING:
 
     from preflights_es.store.urls import Address
 
-SNIPPETS: Final = ".preflights/snippets"
 PORT: Final = 5432  # of PostgreSQL, where an address names none
 
 # 1. Asking -----------------------------------------------------------------------------------
@@ -100,8 +92,6 @@ def start(
     need_extra()
     known = read_catalogue(request, catalogue, on)
     when, zone = clock_ids.local(clock_ids.now())
-    snippets = snippets_of(request, catalogue)
-    saved = _saved(request, text, saved_questions(snippets))
     setup, answers = request.setup(WORKFLOW, strict=strict), pairs(given)
     request.sessions.check(answers)
     said = {
@@ -111,24 +101,18 @@ def start(
         "metrics": known.metrics,
         "tables": known.tables,
     }
-    beside = {
-        "asked_at": when,
-        "time_zone": zone,
-        "matched": _matched(request, text, known, when, on),
-        "saved": saved,
-    }
+    beside = {"asked_at": when, "time_zone": zone}
     opened = request.sessions.opened(WORKFLOW, QuestionPut, said, setup, beside=lambda: beside)
     if answers:
         opened = request.sessions.answer(opened.handle, answers)
     return session_of(opened, request.notices)
 
 
-def follow_up(request: Request, text: str, typed: str = "", *, on: str = "") -> View:
+def follow_up(request: Request, text: str, typed: str = "") -> View:
     """Answer the open question, or go on where there is none.
 
     Args:
         typed: the session; empty for the last one that asks about data.
-        on: the address of the database that it is about, for the values of its dimensions.
     """
     need_extra()
     handle = found(request, typed)
@@ -138,17 +122,10 @@ def follow_up(request: Request, text: str, typed: str = "", *, on: str = "") -> 
     if day and not clock_ids.local(clock_ids.now())[0].startswith(day):
         request.notice("asked_earlier", f"the days of this session count from {day}")
     question = handle.view.questions
-    state = handle.session.state
-
-    def more_fields() -> dict[str, Any]:
-        known: Catalogue | None = state.catalogue
-        return {"matched": _matched(request, text, known, state.asked_at, on) if known else ()}
-
     if question and not handle.session.closed:
-        step = request.sessions.answer(handle, [(question[0].id, (text,))], beside=more_fields)
+        step = request.sessions.answer(handle, [(question[0].id, (text,))])
     else:
-        said = {"text": text}
-        step = request.sessions.submitted(handle, FollowUpPut, said, beside=more_fields, asks=True)
+        step = request.sessions.submitted(handle, FollowUpPut, {"text": text}, asks=True)
     return session_of(step, request.notices)
 
 
@@ -208,52 +185,9 @@ def read_catalogue(request: Request, folders: Folders | None, on: str) -> Catalo
     return Catalogue(dialect=dialect, metrics=held, tables=tables)
 
 
-def _matched(
-    request: Request, text: str, catalogue: Catalogue, asked_at: str, on: str
-) -> tuple[Matched, ...]:
-    """The values of dimensions that stand in a text; none where no database is named."""
-    is_log = not on or _is_the_log(request, on)
-    if is_log and not _is_about_log(catalogue):
-        return ()  # a catalogue of its own, without its database
-    address = _as_reader(request, _address(request, on), tells=False)
-    if catalogue.dialect != _dialect(address):
-        return ()
-
-    def read(sql: str, limits: Limits) -> Rows:
-        if is_log:
-            views = _views(request, catalogue, request.process.project, asked_at)
-            text = _checked(sql, catalogue.dialect, log_views.tables())
-            return rows_here(address, bound(text, views), log_views.read(), limits)
-        return _of_another(address, sql, catalogue, limits, rows_here)
-
-    from preflights_es.features.metrics.domain.sql_check import bound
-
-    if is_log:
-        return matched(text, known_values(catalogue, read))
-    now_s = clock_ids.now() // 1_000_000
-    values = known_values(catalogue, read, named=on, cache=cached("values"), now_s=now_s)
-    return matched(text, values)
-
-
 def _is_about_log(catalogue: Catalogue) -> bool:
     ours = {one.name for one in log_views.tables()}
     return all(one.columns and one.name in ours for one in catalogue.tables)
-
-
-def snippets_of(request: Request, catalogue: Folders | None) -> Path:
-    """Where questions of a catalogue are saved; those about the log in the project's own folder."""
-    if catalogue is not None:
-        return catalogue[1]
-    return checked_folder(request.process.settings.root, SNIPPETS)
-
-
-def _saved(request: Request, text: str, saved: Sequence[Saved]) -> tuple[Saved, ...]:
-    """The saved question that a text names, answered by the rules; or those nearest to it."""
-    named = tuple(one for one in saved if one.name == text.strip())
-    if named:
-        request.leads = request.leads.saying(Options(provider="mock")).over(None)
-        return named
-    return nearest(text, saved)
 
 
 def _is_the_log(request: Request, on: str) -> bool:
@@ -334,25 +268,19 @@ def _checked(sql: str, dialect: Dialect, tables: Sequence[Table]) -> str:
     return rendered(sql, dialect)
 
 
-def _as_reader(request: Request, address: Address, *, tells: bool = True) -> Address:
-    """The same database by the user's login for readers.
-
-    Args:
-        tells: says in a line that there is none.
-    """
+def _as_reader(request: Request, address: Address) -> Address:
+    """The same database by the user's login for readers; says in a line that there is none."""
     if isinstance(address, SqliteFile):
         return address  # a file is opened read-only
     said = request.process.settings.reader_url
     reader = parsed(said) if said else None
     runs = "the query runs read-only, by a login that may do more"
     if reader is None or isinstance(reader, SqliteFile):
-        if tells:
-            request.notice("no_reader", runs)
+        request.notice("no_reader", runs)
         return address
     if _place(reader) != _place(address):
         text = f"the login for readers is of another database ({shown_url(reader)})"
-        if tells:
-            request.notice("no_reader", f"{text}: {runs}")
+        request.notice("no_reader", f"{text}: {runs}")
         return address
     return reader
 
@@ -361,13 +289,7 @@ def _place(url: URL) -> tuple[str | None, int, str | None]:
     return url.host, url.port or PORT, url.database
 
 
-def _of_another(
-    address: Address,
-    sql: str,
-    catalogue: Catalogue,
-    limits: Limits,
-    run_by: Callable[[Address, str, Collection[str], Limits], Rows] = rows,
-) -> Rows:
+def _of_another(address: Address, sql: str, catalogue: Catalogue, limits: Limits) -> Rows:
     """What a query brings from a database that is not the log.
 
     Each of its columns is one that the database lists: PostgreSQL calls a function of another name.
@@ -384,7 +306,7 @@ def _of_another(
             message = f"the database lists no columns of the table {one_line(absent[0])!r}"
             raise Refused(message, code="query_refused")
         text = _checked(sql, catalogue.dialect, [Table(*one) for one in listed.items()])
-        return run_by(address, text, readable, limits)
+        return rows(address, text, readable, limits)
     except (StoreError, LogDamaged) as error:
         why = one_line(str(error.__cause__ or error))
         message = f"the database {shown_url(address)} cannot be read: {why}"
@@ -435,7 +357,7 @@ def refusal(decision: Decision) -> tuple[str, str]:
 
 
 def in_words(handle: Handle, view: View) -> View:
-    """An answer with its query as it may be run, what it says, and what of the question it lacks.
+    """An answer with its query as it may be run, and how the rules read the conversation.
 
     As it is recorded where SQL cannot be read here, or where the check does not let it pass: a log
     of other hands may hold it.
@@ -445,22 +367,23 @@ def in_words(handle: Handle, view: View) -> View:
     assert isinstance(view, AnswerView), "the caller checked the workflow"
     state, sql = handle.session.state, view.sql
     catalogue = state.catalogue
+    if catalogue is None:
+        return view
+    said = [one.content for one in state.led.said if one.role == "user"]
+    meant = understood(said, catalogue.metrics, _day(state.asked_at), state.language)
+    if isinstance(meant, Asked) and meant.text == view.text:
+        return replace(view, options=meant.options)
+    if not sql:
+        return replace(view, options=view.candidates)
     try:
-        if not sql or catalogue is None or findings(sql, catalogue.dialect, catalogue.tables):
+        if findings(sql, catalogue.dialect, catalogue.tables):
             return view
     except NoExtra:
         return view
-    from preflights_es.features.metrics.query_in_words import sentence, unused
-
-    by_rules = state.led.lead is not None and state.led.lead.provider == "mock"
-    said = [one.content for one in state.led.said if one.role == "user"]
-    left = () if by_rules else unused(said, sql, catalogue, state.matched, _day(state.asked_at))
-    return replace(
-        view,
-        sql=rendered(sql, catalogue.dialect),
-        sentence=sentence(sql, catalogue, state.language),
-        not_in_query=tuple(left),
-    )
+    read_as = ""
+    if isinstance(meant, Meant) and composed(meant, catalogue.dialect) == sql:
+        read_as = shown_meaning(meant, state.language)
+    return replace(view, sql=rendered(sql, catalogue.dialect), read_as=read_as)
 
 
 def _day(asked_at: str) -> date | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -22,11 +22,9 @@ from preflights_es.features.metrics.domain.events import (
     ClarificationAsked,
     FollowUpPut,
     FollowUpTaken,
-    Matched,
     Metric,
     NotTaken,
     QuestionPut,
-    Saved,
     SqlAnswered,
     TurnsExhausted,
 )
@@ -128,7 +126,7 @@ def _verdict(
 
 # 2. What a model is asked, and what follows --------------------------------------------------
 
-NEWER: Final = ("unit", "words", "values", "numbers")
+NEWER: Final = ("unit", "words", "values", "kind")
 WHICH: Final = {
     "en": "The question can mean several things. Which one?",
     "de": "Die Frage kann mehreres bedeuten. Was davon?",
@@ -141,26 +139,15 @@ def model_request(state: State) -> CompletionRequested:
     made = requested(state.led, "ask", CONTRACT, prompt, tuple(state.led.said))
     system, *said = made.messages
     assert state.catalogue is not None, "a session begins with its catalogue"
-    catalogue = known(state.catalogue, state.matched, state.saved)
+    catalogue = known(state.catalogue)
     told = f"{system.content}\n{catalogue}\n{situation(state)}"
     return replace(made, messages=(Message("system", told), *said))
 
 
-def known(
-    catalogue: Catalogue, matched: Iterable[Matched] = (), saved: Iterable[Saved] = ()
-) -> str:
-    """The catalogue as a model reads it: one JSON object a line.
-
-    Args:
-        matched: values of the database that stand in what the person said.
-        saved: questions that a person saved with their queries, as examples.
-    """
+def known(catalogue: Catalogue) -> str:
+    """The catalogue as a model reads it: one JSON object a line."""
     lines = [encoded({"table": one.name, "columns": one.columns}) for one in catalogue.tables]
     lines += [encoded(_described(one)) for one in catalogue.metrics]
-    lines += [encoded({"value": one.value, "column": one.column}) for one in matched]
-    lines += [
-        encoded({"saved": one.name, "question": one.question, "sql": one.sql}) for one in saved
-    ]
     return f"SQL dialect: {catalogue.dialect}\n" + "\n".join(line.decode() for line in lines)
 
 

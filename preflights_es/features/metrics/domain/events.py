@@ -24,8 +24,6 @@ TURNS_MAX: Final = 3  # clarifications before an answer
 CATALOGUE_MAX: Final = 500_000  # bytes of all files of a catalogue, and characters of a text
 METRICS_MAX: Final = 500
 NAME_MAX: Final = 100  # characters of a metric's name and of an alias
-VALUE_MAX: Final = 200  # characters of a value of a dimension
-VALUES_MAX: Final = 51  # values of a dimension that are known
 PACKAGE: Final = "preflights_es.features.metrics"
 PROMPTS: Final[dict[str, str]] = {"ask": "ask.v1"}
 POLICY: Final = Policy(bad_output=1, failed_transport=1, then="report")
@@ -52,24 +50,12 @@ class Metric(Value, frozen=True, kw_only=True):
     words: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """By dimension: other names of it."""
     values: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
-    """Triples of a dimension, a value as the database has it, and what people call it."""
-    numbers: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Columns that may be compared with a number, with their units."""
+    """Triples of a dimension, a value as the database has it, and other names of it.
 
-
-class Matched(Value, frozen=True):
-    """A value of a dimension that stands in the words of a question."""
-
-    column: str
-    value: str
-
-
-class Saved(Value, frozen=True, kw_only=True):
-    """A question that a person saved with its query."""
-
-    name: str
-    question: str
-    sql: str
+    A dimension with some has no other values.
+    """
+    kind: Literal["", "ratio"] = ""
+    """A ratio has no share and no total."""
 
 
 class Table(Value, frozen=True):
@@ -110,7 +96,7 @@ class QuestionPut(Input, frozen=True):
                 "unit",
                 "words",
                 "values",
-                "numbers",
+                "kind",
             ),
         ),
         "tables": Typed(CATALOGUE_MAX, parts=("name", "columns")),
@@ -126,10 +112,6 @@ class QuestionPut(Input, frozen=True):
     dialect: Dialect
     metrics: tuple[Metric, ...]
     tables: tuple[Table, ...]
-    matched: tuple[Matched, ...] = ()
-    """Values of the database that stand in its words."""
-    saved: tuple[Saved, ...] = ()
-    """The saved question that it names, or those that are nearest to it."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out before recording, one a replacement."""
 
@@ -139,8 +121,6 @@ class AnswersGiven(Answers, frozen=True):
 
     tag: ClassVar[str] = "metrics.answers_given.v1"
     verb: ClassVar[str] = "answered in"
-    matched: tuple[Matched, ...] = ()
-    """As in the question."""
 
 
 class FollowUpPut(Input, frozen=True):
@@ -150,8 +130,6 @@ class FollowUpPut(Input, frozen=True):
     verb: ClassVar[str] = "followed up in"
     typed: ClassVar = {"text": Typed(QUESTION_MAX, "say what you want to know")}
     text: str
-    matched: tuple[Matched, ...] = ()
-    """As in the question."""
     redacted: tuple[str, ...] = ()
 
 

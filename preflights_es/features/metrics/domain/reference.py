@@ -1,72 +1,96 @@
-"""What the rules answer: one query where every word of a question is used, or a question back.
+"""What the rules answer: the query of a question in the closed form, or a question back.
 
 The simulator varies around it by seed: prose around the object, a fence, a question too many,
 several meanings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date
-from functools import reduce
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple
 
 import msgspec
-from msgspec.structs import replace
 
-from preflights_es.features.metrics.domain import composing, question
-from preflights_es.features.metrics.domain import question_words as known
-from preflights_es.features.metrics.domain.composing import Comparison, Meant, has_aggregate
-from preflights_es.features.metrics.domain.events import CANDIDATES, Dialect, Matched, Metric, Saved
-from preflights_es.features.metrics.domain.meaning import meaning
-from preflights_es.features.metrics.domain.question import column_name
+from preflights_es.features.metrics.domain import closed_form as form
+from preflights_es.features.metrics.domain.composing import Group, Meant, composed, has_aggregate
+from preflights_es.features.metrics.domain.events import (
+    CANDIDATES,
+    END_DAY,
+    TEXT_MAX,
+    Dialect,
+    Metric,
+)
+from preflights_es.features.metrics.domain.ranges import EVER, shown_range
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.json import encoded
 from preflights_es.kernel.lead import RETRY
 from preflights_es.kernel.questions import Language
 from preflights_es.kernel.simulation import Bank, Draws, References, Route
-from preflights_es.kernel.text import late_pattern
+from preflights_es.kernel.text import caseless, late_pattern, shortened
 
-NAMED_MAX: Final = 20  # metrics that one question names
-VALUES_MAX: Final = 3  # values of a dimension that one question names
-_ASK: Final[dict[Language, str]] = {
-    "en": "Which metric do you mean? There are: {}.",
-    "de": "Welche Kennzahl ist gemeint? Es gibt: {}.",
+NAMED_MAX: Final = 50  # metrics, and values of a dimension, that one question names
+VALUES_SHOWN: Final = 4  # of each dimension, where all parts are listed
+
+# 1. What is asked back -----------------------------------------------------------------------
+
+_SAYS: Final[dict[Language, dict[str, str]]] = {
+    "en": {
+        "metric": "Which metric do you mean? There are: {}.",
+        "no metric": "The catalogue has no metric. What do you want to know?",
+        "left": "I do not know {}.",
+        "twice": "{} can be said once only.",
+        "value": "{} has no {}. There are: {}.",
+        "no value": "Give a value, such as {}=VALUE, in quotes where it has a blank.",
+        "no dimension": "{} cannot be grouped or narrowed by {}.",
+        "no date": "{} has no days.",
+        "top": "`top` needs one `by` that says of what.",
+        "list": "{} lists rows: it cannot be grouped.",
+        "no query": "I cannot write this query for {}. Ask for less at once.",
+        "there is": "For {} you can say: {}.",
+        "range": "a range such as last week, 2026-11 or 2026-11-02..2026-11-08",
+        "days": "A range",
+        "by": "by",
+        "ever": "all days",
+    },
+    "de": {
+        "metric": "Welche Kennzahl ist gemeint? Es gibt: {}.",
+        "no metric": "Der Katalog hat keine Kennzahl. Was soll beantwortet werden?",
+        "left": "{} kenne ich nicht.",
+        "twice": "{} darf nur einmal dastehen.",
+        "value": "{} hat kein {}. Es gibt: {}.",
+        "no value": "Es fehlt ein Wert, etwa {}=WERT, mit Leerzeichen in Anführungszeichen.",
+        "no dimension": "{} lässt sich nicht nach {} gruppieren oder eingrenzen.",
+        "no date": "{} hat keine Tage.",
+        "top": "`top` braucht ein `nach`, das sagt, wovon.",
+        "list": "{} listet Zeilen: das lässt sich nicht gruppieren.",
+        "no query": "Diese Abfrage kann ich für {} nicht schreiben. Bitte weniger auf einmal.",
+        "there is": "Zu {} geht: {}.",
+        "range": "ein Zeitraum wie letzte Woche, 2026-11 oder 2026-11-02..2026-11-08",
+        "days": "Ein Zeitraum",
+        "by": "nach",
+        "ever": "alle Tage",
+    },
 }
-_NONE: Final[dict[Language, str]] = {
-    "en": "The catalogue has no metric. What do you want to know?",
-    "de": "Der Katalog hat keine Kennzahl. Was soll beantwortet werden?",
-}
-_UNKNOWN: Final[dict[Language, str]] = {
-    "en": "I do not know {words}. For {metric} I know: {known}.",
-    "de": "{words} kenne ich nicht. Zu {metric} kenne ich: {known}.",
-}
-_NOT_KNOWN: Final[dict[Language, str]] = {
-    "en": "I do not know {}.",
-    "de": "{} kenne ich nicht.",
-}
-_NO_WAY: Final[dict[Language, str]] = {
-    "en": "I cannot write this query for {}. Ask for less at once.",
-    "de": "Diese Abfrage kann ich für {} nicht schreiben. Bitte weniger auf einmal fragen.",
-}
-_DAYS: Final[dict[Language, str]] = {"en": "a range of days", "de": "Tage von bis"}
-_BY_TIME: Final[dict[Language, str]] = {
-    "en": "by day, week, month, quarter, year",
-    "de": "nach Tag, Woche, Monat, Quartal, Jahr",
-}
-_WHICH_DAYS: Final[dict[Language, str]] = {
-    "en": "Which days do you mean? For example: last week, since 2026-11-20, November 2026.",
-    "de": "Welche Tage sind gemeint? Zum Beispiel: letzte Woche, seit 20.11.2026, November 2026.",
-}
-_OF_WHICH: Final[dict[Language, str]] = {
-    "en": "What is *{value}* here: {columns}? Say it in front, such as: {example}.",
-    "de": "Was ist *{value}* hier: {columns}? Bitte davor sagen, zum Beispiel: {example}.",
-}
-_STARRED: Final = late_pattern(r"\*([^*]+)\*")
-_OR: Final[dict[Language, str]] = {"en": " or ", "de": " oder "}
+
+
+class Asked(NamedTuple):
+    """A question back."""
+
+    text: str
+    options: tuple[str, ...] = ()
+    """Messages that would answer it."""
+    is_choice: bool = False
+    """Whether the words said mean one of the options, so that these are offered."""
+
 
 Reply = dict[str, Any] | str
 """A JSON object, or words."""
+Key = tuple[str, str]
+"""A part that stands once: its kind, and the group or the column of a value."""
+
+
+# 2. What a conversation means ----------------------------------------------------------------
 
 
 def answer(
@@ -76,260 +100,298 @@ def answer(
     language: Language,
     *,
     dialect: Dialect = "sqlite",
-    matched: Sequence[Matched] = (),
-    saved: Sequence[Saved] = (),
 ) -> Reply:
     """What answers a conversation.
 
-    The newest message is read as a whole: each of its words is used, or it is asked about. What an
-    earlier message left over was asked about then.
-
     Args:
         said: what the person said, oldest first.
-        matched: values of the database that stand in what was said.
-        saved: a message that is the name of one is answered by its query.
     """
-    for one in saved:
-        if said and said[-1].strip() == one.name:
-            return {"type": "sql", "sql": one.sql}
-    named: set[str] = set()
-    reply: Reply = _asked((), metrics, language)
-    for count in range(1, len(said) + 1):
-        reply = _Conversation(
-            said[:count], metrics, today, language, dialect, matched, frozenset(named)
-        ).reply()
-        if isinstance(reply, str):
-            named.update(word for one in _STARRED.findall(reply) for word in question.stems(one))
-    return reply
+    meant = understood(said, metrics, today, language)
+    if isinstance(meant, Asked):
+        is_offered = meant.is_choice and CANDIDATES[0] <= len(meant.options) <= CANDIDATES[1]
+        return {"type": "ambiguous", "candidates": [*meant.options]} if is_offered else meant.text
+    sql = composed(meant, dialect)
+    return {"type": "sql", "sql": sql} if sql else _says("no query", language, meant.metric.name)
 
 
-class _Conversation(msgspec.Struct, frozen=True):
-    """What was said up to a message, which is the newest."""
+def understood(
+    said: Sequence[str], metrics: Sequence[Metric], today: date | None, language: Language
+) -> Meant | Asked:
+    """What the newest question of a conversation means, or what is asked back.
 
-    said: Sequence[str]
-    metrics: Sequence[Metric]
-    today: date | None
-    language: Language
-    dialect: Dialect
-    matched: Sequence[Matched]
-    named: frozenset[str]
-    """Stems of words that were asked about before."""
-
-    def reply(self) -> Reply:
-        """The query, or a question back."""
-        at, found = _named(self.said, self.metrics)
-        if not found:
-            return self._of_no_metric()
-        read = [(one, self._meant(at, one)) for one in found]
-        if len(read) > 1:
-            clear = [(one, meant) for one, meant in read if not (meant.left or meant.doubtful)]
-            if len(clear) != 1:
-                return self._several(read)
-            read = clear
-        ((metric, _),) = read
-        return self._of(metric)
-
-    def _of(self, metric: Metric) -> Reply:
-        """What answers about one metric."""
-        meant: list[Meant] = []
-        for at, _ in enumerate(self.said):
-            goes_on = any(one.days for one in meant)
-            meant.append(self._meant(at, metric, goes_on=goes_on))
-        whole = reduce(_together, meant)
-        left = [*self._left(meant)]
-        doubtful = [
-            one
-            for message in meant
-            for one in message.doubtful
-            if whole.include.keys().isdisjoint(one[1]) and whole.exclude.keys().isdisjoint(one[1])
-        ]
-        left += _doubtful_words(meant, self.said[-1])
-        if left:
-            return _unknown(left, metric, self.language, asks_days=meant[-1].asks_days)
-        if doubtful:
-            return _of_which(doubtful[0], metric, self.language)
-        sql = composing.composed(metric, whole, self.dialect)
-        return {"type": "sql", "sql": sql} if sql else _NO_WAY[self.language].format(metric.name)
-
-    def _left(self, meant: Sequence[Meant]) -> Iterator[str]:
-        """Words that nothing uses; those of earlier messages unless they were asked about."""
-        for text, message in zip(self.said[:-1], meant, strict=False):
-            own = {stem for _, words in question.named(text, self.metrics) for stem in words}
-            for one in message.left:
-                words = question.tokens(one)
-                yield from (w.raw for w in words if w.stem not in self.named | own)
-        yield from meant[-1].left
-
-    def _meant(self, at: int, metric: Metric, *, goes_on: bool = False) -> Meant:
-        said = self.said[at]
-        language = self.language
-        return meaning(said, metric, self.matched, self.today, goes_on=goes_on, language=language)
-
-    def _of_no_metric(self) -> Reply:
-        """Which metric is meant; with the words that none of them knows."""
-        unknown = [set(self._meant(-1, one).left) for one in self.metrics]
-        left = set.intersection(*unknown) if unknown else set()
-        first = self._meant(-1, self.metrics[0]).left if self.metrics else ()
-        return _asked([one for one in first if one in left], self.metrics, self.language)
-
-    def _several(self, read: Sequence[tuple[Metric, Meant]]) -> Reply:
-        """Candidates; or the words that none of them knows, where there are such."""
-        names = {
-            one
-            for metric, _ in read
-            for phrase in question.names_of(metric)
-            for one in question.stems(phrase)
-        }
-        rests = [
-            ([one for one in meant.left if not names.issuperset(question.stems(one))], metric)
-            for metric, meant in read
-        ]
-        rest, metric = min(rests, key=lambda pair: len(pair[0]))
-        if rest:
-            return _unknown(rest, metric, self.language, asks_days=False)
-        found = [metric.name for metric, _ in read]
-        return {"type": "ambiguous", "candidates": found[: CANDIDATES[1]]}
+    A message that names a metric begins anew, where one was clear before. Any other changes the
+    parts that it names. A word that was named as unknown is not named again.
+    """
+    words = form.words_of(metrics)
+    question: list[list[form.Part]] = []
+    named: list[str] = []
+    clear_from = 0
+    for text in said:
+        parts = form.parts_of(text, words, today)
+        if names := [one.metrics for one in parts if isinstance(one, form.Named)]:
+            question = [] if len(named) == 1 else question
+            named = list(dict.fromkeys(name for one in names for name in one))
+            clear_from = len(question)
+        question.append(parts)
+    found = [one for one in metrics if one.name in named]
+    if len(found) != 1:
+        return _which_metric(question, found or metrics, language, is_choice=bool(found))
+    reading = _Reading(found[0], language)
+    for place, parts in enumerate(question):
+        # Before the metric was clear, only words that no metric knows were named.
+        heard = parts if place >= clear_from else [p for p in parts if not isinstance(p, form.Left)]
+        reading.hear(heard, is_answer=place > clear_from)
+    return reading.understood()
 
 
-def _named(said: Sequence[str], metrics: Sequence[Metric]) -> tuple[int, list[Metric]]:
-    """The newest message that names a metric, and which."""
-    for at in range(len(said) - 1, -1, -1):
-        if found := question.named(said[at], metrics):
-            return at, _of_kind(said[at], [metric for metric, _ in found])
-    return 0, []
+def _which_metric(
+    question: Sequence[Sequence[form.Part]],
+    metrics: Sequence[Metric],
+    language: Language,
+    *,
+    is_choice: bool,
+) -> Asked:
+    """The metrics that may be meant, behind the words of the newest message that are no part."""
+    names = tuple(metric.name for metric in metrics)
+    text = _says("metric", language, _listed(names)) if names else _says("no metric", language)
+    left = [one.words for one in (question or [[]])[-1] if isinstance(one, form.Left)]
+    if left:
+        text = f"{_says('left', language, _starred(left))} {text}"
+    return Asked(_harmless(text), names, is_choice and not left)
 
 
-def _of_kind(text: str, found: list[Metric]) -> list[Metric]:
-    """Of metrics that count and metrics that list, those of the kind that a text asks for."""
-    lists = [one for one in found if not has_aggregate(one.sql)]
-    counts = [one for one in found if one not in lists]
-    if not (lists and counts):
-        return found
-    words = {one.text for one in question.tokens(question.plain(text))}
-    counting = set(known.HOW_MANY | known.PER).union(
-        *(known.OPERATIONS[name] for name in known.OF_GROUPS), *known.EACH_STEP.values()
-    )
-    return lists if words & known.LISTING and not words & counting else counts
+class _Reading:
+    """Messages of one question, read one after another for its metric."""
 
+    def __init__(self, metric: Metric, language: Language) -> None:
+        self._metric, self._language = metric, language
+        self._columns: dict[str, list[str]] = {}
+        for column in metric.dimensions:
+            for phrase in form.phrases(column, metric):
+                self._columns.setdefault(phrase, []).append(column)
+        self._parts: dict[Key, Any] = {}
+        self._open: dict[Key, Asked] = {}
+        """What stands in the way of a query, until a message says that part anew."""
 
-def _doubtful_words(meant: Sequence[Meant], newest: str) -> list[str]:
-    """Of a follow-up, what may take away more than it says: `and overall?`, `all orders`."""
-    now, before = meant[-1], meant[:-1]
-    if not before:
-        return []
-    if now.is_empty:
-        return [newest]
-    is_filtered = any(one.include or one.exclude or one.compared or one.lacking for one in before)
-    says_more = now.include or now.exclude or now.groups or now.top or now.share is not None
-    if is_filtered and not says_more and (now.is_total or now.says_all):
-        return [newest]
-    grouped = {group.column for one in before for group in one.groups}
-    return [newest] if grouped.intersection(now.lacking) else []
+    def hear(self, parts: Sequence[form.Part], *, is_answer: bool) -> None:
+        """One more message: of each part the newest counts.
 
+        Args:
+            is_answer: what was left over before it was asked about.
+        """
+        if is_answer:
+            self._forget(key for key in self._open if key[0] == "left")
+        read = [pair for one in parts for pair in self._read(one)]
+        if any(key[0] == "group" for key, _ in read):
+            self._forget_groups()
+        for key, _ in read:
+            self._forget(open_ for open_ in self._open if self._is_about(open_, key))
+        heard: set[Key] = set()
+        for key, value in read:
+            self._take(key, value, is_twice=key in heard)
+            heard.add(key)
 
-def _together(before: Meant, now: Meant) -> Meant:
-    """What a conversation means: the newest word of each kind counts."""
-    if now.names_metric:  # another question: what was done with the numbers is not asked again
-        before = replace(
-            before, share=None, top=None, newest=None, over=(), is_average=False, lacking=()
-        )
-    columns = {*now.include, *now.exclude, *(now.share or {}), *now.freed, *now.lacking}
-    changes: dict[str, Any] = {
-        "include": {**_without(before.include, columns), **now.include},
-        "exclude": {**_without(before.exclude, columns), **now.exclude},
-        "lacking": tuple(c for c in before.lacking if c not in columns) + now.lacking,
-        "compared": _besides(before.compared, now.compared),
-        "over": now.over or before.over,
-    }
-    _leave_out(changes, before, now)
-    for name in ("groups", "top", "newest", "days"):
-        if new := getattr(now, name):
-            changes[name] = new
-    if now.share is not None:
-        changes["share"] = now.share
-    elif before.share and not {*now.include, *now.freed}.isdisjoint(before.share):
-        part = {c: v for c, v in now.include.items() if c in before.share}
-        changes["share"] = part or None
-        changes["include"] = _without(changes["include"], part)
-    if now.freed:
-        changes |= {"top": now.top, "over": now.over}
-    if now.is_average:
-        changes["is_average"] = True
-    says_more = now.groups or now.top or now.over or now.is_average or now.share is not None
-    if now.is_total and not says_more:
-        changes |= {"groups": (), "top": None, "over": (), "is_average": False, "share": None}
-    return replace(before, **changes)
+    def _forget(self, over: Iterable[Key]) -> None:
+        for key in list(over):
+            del self._open[key]
 
+    def _forget_groups(self) -> None:
+        """New groups take the place of all; the chosen one stands beside the others."""
+        asked = {key: one for key, one in self._open.items() if key[0] == "group"}
+        self._forget(asked)
+        if not any(one.is_choice for one in asked.values()):
+            self._parts = {key: one for key, one in self._parts.items() if key[0] != "group"}
 
-def _leave_out(changes: dict[str, Any], before: Meant, now: Meant) -> None:
-    """Of several values that were meant, one less; else one more that is left out."""
-    for column, values in now.exclude.items():
-        kept = tuple(one for one in before.include.get(column, ()) if one not in values)
-        if kept:
-            changes["include"][column] = kept
-            del changes["exclude"][column]
+    def _is_about(self, open_: Key, said: Key) -> bool:
+        """Whether a message says what was open; a phrase is open until one of its columns is."""
+        same = open_[1] == said[1] or said[1] in self._columns.get(open_[1], ())
+        return open_[0] == said[0] != "left" and same
+
+    def _take(self, key: Key, value: object, *, is_twice: bool) -> None:
+        if is_twice and key[0] != "left":
+            self._parts.pop(key, None)
+            self._open[key] = self._asked("twice", self._spoken(key))
+        elif isinstance(value, Asked):
+            self._parts.pop(key, None)
+            self._open[key] = value
         else:
-            former = () if now.names_metric else before.exclude.get(column, ())
-            changes["exclude"][column] = tuple(dict.fromkeys((*former, *values)))
+            self._parts[key] = value
+
+    def _read(self, part: form.Part) -> Iterator[tuple[Key, object]]:
+        """What a part says of the metric, or what is asked about it, by its key."""
+        match part:
+            case form.Named():
+                yield ("metric", ""), self._metric.name
+            case form.Left(words):
+                yield ("left", words), Asked(_says("left", self._language, _starred([words])))
+            case form.Days(days) if END_DAY in self._metric.sql:
+                yield ("days", ""), days
+            case form.Days():
+                yield ("left", "days"), self._asked("no date", self._metric.name)
+            case form.Top(places):
+                yield ("top", ""), places
+            case form.GroupedBy(step, phrase):
+                yield self._group(step, phrase)
+            case form.Equals(phrase, value):
+                yield self._value(phrase, value)
+
+    def _group(self, step: form.Step | None, phrase: str) -> tuple[Key, object]:
+        if not has_aggregate(self._metric.sql):
+            return ("left", "by"), self._asked("list", self._metric.name)
+        if step is not None:
+            if self._metric.date:
+                return ("group", step), Group("", step)
+            return ("left", step), self._asked("no date", self._metric.name)
+        columns = self._columns_of(phrase)
+        if not columns:
+            return ("left", phrase), self._asked("no dimension", self._metric.name, phrase)
+        if len(columns) > 1:
+            by = _says("by", self._language)
+            options = tuple(f"{by} {column_name(one)}" for one in columns)
+            return ("group", phrase), Asked(_listed(options), options, is_choice=True)
+        return ("group", columns[0]), Group(columns[0])
+
+    def _value(self, phrase: str, value: str) -> tuple[Key, object]:
+        columns = self._columns_of(phrase)
+        if not columns:
+            return ("left", phrase), self._asked("no dimension", self._metric.name, phrase)
+        if len(columns) > 1:
+            options = tuple(_equals(one, value) for one in columns)
+            return ("value", phrase), Asked(_listed(options), options, is_choice=True)
+        return ("value", columns[0]), self._value_of(columns[0], value)
+
+    def _columns_of(self, phrase: str) -> list[str]:
+        """The columns that a phrase names; its own name is that of one alone."""
+        found = self._columns.get(phrase, [])
+        own = [one for one in found if phrase in (form.phrase(one), form.phrase(column_name(one)))]
+        return own if len(own) == 1 else found
+
+    def _value_of(self, column: str, value: str) -> str | Asked:
+        """The value as the database has it."""
+        known = [(stored, names) for one, stored, names in self._metric.values if one == column]
+        options = tuple(_equals(column, stored) for stored, _ in known)
+        name = column_name(column)
+        if not value.strip():
+            return self._asked("no value", name)._replace(options=options)
+        if not known or value in (stored for stored, _ in known):
+            return value
+        meant = [stored for stored, names in known if _same(value, (stored, *names))]
+        if not meant:
+            told = self._says("value", name, _starred([value]), _listed([v for v, _ in known]))
+            return Asked(told, options)
+        several = tuple(_equals(column, stored) for stored in meant)
+        return meant[0] if len(meant) == 1 else Asked(_listed(several), several, is_choice=True)
+
+    def understood(self) -> Meant | Asked:
+        """What it means; what is open is asked first, and a choice when nothing else is open."""
+        asked = [one for one in self._open.values() if not one.is_choice]
+        if asked:
+            texts = dict.fromkeys((*(one.text for one in asked), self._help()))
+            options = asked[0].options if len(asked) == 1 else ()
+            return Asked(_harmless(" ".join(texts)), options)
+        for one in self._open.values():
+            return one._replace(text=_harmless(one.text))
+        groups = tuple(one for key, one in self._parts.items() if key[0] == "group")
+        top = self._parts.get(("top", ""), 0)
+        if top and len(groups) != 1:
+            by = _says("by", self._language)
+            options = tuple(f"{by} {column_name(one)}" for one in self._metric.dimensions)
+            return Asked(_harmless(f"{self._says('top')} {self._help()}"), options)
+        return Meant(
+            metric=self._metric,
+            groups=groups,
+            values={key[1]: one for key, one in self._parts.items() if key[0] == "value"},
+            days=self._parts.get(("days", ""), EVER),
+            top=top,
+        )
+
+    def _says(self, what: str, *words: str) -> str:
+        return _says(what, self._language, *words)
+
+    def _asked(self, what: str, *words: str) -> Asked:
+        return Asked(self._says(what, *words))
+
+    def _spoken(self, key: Key) -> str:
+        kind, name = key
+        by = _says("by", self._language)
+        spoken = {"metric": self._metric.name, "group": f"{by} {column_name(name)}"}
+        spoken |= {"value": column_name(name), "days": self._says("days")}
+        return spoken.get(kind, name or kind)
+
+    def _help(self) -> str:
+        """What can be said of the metric."""
+        metric, has_days = self._metric, END_DAY in self._metric.sql
+        steps = list(form.STEPS)[:5] if self._language == "en" else list(form.STEPS)[5:]
+        by = [*map(self._with_values, metric.dimensions), *(steps if metric.date else ())]
+        there = [f"{_says('by', self._language)} {_listed(by)}"] if by else []
+        if not has_aggregate(metric.sql):
+            there = []
+        there += [f"{column_name(metric.dimensions[0])}=..."] if metric.dimensions else []
+        there += [self._says("range")] if has_days else []
+        there += ["top N"] if by and has_aggregate(metric.sql) else []
+        return self._says("there is", metric.name, "; ".join(there)) if there else ""
+
+    def _with_values(self, column: str) -> str:
+        """A dimension with the first of its values that the catalogue has."""
+        values = [value for one, value, _ in self._metric.values if one == column]
+        more = ", ..." if len(values) > VALUES_SHOWN else ""
+        shown = f" ({', '.join(values[:VALUES_SHOWN])}{more})" if values else ""
+        return f"{column_name(column)}{shown}"
 
 
-def _besides(before: Sequence[Comparison], now: Sequence[Comparison]) -> tuple[Comparison, ...]:
-    """Comparisons of before that those of now do not replace, and those of now."""
-    ends = {(one.column, one.sign[0]) for one in now}
-    return (*(one for one in before if (one.column, one.sign[0]) not in ends), *now)
+# 3. Words ------------------------------------------------------------------------------------
+
+_HARMLESS: Final = str.maketrans("{}[]`<>", "()()'()")
 
 
-def _without(
-    values: Mapping[str, tuple[str, ...]], columns: Iterable[str]
-) -> dict[str, tuple[str, ...]]:
-    left_out = set(columns)
-    return {column: some for column, some in values.items() if column not in left_out}
+def column_name(column: str) -> str:
+    """How a dimension is called: its column without the table."""
+    return column.rpartition(".")[2]
 
 
-# 2. Questions back ---------------------------------------------------------------------------
+def _says(what: str, language: Language, *words: str) -> str:
+    return _SAYS[language][what].format(*words)
 
 
-def _unknown(left: Sequence[str], metric: Metric, language: Language, *, asks_days: bool) -> str:
-    known = [_DAYS[language], _BY_TIME[language]] if metric.date else []
-    known += [_dimension(column, metric) for column in metric.dimensions]
-    text = _UNKNOWN[language].format(
-        words=_starred(left), metric=metric.name, known=", ".join(known) or "-"
-    )
-    return f"{text} {_WHICH_DAYS[language]}" if asks_days else text
+def _harmless(text: str) -> str:
+    """A question back that is not taken for JSON or a fence, whatever words it quotes."""
+    return shortened(text.translate(_HARMLESS), TEXT_MAX)
 
 
-def _starred(words: Iterable[str]) -> str:
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:NAMED_MAX]) + (", ..." if len(names) > NAMED_MAX else "")
+
+
+def _starred(words: Sequence[str]) -> str:
     return ", ".join(f"*{one}*" for one in dict.fromkeys(words))
 
 
-def _dimension(column: str, metric: Metric) -> str:
-    """A dimension with the first of its values that the catalogue has."""
-    values = [value for one, value, _ in metric.values if one == column]
-    shown = ", ".join(values[:VALUES_MAX]) + (", ..." if len(values) > VALUES_MAX else "")
-    return f"{column_name(column)} ({shown})" if values else column_name(column)
+def _same(value: str, names: Sequence[str]) -> bool:
+    """Whether a value is one of some names, in any case and with any blanks."""
+    return caseless(" ".join(value.split())) in (caseless(" ".join(one.split())) for one in names)
 
 
-def _of_which(doubtful: tuple[str, tuple[str, ...]], metric: Metric, language: Language) -> str:
-    value, columns = doubtful
-    names = [_spoken(one, metric) for one in columns]
-    return _OF_WHICH[language].format(
-        value=value, columns=_OR[language].join(names), example=f"{names[0]} {value}"
-    )
+def _equals(column: str, value: str) -> str:
+    """A part as it can be said, with quotes where the value needs them."""
+    plain = form.tokens_of(f"{column_name(column)}={value}")
+    is_bare = [one.text for one in plain[1:]] == [value]
+    mark = next((one for one in "\"'" if one not in value), "")
+    return f"{column_name(column)}={value if is_bare else f'{mark}{value}{mark}'}"
 
 
-def _spoken(column: str, metric: Metric) -> str:
-    """A dimension as a person would say it."""
-    words = dict(metric.words).get(column, ())
-    return words[0] if words else column_name(column)
+def shown_meaning(meant: Meant, language: Language) -> str:
+    """A question as the rules read it, in the closed form; a metric with days says which."""
+    by = _says("by", language)
+    parts = [meant.metric.name]
+    parts += [f"{by} {one.step or column_name(one.column)}" for one in meant.groups]
+    parts += [_equals(column, value) for column, value in meant.values.items()]
+    if END_DAY in meant.metric.sql:
+        days = _says("ever", language) if meant.days == EVER else shown_range(meant.days)
+        parts.append(days)
+    return " ".join([*parts, *([f"top {meant.top}"] if meant.top else [])])
 
 
-def _asked(left: Sequence[str], metrics: Sequence[Metric], language: Language) -> str:
-    names = ", ".join(metric.name for metric in metrics[:NAMED_MAX])
-    text = _ASK[language].format(names) if names else _NONE[language]
-    return f"{_NOT_KNOWN[language].format(_starred(left))} {text}" if left else text
-
-
-# 3. The simulator ----------------------------------------------------------------------------
+# 4. The simulator ----------------------------------------------------------------------------
 
 _ASKED: Final = late_pattern(
     r"^Asked at: (?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})[^\n]*\nLanguage: (?P<language>[a-z]+)\Z",
@@ -380,8 +442,6 @@ def _read(request: CompletionRequested) -> Reply:
         today,
         language,
         dialect="postgres" if _POSTGRES in _system(request).splitlines() else "sqlite",
-        matched=list(_lines_of(request, "value", "value", Matched)),
-        saved=list(_lines_of(request, "saved", "name", Saved)),
     )
 
 
@@ -407,24 +467,16 @@ def _situation(request: CompletionRequested) -> tuple[date | None, Language]:
 
 
 def _metrics(request: CompletionRequested) -> list[Metric]:
-    """Those that the request tells of, in its order."""
+    """Those that the request tells of, in its order: one JSON object a line."""
     found: dict[str, Metric] = {}
-    for one in _lines_of(request, "metric", "name", Metric):
-        found.setdefault(one.name, one)
-    return list(found.values())
-
-
-T = TypeVar("T")
-
-
-def _lines_of(request: CompletionRequested, key: str, name: str, of: type[T]) -> Iterator[T]:
-    """What the system message tells: one JSON object a line, whose first key stands for a field."""
     for line in _system(request).splitlines():
-        if line.startswith(f'{{"{key}":'):
+        if line.startswith('{"metric":'):
             with suppress(msgspec.DecodeError, UnicodeError):
                 said = msgspec.json.decode(line)
-                said[name] = said.pop(key)
-                yield msgspec.convert(said, of)
+                said["name"] = said.pop("metric")
+                one = msgspec.convert(said, Metric)
+                found.setdefault(one.name, one)
+    return list(found.values())
 
 
 BANK: Bank = {"metrics": Route(varied, ("answer questions about data",), ("sql", "metric"))}

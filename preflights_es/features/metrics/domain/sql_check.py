@@ -17,7 +17,14 @@ from functools import wraps
 from logging import NullHandler, getLogger
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
-from preflights_es.features.metrics.domain.events import QUOTED_MAX, SQL_MAX, Dialect, Table
+from preflights_es.features.metrics.domain.events import (
+    END_DAY,
+    FIRST_DAY,
+    QUOTED_MAX,
+    SQL_MAX,
+    Dialect,
+    Table,
+)
 from preflights_es.kernel.errors import WorkflowMissing
 from preflights_es.kernel.text import late_pattern, shortened
 
@@ -119,6 +126,29 @@ def tables_of(sql: str, dialect: Dialect) -> tuple[str, ...]:
     own = {defined_name(one, dialect) for one in tree.find_all(exp.CTE)}
     names = (table_name(one, dialect) for one in tree.find_all(exp.Table))
     return tuple(dict.fromkeys(name for name in names if name and name not in own))
+
+
+@_on_a_stack_of_its_own
+def odd_parameter(sql: str, dialect: Dialect = "sqlite") -> str:
+    """How the SQL of a metric leaves out the first day of a range, or takes the day after it.
+
+    Empty where it does not, and of what cannot be read.
+    """
+    texts = {name: f"'{name}'" for name in (FIRST_DAY, END_DAY)}
+    for name, text in texts.items():
+        sql = sql.replace(name, text)
+    if texts[FIRST_DAY] in sql and texts[END_DAY] not in sql:
+        return f"{FIRST_DAY} stands without {END_DAY}: the end of a range would not count"
+    tree = _parsed(sql, dialect)
+    if isinstance(tree, str):
+        return ""
+    from preflights_es.features.metrics.domain.sql_tree import compared_with
+
+    for name, allowed in ((FIRST_DAY, (">=", "<")), (END_DAY, ("<", ">="))):
+        if wrong := [sign for sign in compared_with(tree, name) if sign not in allowed]:
+            why = f"found {name} with {wrong[0]}, expected {allowed[0]} {name}"
+            return f"{why}: {END_DAY} is the day after the last one"
+    return ""
 
 
 def _parsed(sql: str, dialect: Dialect) -> exp.Expr | str:

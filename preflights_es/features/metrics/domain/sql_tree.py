@@ -333,6 +333,44 @@ def _quoted(name: str) -> str:
     return f"“{shortened(' '.join(name.split()), QUOTED_MAX)}”"
 
 
+_SIGNS: Final[dict[type[exp.Expr], tuple[str, str]]] = {
+    exp.LT: ("<", ">"),
+    exp.LTE: ("<=", ">="),
+    exp.GT: (">", "<"),
+    exp.GTE: (">=", "<="),
+    exp.EQ: ("=", "="),
+    exp.NEQ: ("<>", "<>"),
+}
+"""By comparison: its sign, and the sign from right to left."""
+
+
+def compared_with(tree: exp.Expr, text: str) -> Iterator[str]:
+    """The comparisons in which a literal stands at the right, by their signs.
+
+    In brackets, as another type and alone in a function it is the same; in arithmetic it is not.
+    """
+    for one in tree.find_all(exp.Literal):
+        node: exp.Expr = one
+        if one.name != text:
+            continue
+        while isinstance(node.parent, exp.Paren | exp.Cast | exp.Func) and _is_alone(node):
+            node = node.parent
+        match node.parent:
+            case exp.Between() as between:
+                yield ">=" if between.args["low"] is node else "BETWEEN"
+            case exp.In():
+                yield "IN"
+            case exp.Binary() as pair if type(pair) in _SIGNS:
+                yield _SIGNS[type(pair)][pair.this is node]
+
+
+def _is_alone(node: exp.Expr) -> bool:
+    """Whether what is around a node takes nothing else, but for the name of a type."""
+    around = node.parent
+    children = list(around.iter_expressions()) if around is not None else []
+    return [one for one in children if not isinstance(one, exp.DataType)] == [node]
+
+
 # 3. Whether the columns of a query are columns -----------------------------------------------
 
 

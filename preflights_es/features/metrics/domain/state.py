@@ -14,9 +14,7 @@ from preflights_es.features.metrics.domain.events import (
     Catalogue,
     ClarificationAsked,
     FollowUpTaken,
-    Matched,
     QuestionPut,
-    Saved,
     SqlAnswered,
     TurnsExhausted,
 )
@@ -54,9 +52,6 @@ class State(msgspec.Struct, frozen=True):
     open: str = ""
     """What was still open when no clarification was left."""
     redacted: Growing[str] = Growing()
-    matched: tuple[Matched, ...] = ()
-    """Values of the database that stand in what was said."""
-    saved: tuple[Saved, ...] = ()
 
 
 def is_terminal(state: State) -> bool:  # noqa: ARG001  the same shape in every workflow
@@ -71,8 +66,7 @@ def evolve(state: State, event: Event) -> State:
             return _begun(state, event)
         case Input():
             redacted = state.redacted.plus(*getattr(event, "redacted", ()))
-            new = tuple(one for one in getattr(event, "matched", ()) if one not in state.matched)
-            return replace(state, input=event, redacted=redacted, matched=state.matched + new)
+            return replace(state, input=event, redacted=redacted)
         case SqlAnswered(sql=sql):
             return replace(state, sql=sql, turns=0)
         case CandidatesOffered(question=question) | ClarificationAsked(question=question):
@@ -103,8 +97,6 @@ def _begun(state: State, new: QuestionPut) -> State:
         input=new,
         led=leading.heard(leading.opened(new.setup), new.text),
         redacted=state.redacted.plus(*new.redacted),
-        matched=new.matched,
-        saved=new.saved,
     )
 
 
@@ -149,10 +141,10 @@ class AnswerView(View, frozen=True, kw_only=True):
     """A reply in words, or what is still open."""
     calls: int
     """Of the provider, retries among them."""
-    sentence: str = ""
-    """What the query brings, made from the query by the house; empty where there is none."""
-    not_in_query: tuple[str, ...] = ()
-    """Words of the question without a counterpart in a model's query."""
+    read_as: str = ""
+    """The question as the rules read it, in the closed form; empty for the query of a model."""
+    options: tuple[str, ...] = ()
+    """Messages that would answer a question of the rules in words."""
     result: Ran | None = None
     """What the query brought, where it was run."""
 

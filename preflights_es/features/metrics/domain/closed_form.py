@@ -1,0 +1,246 @@
+"""The closed form of a question: which parts its words are, and nothing that has to be guessed.
+
+A metric, `by` a dimension or a step of time, `dimension=value`, a range of days, `top N`; in any
+order. Names are those of the catalogue, in any case. Each word belongs to the longest part that
+begins with it; a word of none is left over, and so is one that could be two things."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from itertools import islice
+from typing import Final, Literal, NamedTuple, get_args
+
+from preflights_es.features.metrics.domain.events import NAME_MAX, Metric
+from preflights_es.features.metrics.domain.ranges import Range, range_at
+from preflights_es.kernel.text import caseless, late_pattern
+
+# 1. Words ------------------------------------------------------------------------------------
+
+_QUOTED: Final = "\"[^\"]*\"|'[^']*'|„[^“”]*[“”]|“[^”]*”|«[^»]*»"
+_NO_VALUE: Final = "\"'„“«=!<>~"
+"""How no bare value begins: an open quote, or a sign of another comparison."""
+_TOKEN: Final = late_pattern(
+    rf"(?P<value>=\s*(?:{_QUOTED}|(?![{_NO_VALUE}])[^\s,]+)?)|(?P<quoted>{_QUOTED})"
+    rf"|(?P<mark>,|\.\.)|(?P<word>(?:(?!\.\.)[^\s,=])+)"
+)
+PHRASE_MAX: Final = NAME_MAX // 2  # words of a name
+
+
+class Token(NamedTuple):
+    """A word, a quoted name, a value behind its `=`, or a comma or two full stops."""
+
+    kind: Literal["word", "quoted", "value", "mark"]
+    said: str
+    """As it was typed."""
+    text: str
+    """Of a quoted name and of a value: without `=` and quotes."""
+    name: str
+    """As it is compared."""
+
+
+def tokens_of(text: str) -> list[Token]:
+    """The words of a text; a question mark at its end is none."""
+    found = [_token(one.lastgroup or "", one[0]) for one in _TOKEN.finditer(text)]
+    if found and found[-1].kind == "word":
+        last = found.pop().said.rstrip("?")
+        found += [_token("word", last)] if last else []
+    return found
+
+
+def _token(kind: str, said: str) -> Token:
+    inner = said.removeprefix("=").strip() if kind == "value" else said
+    is_quoted = kind in ("quoted", "value") and inner[:1] in tuple("\"'„“«")
+    text = inner[1:-1] if is_quoted else inner
+    name = said if kind == "value" else " ".join(text.split())
+    return Token(kind, said, text, caseless(name))  # type: ignore[arg-type]  # groups of _TOKEN
+
+
+def phrase(text: str) -> str:
+    """A name of the catalogue as its words are compared."""
+    return " ".join(one.name for one in tokens_of(text))
+
+
+# 2. Parts ------------------------------------------------------------------------------------
+
+Step = Literal["day", "week", "month", "quarter", "year"]
+_GERMAN: Final = ("tag", "woche", "monat", "quartal", "jahr")
+STEPS: Final[Mapping[str, Step]] = {
+    **{step: step for step in get_args(Step)},
+    **dict(zip(_GERMAN, get_args(Step), strict=True)),
+}
+BY: Final = ("by", "nach")
+AND: Final = ("and", "und")
+_PLACES: Final = late_pattern(r"[1-9][0-9]{0,3}")
+
+
+class Named(NamedTuple):
+    """Metrics that one name stands for."""
+
+    metrics: tuple[str, ...]
+
+
+class GroupedBy(NamedTuple):
+    """A step of time, or the phrase of a dimension."""
+
+    step: Step | None
+    dimension: str
+
+
+class Equals(NamedTuple):
+    """The phrase of a dimension, and what it must be; a blank value is missing."""
+
+    dimension: str
+    value: str
+
+
+class Top(NamedTuple):
+    """The first groups by the metric."""
+
+    places: int
+
+
+class Days(NamedTuple):
+    """A range."""
+
+    range: Range
+
+
+class Left(NamedTuple):
+    """Words that are no part."""
+
+    words: str
+
+
+Part = Named | GroupedBy | Equals | Top | Days | Left
+
+
+class Words(NamedTuple):
+    """What the names of a catalogue stand for, by phrase."""
+
+    metrics: Mapping[str, tuple[str, ...]]
+    dimensions: frozenset[str]
+
+
+def words_of(metrics: Iterable[Metric]) -> Words:
+    """Names and aliases of metrics, and what each dimension of any of them is called."""
+    named: dict[str, dict[str, None]] = {}
+    dimensions: set[str] = set()
+    for metric in metrics:
+        for name in (metric.name, *metric.aliases):
+            named.setdefault(phrase(name), {})[metric.name] = None
+        dimensions.update(known for one in metric.dimensions for known in phrases(one, metric))
+    return Words({known: tuple(names) for known, names in named.items()}, frozenset(dimensions))
+
+
+def phrases(column: str, metric: Metric) -> frozenset[str]:
+    """What a dimension is called: its column, without its table, or one of its words."""
+    bare = column.rpartition(".")[2]
+    words = dict(metric.words).get(column, ())
+    return frozenset(map(phrase, (column, bare, bare.replace("_", " "), *words)))
+
+
+def parts_of(text: str, words: Words, today: date | None) -> list[Part]:
+    """The parts of a text in their order; words that are left over stand together."""
+    tokens = tokens_of(text)
+    parts: list[Part] = []
+    left: list[str] = []
+    at = 0
+    while at < len(tokens):
+        count, found = _part_at(tokens, at, words, today, goes_on=_is_group(parts, left))
+        if found is None and tokens[at].name != ",":
+            left += [one.said for one in tokens[at : at + count]]
+        if left and (found is not None or tokens[at].name == ","):
+            parts.append(Left(" ".join(left)))
+            left = []
+        parts += [found] if found is not None else []
+        at += count
+    return [*parts, Left(" ".join(left))] if left else parts
+
+
+def _is_group(parts: Sequence[Part], left: Sequence[str]) -> bool:
+    return bool(parts) and isinstance(parts[-1], GroupedBy) and not left
+
+
+def _part_at(
+    tokens: Sequence[Token], at: int, words: Words, today: date | None, *, goes_on: bool
+) -> tuple[int, Part | None]:
+    """The longest part that begins at a token, and how many tokens it takes.
+
+    None where there is none, or where the same words could be two.
+
+    Args:
+        goes_on: a group stands in front, so that `and` begins another.
+    """
+    found = [*_metrics_at(tokens, at, words.metrics), *_equals_at(tokens, at, words.dimensions)]
+    found += _groups_at(tokens, at, words.dimensions, BY + AND if goes_on else BY)
+    if _is_bare(tokens[at]):
+        found += _top_at(tokens, at)
+        bare = [one.name if _is_bare(one) else "" for one in tokens[at:]]
+        if named := range_at(bare, today):
+            found.append((named[0], Days(named[1])))
+    longest = max((count for count, _ in found), default=1)
+    those = [part for count, part in found if count == longest]
+    return longest, those[0] if len(those) == 1 else None
+
+
+def _is_bare(token: Token) -> bool:
+    """Whether a token may be of the language: a quoted text is a name."""
+    return token.kind in ("word", "mark")
+
+
+def _phrases_at(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, str]]:
+    """Names that could begin there, the longest first."""
+    if tokens[at : at + 1] and tokens[at].kind == "quoted":
+        yield 1, phrase(tokens[at].text)
+        return
+    for count in range(min(PHRASE_MAX, len(tokens) - at), 0, -1):
+        run = tokens[at : at + count]
+        if all(one.kind != "quoted" for one in run):
+            yield count, " ".join(one.name for one in run)
+
+
+def _metrics_at(
+    tokens: Sequence[Token], at: int, known: Mapping[str, tuple[str, ...]]
+) -> Iterator[tuple[int, Part]]:
+    for count, name in _phrases_at(tokens, at):
+        if name in known:
+            yield count, Named(known[name])
+            return
+
+
+def _dimension_at(
+    tokens: Sequence[Token], at: int, known: frozenset[str]
+) -> Iterator[tuple[int, str]]:
+    return ((count, name) for count, name in _phrases_at(tokens, at) if name in known)
+
+
+def _equals_at(
+    tokens: Sequence[Token], at: int, known: frozenset[str]
+) -> Iterator[tuple[int, Part]]:
+    for count, name in _dimension_at(tokens, at, known):
+        if at + count < len(tokens) and tokens[at + count].kind == "value":
+            yield count + 1, Equals(name, tokens[at + count].text)
+            return
+
+
+def _groups_at(
+    tokens: Sequence[Token], at: int, known: frozenset[str], opening: Sequence[str]
+) -> Iterator[tuple[int, Part]]:
+    if not (_is_bare(tokens[at]) and tokens[at].name in opening and at + 1 < len(tokens)):
+        return
+    named = (
+        (count + 1, GroupedBy(None, name))
+        for count, name in _dimension_at(tokens, at + 1, known)
+        if [one.kind for one in tokens[at + 1 + count : at + 2 + count]] != ["value"]
+    )
+    yield from islice(named, 1)
+    following = tokens[at + 1]
+    if _is_bare(following) and (step := STEPS.get(following.name)):
+        yield 2, GroupedBy(step, following.name)
+
+
+def _top_at(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, Part]]:
+    names = [one.name for one in tokens[at : at + 2] if _is_bare(one)]
+    if len(names) == len(("top", "N")) and names[0] == "top" and _PLACES.fullmatch(names[1]):
+        yield 2, Top(int(names[1]))
