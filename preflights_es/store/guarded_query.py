@@ -47,10 +47,12 @@ _REFUSED: Final = frozenset(
 
 
 class Limits(NamedTuple):
-    """How much a query may bring and take."""
+    """How much a query may bring and take, and whose days it counts."""
 
     rows: int = 1_000
     seconds: float = 10.0
+    time_zone: str = ""
+    """Of time stamps in PostgreSQL, as it names one; empty for the server's."""
 
 
 class Rows(msgspec.Struct, frozen=True):
@@ -250,6 +252,7 @@ _LISTED: Final = (
 )
 
 
+_ZONE: Final = "SELECT set_config('TimeZone', %s, true)"
 _NAME: Final = "asked"  # of the cursor that the server keeps, so that not all rows come at once
 
 
@@ -264,6 +267,8 @@ def _reading_server(cursor: Any, url: URL, limits: Limits) -> Iterator[None]:
         cursor.execute(f"SET LOCAL statement_timeout = {max(1, int(limits.seconds * 1000))}")
         # A backslash in a text is one, whatever the server or the user is set to.
         cursor.execute("SET LOCAL standard_conforming_strings = on")
+        if limits.time_zone:
+            cursor.execute(_ZONE, (limits.time_zone,))
         if may_be_reader:
             cursor.execute(f"SET LOCAL ROLE {READER}")
         yield

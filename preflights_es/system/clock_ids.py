@@ -57,7 +57,15 @@ def read_clock(clock: Callable[[], int]) -> int:
 def local(microseconds: int) -> tuple[str, str]:
     """A time as the clock on the wall says it: ISO 8601 to the minute, and the zone's name."""
     moment = datetime.fromtimestamp(microseconds / 1e6, UTC).astimezone()
-    return moment.isoformat(timespec="minutes"), os.environ.get("TZ", "") or str(moment.tzinfo)
+    zone = os.environ.get("TZ", "") or _named_zone(str(moment.tzinfo))
+    return moment.isoformat(timespec="minutes"), zone
+
+
+def _named_zone(short: str) -> str:
+    """The machine's zone, such as `Europe/Berlin`, where its clock says more than `CET`."""
+    link = os.path.realpath("/etc/localtime")
+    _, found, name = link.partition("/zoneinfo/")
+    return name if found and short != "UTC" else short
 
 
 def local_day(microseconds: int) -> LocalDay:

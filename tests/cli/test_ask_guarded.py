@@ -278,6 +278,51 @@ def everything(url: str) -> list[object]:
         return found
 
 
+PLACED = """name: placed
+sql: SELECT count(*) AS placed FROM placed WHERE at >= :first_day AND at < :end_day
+dimensions: [due]
+date: at
+"""
+
+
+@pytest.mark.slow("whole runs")
+@pytest.mark.parametrize(
+    ("zone", "days"),
+    [
+        ("Europe/Berlin", ["2026-03-28", "2026-03-29", "2026-03-29", "2026-03-30"]),
+        ("UTC", ["2026-03-28", "2026-03-28", "2026-03-29", "2026-03-29"]),
+        ("XXX-14", ["2026-03-29", "2026-03-29", "2026-03-30", "2026-03-30"]),
+    ],
+)
+def test_a_day_in_postgresql_is_that_of_the_person(
+    house: Project, tmp_path: Path, server: Server, zone: str, days: list[str]
+) -> None:
+    url = server.url(server.database())
+    times = ("28T22:30Z", "28T23:30Z", "29T21:30Z", "29T22:30Z")
+    with closing(connected(url)) as owner:
+        owner.execute("CREATE TABLE placed (at timestamptz, due date)")
+        for time in times:
+            owner.execute("INSERT INTO placed VALUES (%s, '2026-01-01')", (f"2026-03-{time}",))
+    folder = shop(tmp_path / "c", placed_yaml=PLACED)
+    args = ("--catalog", str(folder), "--on", url, "--run", "--json")
+    where = {"TZ": zone}
+    for step, expected in (
+        ("day", [[day, days.count(day)] for day in sorted(set(days))]),
+        ("week", None),
+        ("month", [["2026-03", 4]]),
+        ("quarter", [["2026-Q1", 4]]),
+        ("year", [["2026", 4]]),
+    ):
+        found = house.run("ask", f"placed by {step}", *args, env=where)
+        assert found.code == 0, found.err
+        assert expected is None or found.json["result"]["rows"] == expected
+    one = house.run("ask", f"placed {days[0]}", *args, env=where).json
+    assert one["result"]["rows"] == [[days.count(days[0])]]
+    assert house.run("ask", "placed due=2026-01-01", *args, env=where).json["result"]["rows"] == [
+        [4]
+    ]
+
+
 @pytest.mark.slow("whole runs")
 def test_values_of_postgresql_are_shown_as_json_has_them(
     house: Project, tmp_path: Path, server: Server

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from msgspec.structs import replace
 
@@ -29,7 +30,7 @@ from preflights_es.features.metrics.domain.events import (
     Table,
 )
 from preflights_es.features.metrics.domain.reference import Asked, shown_meaning, understood
-from preflights_es.features.metrics.domain.state import AnswerView, Ran
+from preflights_es.features.metrics.domain.state import AnswerView, Ran, State
 from preflights_es.kernel.errors import (
     LogDamaged,
     Refused,
@@ -242,6 +243,7 @@ def run(
             raise Refused(message, code="query_redacted")
     _checked(sql, catalogue.dialect, catalogue.tables)
     address = _as_reader(request, address)
+    limits = limits._replace(time_zone=_time_zone(handle.session.state))
     if on and not _is_the_log(request, on):
         brought = _of_another(address, sql, catalogue, limits)
     else:
@@ -321,6 +323,22 @@ def _views(request: Request, catalogue: Catalogue, project: str | None, asked_at
     request.process.projector.catch_up()
     ahead_s, today = _ahead_s(asked_at), asked_at[:10]
     return log_views.definitions(catalogue.dialect, project, ahead_s, today)
+
+
+def _time_zone(state: State) -> str:
+    """The person's time zone as PostgreSQL names it; with a name that is none, its offset."""
+    ahead_s = _ahead_s(state.asked_at)
+    name = state.time_zone.removeprefix(":")
+    try:
+        asked_at = datetime.fromisoformat(state.asked_at)
+        offset = asked_at.astimezone(ZoneInfo(name)).utcoffset()
+        if offset is not None and offset.total_seconds() == ahead_s:
+            return name
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        pass  # an abbreviation such as CST is of several zones
+    minutes = abs(ahead_s) // 60
+    # POSIX counts to the west.
+    return f"UTC{'-' if ahead_s >= 0 else '+'}{minutes // 60:02}:{minutes % 60:02}"
 
 
 def _ahead_s(local: str) -> int:

@@ -123,6 +123,27 @@ def test_a_name_that_is_a_word_of_the_language_needs_quotes() -> None:
     assert (found.metric.name, found.days) == ("today", (date(2026, 11, 22), TODAY))
 
 
+def test_a_step_that_is_a_dimension_as_well_is_asked_about() -> None:
+    sql = f"SELECT count(*) AS n FROM sales WHERE {DAYS}"
+    metrics = (
+        Metric(name="a", sql=sql, dimensions=("day", "month"), date="day"),
+        Metric(name="b", sql=sql, dimensions=("month",)),
+        METRICS[1],
+    )
+    for text, expected in (
+        ("a by day", "SELECT substr(CAST(day AS TEXT), 1, 10) AS day, count"),
+        ('a by "month"', "SELECT month, count"),
+        ("b by month", "SELECT month, count"),
+        ("orders by month", "SELECT substr(substr(CAST(day AS TEXT), 1, 10), 1, 7) AS month"),
+    ):
+        found = answer((text,), metrics, TODAY, "en")
+        assert isinstance(found, dict)
+        assert found["sql"].startswith(expected), text
+    assert "month is a step of time and a dimension" in str(
+        answer(("a by month",), metrics, TODAY, "en")
+    )
+
+
 def test_german_sessions_are_asked_in_german() -> None:
     assert read("Wie geht es?", language="de").startswith("*Wie geht es* kenne ich nicht. Welche")
     assert read("Umsatz nach Land", language="de") == "revenue nach country alle Tage"

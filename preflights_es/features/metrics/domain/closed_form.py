@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from itertools import islice
 from typing import Final, Literal, NamedTuple, get_args
 
 from preflights_es.features.metrics.domain.events import NAME_MAX, Metric
@@ -81,7 +80,7 @@ class Named(NamedTuple):
 
 
 class GroupedBy(NamedTuple):
-    """A step of time, or the phrase of a dimension."""
+    """The phrase of a dimension, or a step of time; of one that may be both, both."""
 
     step: Step | None
     dimension: str
@@ -229,14 +228,16 @@ def _groups_at(
 ) -> Iterator[tuple[int, Part]]:
     if not (_is_bare(tokens[at]) and tokens[at].name in opening and at + 1 < len(tokens)):
         return
+    following = tokens[at + 1]
+    step = STEPS.get(following.name) if _is_bare(following) else None
     named = (
-        (count + 1, GroupedBy(None, name))
+        (count + 1, GroupedBy(step if count == 1 else None, name))
         for count, name in _dimension_at(tokens, at + 1, known)
         if [one.kind for one in tokens[at + 1 + count : at + 2 + count]] != ["value"]
     )
-    yield from islice(named, 1)
-    following = tokens[at + 1]
-    if _is_bare(following) and (step := STEPS.get(following.name)):
+    if longest := next(named, None):
+        yield longest
+    elif step:
         yield 2, GroupedBy(step, following.name)
 
 

@@ -45,6 +45,7 @@ _SAYS: Final[dict[Language, dict[str, str]]] = {
         "no dimension": "{} cannot be grouped or narrowed by {}.",
         "no date": "{} has no days.",
         "top": "`top` needs one `by` that says of what.",
+        "step": "{} is a step of time and a dimension: put the dimension in quotes.",
         "list": "{} lists rows: it cannot be grouped.",
         "no query": "I cannot write this query for {}. Ask for less at once.",
         "there is": "For {} you can say: {}.",
@@ -63,6 +64,7 @@ _SAYS: Final[dict[Language, dict[str, str]]] = {
         "no dimension": "{} lässt sich nicht nach {} gruppieren oder eingrenzen.",
         "no date": "{} hat keine Tage.",
         "top": "`top` braucht ein `nach`, das sagt, wovon.",
+        "step": "{} ist ein Zeitschritt und eine Dimension: die Dimension in Anführungszeichen.",
         "list": "{} listet Zeilen: das lässt sich nicht gruppieren.",
         "no query": "Diese Abfrage kann ich für {} nicht schreiben. Bitte weniger auf einmal.",
         "there is": "Zu {} geht: {}.",
@@ -238,11 +240,15 @@ class _Reading:
     def _group(self, step: form.Step | None, phrase: str) -> tuple[Key, object]:
         if not has_aggregate(self._metric.sql):
             return ("left", "by"), self._asked("list", self._metric.name)
-        if step is not None:
-            if self._metric.date:
-                return ("group", step), Group("", step)
-            return ("left", step), self._asked("no date", self._metric.name)
         columns = self._columns_of(phrase)
+        if step is not None:
+            is_day = [column_name(one) for one in columns] == [column_name(self._metric.date)]
+            if self._metric.date and (is_day or not columns):
+                return ("group", step), Group("", step)
+            if not columns:
+                return ("left", step), self._asked("no date", self._metric.name)
+            if self._metric.date:
+                return ("left", step), self._asked("step", phrase)
         if not columns:
             return ("left", phrase), self._asked("no dimension", self._metric.name, phrase)
         if len(columns) > 1:
