@@ -61,6 +61,41 @@ def test_a_conversation_ends_without_a_traceback_and_can_be_gone_on_with(
     assert house.call("replay", house.show()["session_id"]).code == 0
 
 
+def test_a_question_back_is_a_menu_at_a_terminal(house: Project) -> None:
+    with terminal(house, "ask", "sessions workflow=dreams", "--run") as t:
+        told = t.expect(ASKED)
+        assert "workflow has no *dreams*" in told
+        assert "4. workflow=planning" in told
+        t.type("4")
+        assert "sessions workflow=planning all days" in t.rest()
+        assert t.code() == 0
+    with terminal(house, "ask", "what?") as t:
+        assert "28. tokens" in t.expect(ASKED)
+        t.type("28")
+        assert "tokens all days" in t.rest()
+        assert t.code() == 0
+
+
+def test_enter_asks_for_each_part_by_a_menu(house: Project) -> None:
+    with terminal(house, "ask") as t:
+        t.expect(ASKED)
+        t.type("")
+        assert "24. sessions\n" in t.expect("Metric: ")
+        t.type("24")
+        assert "1. by workflow\n" in t.expect("By: ")
+        t.type("1")
+        assert "workflow=planning" in t.expect("Only: ")
+        t.type("")
+        assert "2. last week\n" in t.expect("Days: ")
+        t.type("2026-11")
+        assert "sessions by workflow 2026-11-01..2026-11-30" in t.expect(ASKED)
+        t.type("")
+        t.expect("Metric: ")
+        t.end()
+        t.rest()
+        assert t.code() == 0
+
+
 def test_the_log_shows_a_question_in_a_few_lines_and_not_the_whole_catalogue(
     house: Project,
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout, suppress
 from math import isnan
 from pathlib import Path
@@ -14,10 +14,11 @@ from typing import Any, Final
 import click
 import msgspec
 
-from preflights_cli import EXIT_INTERRUPTED
+from preflights_cli import EXIT_INTERRUPTED, EXIT_WAITING
 from preflights_cli.common import (
     Voice,
     given,
+    is_terminal,
     key_option,
     language_option,
     led,
@@ -27,10 +28,13 @@ from preflights_cli.common import (
 from preflights_cli.dialogue import Left, line
 from preflights_cli.rendering import Shown, exit_code, said
 from preflights_cli.table import streamed
+from preflights_es.features.metrics.domain.decide import chosen
 from preflights_es.features.metrics.domain.events import QUESTION_MAX
+from preflights_es.features.metrics.domain.reference import offered_parts
 from preflights_es.features.metrics.domain.state import AnswerView, Ran
 from preflights_es.features.metrics.use import (
     follow_up,
+    read_catalogue,
     run,
     standing,
     start,
@@ -147,18 +151,18 @@ def ask_command(
         as_csv=as_csv,
     )
     if follow_up is not None:
-        return asked.told(asked.followed_up(follow_up, session or ""))
+        return asked.asked_on(asked.followed_up(follow_up, session or ""))
     if session is not None:
         return asked.told(standing(app, session))
     if question is None and not sys.stdin.isatty():
         message = "there is no question: give it as an argument, or - to read a pipe"
         raise click.UsageError(message)
     if question is None:
-        voice.hint("Ask a question, answer what is asked back, or `quit`.")
-        return asked.conversation(_typed())
+        voice.hint("Ask a question, or press Enter to choose its parts; or `quit`.")
+        return asked.conversation(_typed(), chooses=True)
     if question == "-":
         return asked.conversation(_piped())
-    return asked.told(asked.begun(question))
+    return asked.asked_on(asked.begun(question))
 
 
 class Asking(msgspec.Struct, frozen=True, kw_only=True):
@@ -208,35 +212,88 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
             self.voice.warn(f"there are more than {len(session.result.rows):,} rows: see --limit")
         return exit_code(session)
 
-    def conversation(self, lines: Iterator[str]) -> int:
-        """One line after another: a question, answers while it asks, the next question."""
+    def asked_on(self, session: View) -> int:
+        """An answer; at a terminal, what is asked back is asked at once."""
+        code = self.told(session)
+        if session.status != "needs_answers" or not is_terminal() or self.voice.as_json:
+            return code
+        return self.conversation(_typed(), session)
+
+    def conversation(
+        self, lines: Iterator[str], session: View | None = None, *, chooses: bool = False
+    ) -> int:
+        """One line after another: a question, answers while it asks, the next question.
+
+        Args:
+            session: an open question; the conversation ends with it.
+            chooses: a line without text is a question whose parts are chosen.
+        """
         # A hint names the next command: until the end, it is the next line.
         quiet, self.voice.quiet = self.voice.quiet, True
-        code, session = 0, ""
+        is_one, code = session is not None, EXIT_WAITING if session else 0
+        self._offer(session)
         try:
             for typed in lines:
                 text = typed.strip()
                 if text.casefold() in QUIT:
                     break
-                if not text:
-                    session = ""
+                if not text and (session or not chooses):
+                    session = None
                     continue
                 try:
-                    asked = self.followed_up(text, session) if session else self.begun(text)
-                    code = self.told(asked)
+                    session = self._heard(text or self._question_of_menus(), session)
+                    code = self.told(session)
                 except Refused as error:
                     self.voice.warn(str(error))
-                    code, session = 1, ""
+                    code, session = 1, None
                     continue
-                session = asked.session_id if asked.status == "needs_answers" else ""
+                session = session if session.status == "needs_answers" else None
+                self._offer(session)
                 self.app.notices.clear()
-        except KeyboardInterrupt:
+                if is_one and not session:
+                    break
+        except (KeyboardInterrupt, Left) as error:
             click.echo(err=True)
-            code = EXIT_INTERRUPTED
+            code = code if isinstance(error, Left) else EXIT_INTERRUPTED
         self.voice.quiet = quiet
         if session:
             self.voice.hint("Answer later with: preflights ask --follow-up TEXT")
         return code
+
+    def _heard(self, text: str, session: View | None) -> View:
+        """What follows from a question, or from an answer to an open one."""
+        if session is None:
+            return self.begun(text)
+        assert isinstance(session, AnswerView), "only these are asked"
+        options = () if session.candidates else session.options
+        return self.followed_up(chosen(text, options), session.session_id)
+
+    def _offer(self, session: View | None) -> None:
+        """At a terminal, list the answers that a question in words takes."""
+        if isinstance(session, AnswerView) and not session.candidates and is_terminal():
+            _list_options(session.options)
+
+    def _question_of_menus(self) -> str:
+        """A question whose parts are chosen one after another; Enter leaves a part out."""
+        known = read_catalogue(self.app, self.asks["catalogue"], self.asks["on"])
+        name = _chosen_at("Metric", [one.name for one in known.metrics])
+        parts = [name]
+        for metric in known.metrics:
+            if metric.name == name:
+                offered = offered_parts(metric, self.app.process.settings.language)
+                parts += [_chosen_at(title, options) for title, options in offered if options]
+        return " ".join(filter(None, parts))
+
+
+def _chosen_at(title: str, options: Sequence[str]) -> str:
+    """A choice of a menu by its number, or other words."""
+    _list_options(options)
+    return chosen(line(f"{title}: ").strip(), options)
+
+
+def _list_options(options: Sequence[str]) -> None:
+    for number, one in enumerate(options, 1):
+        click.echo(f"  {number}. {shown(one_line(one))}")
 
 
 def _safe(value: object) -> object:

@@ -32,6 +32,19 @@ from preflights_es.kernel.text import caseless, late_pattern, shortened
 NAMED_MAX: Final = 50  # metrics, and values of a dimension, that one question names
 VALUES_SHOWN: Final = 4  # of each dimension, where all parts are listed
 
+RANGES: Final[dict[Language, tuple[str, ...]]] = {
+    "en": ("today", "last week", "this month", "last month", "last quarter", "this year"),
+    "de": (
+        "heute",
+        "letzte Woche",
+        "dieser Monat",
+        "letzter Monat",
+        "letztes Quartal",
+        "dieses Jahr",
+    ),
+}
+"""Those of a menu; any other can be typed."""
+
 # 1. What is asked back -----------------------------------------------------------------------
 
 _SAYS: Final[dict[Language, dict[str, str]]] = {
@@ -343,6 +356,18 @@ class _Reading:
         more = ", ..." if len(values) > VALUES_SHOWN else ""
         shown = f" ({', '.join(values[:VALUES_SHOWN])}{more})" if values else ""
         return f"{column_name(column)}{shown}"
+
+
+def offered_parts(metric: Metric, language: Language) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What can be chosen of a metric: pairs of a title and parts as they are said."""
+    if has_aggregate(metric.sql):
+        steps = list(form.STEPS)[:5] if metric.date else []
+        by = _says("by", language)
+        columns = map(column_name, metric.dimensions)
+        yield "By", tuple(f"{by} {one}" for one in dict.fromkeys((*columns, *steps)))
+    yield "Only", tuple(_equals(column, value) for column, value, _ in metric.values)
+    if END_DAY in metric.sql:
+        yield "Days", RANGES[language]
 
 
 # 3. Words ------------------------------------------------------------------------------------
