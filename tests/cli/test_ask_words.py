@@ -87,6 +87,10 @@ def test_words_of_dimensions_may_stand_once_for_all_metrics(
 def test_an_answer_of_nothing_names_its_filters(house: Project, sales: tuple[Path, str]) -> None:
     folder, url = sales
     about = ("--catalog", str(folder), "--on", url, "--run")
+    done = house.call("ask", "revenue by market last week", *about)
+    assert "No rows.\n" in done.out
+    assert "there is nothing for: revenue by market 20" in done.err
+    assert "nothing for" not in house.call("ask", "revenue last week", *about).err
     for text in ("revenue channel=web last week", "revenue by market channel=web last week"):
         done = house.call("ask", text, *about)
         assert done.code == 0, done.err

@@ -357,9 +357,10 @@ def _table(voice: Voice, ran: Ran) -> None:
 
 
 def _say_nothing(voice: Voice, session: AnswerView) -> None:
-    """Where nothing was found, say of what: a value may not be one of the database."""
+    """Where nothing was found, name the filters: a value may not be one of the database."""
     rows = session.result.rows if session.result is not None else ()
-    if session.read_as and not any(value for row in rows for value in row):
+    is_nothing = not any(value for row in rows for value in row) and "=" in session.read_as
+    if session.read_as and (is_nothing or not rows):
         voice.warn(f"there is nothing for: {shown(one_line(session.read_as))}")
 
 
